@@ -1,9 +1,11 @@
 // Integer products at the sizes of ResNet-50's convolutions: positions, channels, inputs times taps.
 #include <benchmark/benchmark.h>
 
+#include <limits>
 #include <vector>
 
 #include "kernels/int8/int8_product.h"
+#include "kernels/int8/requantize.h"
 
 namespace assay::kernels {
 namespace {
@@ -32,6 +34,19 @@ BENCHMARK(BM_Int8Product)
     ->Args({48, 1024, 256})
     ->Args({12, 512, 4608})
     ->Args({1, 1000, 2048});
+
+void BM_Requantize(benchmark::State& state) {
+  const int64_t rows = 48, n = state.range(0);
+  std::vector<int32_t> sums(static_cast<size_t>(rows * n));
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] = static_cast<int32_t>(i * 2654435761U >> 16) - 32768;
+  const std::vector<float> scale(static_cast<size_t>(n), 0.0013F), bias(static_cast<size_t>(n), 1.7F);
+  std::vector<uint8_t> q(sums.size());
+  const Requantization r{0, std::numeric_limits<float>::infinity(), 0.11F, 0, false};
+  for (auto _ : state) requantize({sums.data(), n, rows, n}, scale.data(), bias.data(), r, q.data(), n);
+  state.counters["elements/s"] =
+      benchmark::Counter(static_cast<double>(rows * n), benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(BM_Requantize)->ArgName("n")->Arg(24)->Arg(64)->Arg(256);
 
 }  // namespace
 }  // namespace assay::kernels

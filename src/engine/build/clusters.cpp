@@ -8,6 +8,7 @@
 #include "engine/tactics/attention_form.h"
 #include "passes/match.h"
 #include "passes/patch.h"
+#include "passes/quantization.h"
 
 namespace assay::engine {
 namespace {
@@ -268,9 +269,15 @@ class Finder {
                        [&](const Node* c) { return g.nodes.contains(c); });
   }
 
+  /// What a QuantizeLinear made: who reads it reads the levels, so what was quantized ends there.
+  static bool gives_levels_back(const Node& n) {
+    const Node* before = quantization_of(n.output(0)) ? n.input(0)->producer() : nullptr;
+    return before != nullptr && is_op(*before, "QuantizeLinear");
+  }
+
   void add_pointwise(const Node& n) {
     const std::optional<Shape> domain = shape_of(n.output(0));
-    if (!domain || !pointwise_form(n)) return;
+    if (!domain || !pointwise_form(n) || gives_levels_back(n)) return;
     Growth growth;
     growth.include(n);
     for (bool grown = true; grown && growth.nodes.size() < kMaxNodes;) {

@@ -58,6 +58,17 @@ TEST(Clusters, PointwiseChainsMayRunAsOne) {
   EXPECT_NE(found[0].find("Add Exp Mul"), std::string::npos) << found[0];
 }
 
+TEST(Clusters, QuantizedChainsEndWhereTheyAreQuantized) {
+  EXPECT_EQ(
+      clusters(
+          "g (uint8[1,2,4,4] a, uint8[1,2,4,4] b) => (float[1,2,4,4] y) "
+          "<float s = {0.5}, uint8 z = {3}> { c = DequantizeLinear (a, s, z) d = DequantizeLinear (b, s, "
+          "z) e = Add (c, d) f = Relu (e) q = QuantizeLinear (f, s, z) y = DequantizeLinear (q, s, z) }"),
+      (std::vector<std::string>{"DequantizeLinear+DequantizeLinear+Add+Relu+QuantizeLinear | "
+                                "DequantizeLinear DequantizeLinear Add Relu QuantizeLinear",
+                                "DequantizeLinear"}));
+}
+
 TEST(Clusters, AttentionMayRunAsOneOrInParts) {
   EXPECT_EQ(
       clusters(

@@ -167,7 +167,8 @@ class DepthwiseKernel final : public Int8Sums {
                   std::unique_ptr<SumsEnd> end)
       : Int8Sums(r, conv.size, depthwise_tiles(conv.size, r.plan().threads), levels, std::move(end)),
         window_(std::move(conv.window)) {
-    r.check_elements(r.row_input(kInt8Right), {conv.size.k, conv.size.n});
+    r.check_elements(r.row_input(kInt8Right, DType::kUInt8),
+                     {kernels::DepthwiseWeights{conv.size.k, conv.size.n}.bytes()});
   }
 
  private:
@@ -177,8 +178,8 @@ class DepthwiseKernel final : public Int8Sums {
   void compute(const KernelArgs& args, const Tile& tile) const noexcept override {
     const int64_t channels = size().n;
     kernels::depthwise_int8({&window_, channels, channels, levels().is_signed, levels().zero(args)},
-                            tile.left, static_cast<const float*>(args.inputs[kInt8Right]), tile.row,
-                            tile.rows, static_cast<int32_t*>(tile.sums));
+                            tile.left, args.inputs[kInt8Right], tile.row, tile.rows,
+                            static_cast<int32_t*>(tile.sums));
     finish_sums(args, tile);
   }
 
@@ -206,10 +207,13 @@ Tensor pack_int8_conv(const ConvProduct& conv, const std::vector<int16_t>& numbe
   const ProductSize& size = conv.size;
   const int64_t taps = conv.window.taps();
   if (conv.is_depthwise) {
-    Tensor packed = Tensor::allocate(DType::kFloat32, Shape{taps * size.n});
+    std::vector<int16_t> moved(numbers.size());
     for (int64_t c = 0; c < size.n; ++c)
       for (int64_t t = 0; t < taps; ++t)
-        packed.mutable_data<float>()[t * size.n + c] = numbers[static_cast<size_t>(c * taps + t)];
+        moved[static_cast<size_t>(t * size.n + c)] = numbers[static_cast<size_t>(c * taps + t)];
+    const kernels::DepthwiseWeights weights{taps, size.n};
+    Tensor packed = Tensor::allocate(DType::kUInt8, Shape{weights.bytes()});
+    kernels::pack_depthwise_int8(weights, moved.data(), packed.mutable_data<uint8_t>());
     return packed;
   }
   const kernels::Int8Weights weights{size.n / conv.groups, size.k};
@@ -223,7 +227,7 @@ Tensor pack_int8_conv(const ConvProduct& conv, const std::vector<int16_t>& numbe
 
 std::string int8_conv_packing(const ConvProduct& conv) {
   const int64_t taps = conv.window.taps();
-  if (conv.is_depthwise) return fmt::format("int8 {} taps first", taps);
+  if (conv.is_depthwise) return fmt::format("int8 {} taps first, numbers and fours", taps);
   return fmt::format("int8 {} groups of {} x {} taps in panels of {}, fours together", conv.groups,
                      conv.size.k / taps, taps, kernels::kInt8Columns);
 }

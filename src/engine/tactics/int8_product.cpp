@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/int8/requantize.h"
+
 namespace assay::engine {
 namespace {
 
@@ -51,16 +53,16 @@ class ScaledEnd final : public SumsEnd {
     auto* const sums = static_cast<int32_t*>(tile.sums);
     char* const out = finish.result(args, tile.row, tile.column);
     const bool plain = finish.is_plain();
+    if (requantization_)
+      return kernels::requantize({sums, tile.stride, tile.rows, tile.columns}, scale, bias, *requantization_,
+                                 out, finish.pitch());
     for (int64_t r = 0; r < tile.rows; ++r) {
       int32_t* const from = sums + r * tile.stride;
       char* const to = out + r * finish.pitch();
-      if (requantization_)
-        kernels::requantize(from, tile.columns, scale, bias, *requantization_, to);
-      else
-        kernels::scale_sums(from, tile.columns, scale, bias,
-                            reinterpret_cast<float*>(plain ? to : reinterpret_cast<char*>(from)));
+      kernels::scale_sums(from, tile.columns, scale, bias,
+                          reinterpret_cast<float*>(plain ? to : reinterpret_cast<char*>(from)));
     }
-    if (plain || requantization_) return;
+    if (plain) return;
     finish.run(args, tile.row, tile.rows, tile.column, tile.columns, static_cast<const float*>(tile.sums),
                tile.stride, tile.spare);
   }

@@ -1,7 +1,10 @@
 #include "kernels/int8/int8_conv.h"
 
+#include <cstring>
+
 #include "kernels/image_rows.h"
 #include "kernels/int8/int8_product.h"
+#include "kernels/int8/quad_depthwise.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/int8/int8_conv.cpp"
@@ -93,11 +96,21 @@ void gather_int8_rows(const Int8Images& images, const void* x, int64_t first, in
   const int64_t length = int8_row_length(images.depth());
   const auto outside = static_cast<uint8_t>(images.zero_point + (images.is_signed ? 128 : 0));
   const auto* const pixels = static_cast<const uint8_t*>(x);
+  constexpr int64_t kPiece = 32;
+  const uint8_t* const end =
+      pixels + ((first + count - 1) / images.window->out_size() + 1) * images.window->in_size() * channels;
+  const uint8_t* const rows_end = rows + count * images.groups * length;
   if (images.groups == 1)
     return gather_rows(
         *images.window, channels, first, count, length, rows,
         [&](int64_t pixel, int64_t n, uint8_t* to) {
-          to_unsigned_levels(pixels + pixel * channels, images.is_signed, to, n * channels);
+          const uint8_t* const from = pixels + pixel * channels;
+          // A few bytes go faster where their number is known: those behind them are written later, or not
+          // read.
+          if (!images.is_signed && n * channels <= kPiece && from + kPiece <= end && to + kPiece <= rows_end)
+            std::memcpy(to, from, kPiece);
+          else
+            to_unsigned_levels(from, images.is_signed, to, n * channels);
         },
         outside);
   for (int64_t g = 0; g < images.groups; ++g)
@@ -111,8 +124,23 @@ void gather_int8_rows(const Int8Images& images, const void* x, int64_t first, in
         outside, images.groups * length);
 }
 
-void depthwise_int8(const Int8Images& images, const void* x, const float* weights, int64_t first,
-                    int64_t count, int32_t* sums) noexcept {
+namespace {
+
+/// The parts of packed weights: numbers, sums of each channel's taps, fours, and whether these are meant.
+struct DepthwiseParts {
+  int64_t tap_sums, fours, fits, end;
+
+  explicit DepthwiseParts(const DepthwiseWeights& w) {
+    const int64_t filled = (w.channels + kQuadChannels - 1) / kQuadChannels * kQuadChannels;
+    tap_sums = w.taps * w.channels * 4;
+    fours = tap_sums + filled * 4;
+    fits = fours + quad_taps_bytes(w.taps, w.channels);
+    end = fits + 4;
+  }
+};
+
+void depthwise_floats(const Int8Images& images, const void* x, const float* weights, int64_t first,
+                      int64_t count, int32_t* sums) {
   const Window& w = *images.window;
   const size_t last = w.rank() - 1;
   const int64_t c = images.channels;
@@ -133,6 +161,41 @@ void depthwise_int8(const Int8Images& images, const void* x, const float* weight
     });
     sum(taps, images.is_signed, static_cast<float>(images.zero_point), sums, c);
   }
+}
+
+}  // namespace
+
+int64_t DepthwiseWeights::bytes() const { return DepthwiseParts(*this).end; }
+
+void pack_depthwise_int8(const DepthwiseWeights& weights, const int16_t* numbers, void* packed) noexcept {
+  const DepthwiseParts parts(weights);
+  auto* const to = static_cast<char*>(packed);
+  std::memset(to, 0, static_cast<size_t>(parts.end));
+  auto* const floats = reinterpret_cast<float*>(to);
+  auto* const sums = reinterpret_cast<int32_t*>(to + parts.tap_sums);
+  int32_t fits = 1;
+  for (int64_t t = 0; t < weights.taps; ++t)
+    for (int64_t c = 0; c < weights.channels; ++c) {
+      const int16_t number = numbers[t * weights.channels + c];
+      floats[t * weights.channels + c] = number;
+      sums[c] += number;
+      if (number < -128 || number > 127) fits = 0;
+    }
+  if (fits != 0)
+    pack_quad_taps(numbers, weights.taps, weights.channels, reinterpret_cast<int8_t*>(to + parts.fours));
+  std::memcpy(to + parts.fits, &fits, sizeof fits);
+}
+
+void depthwise_int8(const Int8Images& images, const void* x, const void* packed, int64_t first, int64_t count,
+                    int32_t* sums) noexcept {
+  const DepthwiseParts parts({images.window->taps(), images.channels});
+  const auto* const from = static_cast<const char*>(packed);
+  int32_t fits = 0;
+  std::memcpy(&fits, from + parts.fits, sizeof fits);
+  if (fits != 0 && multiplies_quad_taps())
+    return quad_depthwise(images, x, reinterpret_cast<const int8_t*>(from + parts.fours),
+                          reinterpret_cast<const int32_t*>(from + parts.tap_sums), first, count, sums);
+  depthwise_floats(images, x, reinterpret_cast<const float*>(from), first, count, sums);
 }
 
 }  // namespace assay::kernels

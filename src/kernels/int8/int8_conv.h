@@ -29,10 +29,20 @@ struct Int8Images {
 void gather_int8_rows(const Int8Images& images, const void* x, int64_t first, int64_t count,
                       uint8_t* rows) noexcept;
 
-/// sums[p, c] = sum over the taps of x[p + tap, c] * weights[tap, c] for the positions [first, first +
-/// count): every channel on its own. The weights are whole numbers less their zero points. At most
-/// kMaxInt8Taps taps.
-void depthwise_int8(const Int8Images& images, const void* x, const float* weights, int64_t first,
-                    int64_t count, int32_t* sums) noexcept;
+/// Weights of channels on their own, taps first: as float32 numbers, and as fours of 8 bits where they fit.
+struct DepthwiseWeights {
+  int64_t taps = 0, channels = 0;
+
+  /// Bytes that they take packed.
+  int64_t bytes() const;
+};
+
+/// Packs numbers [taps, channels], less their zero points.
+void pack_depthwise_int8(const DepthwiseWeights& weights, const int16_t* numbers, void* packed) noexcept;
+
+/// sums[p, c] = sum over the taps of (x[p + tap, c] - zero point) * weights[tap, c] for the positions [first,
+/// first + count): every channel on its own. At most kMaxInt8Taps taps, which are the window's.
+void depthwise_int8(const Int8Images& images, const void* x, const void* packed, int64_t first, int64_t count,
+                    int32_t* sums) noexcept;
 
 }  // namespace assay::kernels

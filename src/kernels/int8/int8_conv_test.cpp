@@ -101,24 +101,28 @@ TEST(Int8Conv, RowsHoldWhatTheWindowSees) {
 TEST(Int8Conv, ChannelsOnTheirOwnHaveExactSums) {
   std::mt19937 random(6);
   for (const Case& each : kCases)
-    for (const int64_t channels : {1, 3, 8, 16, 37, 96})
+    for (const int64_t channels : {1, 3, 8, 16, 37, 64, 96, 130})
       for (const bool is_signed : {false, true}) {
+        // Every other kind of channels has numbers of more than 8 bits.
+        const int most = channels % 2 == 0 ? 128 : 255;
         const Window w = window_of(each);
         const Images images(random, w, channels, is_signed);
         const Int8Images shape{&w, channels, channels, is_signed, images.zero_point};
         const int64_t all = 2 * w.out_size();
-        std::vector<float> weights(static_cast<size_t>(w.taps() * channels));
+        std::vector<int16_t> weights(static_cast<size_t>(w.taps() * channels));
         std::vector<int32_t> sums(static_cast<size_t>(all * channels));
-        for (float& f : weights) f = static_cast<float>(static_cast<int>(random() % 511) - 255);
-        depthwise_int8(shape, images.x.data(), weights.data(), 0, all / 2, sums.data());
-        depthwise_int8(shape, images.x.data(), weights.data(), all / 2, all - all / 2,
+        for (int16_t& f : weights) f = static_cast<int16_t>(static_cast<int>(random() % (2 * most)) - most);
+        const DepthwiseWeights packing{w.taps(), channels};
+        std::vector<float> packed(static_cast<size_t>(packing.bytes() / 4));
+        pack_depthwise_int8(packing, weights.data(), packed.data());
+        depthwise_int8(shape, images.x.data(), packed.data(), 0, all / 2, sums.data());
+        depthwise_int8(shape, images.x.data(), packed.data(), all / 2, all - all / 2,
                        sums.data() + all / 2 * channels);
         for (int64_t r = 0; r < all; ++r)
           for (int64_t c = 0; c < channels; ++c) {
             int64_t expected = 0;
             for (int64_t tap = 0; tap < w.taps(); ++tap)
-              expected += int64_t{images.number(element_of(w, r, tap), c)} *
-                          static_cast<int64_t>(weights[tap * channels + c]);
+              expected += int64_t{images.number(element_of(w, r, tap), c)} * weights[tap * channels + c];
             ASSERT_EQ(sums[r * channels + c], expected) << r << " " << c;
           }
       }

@@ -10,8 +10,6 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
-#include "kernels/int8/quotient-inl.h"
-
 HWY_BEFORE_NAMESPACE();
 namespace assay::kernels {
 namespace HWY_NAMESPACE {
@@ -196,36 +194,6 @@ void scale_elements(const int32_t* sums, int64_t count, const float* scale, cons
   });
 }
 
-template <typename T>
-void requantize_to(const int32_t* sums, int64_t count, const float* scale, const float* bias,
-                   const Requantization& r, T* q) {
-  const F f;
-  const hn::Rebind<T, F> narrow;
-  const VF low = hn::Set(f, r.low), high = hn::Set(f, r.high), divisor = hn::Set(f, r.scale),
-           inverse = hn::Set(f, inverse_of(r.scale)),
-           zero_point = hn::Set(f, static_cast<float>(r.zero_point));
-  const VF least = hn::Set(f, static_cast<float>(hwy::LimitsMin<T>())),
-           most = hn::Set(f, static_cast<float>(hwy::LimitsMax<T>()));
-  for_vectors(count, [&](int64_t i, int64_t n) HWY_ATTR {
-    const VF v = hn::Min(hn::Max(scaled(sums, scale, bias, i, n), low), high);
-    const VF steps = rounded_quotient(f, v, divisor, inverse);
-    const VF kept = hn::Min(hn::Max(hn::Add(steps, zero_point), least), most);
-    const auto result = hn::DemoteTo(narrow, hn::NearestInt(kept));
-    if (n == static_cast<int64_t>(hn::Lanes(f))) return hn::StoreU(result, narrow, q + i);
-    alignas(64) T rest[hn::MaxLanes(F())];
-    hn::StoreU(result, narrow, rest);
-    for (int64_t j = 0; j < n; ++j) q[i + j] = rest[j];
-  });
-}
-
-void requantize_elements(const int32_t* sums, int64_t count, const float* scale, const float* bias,
-                         const Requantization& r, void* q) {
-  if (r.is_signed)
-    requantize_to(sums, count, scale, bias, r, static_cast<int8_t*>(q));
-  else
-    requantize_to(sums, count, scale, bias, r, static_cast<uint8_t*>(q));
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace assay::kernels
 HWY_AFTER_NAMESPACE();
@@ -237,7 +205,6 @@ HWY_EXPORT(product);
 HWY_EXPORT(flip_signs);
 HWY_EXPORT(float_elements);
 HWY_EXPORT(scale_elements);
-HWY_EXPORT(requantize_elements);
 
 bool Int8Weights::shifts(const void* packed, int64_t panel, int64_t count) const {
   for (int64_t p = panel; p < panel + count; ++p) {
@@ -293,11 +260,6 @@ void sums_to_floats(int32_t* sums, const int32_t* addend, int64_t count) noexcep
 void scale_sums(const int32_t* sums, int64_t count, const float* scale, const float* bias,
                 float* y) noexcept {
   HWY_DYNAMIC_DISPATCH(scale_elements)(sums, count, scale, bias, y);
-}
-
-void requantize(const int32_t* sums, int64_t count, const float* scale, const float* bias,
-                const Requantization& r, void* q) noexcept {
-  HWY_DYNAMIC_DISPATCH(requantize_elements)(sums, count, scale, bias, r, q);
 }
 
 }  // namespace assay::kernels

@@ -69,17 +69,4 @@ void sums_to_floats(int32_t* sums, const int32_t* addend, int64_t count) noexcep
 /// y[i] = sums[i] * scale[i] + bias[i]; bias may be null. `y` may be the memory of `sums`.
 void scale_sums(const int32_t* sums, int64_t count, const float* scale, const float* bias, float* y) noexcept;
 
-/// What remains of an epilogue that ends in QuantizeLinear.
-struct Requantization {
-  float low, high;  ///< bounds before it, as of Relu and Clip; infinite: none
-  float scale;
-  int zero_point;
-  bool is_signed;
-};
-
-/// q[i] = saturate(round(clip(sums[i] * scale[i] + bias[i]) / r.scale) + r.zero_point). NaN becomes
-/// the lower bound.
-void requantize(const int32_t* sums, int64_t count, const float* scale, const float* bias,
-                const Requantization& r, void* q) noexcept;
-
 }  // namespace assay::kernels

@@ -1,4 +1,5 @@
 #include "kernels/int8/int8_product.h"
+#include "kernels/int8/requantize.h"
 
 #include <gtest/gtest.h>
 
@@ -150,7 +151,7 @@ TEST(Int8Product, RequantizesAsTheOperatorsOneByOne) {
       for (const float low : {-inf, 0.0F}) {
         const Requantization r{low, 20, 0.25F, is_signed ? -5 : 30, is_signed};
         std::vector<uint8_t> q(sums.size() + 1, 123);
-        requantize(sums.data(), n, scale.data(), bias.data(), r, q.data());
+        requantize({sums.data(), n, 1, n}, scale.data(), bias.data(), r, q.data(), n);
         EXPECT_EQ(q.back(), 123);
         for (size_t i = 0; i < sums.size(); ++i) {
           const double v = std::nearbyint(std::min(20.0F, std::max(y[i], low)) / 0.25F) + r.zero_point;

@@ -14,6 +14,7 @@
 #include <hwy/contrib/math/math-inl.h>
 
 #include "kernels/activations-inl.h"
+#include "kernels/int8/quotient-inl.h"
 #include "kernels/pointwise/typed_loops-inl.h"
 #include "kernels/vector_math-inl.h"
 
@@ -67,7 +68,8 @@ HWY_INLINE void map_within(const float* x, float* out, size_t count, float limit
 }
 
 HWY_INLINE VF quantize(VF x, float scale, float zero_point, float low, float high) {
-  const VF steps = hn::Add(hn::Round(hn::Div(x, constant(scale))), constant(zero_point));
+  const VF whole = rounded_quotient(F(), x, constant(scale), constant(inverse_of(scale)));
+  const VF steps = hn::Add(whole, constant(zero_point));
   return hn::Min(hn::Max(steps, constant(low)), constant(high));
 }
 

@@ -1,12 +1,14 @@
 #include "kernels/pointwise/pointwise.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "assay/error.h"
 #include "base/parallel.h"
 #include "kernels/convert/convert.h"
 #include "kernels/pointwise/interpret.h"
+#include "kernels/pointwise/level_sum.h"
 
 namespace assay::kernels {
 namespace {
@@ -174,6 +176,12 @@ PointwiseLoop::PointwiseLoop(PointwiseProgram program, const Shape& domain,
           "a pointwise program needs {} registers, more than {}", program_.registers(),
           kMaxPointwiseRegisters);
   collapse(domain);
+  const auto is_row = [](const PointwiseOperand& o) { return o.strides.back() == 1; };
+  if (rows_ != 1 || !outer_.empty() || results_.size() != 1 ||
+      !std::all_of(operands_.begin(), operands_.end(), is_row))
+    return;
+  if (const auto sum = LevelSum::of(program_, operands_, results_[0]))
+    level_sum_ = std::make_shared<const LevelSum>(*sum);
 }
 
 void PointwiseLoop::check_types() const {
@@ -282,6 +290,12 @@ void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<v
 
 void PointwiseLoop::run(std::span<const void* const> operands,
                         std::span<void* const> results) const noexcept {
+  if (level_sum_ != nullptr)
+    return parallel_for(columns_, kGrain, [&](int64_t first, int64_t last) {
+      std::array<const void*, 2> from{};
+      for (size_t o = 0; o < operands.size(); ++o) from[o] = static_cast<const char*>(operands[o]) + first;
+      level_sum_->run(from, last - first, static_cast<char*>(results[0]) + first);
+    });
   const int64_t work = tile_rows_ * tile_columns_ * static_cast<int64_t>(program_.code().size() + 1);
   parallel_for(tiles_, std::max<int64_t>(1, kGrain / std::max<int64_t>(work, 1)),
                [&](int64_t first, int64_t last) { run_tiles(operands, results, first, last); });

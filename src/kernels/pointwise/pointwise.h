@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct PointwiseOperand {
 /// Temporaries, operands and results of one program together.
 inline constexpr int kMaxPointwiseRegisters = 24;
 
+class LevelSum;
+
 /// Evaluates a program for every point of a domain. Results are row-major over the domain. Immutable: may be
 /// shared.
 class PointwiseLoop {
@@ -62,6 +65,7 @@ class PointwiseLoop {
   Tile locate(int64_t index) const;
 
   PointwiseProgram program_;
+  std::shared_ptr<const LevelSum> level_sum_;  // what the program is, where all lies in one row
   std::vector<PointwiseOperand> operands_;
   std::vector<PointwiseType> results_;
   std::vector<int64_t> outer_;      // extents outside the two inner dimensions

@@ -1,0 +1,84 @@
+#include "kernels/int8/requantize.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace assay::kernels::requantize_test {
+namespace {
+
+/// Sums whose quotients lie at ties, next to them and anywhere, beyond the bounds, too.
+struct RequantizeProblem {
+  int64_t rows, n, stride;
+  std::vector<int32_t> sums;
+  std::vector<float> scale, bias;
+};
+
+RequantizeProblem requantize_problem(int64_t rows, int64_t n, float largest_bias, std::mt19937& random) {
+  RequantizeProblem p{.rows = rows, .n = n, .stride = n + 3, .sums = {}, .scale = {}, .bias = {}};
+  p.sums.resize(static_cast<size_t>(rows * p.stride));
+  std::uniform_int_distribution<int32_t> some(-60000, 60000);
+  std::uniform_real_distribution<float> bias(-largest_bias, largest_bias);
+  for (int32_t& s : p.sums) s = some(random) / 8 * 8 + (some(random) > 0 ? 4 : some(random) % 8);
+  for (int64_t c = 0; c < n; ++c) {
+    // Eighths make ties; others come close to them.
+    p.scale.push_back(c % 2 == 0 ? 0.03125F : 0.01F + 0.0001F * static_cast<float>(c));
+    p.bias.push_back(c % 2 == 0 ? std::nearbyint(bias(random)) : bias(random));
+  }
+  return p;
+}
+
+TEST(Requantize, IsExactAtTiesBoundsAndLargeBiases) {
+  std::mt19937 random(11);
+  const float inf = std::numeric_limits<float>::infinity();
+  int64_t unfused = 0;
+  for (const int64_t n : {1, 15, 16, 24, 64, 96, 131})
+    for (const float largest_bias : {0.0F, 20.0F, 1e5F})
+      for (const float scale : {0.25F, 0.3F, 1e-41F})
+        for (const bool is_signed : {false, true})
+          for (const Requantization& r :
+               {Requantization{-inf, inf, scale, is_signed ? -5 : 30, is_signed},
+                Requantization{0, inf, scale, is_signed ? -128 : 0, is_signed},
+                Requantization{-3.7F, 6, scale, is_signed ? 127 : 255, is_signed}}) {
+            const RequantizeProblem p = requantize_problem(5, n, largest_bias, random);
+            const int64_t pitch = n + 2;
+            std::vector<uint8_t> q(static_cast<size_t>(p.rows * pitch), 123);
+            const float* const bias = largest_bias == 0 ? nullptr : p.bias.data();
+            requantize({p.sums.data(), p.stride, p.rows, n}, p.scale.data(), bias, r, q.data(), pitch);
+            for (int64_t row = 0; row < p.rows; ++row)
+              for (int64_t c = 0; c < pitch; ++c) {
+                const uint8_t found = q[static_cast<size_t>(row * pitch + c)];
+                if (c >= n) {
+                  ASSERT_EQ(found, 123) << "beyond the columns";
+                  continue;
+                }
+                const auto sum = static_cast<float>(p.sums[static_cast<size_t>(row * p.stride + c)]);
+                const float factor = p.scale[static_cast<size_t>(c)];
+                const float addend = bias == nullptr ? 0 : bias[c];
+                const volatile float product = sum * factor;
+                const auto level = [&](float v) {
+                  const float quotient = std::min(std::max(v, r.low), r.high) / r.scale;
+                  const double most = is_signed ? 127 : 255, least = is_signed ? -128 : 0;
+                  return std::clamp(static_cast<double>(std::nearbyint(quotient)) + r.zero_point, least,
+                                    most);
+                };
+                const double is = is_signed ? static_cast<int8_t>(found) : found;
+                const double fused = level(std::fma(sum, factor, addend));
+                if (is != fused) ++unfused;
+                // Rounded twice where a processor has no fused operation.
+                ASSERT_TRUE(is == fused || is == level(product + addend))
+                    << is << " for " << sum << " * " << factor << " + " << addend << ", not " << fused;
+              }
+          }
+  if (__builtin_cpu_supports("fma") && std::getenv("ASSAY_SIMD") == nullptr) {
+    EXPECT_EQ(unfused, 0);
+  }
+}
+
+}  // namespace
+}  // namespace assay::kernels::requantize_test
