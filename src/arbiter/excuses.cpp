@@ -250,10 +250,19 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
     widen_for_alike(trial, unit_roundoff(stored.dtype()), explained);
     note = "many addends are so alike that their roundings do not cancel";
   }
-  if (is_open() && widen_for_partial_sums(trial, u, explained))
-    note = "its sums walk far on the way to the result, in the order of the numbers in memory";
-  if (is_open() && widen_for_winograd(trial, u, explained))
-    note = "as a fast convolution (Winograd) rounds: by units of the largest numbers nearby";
+  const auto winograd = [&] {
+    if (is_open() && widen_for_winograd(trial, u, explained))
+      note = "as a fast convolution (Winograd) rounds: by units of the largest numbers nearby";
+  };
+  // First by itself: to look at the walk of sums takes some thirty evaluations.
+  const Explained before = explained;
+  winograd();
+  if (is_open()) {
+    explained = before;
+    if (widen_for_partial_sums(trial, u, explained))
+      note = "its sums walk far on the way to the result, in the order of the numbers in memory";
+    winograd();
+  }
   if (is_open() && widen_for_reciprocal(trial, exact, u, explained))
     note = "as a product with the divisor's reciprocal rounds";
   if (is_open() && errs_mostly(wide, exact, unit_roundoff(stored.dtype())) &&

@@ -196,6 +196,24 @@ TEST(Excuses, AJumpIsJudgedElementByElement) {
   EXPECT_EQ(with(1'000'000'000, 1), Verdict::kWrong);
 }
 
+TEST(Excuses, AJumpThatTheExactNetworkMakesIsNoError) {
+  // What is handed out is 6 after rounding; whoever computes wider has a number a little below.
+  TestModel m;
+  Value* below = m.node("Sub", "below", {m.input("x", {3}), m.constant("e", Tensor::scalar(1e-8F))});
+  const auto model = m.with_outputs({m.node("Cast", "y", {below}, {{"to", int64_t{7}}})});
+  const std::vector<Tensor> feed{Tensor::vector<float>({6, -6, 2.5F})};
+  const StoredTensorList results = results_of(*model, feed);
+  const auto verdict = [&](const std::vector<int64_t>& y) {
+    StoredTensorList changed = results;
+    changed.back().tensor = Tensor::vector<int64_t>(y);
+    return judge(model, feed, changed).outputs.back().verdict;
+  };
+  ASSERT_EQ(verdict({6, -6, 2}), Verdict::kAgrees) << "as it follows from the stored numbers";
+  EXPECT_EQ(verdict({5, -6, 2}), Verdict::kAgrees) << "as it follows from numbers that were not rounded";
+  EXPECT_EQ(verdict({6, -5, 2}), Verdict::kWrong);
+  EXPECT_EQ(verdict({5, -6, 3}), Verdict::kWrong);
+}
+
 TEST(Excuses, AQuotientMayBeAProductWithTheReciprocal) {
   TestModel m;
   const auto model = m.with_outputs(

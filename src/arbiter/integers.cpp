@@ -34,8 +34,14 @@ double value_at(const Tensor& wide, size_t i) { return wide.data<double>()[i]; }
 
 }  // namespace
 
-void judge_integers(const Tensor& result, std::span<const Tensor> lanes, ArbiterVerdict& out) {
-  const std::vector<bool> wrong = differing(result, lanes[0]);
+void judge_integers(const Tensor& result, std::span<const Tensor> lanes, const Tensor* also_right,
+                    ArbiterVerdict& out) {
+  std::vector<bool> wrong = differing(result, lanes[0]);
+  if (also_right != nullptr && also_right->dtype() == result.dtype() &&
+      also_right->shape() == result.shape()) {
+    const std::vector<bool> beside = differing(result, *also_right);
+    for (size_t i = 0; i < wrong.size(); ++i) wrong[i] = wrong[i] && beside[i];
+  }
   const auto count = std::count(wrong.begin(), wrong.end(), true);
   if (count == 0) return;
   const bool numbers = is_number(result.dtype());

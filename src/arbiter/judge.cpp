@@ -195,7 +195,7 @@ ComputedIn judge_result(const StoredTensor& result, const Standard& standard, Ar
   } else if (is_float(exact.dtype())) {
     return judge_floats(result.load(), standard, out);
   } else {
-    judge_integers(result.load(), lanes, out);
+    judge_integers(result.load(), lanes, standard.exact, out);
   }
   return ComputedIn::kUnknown;
 }

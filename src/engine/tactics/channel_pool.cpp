@@ -1,4 +1,4 @@
-// Pooling of images with channels last, in vectors of channels.
+// Pooling of images with channels last or in blocks of channels, in vectors of channels.
 #include "kernels/channel_window/pool.h"
 
 #include <algorithm>
@@ -55,23 +55,28 @@ std::string supports(const Problem& p) {
 std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = supports(p); !reason.empty()) return reason;
   const kernels::Window w = pooled_window(p);
-  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
-  b.add_input(p.node().input(0), Layout::channels_last());
-  b.add_output(p.node().output(0), Layout::channels_last());
-  Parameters& parameters = b.step.parameters;
-  parameters.set("kind", static_cast<int64_t>(kind_of(p)));
-  parameters.set("kernel", w.kernel);
-  parameters.set("strides", w.strides);
-  parameters.set("dilations", w.dilations);
-  parameters.set("pads_begin", w.begin);
-  b.estimate = estimate_seconds(static_cast<double>(p.output_shape(0)->numel() * w.taps()), 0, 0.2);
+  std::vector<Layout> layouts = {Layout::channels_last()};
+  for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0)))
+    if (layout == kChannelBlocks) layouts.push_back(layout);
+  for (const Layout layout : layouts) {
+    Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
+    b.add_input(p.node().input(0), layout);
+    b.add_output(p.node().output(0), layout);
+    Parameters& parameters = b.step.parameters;
+    parameters.set("kind", static_cast<int64_t>(kind_of(p)));
+    parameters.set("kernel", w.kernel);
+    parameters.set("strides", w.strides);
+    parameters.set("dilations", w.dilations);
+    parameters.set("pads_begin", w.begin);
+    b.estimate = estimate_seconds(static_cast<double>(p.output_shape(0)->numel() * w.taps()), 0, 0.2);
+  }
   return {};
 }
 
 class PoolKernel final : public Kernel {
  public:
-  PoolKernel(const kernels::Window& w, int64_t images, int64_t channels, PoolKind kind)
-      : window_(channel_window(w, channels, Layout::channels_last())),
+  PoolKernel(const kernels::Window& w, int64_t images, int64_t channels, PoolKind kind, Layout layout)
+      : window_(channel_window(w, channels, layout)),
         rows_(window_, images, w.out_size() / window_.out_columns),
         kind_(kind) {}
 
@@ -93,10 +98,11 @@ class PoolKernel final : public Kernel {
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 1);
   const PlanValue &in = r.input(0), &out = r.output(0);
+  const Layout layout = in.layout == kChannelBlocks ? kChannelBlocks : Layout::channels_last();
   StepReader::check((in.shape.rank() == 3 || in.shape.rank() == 4) && out.shape.rank() == in.shape.rank() &&
                         in.shape[0] == out.shape[0] && in.shape[1] == out.shape[1] && in.shape.numel() > 0 &&
-                        out.shape.numel() > 0 && same_memory(in.shape, in.layout, Layout::channels_last()) &&
-                        same_memory(out.shape, out.layout, Layout::channels_last()),
+                        out.shape.numel() > 0 && same_memory(in.shape, in.layout, layout) &&
+                        same_memory(out.shape, out.layout, layout),
                     "it makes {} in {} of {} in {}", out.shape.str(), out.layout.str(), in.shape.str(),
                     in.layout.str());
   const size_t axes = in.shape.size() - 2;
@@ -114,14 +120,15 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   }
   r.product({out.shape.numel(), taps});
   return std::make_unique<PoolKernel>(w, in.shape[0], in.shape[1],
-                                      static_cast<PoolKind>(r.number("kind", 0, 2)));
+                                      static_cast<PoolKind>(r.number("kind", 0, 2)), layout);
 }
 
 }  // namespace
 
 constinit const TacticDef def = {
     .name = "channel_pool",
-    .summary = "pooling in vectors of channels, channels last",
+    .summary = "pooling in vectors of channels, channels last or in blocks of 16",
+    .version = 2,
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

@@ -13,7 +13,7 @@ namespace {
 using kernels::Reduction;
 
 constexpr std::string_view kOperators[] = {"ReduceSum",       "ReduceMean", "ReduceMax", "ReduceMin",
-                                           "ReduceSumSquare", "ReduceL1",   "ReduceL2"};
+                                           "ReduceSumSquare", "ReduceL1",   "ReduceL2",  "GlobalAveragePool"};
 
 struct Named {
   std::string_view op;
@@ -21,6 +21,7 @@ struct Named {
 };
 constexpr Named kKinds[] = {{"ReduceSum", Reduction::kSum},
                             {"ReduceMean", Reduction::kMean},
+                            {"GlobalAveragePool", Reduction::kMean},
                             {"ReduceMax", Reduction::kMax},
                             {"ReduceMin", Reduction::kMin},
                             {"ReduceSumSquare", Reduction::kSumSquare},
@@ -29,6 +30,11 @@ constexpr Named kKinds[] = {{"ReduceSum", Reduction::kSum},
 
 /// The reduced axes, sorted; nothing when they are not known.
 std::optional<std::vector<int64_t>> axes_of(const Problem& p) {
+  if (p.node().op_type == "GlobalAveragePool") {
+    std::vector<int64_t> spatial;
+    for (int a = 2; a < p.input_shape(0)->rank(); ++a) spatial.push_back(a);
+    return spatial;
+  }
   std::optional<std::vector<int64_t>> axes = ints_parameter(p.node(), "axes", 1);
   if (!axes) return std::nullopt;
   const int rank = p.input_shape(0)->rank();
@@ -88,7 +94,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
 class ReduceKernel final : public Kernel {
  public:
   explicit ReduceKernel(const StepReader& r)
-      : kind_(static_cast<Reduction>(r.number("kind", 0, static_cast<int64_t>(std::size(kKinds)) - 1))),
+      : kind_(static_cast<Reduction>(r.number("kind", 0, static_cast<int64_t>(Reduction::kL2)))),
         outer_(r.number("outer", 1)),
         count_(r.number("count", 1)),
         inner_(r.number("inner", 1)) {

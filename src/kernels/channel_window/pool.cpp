@@ -117,6 +117,11 @@ HWY_EXPORT(pool_windows);
 
 void pool_row(const ChannelWindow& window, PoolKind kind, const float* image, int64_t row, int64_t first,
               int64_t count, float* y) noexcept {
+  if (window.fills_blocks) {
+    for (int64_t b = first; b < first + count; ++b) HWY_DYNAMIC_DISPATCH(pool_windows)
+    (window, kind, image + b * window.block, row, 0, kChannelBlock, y + b * window.out_block);
+    return;
+  }
   HWY_DYNAMIC_DISPATCH(pool_windows)
   (window, kind, image, row, first * kChannelBlock,
    std::min((first + count) * kChannelBlock, window.channels), y);

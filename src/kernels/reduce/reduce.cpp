@@ -98,9 +98,13 @@ void reduce_columns(const float* x, float* out, int64_t count, int64_t inner, in
     hn::StoreU(total, f, out + i);
   }
   for (; i < n; ++i) {
-    float y = S::start(x[i]);
-    for (int64_t r = 0; r < count; ++r) y = S::step(y, x[r * inner + i]);
-    out[i] = y;
+    float total = S::start(x[i]);
+    for (int64_t r = 0; r < count;) {
+      float part = S::start(x[r * inner + i]);
+      for (const int64_t end = std::min(count, r + 64); r < end; ++r) part = S::step(part, x[r * inner + i]);
+      total = S::join(total, part);
+    }
+    out[i] = total;
   }
 }
 

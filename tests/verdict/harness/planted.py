@@ -30,6 +30,12 @@ ALLOWED_MISSES = {
     "Mul": (80, "as Div"),
 }
 
+#: The same in single networks, in every type.
+ALLOWED_IN_NETWORKS = {
+    ("classes", "Softmax"): (85, "a factor of all 3,000 classes is an error of their sum, and a plain loop in float32 over these exponentials, "
+                                 "in 200 orders, is off by up to 85 units"),
+}
+
 #: The same in float16 and bfloat16, network by network and operator by operator, where it is more.
 ALLOWED_IN_NARROW_TYPES = {
     ("resizes", "Resize"): (143, "another cubic_coeff_a moves all elements by different amounts, as weights would that are computed in the type"),
@@ -53,7 +59,7 @@ ALLOWED_IN_NARROW_TYPES = {
 
 
 def is_allowed(name, op_type, size, dtype):
-    limit = ALLOWED_MISSES.get(op_type, ALLOWED_MISSES[""])[0]
+    limit = max(ALLOWED_MISSES.get(op_type, ALLOWED_MISSES[""])[0], ALLOWED_IN_NETWORKS.get((name, op_type), (0, ""))[0])
     if dtype != T.FLOAT:
         limit = max(limit, ALLOWED_IN_NARROW_TYPES.get((name, op_type), (0, ""))[0])
     return size <= limit
