@@ -22,9 +22,17 @@ HWY_INLINE VF responded(VF x, VF base, float beta) {
     return hn::Div(x, hn::Mul(root, hn::Sqrt(root)));
   }
   if (beta == 1) return hn::Div(x, base);
-  // What the product with the logarithm loses is made good: it would be multiplied by the whole power.
-  const VF logarithm = log(base), exponent = hn::Mul(constant(-beta), logarithm);
-  const VF lost = hn::MulSub(constant(-beta), logarithm, exponent);
+  // What the product with the logarithm loses is made good: it would be multiplied by the whole power. In
+  // halves of the bits (T. J. Dekker), as not all processors have a multiply-add.
+  const VF logarithm = log(base), factor = constant(-beta), exponent = hn::Mul(factor, logarithm);
+  const auto upper = [](VF v) HWY_ATTR {
+    return hn::BitCast(F(), hn::And(hn::BitCast(I(), v), hn::Set(I(), static_cast<int32_t>(0xFFFFF000))));
+  };
+  const VF a = upper(factor), b = upper(logarithm), a_rest = hn::Sub(factor, a),
+           b_rest = hn::Sub(logarithm, b);
+  VF lost = hn::Sub(hn::Mul(a, b), exponent);
+  lost = hn::Add(lost, hn::Add(hn::Mul(a, b_rest), hn::Mul(a_rest, b)));
+  lost = hn::Add(lost, hn::Mul(a_rest, b_rest));
   const VF power = exp(exponent);
   const VF result = hn::Mul(x, power);
   return hn::IfThenElse(hn::Lt(hn::Abs(lost), constant(1)), hn::MulAdd(result, lost, result), result);
