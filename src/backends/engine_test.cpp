@@ -83,9 +83,11 @@ TEST_F(EngineTest, InfiniteFiltersDoNotSeePadding) {
 }
 
 TEST_F(EngineTest, NormalisationsAcrossChannels) {
-  Value* x = input("x", {2, 12, 5, 7});
-  output(op("LRN", {x}, {{"size", int64_t{5}}, {"alpha", 0.5F}, {"beta", 0.6F}, {"bias", 1.5F}}));
-  expect_agreement({"dnnl_lrn"});
+  const AttributeList numbers = {{"size", int64_t{5}}, {"alpha", 0.5F}, {"beta", 0.6F}, {"bias", 1.5F}};
+  output(op("LRN", {input("x", {2, 12, 5, 7})}, numbers));
+  output(op("LRN", {input("signal", {3, 5})}, {{"size", int64_t{4}}}));
+  output(op("LRN", {input("volume", {1, 33, 2, 3, 2})}, {{"size", int64_t{7}}, {"beta", 2.0F}}));
+  expect_agreement({"channel_response", "channel_response", "channel_response"});
 }
 
 // oneDNN 2.7 runs the second of two post-ops of one algorithm with the first one's numbers.

@@ -157,6 +157,14 @@ TEST_F(EngineWindowTest, LargestOfNothingButMinusInfinity) {
   expect_by("dnnl_pool:blocked16", 3, {"channel_pool", "max_pool", "reduce", "dnnl_pool:row"}, {2});
 }
 
+TEST_F(EngineWindowTest, ResizedInfinityIsMultipliedByNoZero) {
+  Value* x = input("x", {1, 5, 4});
+  output(op("Resize", {x, nullptr, nullptr, g.add_constant("i", Tensor::vector<int64_t>({1, 5, 8}))},
+            {{"mode", std::string("cubic")}}));
+  feed[0].mutable_data<float>()[1] = -INFINITY;
+  expect_by("resize:row", 1, {"resize:blocked16", "resize:channels_last"});
+}
+
 TEST_F(EngineWindowTest, NothingInBlocksInItsPlace) {
   Value* x = input("x", {2, 3, 4, 0});
   Value* y = op("GatherElements", {x, g.add_constant("i", Tensor::zeros(DType::kInt64, {2, 3, 4, 0}))});
@@ -177,6 +185,28 @@ TEST_F(EngineWindowTest, BytesOfOneChannelAsAnOutput) {
   const Runtime runtime({.threads = 2});
   const auto engine = runtime.deserialize_engine(Builder(runtime).build_serialized_network(model, config));
   expect_equal(engine->create_execution_context()->infer(feed)[0], exact()[0]);
+}
+
+/// Steps on whole tensors take rows, also where other layouts are the same memory.
+TEST_F(EngineWindowTest, BytesBeforeAPlainEvaluation) {
+  Value* x = input("x", {5, 1, 7});
+  Value* scale = scalar(0.043F);
+  Value* zero = g.add_constant("z", Tensor::scalar(uint8_t{128}));
+  Value* y = op("DequantizeLinear", {op("QuantizeLinear", {x, scale, zero}), scale, zero});
+  output(op("Hardmax", {y}));
+  output(op("Hardmax", {op("Transpose", {y}, {{"perm", Ints{1, 2, 0}}})}));
+  infer_shapes(*model);
+  const Runtime runtime({.threads = 2});
+  for (const char* way : {"view:int8_channels_last", "view:int8_row", "pointwise:channels_last"})
+    for (const int level : {0, 1, 3}) {
+      BuilderConfig config{.optimization_level = level};
+      config.pinned_tactics = {{y->producer()->name, way}};
+      for (const Value* v : g.outputs) config.pinned_tactics[v->producer()->name] = "evaluate";
+      const auto engine =
+          runtime.deserialize_engine(Builder(runtime).build_serialized_network(model, config));
+      const std::vector<Tensor> given = engine->create_execution_context()->infer(feed), wanted = exact();
+      for (size_t i = 0; i < given.size(); ++i) expect_equal(given[i], wanted[i]);
+    }
 }
 
 /// Parts of few channels, next to each other in every pixel.

@@ -201,6 +201,75 @@ Tensor bound_of(EvalContext& c, const Accumulation& sums, size_t i, const Tensor
   return {};
 }
 
+bool is_one_of(std::span<const std::string_view> names, const EvalContext& c) {
+  return std::ranges::find(names, c.op().name) != names.end();
+}
+
+/// The largest number of float32, in which backends add up what narrower types hold, too.
+constexpr double kLargestSum = 0x1.fffffep127;
+
+/// Operators that add up squares on the way to something else: where float32 cannot hold their sum, that
+/// becomes 0, infinite or NaN.
+constexpr std::string_view kRootsOfSquares[] = {
+    "GlobalLpPool", "GroupNormalization",          "InstanceNormalization",
+    "LRN",          "LayerNormalization",          "LpNormalization",
+    "LpPool",       "MeanVarianceNormalization",   "RMSNormalization",
+    "ReduceL2",     "SimplifiedLayerNormalization"};
+/// A square may be added up many times, or with others that are not counted as terms.
+constexpr double kRoomOfSquares = 64;
+constexpr std::string_view kMeans[] = {"AveragePool", "GlobalAveragePool", "Mean", "ReduceMean"};
+
+/// The operator's outputs where inputs whose squares float32 cannot add up are NaN; nothing where there are
+/// none.
+std::vector<Tensor> with_large_as_nan(EvalContext& c, double terms) {
+  const double most = std::sqrt(kLargestSum / (kRoomOfSquares * std::max(terms, 1.0)));
+  const auto is_large = [most](double x) { return std::isfinite(x) && std::abs(x) > most; };
+  std::vector<Tensor> inputs = c.inputs();
+  bool any = false;
+  for (Tensor& t : inputs) {
+    if (!t.defined() || t.dtype() != DType::kFloat64 || std::ranges::none_of(t.span<double>(), is_large))
+      continue;
+    any = true;
+    t = map_elements<double>(t, [=](double x) { return is_large(x) ? std::nan("") : x; });
+  }
+  return any ? computed(c, std::move(inputs), c.version().eval) : std::vector<Tensor>();
+}
+
+/// Whether a sum of terms of either sign leads to a result y that float32 has by numbers that it does not
+/// have, or may be infinite with either sign. `magnitude`: sum of the terms' sizes.
+bool passes_infinity(double y, double sum, double magnitude) {
+  if (!std::isfinite(y) || !(magnitude > kLargestSum)) return false;
+  const double with = (magnitude + std::abs(sum)) / 2, against = (magnitude - std::abs(sum)) / 2;
+  return against > kLargestSum || (with > kLargestSum && std::abs(y) <= kLargestSum);
+}
+
+/// Of all outputs, where an intermediate sum may be more than float32 holds: 1; nothing where none is.
+std::vector<Tensor> overflowing_sums(EvalContext& c, const Accumulation& sums, std::span<const Tensor> y) {
+  std::vector<Tensor> where;
+  if (is_one_of(kRootsOfSquares, c)) {
+    where = with_large_as_nan(c, sums.terms);
+    for (size_t i = 0; i < where.size() && i < y.size(); ++i)
+      where[i] = map_broadcast<double>(
+          where[i], y[i], [](double large, double x) { return std::isnan(large) && !std::isnan(x); });
+  } else if (is_one_of(kSumsOfProducts, c) || c.op().name == "Gemm") {
+    // A mean is the sum of all that it is made of, divided.
+    const double factor = is_one_of(kMeans, c) ? std::max(sums.terms, 1.0) : 1;
+    for (size_t i = 0; i < y.size() && i < sums.magnitude.size(); ++i) {
+      const auto m = sums.magnitude[i].span<double>();
+      if (std::ranges::none_of(m, [=](double x) { return std::abs(x) * factor > kLargestSum; })) return {};
+      where.push_back(map_broadcast<double>(y[i], sums.magnitude[i], [=](double x, double size) {
+        return passes_infinity(x, x * factor, std::abs(size) * factor);
+      }));
+    }
+  }
+  return where;
+}
+
+Tensor infinite_where(const Tensor& bound, const Tensor& where) {
+  return map_broadcast<double>(bound, where,
+                               [](double b, double overflows) { return overflows != 0 ? HUGE_VAL : b; });
+}
+
 bool is_rounded(const Tensor& y, double u) { return y.defined() && y.dtype() == DType::kFloat64 && u != 0; }
 
 }  // namespace
@@ -220,11 +289,15 @@ std::vector<NodeError> node_errors(EvalContext& c, std::span<const Tensor> y, st
   std::vector<NodeError> errors(y.size());
   if (c.op().numerics.kind == Numerics::Kind::kExact) return errors;
   const Accumulation sums(c, y, true);
+  const std::vector<Tensor> overflowing = overflowing_sums(c, sums, y);
   for (size_t i = 0; i < y.size(); ++i) {
     if (!is_rounded(y[i], u[i])) continue;
     errors[i].operations = 1 + sums.terms;
     if (asked == Bounds::kBoth) errors[i].worst = bound_of(c, sums, i, y[i], u[i], BoundModel::kWorstCase);
     errors[i].expected = bound_of(c, sums, i, y[i], u[i], BoundModel::kStatistical);
+    if (i >= overflowing.size() || u[i] < unit_roundoff(DType::kFloat32)) continue;
+    errors[i].expected = infinite_where(errors[i].expected, overflowing[i]);
+    if (asked == Bounds::kBoth) errors[i].worst = infinite_where(errors[i].worst, overflowing[i]);
   }
   return errors;
 }

@@ -35,6 +35,36 @@ Evaluated evaluate(const char* op, int64_t opset, std::vector<Tensor> inputs, At
   return e;
 }
 
+/// What is expected of an operator's first output, sums that leave float32 on the way taken into account.
+Tensor expected_error(const char* op, std::vector<Tensor> inputs, AttributeList attributes = {}) {
+  const OpTestNode n(op, 23, std::vector<bool>(inputs.size(), true), std::move(attributes), 1, "");
+  EvalContext c(n.node(), n.op(), n.version(), widened(n.op(), std::move(inputs)));
+  c.ideal = true;
+  n.version().eval(c);
+  const std::vector<Tensor> y = c.outputs();
+  const double u = kUnitRoundoff;
+  return node_errors(c, y, {&u, 1})[0].expected;
+}
+
+TEST(ErrorBound, IsInfiniteWhereSumsLeaveFloat32OnTheWay) {
+  // Rows: opposite terms; terms of one sign, whose sum is infinite in every order; small ones.
+  const Tensor a = Tensor::vector<float>({3e25F, -3e25F, 3e25F, 3e25F, 2, 3}).reshaped({3, 2});
+  const Tensor product =
+      expected_error("MatMul", {a, Tensor::vector<float>({2e25F, 1e25F}).reshaped({2, 1})});
+  EXPECT_EQ(product.data<double>()[0], HUGE_VAL);
+  EXPECT_LT(product.data<double>()[1], HUGE_VAL);
+  EXPECT_LT(product.data<double>()[2], HUGE_VAL);
+
+  const Tensor rows = Tensor::vector<float>({1e20F, 1, 1e15F, 1}).reshaped({2, 2});
+  const Tensor normal = expected_error("RMSNormalization", {rows, Tensor::vector<float>({1, 1})});
+  EXPECT_EQ(normal.data<double>()[1], HUGE_VAL);
+  EXPECT_LT(normal.data<double>()[2], HUGE_VAL);
+  const Tensor mean = expected_error("ReduceMean", {Tensor::vector<float>({3e38F, 3e38F, 3e38F, -3e38F})});
+  EXPECT_EQ(mean.data<double>()[0], HUGE_VAL);
+  EXPECT_LT(expected_error("ReduceMean", {Tensor::vector<float>({1e38F, 1e38F})}).data<double>()[0],
+            HUGE_VAL);
+}
+
 /// Largest error relative to a bound, and how often it exceeds it.
 struct Tally {
   double worst_ratio = 0;

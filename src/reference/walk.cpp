@@ -38,12 +38,22 @@ double overflow_threshold(DType t, size_t lane) {
   }
 }
 
-/// Half the distance of the numbers of a type that are below its normal ones, where that is no tiny number.
-double rounding_near_zero(DType t) { return t == DType::kFloat16 ? 0x1p-25 : 0; }
+/// What numbers below the normal ones of a type lose: half their distance in float16, where all keep them;
+/// themselves in others, where backends may take them for 0.
+double rounding_near_zero(DType t) {
+  switch (t) {
+    case DType::kFloat16:
+      return 0x1p-25;
+    case DType::kFloat64:
+      return 0x1p-1022;
+    default:
+      return 0x1p-126;
+  }
+}
 
 /// y with random errors within the bound, and `absolute` more where there is one, and infinite where the type
-/// cannot hold it; no error where either is not finite. In a subgraph, which may run again and again, `run`
-/// tells its runs apart; outside it is 0.
+/// cannot hold it; NaN where the bound of a number is infinite. In a subgraph, which may run again and again,
+/// `run` tells its runs apart; outside it is 0.
 Tensor perturbed(Tensor y, const Tensor& bound, uint64_t key, uint64_t run, double absolute = 0,
                  double overflow = HUGE_VAL) {
   const double* pb = bound.data<double>();

@@ -38,7 +38,12 @@ kernels::ResizeAxis taps_of(const ResizePlan& plan, size_t axis) {
     table.taps = std::max(table.taps, static_cast<int64_t>(taps[static_cast<size_t>(o)].size()));
   }
   for (auto& t : taps) {
-    t.resize(static_cast<size_t>(table.taps), {t.empty() ? 0 : t.front().first, 0.0F});
+    // Positions with fewer taps read one of theirs in halves: with a weight of 0, infinity would become NaN.
+    if (t.empty()) t.emplace_back(0, 0.0F);
+    while (static_cast<int64_t>(t.size()) < table.taps) {
+      t.back().second /= 2;
+      t.push_back(t.back());
+    }
     for (const auto& [index, weight] : t) {
       table.index.push_back(index);
       table.weight.push_back(weight);
@@ -133,7 +138,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "resize",
     .summary = "nearest and linear resizing of images",
-    .version = 2,
+    .version = 3,
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

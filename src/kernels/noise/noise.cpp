@@ -47,13 +47,18 @@ void random_errors(const RandomErrors& errors, uint64_t first, int64_t count, co
   W at = hn::Add(hn::Set(u, errors.key + (first + 1) * kStep), offsets);
   W again = hn::Add(hn::Set(u, errors.repeated_key + (first + 1) * kStep), offsets);
   const V beside = hn::Set(d, errors.beside), overflow = hn::Set(d, errors.overflow), zero = hn::Zero(d);
-  const V infinity = hn::Set(d, HUGE_VAL);
+  const V infinity = hn::Set(d, HUGE_VAL), one = hn::Set(d, 1.0);
   const auto with_error = [&](V value, V bound) HWY_ATTR {
     V drawn = draw(at);
     if (errors.repeats) drawn = hn::Add(drawn, hn::Mul(hn::Set(d, 0.5), draw(again)));
     const V most = hn::IfThenElse(hn::Gt(bound, zero), hn::Add(bound, beside), bound);
     const V error = hn::Mul(most, drawn);
-    const V result = hn::IfThenElse(hn::Lt(hn::Abs(error), infinity), hn::Add(value, error), value);
+    V result = hn::IfThenElse(hn::Lt(hn::Abs(error), infinity), hn::Add(value, error), value);
+    const auto turned =
+        hn::And(hn::Lt(hn::Mul(hn::CopySign(one, result), value), zero), hn::Le(bound, hn::Abs(value)));
+    result = hn::IfThenZeroElse(turned, result);
+    const auto unbounded = hn::And(hn::Eq(bound, infinity), hn::Lt(hn::Abs(value), infinity));
+    result = hn::IfThenElse(unbounded, hn::NaN(d), result);
     return hn::IfThenElse(hn::Ge(hn::Abs(result), overflow), hn::CopySign(infinity, result), result);
   };
   int64_t i = 0;

@@ -45,6 +45,8 @@ TEST(RandomErrors, AreThoseOfEachPlace) {
           const double error = (size[i] > 0 ? size[i] + 0.25 : size[i]) *
                                (drawn(17, place) + (repeats ? 0.5 * drawn(99, place) : 0));
           double expected = std::isfinite(error) ? y[i] + error : y[i];
+          if (expected * y[i] < 0 && size[i] <= std::abs(y[i])) expected = 0;
+          if (size[i] == kInfinity && std::isfinite(y[i])) expected = std::nan("");
           if (std::abs(expected) >= 100) expected = std::copysign(kInfinity, expected);
           if (std::isnan(expected))
             EXPECT_TRUE(std::isnan(out[i]));
@@ -54,6 +56,22 @@ TEST(RandomErrors, AreThoseOfEachPlace) {
         add_random_errors(errors, first, count, y.data(), size.data(), y.data());
         for (size_t i = 0; i < y.size(); ++i) EXPECT_TRUE(y[i] == out[i] || std::isnan(y[i]));
       }
+}
+
+TEST(RandomErrors, OfNumbersNearZeroChangeNoSign) {
+  const RandomErrors errors{.key = 5, .beside = 1e-38, .overflow = HUGE_VAL};
+  std::vector<double> y(64), out(64);
+  const std::vector<double> size(64, 1e-50);
+  for (size_t i = 0; i < y.size(); ++i) y[i] = i % 2 == 0 ? 1e-42 : -1e-42;
+  add_random_errors(errors, 0, 64, y.data(), size.data(), out.data());
+  int zeros = 0, moved = 0;
+  for (size_t i = 0; i < y.size(); ++i) {
+    EXPECT_GE(out[i] * y[i], 0) << i;
+    zeros += out[i] == 0;
+    moved += std::abs(out[i]) > 1e-39;
+  }
+  EXPECT_GT(zeros, 0);
+  EXPECT_GT(moved, 0);
 }
 
 }  // namespace

@@ -3,12 +3,10 @@
 // the numbers are infinities, NaN, denormals.
 //
 //   network_fuzz [--rounds N] [--seed N] [--first N] [--jobs N] [--save FOLDER] [--table] [--verbose]
-//   [--tactics NAME,...]
 //
 // Each round is a network and three engines. What fails is made smaller: fewer nodes, as long as it fails;
-// with
-// --save it is written, with what was fed (load it with assay run --load-inputs). --table says how often
-// every tactic ran; --tactics names those that must have. Exit status 1 when there is a problem.
+// with --save it is written, with what was fed (load it with assay run --load-inputs). --table says how often
+// every tactic ran. Exit status 1 when there is a problem.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -37,7 +35,6 @@ struct Options {
   int rounds = 100, first = 0, jobs = 0;
   uint64_t seed = 1;
   std::string save;
-  std::vector<std::string> tactics;
   bool table = false, verbose = false;
 };
 
@@ -181,13 +178,6 @@ int run(const Options& o) {
       });
   if (o.table)
     for (const auto& [name, count] : sum.tactics) std::printf("%8d %s\n", count, name.c_str());
-  for (const std::string& name : o.tactics) {
-    bool is_there = false;
-    for (const auto& [way, count] : sum.tactics) is_there |= way == name || way.starts_with(name + ":");
-    if (is_there) continue;
-    ++sum.problems;
-    std::printf("no step ran on %s\n", name.c_str());
-  }
   std::printf("%d networks of %d pieces on %d engines each: %d outputs judged, %d unclear, %d problems\n",
               sum.networks, sum.nodes, kEngines, sum.outputs, sum.unclear, sum.problems);
   return sum.problems == 0 ? 0 : 1;
@@ -215,10 +205,7 @@ int main(int argc, char** argv) try {
       o.table = true;
     else if (word == "--verbose")
       o.verbose = true;
-    else if (word == "--tactics") {
-      std::istringstream names(value());
-      for (std::string name; std::getline(names, name, ',');) o.tactics.push_back(name);
-    } else {
+    else {
       std::fprintf(stderr, "network_fuzz: what is %s?\n", argv[i]);
       return 2;
     }

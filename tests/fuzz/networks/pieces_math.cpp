@@ -1,6 +1,7 @@
 // Functions of single elements, in float32 and through other types.
 #include <cmath>
 
+#include "assay/edit.h"
 #include "fuzz/networks/growing_network.h"
 #include "tensor/convert.h"
 
@@ -93,6 +94,55 @@ void integers_between(GrowingNetwork& g) {
   if (g.r.chance(20) && in.rank() > 0 && in.numel() > 0 && (type == DType::kInt32 || type == DType::kInt64))
     y = g.op("ReduceSum", {y, g.ints({static_cast<int64_t>(g.r.below(in.rank()))})});
   g.hand_on(cast(g, y, DType::kFloat32));
+}
+
+/// What no kernel serves (docs/engine_operators.md): the value is a tensor of its own.
+void plainly(GrowingNetwork& g) {
+  Value* x = g.pick();
+  const Shape in = GrowingNetwork::shape(*x);
+  switch (g.r.below(4)) {
+    case 0:
+      if (in.rank() == 0 || in.numel() == 0) return;
+      return g.hand_on(g.op("ReduceProd", {x, g.ints({-1})}));
+    case 1:
+      return g.hand_on(g.op("Shrink", {x}, {{"bias", 0.5F}, {"lambd", 0.25F}}));
+    case 2:
+      if (in.rank() < 3 || in.rank() > 5 || in.numel() == 0) return;
+      return g.hand_on(g.op("GlobalLpPool", {x}));
+    default:
+      if (in.rank() < 2 || in[in.rank() - 1] != in[in.rank() - 2] || in[in.rank() - 1] == 0) return;
+      return g.hand_on(g.op("Det", {x}));
+  }
+}
+
+/// An If on a number of the network, whose branches see a value of it.
+void branch(GrowingNetwork& g) {
+  Value* x = g.pick();
+  if (GrowingNetwork::shape(*x).numel() == 0) return;
+  const auto body = [&](const char* type) {
+    auto graph = std::make_shared<Graph>();
+    graph->name = type;
+    graph->set_parent(g.model->graph.get());
+    Value* const inner = layer(*graph, type, {x}, {"r"})[0];
+    graph->outputs = {layer(*graph, g.r.one_of({"Neg", "Relu", "Abs"}), {inner}, {"r"})[0]};
+    return graph;
+  };
+  Value* const size = g.op("ReduceMax", {x}, {{"keepdims", int64_t{0}}});
+  Value* const large = g.op("Greater", {size, g.number(0.4)});
+  g.hand_on(g.op("If", {large}, {{"then_branch", body("Sigmoid")}, {"else_branch", body("Identity")}}));
+}
+
+/// Levels times levels, as quantisers of ONNX Runtime write it.
+void integer_product(GrowingNetwork& g) {
+  Value* x = g.pick();
+  const Shape in = GrowingNetwork::shape(*x);
+  if (in.rank() < 2 || in.numel() == 0) return;
+  const std::vector<Value*> q = g.ops("DynamicQuantizeLinear", {x}, 3);
+  const Tensor levels =
+      convert(g.weight({in[in.rank() - 1], g.extent()}, -100, 100)->tensor().aligned(), DType::kInt8);
+  Value* w = g.model->graph->add_constant(g.model->graph->unique_name("k"), levels);
+  Value* y = cast(g, g.op("MatMulInteger", {q[0], w, q[2]}), DType::kFloat32);
+  g.hand_on(g.op("Mul", {y, g.op("Mul", {q[1], g.number(0.01)})}));
 }
 
 void bytes_between(GrowingNetwork& g) {
