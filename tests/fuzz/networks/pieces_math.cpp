@@ -20,9 +20,14 @@ Value* cast(GrowingNetwork& g, Value* x, DType to) {
   return g.op("Cast", {x}, {{"to", static_cast<int64_t>(to)}});
 }
 
+/// ONNX does not say which integer NaN becomes: here 0 stands for it.
+Value* without_nan(GrowingNetwork& g, Value* x) {
+  return g.op("Where", {g.op("IsNaN", {x}), g.number(0), x});
+}
+
 /// Whole numbers from -100 to 100 as a small integer; what is none becomes 0.
 Value* whole(GrowingNetwork& g, Value* x, DType to) {
-  x = g.op("Where", {g.op("IsNaN", {x}), g.number(0), x});
+  x = without_nan(g, x);
   x = g.op("Clip", {x, g.number(is_signed_integer(to) ? -100 : 0), g.number(100)});
   return cast(g, x, to);
 }
@@ -137,7 +142,7 @@ void integer_product(GrowingNetwork& g) {
   Value* x = g.pick();
   const Shape in = GrowingNetwork::shape(*x);
   if (in.rank() < 2 || in.numel() == 0) return;
-  const std::vector<Value*> q = g.ops("DynamicQuantizeLinear", {x}, 3);
+  const std::vector<Value*> q = g.ops("DynamicQuantizeLinear", {without_nan(g, x)}, 3);
   const Tensor levels =
       convert(g.weight({in[in.rank() - 1], g.extent()}, -100, 100)->tensor().aligned(), DType::kInt8);
   Value* w = g.model->graph->add_constant(g.model->graph->unique_name("k"), levels);
@@ -149,14 +154,14 @@ void bytes_between(GrowingNetwork& g) {
   Value* x = g.pick();
   const Shape in = GrowingNetwork::shape(*x);
   if (g.r.chance(40) && in.numel() > 0) {
-    const std::vector<Value*> q = g.ops("DynamicQuantizeLinear", {x}, 3);
+    const std::vector<Value*> q = g.ops("DynamicQuantizeLinear", {without_nan(g, x)}, 3);
     return g.hand_on(g.op("DequantizeLinear", q));
   }
   Value* zero =
       g.model->graph->add_constant(g.model->graph->unique_name("z"),
                                    g.r.chance(50) ? Tensor::scalar(uint8_t{128}) : Tensor::scalar(int8_t{3}));
   Value* scale = g.number(0.043);
-  Value* q = g.op("QuantizeLinear", {x, scale, zero});
+  Value* q = g.op("QuantizeLinear", {without_nan(g, x), scale, zero});
   if (in.rank() == 4 && g.r.chance(40) && in[2] > 1 && in[3] > 1 && in[1] > 0)
     q = g.op("MaxPool", {q}, {{"kernel_shape", GrowingNetwork::Ints{2, 2}}});
   g.hand_on(g.op("DequantizeLinear", {q, scale, zero}));
