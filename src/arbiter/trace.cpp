@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "arbiter/arbiter.h"
@@ -7,6 +9,14 @@ namespace {
 
 /// Two runs that are off by sizes this near each other are off for the same reason.
 constexpr double kSameSize = 4;
+
+/// The first result of a runner that is neither right nor wrong.
+const ArbiterVerdict* first_open(const Arbitration& traced, const std::string& runner) {
+  const auto open = std::ranges::find_if(traced.outputs, [&](const ArbiterVerdict& o) {
+    return o.runner == runner && o.verdict == Verdict::kOpen;
+  });
+  return open == traced.outputs.end() ? nullptr : &*open;
+}
 
 }  // namespace
 
@@ -23,8 +33,11 @@ void apply_trace(Arbitration& result, Arbitration traced) {
                      [&](const ArbiterVerdict& t) { return t.runner == o.runner && t.output == o.output; });
     if (same == traced.outputs.end() || runner_has_maker(o.runner) || o.basis == Basis::kNode) continue;
     if (o.problem.empty() && same->max_error * kSameSize >= o.max_error) {
-      o.verdict = Verdict::kRounding;
-      o.note = "traced: no node makes an error, the network amplifies rounding to this";
+      const ArbiterVerdict* const open = first_open(traced, o.runner);
+      o.verdict = open == nullptr ? Verdict::kRounding : Verdict::kOpen;
+      o.note = open == nullptr
+                   ? "traced: no node makes an error, the network amplifies rounding to this"
+                   : fmt::format("traced: no node makes an error, but ONNX leaves '{}' open", open->output);
     } else {
       o.note =
           "traced: with every layer marked no node makes an error, so it is in what the backend fuses or "
