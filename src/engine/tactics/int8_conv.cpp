@@ -16,19 +16,12 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = read_int8(p, p.node().input(0), p.node().input(1), 0, operands); !reason.empty())
     return reason;
   if (std::string reason = int8_sum_refusal(size, conv.is_depthwise); !reason.empty()) return reason;
-  Candidate& b = proposals.add(conv.is_depthwise ? "depthwise"
-                               : conv.groups > 1 ? "groups"
-                                                 : "products",
-                               NumericsClass::kReassociated);
+  Candidate& b = proposals.add(std::string(int8_conv_way(conv)), NumericsClass::kReassociated);
   write_int8(
       p, operands, p.node().input(0), p.node().input(1), p.node().input(2), 1, p.region().epilogue, size.n,
       Layout::channels_last(), int8_conv_packing(conv),
       [conv, source = *operands.weights] { return pack_int8_conv(conv, int8_numbers(source)); }, b);
-  write_conv_product(conv, b.step.parameters);
-  b.step.scratch_bytes = int8_scratch(conv, p.config().threads);
-  b.estimate = estimate_seconds(
-      2.0 * static_cast<double>(size.m) * static_cast<double>(size.n) * static_cast<double>(size.k),
-      static_cast<double>(size.n * size.k), conv.is_depthwise ? 0.2 : 2);
+  write_int8_conv(p, conv, b);
   return {};
 }
 

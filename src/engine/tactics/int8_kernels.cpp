@@ -225,6 +225,20 @@ Tensor pack_int8_conv(const ConvProduct& conv, const std::vector<int16_t>& numbe
   return packed;
 }
 
+std::string_view int8_conv_way(const ConvProduct& conv) {
+  if (conv.is_depthwise) return "depthwise";
+  return conv.groups > 1 ? "groups" : "products";
+}
+
+void write_int8_conv(const Problem& p, const ConvProduct& conv, Candidate& b) {
+  const ProductSize& size = conv.size;
+  write_conv_product(conv, b.step.parameters);
+  b.step.scratch_bytes = int8_scratch(conv, p.config().threads);
+  b.estimate = estimate_seconds(
+      2.0 * static_cast<double>(size.m) * static_cast<double>(size.n) * static_cast<double>(size.k),
+      static_cast<double>(size.n * size.k), conv.is_depthwise ? 0.2 : 2);
+}
+
 std::string int8_conv_packing(const ConvProduct& conv) {
   const int64_t taps = conv.window.taps();
   if (conv.is_depthwise) return fmt::format("int8 {} taps first, numbers and fours", taps);

@@ -26,6 +26,10 @@ std::string int8_sum_refusal(const ProductSize& size, bool is_depthwise);
 Tensor pack_int8_conv(const ConvProduct& conv, const std::vector<int16_t>& numbers);
 /// How that is packed, for names.
 std::string int8_conv_packing(const ConvProduct& conv);
+/// The way of a convolution's candidate.
+std::string_view int8_conv_way(const ConvProduct& conv);
+/// Writes the parameters, scratch memory and estimate of a convolution down.
+void write_int8_conv(const Problem& p, const ConvProduct& conv, Candidate& b);
 
 /// The levels of input 0: their type, and their zero point, which comes from the run where `input` is not 0.
 struct Int8Levels {

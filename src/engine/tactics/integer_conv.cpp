@@ -15,18 +15,12 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = integer_refusal(p, size.n); !reason.empty()) return reason;
   if (std::string reason = int8_sum_refusal(size, conv.is_depthwise); !reason.empty()) return reason;
   Candidate& b =
-      proposals.add(conv.is_depthwise ? "depthwise"
-                    : conv.groups > 1 ? "groups"
-                                      : "products",
+      proposals.add(std::string(int8_conv_way(conv)),
                     p.region().epilogue.empty() ? NumericsClass::kExact : NumericsClass::kReassociated);
   write_integer(
       p, Layout::channels_last(), size.k, int8_conv_packing(conv),
       [conv](const std::vector<int16_t>& numbers) { return pack_int8_conv(conv, numbers); }, b);
-  write_conv_product(conv, b.step.parameters);
-  b.step.scratch_bytes = int8_scratch(conv, p.config().threads);
-  b.estimate = estimate_seconds(
-      2.0 * static_cast<double>(size.m) * static_cast<double>(size.n) * static_cast<double>(size.k),
-      static_cast<double>(size.n * size.k), conv.is_depthwise ? 0.2 : 2);
+  write_int8_conv(p, conv, b);
   return {};
 }
 
