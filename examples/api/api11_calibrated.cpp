@@ -1,5 +1,6 @@
 // Products in 8-bit integers: an engine that calibrates on data, and a second one that has its scales from
-// the cache.
+// the calibration cache. Both are built with one timing cache: what was measured once is chosen again, so
+// that the two engines are the same.
 #include <assay/calibrator.h>
 #include <assay/loaders.h>
 #include <assay/runners.h>
@@ -14,7 +15,9 @@ int main() {
   using namespace assay;
   using namespace assay::poly;
   const char* const cache = "scales.cache";
+  const char* const timings = "timings.cache";
   std::filesystem::remove(cache);
+  std::filesystem::remove(timings);
   const Profile profile = Profile().add("x", Shape{1, 4}, Shape{8, 4}, Shape{32, 4});
 
   // Five sets of numbers between -2 and 2. Real data come from a file, data_source("images.json"), or from a
@@ -25,7 +28,8 @@ int main() {
       data, Calibrator::Options{.cache = cache, .algorithm = CalibrationAlgorithm::kMinMax});
   const NetworkFromOnnxPath network(dynamic_model());
   const CreateConfig exact = {.profiles = {profile}};
-  const CreateConfig narrow = {.profiles = {profile}, .int8 = true, .calibrator = calibrator};
+  const CreateConfig narrow = {
+      .profiles = {profile}, .int8 = true, .calibrator = calibrator, .save_timing_cache = timings};
 
   // What was calibrated once needs no data any more.
   const auto without_data = std::make_shared<Calibrator>(
@@ -43,6 +47,8 @@ int main() {
   if (!std::filesystem::exists(cache)) return 1;
   CreateConfig again = narrow;
   again.calibrator = without_data;
+  again.load_timing_cache = timings;
+  again.error_on_timing_cache_miss = true;
   if (!run(again).identical(first)) return 1;
 
   float most = 0;
