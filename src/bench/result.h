@@ -56,7 +56,7 @@ struct LayerTimes {
 
 /// What a layer has to do, and the least time that this takes.
 struct LayerFloor {
-  std::string name;
+  std::string name, tactic;
   double milliseconds = 0;               ///< it took: the median
   std::optional<int64_t> multiply_adds;  ///< as the nodes' definitions count them; nothing: not known
   int64_t weight_bytes = 0;              ///< of constants, as they are packed, that it needs

@@ -83,7 +83,7 @@ Roofline make_roofline(const EngineDescription& engine, const LayerTimes& times,
   std::set<std::string> counted;  // a node that several layers stand for is counted with the first
   for (size_t i = 0; i < engine.layers.size(); ++i) {
     const PlanLayerDescription& layer = engine.layers[i];
-    LayerFloor f{.name = layer.name};
+    LayerFloor f{.name = layer.name, .tactic = layer.tactic};
     if (i < times.layers.size() && times.layers[i].name == layer.name)
       f.milliseconds = median(times.layers[i].milliseconds);
     if (stats != nullptr) {

@@ -188,6 +188,12 @@ def cases():
     yield "MaxPool indices", "MaxPool", {"kernel_shape": [2, 2], "strides": [2, 2]}, [normal(*image)], 2
     yield "MaxPool u8", "MaxPool", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4}, [
         normal(*image, type="u8")], 1
+    yield "MaxPool stem", "MaxPool", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4}, [normal(1, 64, 112, 112)], 1
+    yield "MaxPool spp", "MaxPool", {"kernel_shape": [5, 5], "pads": [2] * 4}, [normal(1, 256, 20, 20)], 1
+    yield "AveragePool small", "AveragePool", {"kernel_shape": [3, 3], "pads": [1] * 4}, [normal(1, 256, 28, 28)], 1
+    yield "AveragePool large", "AveragePool", {"kernel_shape": [40, 40], "strides": [20, 20]}, [normal(1, 64, 160, 160)], 1
+    yield "GlobalAveragePool small", "GlobalAveragePool", {}, [normal(1, 1280, 7, 7)], 1
+    yield "GlobalAveragePool large", "GlobalAveragePool", {}, [normal(1, 64, 160, 160)], 1
     yield "MaxUnpool", "MaxUnpool", {"kernel_shape": [2, 2], "strides": [2, 2]}, [
         normal(1, 64, 56, 56), RANDOM.permutation(64 * 112 * 112)[:64 * 56 * 56].reshape(1, 64, 56, 56)], 1
     yield "LpPool", "LpPool", {"kernel_shape": [3, 3], "strides": [2, 2]}, [normal(*image)], 1

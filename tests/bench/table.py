@@ -1,7 +1,7 @@
 """Makes the project's tables of speed: every model on the engine and on ONNX Runtime, by `assay bench` alone.
 
 usage: table.py ASSAY MODEL... [--runs N] [--duration S] [--threads N] [--batch N] [--openvino] [--cache DIR]
-                [--json FILE]
+                [--json FILE] [--floors FILE]
 
 A MODEL is a file, or the name of one of the generator's models (`all`: every one of them). Ratios are the other's time
 divided by the engine's: above 1 the engine is faster. They come from runs in turns in one process, N processes at
@@ -11,6 +11,8 @@ different times (all models once, then all again), of which the median counts.
 (`assay bench --dump-roofline`): it says how much is left where no layer gets by with fewer operations.
 `--openvino` compares with OpenVINO, too, which ASSAY_OPENVINO names; the module is the one of the build folder.
 `--batch` is of generated models. What building and opening cost: opening.py.
+`--floors` writes where the time goes, for each model of a ratio below 1.3: the layers of the last run by tactic, with
+their operations, bytes and floors, and those that are farthest from their floor.
 `--cache` keeps timing caches from call to call.
 """
 import argparse
@@ -51,7 +53,7 @@ def measure(assay, model, cache, options, inputs=()):
     times = medians(report)
     rows = {row["backend"]: row for row in report["rows"]}
     floor = report["rooflines"][0]["floor_ms"]
-    return {"ratio": times["onnxrt"] / times["engine"], "fixed": times["engine:0"] / times["engine"],
+    return {"roofline": report["rooflines"][0], "ratio": times["onnxrt"] / times["engine"], "fixed": times["engine:0"] / times["engine"],
             "engine": times["engine"], "limit": times["onnxrt"] / floor if floor > 0 else math.inf,
             "openvino": times["openvino"] / times["engine"] if options.openvino else None,
             "differs": rows["onnxrt"]["difference"]}
@@ -80,6 +82,40 @@ def head(options):
     return f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}"
 
 
+GROUP_HEAD = "| tactic | layers | ms | of the time | GFLOP | GFLOP/s | MB | floor ms | floor / time |"
+
+
+def group_line(name, layers, total):
+    sums = {key: sum(layer.get(key, 0) for layer in layers)
+            for key in ["median_ms", "floor_ms", "multiply_adds", "weight_bytes", "value_bytes"]}
+    time, operations = sums["median_ms"], 2 * sums["multiply_adds"]
+    return (f"| {name} | {len(layers)} | {time:.3f} | {time / total:.0%} | {1e-9 * operations:.3f} | "
+            f"{1e-6 * operations / time:.0f} | {1e-6 * (sums['weight_bytes'] + sums['value_bytes']):.2f} | "
+            f"{sums['floor_ms']:.3f} | {sums['floor_ms'] / time:.0%} |")
+
+
+def floors(name, runs):
+    """Markdown: the layers of the last run by tactic, and the five that are farthest from their floor."""
+    roofline = runs[-1]["roofline"]
+    layers = [layer for layer in roofline["layers"] if layer["median_ms"] > 0]
+    total = sum(layer["median_ms"] for layer in layers)
+    tactics = {}
+    for layer in layers:
+        tactics.setdefault(layer["tactic"], []).append(layer)
+    ordered = sorted(tactics.items(), key=lambda t: -sum(layer["median_ms"] for layer in t[1]))
+    few = [group for group in ordered if sum(layer["median_ms"] for layer in group[1]) >= 0.01 * total]
+    rest = [layer for group in ordered[len(few):] for layer in group[1]]
+    lines = [f"## {name}: ratio {middle(runs, 'ratio'):.2f}, limit {middle(runs, 'limit'):.2f}", "", GROUP_HEAD,
+             "|---" * GROUP_HEAD.count(" |") + "|"]
+    lines += [group_line(f"`{tactic}`", group, total) for tactic, group in few]
+    lines += [group_line("others", rest, total)] if rest else []
+    lines += [group_line("all", layers, total), "", "Farthest from their floor:", ""]
+    for layer in sorted(layers, key=lambda x: x["floor_ms"] - x["median_ms"])[:5]:
+        title = layer["name"] if len(layer["name"]) <= 80 else layer["name"][:77] + "..."
+        lines.append(f"* {layer['median_ms']:.3f} ms, floor {layer['floor_ms']:.3f}, `{layer['tactic']}`: `{title}`")
+    return lines + [""]
+
+
 def report(rows, failed, options):
     """Prints the table of all runs by model, and of those that failed; the exit status."""
     print(head(options))
@@ -92,6 +128,10 @@ def report(rows, failed, options):
             values = [middle(runs, what) for runs in rows.values()]
             print(f"\n{what}: geometric mean of {len(values)}: {geometric_mean(values):.3f}, least {min(values):.2f}, "
                   f"{sum(v < 1 for v in values)} below 1")
+    if options.floors:
+        below = [floors(*row) for row in sorted(rows.items(), key=lambda r: middle(r[1], "ratio"))
+                 if middle(row[1], "ratio") < 1.3]
+        options.floors.write_text("\n".join(line for lines in below for line in lines))
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1))
     return 1 if failed else 0
@@ -123,6 +163,7 @@ def parser_of(description):
     parser.add_argument("--openvino", action="store_true")
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--floors", type=Path)
     return parser
 
 
