@@ -42,7 +42,12 @@ void write_roofline(JsonWriter& json, const Roofline& r) {
   json.key("layers").begin_array();
   for (const LayerFloor& l : r.layers) {
     json.begin_object().key("name").value(l.name).key("tactic").value(l.tactic);
-    json.key("median_ms").value(l.milliseconds).key("floor_ms").value(l.floor).key("weight_bytes").value(l.weight_bytes);
+    json.key("median_ms")
+        .value(l.milliseconds)
+        .key("floor_ms")
+        .value(l.floor)
+        .key("weight_bytes")
+        .value(l.weight_bytes);
     json.key("value_bytes").value(l.value_bytes);
     if (l.multiply_adds) json.key("multiply_adds").value(*l.multiply_adds);
     json.end_object();
