@@ -179,7 +179,7 @@ void CompiledForest<T>::make_masks() {
     first_mask_leaf_.clear();
     return;
   }
-  masks_ = LeafMasks(std::move(branches), static_cast<int64_t>(roots_.size()));
+  masks_ = LeafMasks(branches, static_cast<int64_t>(roots_.size()));
 }
 
 /// The leaves below a node of the tree that first_mask_leaf_ ends with, from left to right; false: too many.
