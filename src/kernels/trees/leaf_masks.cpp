@@ -21,10 +21,11 @@ void strike_trees(const double* columns, const uint32_t* first, int64_t trees, c
   const hn::CappedTag<double, kRows> f64;
   const hn::RebindToUnsigned<decltype(f64)> u64;
   constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(f64)), kVectors = kRows / kLanes;
+  const auto all = hn::Set(u64, ~uint64_t{0});
   for (int64_t tree = 0; tree < trees; ++tree, left += kRows) {
     hn::Vec<decltype(u64)> now[kVectors];
     ASSAY_UNROLL
-    for (int64_t v = 0; v < kVectors; ++v) now[v] = hn::Set(u64, ~uint64_t{0});
+    for (int64_t v = 0; v < kVectors; ++v) now[v] = all;
     for (uint32_t i = first[tree]; i < first[tree + 1]; ++i) {
       const double* const x = columns + column[i];
       const auto threshold = hn::Set(f64, thresholds[i]);
@@ -32,7 +33,8 @@ void strike_trees(const double* columns, const uint32_t* first, int64_t trees, c
       ASSAY_UNROLL
       for (int64_t v = 0; v < kVectors; ++v) {
         const auto below = hn::RebindMask(u64, hn::Le(hn::LoadU(f64, x + v * kLanes), threshold));
-        now[v] = hn::IfThenElse(below, now[v], hn::And(now[v], mask));
+        // In this order a branch waits for one operation of the one before.
+        now[v] = hn::And(now[v], hn::IfThenElse(below, all, mask));
       }
     }
     ASSAY_UNROLL
