@@ -207,11 +207,10 @@ HWY_EXPORT(float_elements);
 HWY_EXPORT(scale_elements);
 
 bool Int8Weights::shifts(const void* packed, int64_t panel, int64_t count) const {
-  for (int64_t p = panel; p < panel + count; ++p) {
-    const Int8Columns& c = *columns(packed, p);
-    if (std::any_of(std::begin(c.shifts), std::end(c.shifts), [](int32_t s) { return s != 0; })) return true;
-  }
-  return false;
+  int32_t bits = 0;
+  for (int64_t p = panel; p < panel + count; ++p)
+    for (const int32_t shift : columns(packed, p)->shifts) bits |= shift;
+  return bits != 0;
 }
 
 void pack_int8_weights(const Int8Weights& weights, const int16_t* source, int64_t row_stride,

@@ -77,6 +77,20 @@ struct Cells {
     left >= kGateLanes ? hn::StoreU(h, f, y) : store_first(h, y, static_cast<size_t>(left));
   }
 
+  /// The sums of a block, which lie `column` numbers behind `row`, in real numbers.
+  template <int64_t G>
+  HWY_INLINE void scale_block(int64_t row, int64_t column, float* to) const {
+    const F f;
+    const hn::RebindToSigned<F> i32;
+    const VF state = constant(s.state_scale);
+    ASSAY_UNROLL
+    for (int64_t g = 0; g < G; ++g) {
+      const int64_t at = column + g * kGateLanes;
+      const VF scale = hn::Mul(hn::LoadU(f, s.column_scales + at), state);
+      hn::Store(hn::Mul(hn::ConvertTo(f, hn::LoadU(i32, s.sums + row + at)), scale), f, to + g * kGateLanes);
+    }
+  }
+
   /// Blocks [first, last) of the products of `hidden` with a matrix of G gates: use(slot, block, inputs,
   /// sums). Every second step goes downwards: what the caches hold of the weights is used first.
   template <int64_t G, typename Use>
@@ -98,7 +112,11 @@ struct Cells {
         continue;
       }
       if (s.sums != nullptr) {
-        finish(0, count, s.sums + s.first_slot * G * padded + block * G * kGateLanes, G * padded);
+        for (int64_t row = 0; row < count; ++row) {
+          HWY_ALIGN float sums[G * kGateLanes];
+          scale_block<G>((s.first_slot + row) * G * padded, block * G * kGateLanes, sums);
+          finish(row, 1, sums, 0);
+        }
         continue;
       }
       gate_rows<G>(packed + block * k * G * kGateLanes, k, hidden + s.first_slot * padded, padded, count,

@@ -19,7 +19,10 @@ struct RecurrentStep {
   float* cell = nullptr;    ///< LSTM
   float* update = nullptr;  ///< split GRU: z
   float* reset = nullptr;   ///< split GRU: r * before
-  float* sums = nullptr;    ///< with levels: rows of the products with `before`, one per slot
+  // With levels: rows of the products with `before`, one per slot, and what makes numbers of them.
+  const int32_t* sums = nullptr;
+  const float* column_scales = nullptr;
+  float state_scale = 1;
 
   /// Of the element of a slot.
   int64_t time(int64_t element) const {

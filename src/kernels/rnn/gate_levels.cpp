@@ -10,8 +10,8 @@
 namespace assay::kernels {
 namespace {
 
-/// Rows that meet a panel one after another, and products that are worth a thread.
-constexpr int64_t kLevelRows = 96, kLevelGrain = 1 << 16;
+/// Rows that meet a few panels one after another, and products that are worth a thread.
+constexpr int64_t kLevelRows = 96, kLevelPanels = 4, kLevelGrain = 1 << 16;
 
 int64_t whole_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -57,14 +57,15 @@ void gate_level_products(const GateMatrix& matrix, const GateLevels& levels, con
   const int64_t of_panel = std::min(rows, kLevelRows) * length * kInt8Columns;
   parallel_for(chunks * panels, std::max<int64_t>(1, kLevelGrain / of_panel),
                [&](int64_t first, int64_t last) {
-                 for (int64_t task = first; task < last; ++task) {
+                 // Panels side by side: they meet the rows together.
+                 for (int64_t task = first, count; task < last; task += count) {
                    const int64_t row = task / panels * kLevelRows, panel = task % panels,
-                                 column = panel * kInt8Columns;
-                   const int64_t count = std::min(kLevelRows, rows - row);
-                   int8_product(levels.weights, levels.packed, panel, 1, x.from(row), count,
+                                 column = panel * kInt8Columns, some = std::min(kLevelRows, rows - row);
+                   count = std::min({last - task, panels - panel, kLevelPanels});
+                   int8_product(levels.weights, levels.packed, panel, count, x.from(row), some,
                                 exact + row * columns + column, columns);
-                   for (int64_t r = row; r < row + count; ++r)
-                     scale_sums(exact + r * columns + column, kInt8Columns, column_scales + column,
+                   for (int64_t r = row; r < row + some; ++r)
+                     scale_sums(exact + r * columns + column, count * kInt8Columns, column_scales + column,
                                 bias == nullptr ? nullptr : bias + column, sums + r * columns + column);
                  }
                });

@@ -70,7 +70,10 @@ constexpr int64_t kProductGrain = 1 << 16;
 
 }  // namespace
 
-int64_t gate_lanes() noexcept { return HWY_DYNAMIC_DISPATCH(lanes_of_gates)(); }
+int64_t gate_lanes() noexcept {
+  static const int64_t lanes = HWY_DYNAMIC_DISPATCH(lanes_of_gates)();
+  return lanes;
+}
 
 void pack_gates(const GateMatrix& m, const float* weights, float* packed) noexcept {
   parallel_for(m.blocks(), 1, [&](int64_t first, int64_t last) {

@@ -23,8 +23,7 @@ struct Scratch {
     if (layer.kind == RecurrentKind::kLstm) cell = reinterpret_cast<float*>(take(states));
     if (layer.has_levels) {
       const int64_t row = layer.matrix(0).row_numbers() * int64_t{sizeof(float)};
-      sums = reinterpret_cast<float*>(take(layer.batch * row));
-      column_scales = reinterpret_cast<float*>(take(row));
+      sums = reinterpret_cast<int32_t*>(take(layer.batch * row));
       dense = reinterpret_cast<float*>(take(layer.batch * layer.hidden * int64_t{sizeof(float)}));
       quantized = take(LevelRows::scratch_bytes(layer.batch, layer.hidden));
     }
@@ -36,7 +35,8 @@ struct Scratch {
   int64_t* order;
   float* hidden[2];  ///< before and after even steps
   float *cell = nullptr, *update = nullptr, *reset = nullptr;
-  float *sums = nullptr, *column_scales = nullptr, *dense = nullptr;
+  int32_t* sums = nullptr;  ///< of products of levels
+  float* dense = nullptr;   ///< states without what fills up their rows
   void* quantized = nullptr;
 
  private:
@@ -121,13 +121,11 @@ LevelRows quantize_hidden(const RecurrentLayer& layer, const RecurrentStep& step
   if (!layer.has_levels || step.before_is_zero) return {};
   const Scratch s(layer, step.direction->scratch);
   const int64_t padded = layer.matrix(0).padded();
+  if (padded == layer.hidden) return quantize_rows(step.before, layer.batch, layer.hidden, s.quantized);
   for (int64_t slot = 0; slot < layer.batch; ++slot)
     std::memcpy(s.dense + slot * layer.hidden, step.before + slot * padded,
                 static_cast<size_t>(layer.hidden) * sizeof(float));
-  const LevelRows rows = quantize_rows(s.dense, layer.batch, layer.hidden, s.quantized);
-  const float* const scales = step.direction->levels.scales;
-  for (int64_t i = 0; i < layer.matrix(0).row_numbers(); ++i) s.column_scales[i] = scales[i] * rows.scale;
-  return rows;
+  return quantize_rows(s.dense, layer.batch, layer.hidden, s.quantized);
 }
 
 /// One part of a step for the units of blocks [first, last).
@@ -139,12 +137,9 @@ void run_units(const RecurrentLayer& layer, RecurrentStep step, const LevelRows&
     const GateMatrix matrix = layer.matrix(layer.hidden);
     const int64_t numbers = matrix.row_numbers(), of_block = numbers / matrix.blocks();
     const int64_t column = first * of_block, count = (last - first) * of_block;
-    auto* const exact = reinterpret_cast<int32_t*>(s.sums);
     int8_product(levels.weights, levels.packed, column / kInt8Columns, count / kInt8Columns, hidden.levels,
-                 layer.batch, exact + column, numbers);
-    for (int64_t row = 0; row < layer.batch; ++row)
-      scale_sums(exact + row * numbers + column, count, s.column_scales + column, nullptr,
-                 s.sums + row * numbers + column);
+                 layer.batch, s.sums + column, numbers);
+    step.column_scales = levels.scales, step.state_scale = hidden.scale;
     step.sums = s.sums;
   }
   recurrent_units(step, part, first, last);
@@ -193,7 +188,7 @@ int64_t RecurrentLayer::scratch_bytes() const {
   if (!has_levels) return rest;
   const auto whole = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
   const int64_t row = matrix(0).row_numbers() * int64_t{sizeof(float)};
-  return rest + whole(batch * row) + whole(row) + whole(batch * hidden * int64_t{sizeof(float)}) +
+  return rest + whole(batch * row) + whole(batch * hidden * int64_t{sizeof(float)}) +
          LevelRows::scratch_bytes(batch, hidden);
 }
 

@@ -179,7 +179,9 @@ void CompiledForest<T>::make_masks() {
     first_mask_leaf_.clear();
     return;
   }
-  masks_ = LeafMasks(std::move(branches), static_cast<int64_t>(roots_.size()));
+  masks_ = LeafMasks(branches, static_cast<int64_t>(roots_.size()));
+  if (weights_.empty()) return;
+  for (const uint32_t leaf : mask_leaves_) mask_weights_.push_back(weights_[leaf]);
 }
 
 /// The leaves below a node of the tree that first_mask_leaf_ ends with, from left to right; false: too many.
@@ -219,8 +221,18 @@ bool CompiledForest<T>::vote_by_masks(const T* x, int64_t stride, int64_t rows, 
                                       int64_t targets, void* scratch, double* scores) const noexcept {
   if (scratch == nullptr || rows < kFewestMaskedRows) return false;
   auto* const columns = static_cast<double*>(scratch);
-  auto* const left = reinterpret_cast<uint64_t*>(columns + masks_.column_numbers());
+  auto* left = reinterpret_cast<uint64_t*>(columns + masks_.column_numbers());
   masks_.strike_out(x, stride, rows, columns, left);
+  if (!mask_weights_.empty() && aggregate == TreeAggregate::kSum) {
+    double sums[LeafMasks::kRows];
+    for (int64_t r = 0; r < LeafMasks::kRows; ++r) sums[r] = scores[std::min(r, rows - 1) * targets];
+    for (size_t tree = 0; tree < roots_.size(); ++tree) {
+      const double* const weights = mask_weights_.data() + first_mask_leaf_[tree];
+      for (int64_t r = 0; r < LeafMasks::kRows; ++r, ++left) sums[r] += weights[std::countr_zero(*left)];
+    }
+    for (int64_t r = 0; r < rows; ++r) scores[r * targets] = sums[r];
+    return true;
+  }
   for (size_t tree = 0; tree < roots_.size(); ++tree) {
     const uint32_t* const leaves = mask_leaves_.data() + first_mask_leaf_[tree];
     const uint64_t* const kept = left + tree * LeafMasks::kRows;

@@ -113,6 +113,7 @@ class CompiledForest {
   // Where all trees have few leaves and only comparisons of order; else without trees.
   LeafMasks masks_;
   std::vector<uint32_t> mask_leaves_, first_mask_leaf_;  ///< nodes of the leaves, and where a tree's begin
+  std::vector<double> mask_weights_;                     ///< weights_ of the leaves in mask_leaves_
   int64_t depth_ = 0, features_ = 0;
 };
 

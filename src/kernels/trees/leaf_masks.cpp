@@ -1,7 +1,6 @@
 #include "kernels/trees/leaf_masks.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
@@ -14,23 +13,32 @@ namespace assay::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The branches on one feature, whose values of the eight rows are `x`.
-void strike_feature(const double* x, const double* thresholds, const uint32_t* trees, const uint64_t* kept,
-                    int64_t count, uint64_t* left) {
+/// Trees one after another, whose branches are those from first[tree] on: what is left of one stays in
+/// registers. Every branch is looked at, which costs less than to find out which ones need not be.
+void strike_trees(const double* columns, const uint32_t* first, int64_t trees, const uint32_t* column,
+                  const double* thresholds, const uint64_t* kept, uint64_t* left) {
   constexpr auto kRows = LeafMasks::kRows;
   const hn::CappedTag<double, kRows> f64;
   const hn::RebindToUnsigned<decltype(f64)> u64;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(f64));
-  for (int64_t row = 0; row < kRows; row += lanes) {
-    const auto values = hn::LoadU(f64, x + row);
-    for (int64_t i = 0; i < count; ++i) {
-      const auto above = hn::Gt(values, hn::Set(f64, thresholds[i]));
-      if (hn::AllFalse(f64, above)) break;
-      uint64_t* const at = left + int64_t{trees[i]} * kRows + row;
-      const auto before = hn::LoadU(u64, at);
-      const auto after = hn::And(before, hn::Set(u64, kept[i]));
-      hn::StoreU(hn::IfThenElse(hn::RebindMask(u64, above), after, before), u64, at);
+  constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(f64)), kVectors = kRows / kLanes;
+  const auto all = hn::Set(u64, ~uint64_t{0});
+  for (int64_t tree = 0; tree < trees; ++tree, left += kRows) {
+    hn::Vec<decltype(u64)> now[kVectors];
+    ASSAY_UNROLL
+    for (int64_t v = 0; v < kVectors; ++v) now[v] = all;
+    for (uint32_t i = first[tree]; i < first[tree + 1]; ++i) {
+      const double* const x = columns + column[i];
+      const auto threshold = hn::Set(f64, thresholds[i]);
+      const auto mask = hn::Set(u64, kept[i]);
+      ASSAY_UNROLL
+      for (int64_t v = 0; v < kVectors; ++v) {
+        const auto below = hn::RebindMask(u64, hn::Le(hn::LoadU(f64, x + v * kLanes), threshold));
+        // In this order a branch waits for one operation of the one before.
+        now[v] = hn::And(now[v], hn::IfThenElse(below, all, mask));
+      }
     }
+    ASSAY_UNROLL
+    for (int64_t v = 0; v < kVectors; ++v) hn::StoreU(now[v], u64, left + v * kLanes);
   }
 }
 
@@ -41,51 +49,34 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace assay::kernels {
 
-HWY_EXPORT(strike_feature);
+HWY_EXPORT(strike_trees);
 
-LeafMasks::LeafMasks(std::vector<Branch> branches, int64_t trees)
-    : begin_(static_cast<size_t>(trees), ~uint64_t{0}) {
-  const auto never_below = std::partition(branches.begin(), branches.end(),
-                                          [](const Branch& b) { return !std::isnan(b.threshold); });
-  for (auto b = never_below; b != branches.end(); ++b) begin_[b->tree] &= b->kept;
-  branches.erase(never_below, branches.end());
-  std::sort(branches.begin(), branches.end(), [](const Branch& a, const Branch& b) {
-    return a.feature != b.feature       ? a.feature < b.feature
-           : a.threshold != b.threshold ? a.threshold < b.threshold
-                                        : a.tree < b.tree;
-  });
+LeafMasks::LeafMasks(std::span<const Branch> branches, int64_t trees) {
+  for (const Branch& b : branches) features_.push_back(b.feature);
+  std::sort(features_.begin(), features_.end());
+  features_.erase(std::unique(features_.begin(), features_.end()), features_.end());
   for (const Branch& b : branches) {
-    const auto at = static_cast<uint32_t>(thresholds_.size());
-    if (features_.empty() || features_.back().feature != b.feature) features_.push_back({b.feature, at, at});
-    features_.back().last = at + 1;
+    while (first_.size() <= b.tree) first_.push_back(static_cast<uint32_t>(thresholds_.size()));
+    const auto at = std::lower_bound(features_.begin(), features_.end(), b.feature) - features_.begin();
+    columns_.push_back(static_cast<uint32_t>(at * kRows));
     thresholds_.push_back(b.threshold);
-    trees_.push_back(b.tree);
     kept_.push_back(b.kept);
   }
+  first_.resize(static_cast<size_t>(trees) + 1, static_cast<uint32_t>(thresholds_.size()));
 }
 
 template <typename T>
 void LeafMasks::strike_out(const T* x, int64_t stride, int64_t count, double* columns,
                            uint64_t* left) const noexcept {
-  for (int64_t tree = 0; tree < trees(); ++tree)
-    std::fill_n(left + tree * kRows, kRows, begin_[static_cast<size_t>(tree)]);
   double* column = columns;
-  for (const Feature& f : features_) {
+  for (const uint32_t feature : features_) {
     // Rows that are not there are like the last one.
     for (int64_t r = 0; r < kRows; ++r)
-      column[r] = static_cast<double>(x[std::min(r, count - 1) * stride + f.feature]);
+      column[r] = static_cast<double>(x[std::min(r, count - 1) * stride + feature]);
     column += kRows;
   }
-  strike(columns, left);
-}
-
-void LeafMasks::strike(const double* columns, uint64_t* left) const noexcept {
-  for (const Feature& f : features_) {
-    HWY_DYNAMIC_DISPATCH(strike_feature)
-    (columns, thresholds_.data() + f.first, trees_.data() + f.first, kept_.data() + f.first,
-     int64_t{f.last} - f.first, left);
-    columns += kRows;
-  }
+  HWY_DYNAMIC_DISPATCH(strike_trees)
+  (columns, first_.data(), trees(), columns_.data(), thresholds_.data(), kept_.data(), left);
 }
 
 template void LeafMasks::strike_out(const float*, int64_t, int64_t, double*, uint64_t*) const noexcept;

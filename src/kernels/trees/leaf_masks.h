@@ -2,7 +2,9 @@
 // leaf that is left is the row's (Lucchese and others, QuickScorer, 2015). Eight rows are looked at together.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace assay::kernels {
@@ -21,9 +23,10 @@ class LeafMasks {
   };
 
   LeafMasks() = default;
-  LeafMasks(std::vector<Branch> branches, int64_t trees);
+  /// The branches of one tree after those of another, in the order of the trees.
+  LeafMasks(std::span<const Branch> branches, int64_t trees);
 
-  int64_t trees() const { return static_cast<int64_t>(begin_.size()); }
+  int64_t trees() const { return std::max<int64_t>(static_cast<int64_t>(first_.size()) - 1, 0); }
   /// left[tree * kRows + r]: the leaves that row r keeps, one bit each, never none. The rows lie at
   /// x + r * stride for r below `count`; there is no NaN among their features. `columns` is scratch memory
   /// for the features of all branches, kRows each.
@@ -33,18 +36,12 @@ class LeafMasks {
   int64_t column_numbers() const { return static_cast<int64_t>(features_.size()) * kRows; }
 
  private:
-  /// Branches on one feature: [first, last) below, by rising thresholds.
-  struct Feature {
-    uint32_t feature;
-    uint32_t first, last;
-  };
-  void strike(const double* columns, uint64_t* left) const noexcept;
-
-  std::vector<Feature> features_;
+  std::vector<uint32_t> features_;  ///< those that a branch looks at, rising
+  std::vector<uint32_t> first_;     ///< branch of each tree, and their number; empty: no trees
+  // Of each branch:
+  std::vector<uint32_t> columns_;  ///< where the rows' features begin among `columns`
   std::vector<double> thresholds_;
-  std::vector<uint32_t> trees_;
   std::vector<uint64_t> kept_;
-  std::vector<uint64_t> begin_;  ///< what is left of each tree before any comparison
 };
 
 }  // namespace assay::kernels
