@@ -157,6 +157,21 @@ TEST_F(EngineWindowTest, LargestOfNothingButMinusInfinity) {
   expect_by("dnnl_pool:blocked16", 3, {"channel_pool", "max_pool", "reduce", "dnnl_pool:row"}, {2});
 }
 
+TEST_F(EngineWindowTest, LargestBytesWithChannelsLast) {
+  const Ints three = {3, 3}, around = {1, 1, 1, 1};
+  for (const DType type : {DType::kUInt8, DType::kInt8}) {
+    Value* x = op("Mul", {input("x" + std::to_string(feed.size()), {2, 37, 9, 11}), scalar(100)});
+    if (type == DType::kUInt8) x = op("Add", {x, scalar(120)});
+    Value* bytes = op("Cast", {x}, {{"to", static_cast<int64_t>(type)}});
+    for (AttributeList attributes :
+         {AttributeList{{"kernel_shape", three}, {"strides", Ints{2, 2}}, {"pads", around}},
+          AttributeList{{"kernel_shape", Ints{2, 2}}, {"dilations", Ints{2, 3}}}})
+      output(op("Cast", {op("MaxPool", {bytes}, std::move(attributes))},
+                {{"to", static_cast<int64_t>(DType::kFloat32)}}));
+  }
+  expect_by("max_pool:channels_last", 4, {"max_pool:row"}, {1, 2, 5});
+}
+
 TEST_F(EngineWindowTest, ResizedInfinityIsMultipliedByNoZero) {
   Value* x = input("x", {1, 5, 4});
   output(op("Resize", {x, nullptr, nullptr, g.add_constant("i", Tensor::vector<int64_t>({1, 5, 8}))},

@@ -1,5 +1,6 @@
 #include "kernels/int8/int8_conv.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/image_rows.h"
@@ -21,6 +22,19 @@ struct Taps {
   const char* pixels[kMaxInt8Taps];
   const float* weights[kMaxInt8Taps];
   int64_t count = 0;
+};
+
+/// Longest vector that rows are written in, in bytes.
+constexpr int64_t kMostGathered = 64;
+
+/// Rows of positions along the last axis whose windows lie inside the image: pieces of `bytes` each, which
+/// begin at the offsets from the first.
+struct InsideRows {
+  int64_t offsets[kMaxInt8Taps];
+  int64_t pieces = 0, bytes = 0;
+  int64_t step = 0;    ///< from a position to the next one, in bytes of the image
+  int64_t length = 0;  ///< of a row
+  bool is_signed = false;
 };
 
 }  // namespace
@@ -81,6 +95,37 @@ void sum_all_taps(const Taps& taps, bool is_signed, float zero_point, int32_t* s
     sum_taps<uint8_t>(taps, zero_point, sums, channels);
 }
 
+/// to[i] = from[i] with the sign bits of `flip` turned, in whole vectors of D: writes and reads up to a
+/// vector less one byte beyond `count`.
+template <typename D>
+HWY_INLINE void copy_vectors(D d, const uint8_t* from, hn::Vec<D> flip, uint8_t* to, int64_t count) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < count; i += lanes) hn::StoreU(hn::Xor(hn::LoadU(d, from + i), flip), d, to + i);
+}
+
+template <typename D>
+HWY_INLINE int64_t gather_row(D d, const InsideRows& g, const uint8_t* from, int64_t count, uint8_t* to,
+                              const uint8_t* end) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto flip = hn::Set(d, static_cast<uint8_t>(g.is_signed ? 128 : 0));
+  int64_t r = 0;
+  // A vector that reaches beyond its piece is overwritten by the next piece, or the next row.
+  for (; r < count && to + g.length + lanes <= end; ++r, from += g.step, to += g.length) {
+    for (int64_t p = 0; p < g.pieces; ++p)
+      copy_vectors(d, from + g.offsets[p], flip, to + p * g.bytes, g.bytes);
+    for (int64_t i = g.pieces * g.bytes; i < g.length; ++i) to[i] = 0;
+  }
+  return r;
+}
+
+/// Writes rows of positions that follow each other, as many as do not reach beyond `end`; their number.
+int64_t gather_inside(const InsideRows& g, const uint8_t* from, int64_t count, uint8_t* to,
+                      const uint8_t* end) {
+  const hn::CappedTag<uint8_t, 32> small;
+  if (g.bytes <= static_cast<int64_t>(hn::Lanes(small))) return gather_row(small, g, from, count, to, end);
+  return gather_row(hn::CappedTag<uint8_t, kMostGathered>(), g, from, count, to, end);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace assay::kernels
 HWY_AFTER_NAMESPACE();
@@ -90,29 +135,99 @@ namespace assay::kernels {
 
 HWY_EXPORT(sum_all_taps);
 
+HWY_EXPORT(gather_inside);
+
+namespace {
+
+/// All channels in one group, row by row of positions.
+class RowGatherer {
+ public:
+  RowGatherer(const Int8Images& images, const void* x, uint8_t* rows_end)
+      : images_(images),
+        w_(*images.window),
+        last_(w_.rank() - 1),
+        pixels_(static_cast<const uint8_t*>(x)),
+        rows_end_(rows_end),
+        outside_(static_cast<uint8_t>(images.zero_point + (images.is_signed ? 128 : 0))) {
+    inside_.pieces = w_.taps() / w_.kernel[last_];
+    inside_.bytes = w_.kernel[last_] * images.channels;
+    inside_.step = w_.strides[last_] * images.channels;
+    inside_.length = int8_row_length(images.depth());
+    inside_.is_signed = images.is_signed;
+    // Of positions along the last axis: the first one that lies inside, and the one behind the last.
+    first_ = std::min((w_.begin[last_] + w_.strides[last_] - 1) / w_.strides[last_], w_.out[last_]);
+    const int64_t room = w_.in[last_] + w_.begin[last_] - w_.reach(last_);
+    behind_ = room < 0 ? first_ : std::clamp(room / w_.strides[last_] + 1, first_, w_.out[last_]);
+    if (w_.dilations[last_] != 1 || inside_.pieces > kMaxInt8Taps) behind_ = first_;
+  }
+
+  /// The positions [first, first + count), to `rows`.
+  void run(int64_t first, int64_t count, uint8_t* rows) {
+    while (count > 0) {
+      const int64_t at = first % w_.out[last_];
+      int64_t done = 0;
+      if (at >= first_ && at < behind_) done = inside(first, std::min(count, behind_ - at), rows);
+      // One by one to where the windows lie inside, or through the row.
+      if (done == 0) {
+        done = std::min(count, at < first_ ? first_ - at : w_.out[last_] - at);
+        one_by_one(first, done, rows);
+      }
+      first += done;
+      count -= done;
+      rows += done * inside_.length;
+    }
+  }
+
+ private:
+  /// How many were written: none where a window lies outside along another axis, or the end is near.
+  int64_t inside(int64_t first, int64_t count, uint8_t* rows) {
+    const Positions position(w_, first);
+    const uint8_t* begin = nullptr;
+    bool all_inside = true;
+    int64_t piece = 0;
+    for_tap_rows(w_, position, [&](int64_t, int64_t element) {
+      all_inside = all_inside && element >= 0;
+      const uint8_t* const from = pixels_ + (element + position.start(last_)) * images_.channels;
+      if (piece == 0) begin = from;
+      inside_.offsets[piece++] = from - begin;
+    });
+    if (!all_inside) return 0;
+    // The last vectors of a piece may reach beyond it, but not beyond the image.
+    const uint8_t* const end = pixels_ + (position.image() + 1) * w_.in_size() * images_.channels;
+    const int64_t reach = inside_.offsets[piece - 1] + inside_.bytes + kMostGathered;
+    if (begin + reach > end) return 0;
+    count = std::min(count, (end - begin - reach) / inside_.step + 1);
+    return HWY_DYNAMIC_DISPATCH(gather_inside)(inside_, begin, count, rows, rows_end_);
+  }
+
+  void one_by_one(int64_t first, int64_t count, uint8_t* rows) {
+    gather_rows(
+        w_, images_.channels, first, count, inside_.length, rows,
+        [&](int64_t pixel, int64_t n, uint8_t* to) {
+          to_unsigned_levels(pixels_ + pixel * images_.channels, images_.is_signed, to, n * images_.channels);
+        },
+        outside_);
+  }
+
+  const Int8Images& images_;
+  const Window& w_;
+  size_t last_;
+  const uint8_t* pixels_;
+  uint8_t* rows_end_;
+  uint8_t outside_;
+  int64_t first_ = 0, behind_ = 0;
+  InsideRows inside_;
+};
+
+}  // namespace
+
 void gather_int8_rows(const Int8Images& images, const void* x, int64_t first, int64_t count,
                       uint8_t* rows) noexcept {
   const int64_t channels = images.channels, own = channels / images.groups;
   const int64_t length = int8_row_length(images.depth());
+  if (images.groups == 1) return RowGatherer(images, x, rows + count * length).run(first, count, rows);
   const auto outside = static_cast<uint8_t>(images.zero_point + (images.is_signed ? 128 : 0));
   const auto* const pixels = static_cast<const uint8_t*>(x);
-  constexpr int64_t kPiece = 32;
-  const uint8_t* const end =
-      pixels + ((first + count - 1) / images.window->out_size() + 1) * images.window->in_size() * channels;
-  const uint8_t* const rows_end = rows + count * images.groups * length;
-  if (images.groups == 1)
-    return gather_rows(
-        *images.window, channels, first, count, length, rows,
-        [&](int64_t pixel, int64_t n, uint8_t* to) {
-          const uint8_t* const from = pixels + pixel * channels;
-          // A few bytes go faster where their number is known: those behind them are written later, or not
-          // read.
-          if (!images.is_signed && n * channels <= kPiece && from + kPiece <= end && to + kPiece <= rows_end)
-            std::memcpy(to, from, kPiece);
-          else
-            to_unsigned_levels(from, images.is_signed, to, n * channels);
-        },
-        outside);
   for (int64_t g = 0; g < images.groups; ++g)
     gather_rows(
         *images.window, own, first, count, length, rows + g * length,

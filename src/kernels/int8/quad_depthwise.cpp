@@ -108,18 +108,25 @@ ASSAY_VNNI_TAPS void quad_depthwise(const Int8Images& images, const void* x, con
   QuadTaps taps;
   for (int64_t t = w.taps(); t < 4 * fours; ++t) taps.pixels[t] = pixels, taps.inside[t] = 0;
   Positions position(w, first);
+  bool all_inside = false;
   for (int64_t r = 0; r < count; ++r, sums += channels, position.next()) {
     const int64_t start = position.start(last);
-    bool all_inside = true;
-    for_tap_rows(w, position, [&](int64_t tap, int64_t element) {
-      for (int64_t t = 0; t < kernel; ++t) {
-        const int64_t at = start + t * step;
-        const bool inside = element >= 0 && at >= 0 && at < w.in[last];
-        taps.pixels[tap + t] = inside ? pixels + (element + at) * channels : pixels;
-        taps.inside[tap + t] = inside ? ~__mmask64{0} : 0;
-        all_inside = all_inside && inside;
-      }
-    });
+    // Where the position before this one in the row saw nothing but the image, as this one does, every tap
+    // moves by the stride.
+    if (all_inside && start + w.begin[last] > 0 && start + w.reach(last) <= w.in[last]) {
+      for (int64_t t = 0; t < w.taps(); ++t) taps.pixels[t] += w.strides[last] * channels;
+    } else {
+      all_inside = true;
+      for_tap_rows(w, position, [&](int64_t tap, int64_t element) {
+        for (int64_t t = 0; t < kernel; ++t) {
+          const int64_t at = start + t * step;
+          const bool inside = element >= 0 && at >= 0 && at < w.in[last];
+          taps.pixels[tap + t] = inside ? pixels + (element + at) * channels : pixels;
+          taps.inside[tap + t] = inside ? ~__mmask64{0} : 0;
+          all_inside = all_inside && inside;
+        }
+      });
+    }
     const auto sum = [&](auto channels_of, int64_t c) ASSAY_VNNI_TAPS {
       channels_of(taps, fours, packed + 4 * c, packed_stride, tap_sums, zero_point, outside, flips, c,
                   channels, sums);
