@@ -164,6 +164,8 @@ double work_of(const Plan& plan, const Step& s) {
   for (const char* name : {"kernel", "sizes"})
     if (const auto* numbers = s.parameters.find<std::vector<int64_t>>(name))
       for (const int64_t n : *numbers) work *= std::max(1.0, static_cast<double>(n));
+  if (const auto* points = s.parameters.find<int64_t>("ratio"); s.tactic == "roi_align" && points != nullptr)
+    work *= std::max(1.0, static_cast<double>(*points) * static_cast<double>(*points));
   return work;
 }
 
