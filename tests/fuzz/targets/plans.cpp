@@ -15,6 +15,7 @@
 #include "engine/tactics/tactic_set.h"
 #include "fuzz/targets/plan_networks.h"
 #include "graph/import.h"
+#include "kernels/rnn/recurrence.h"
 #include "ops/infer.h"
 
 extern "C" {
@@ -80,7 +81,7 @@ class SeedMaker {
            engine::parse_engine(bytes, nullptr, "a seed", plan_environment_here()).plans)
         if (p.plan != nullptr) collect_tactics(*p.plan, used);
     for (const engine::TacticDef* t : engine::built_in_tactics().all())
-      require(used.contains(std::string(t->name)) ||
+      require(used.contains(std::string(t->name)) || is_beyond_this_processor(*t) ||
                   (t->factory.create == nullptr && t->factory.create_tensor == nullptr),
               ErrorCode::kInternal, "no seed uses the tactic {}: add a network to plan_networks.cpp",
               t->name);
@@ -88,6 +89,11 @@ class SeedMaker {
   }
 
  private:
+  /// Fuzzing builds have vectors of the baseline alone, which are too short for it.
+  static bool is_beyond_this_processor(const engine::TacticDef& t) {
+    return t.name == "quantized_lstm" && !kernels::takes_levels({.gates = 4, .units = 1, .k = 1});
+  }
+
   /// The network as the engine would run it; then without one after the other of the ways that it chose.
   void add(const std::shared_ptr<Model>& model, const BuilderConfig& config, int depth) {
     std::shared_ptr<Engine> e;
