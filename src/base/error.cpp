@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace assay {
 
 Error& Error::add_context(std::string place) {
+  // Two layers that both know the file say it once.
+  if (std::find(context_.begin(), context_.end(), place) != context_.end()) return *this;
   context_.push_back(std::move(place));
   render();
   return *this;

@@ -10,7 +10,7 @@ void rethrow_at_node(const std::string& label) {
   try {
     throw;
   } catch (Error& e) {
-    if (e.context().empty() || e.context().back() != place) e.add_context(place);
+    e.add_context(place);
     throw;
   } catch (const std::bad_alloc&) {
     Error e(ErrorCode::kUnsupported, "there is not enough memory for what the node asks for");

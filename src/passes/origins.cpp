@@ -48,6 +48,15 @@ void set_origins(Node& node, const std::vector<std::string>& names) {
   }
 }
 
+void set_beside(Node& node) {
+  if (!is_beside(node)) node.metadata.emplace_back(std::string(kBesideKey), std::string());
+}
+
+bool is_beside(const Node& node) {
+  return std::any_of(node.metadata.begin(), node.metadata.end(),
+                     [](const auto& pair) { return pair.first == kBesideKey; });
+}
+
 void Origins::add(const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (known_.insert(name).second) names_.push_back(name);
@@ -56,7 +65,9 @@ void Origins::add(const std::vector<std::string>& names) {
 namespace {
 
 void remove_from(Graph& g) {
-  const auto is_record = [](const auto& pair) { return pair.first == kOriginsKey; };
+  const auto is_record = [](const auto& pair) {
+    return pair.first == kOriginsKey || pair.first == kBesideKey;
+  };
   for (const auto& n : g.nodes()) std::erase_if(n->metadata, is_record);
   for (Graph* sub : subgraphs(g)) remove_from(*sub);
 }

@@ -13,10 +13,18 @@ namespace assay {
 /// Key of Node::metadata: names of the ONNX nodes that it stands for, one a line.
 inline constexpr std::string_view kOriginsKey = "assay.origins";
 
+/// Key of Node::metadata: see set_beside().
+inline constexpr std::string_view kBesideKey = "assay.beside";
+
 /// The recorded names; for a node without a record its own name, or its first output's name when it has none.
 std::vector<std::string> origins_of(const Node& node);
 /// Replaces the record of a node. No name may be in the list twice.
 void set_origins(Node& node, const std::vector<std::string>& names);
+
+/// For a node that a pass puts beside those that it stands for, such as a conversion of their operands: it is
+/// shown under their names, and a tactic that is pinned for one of them does not bind it.
+void set_beside(Node& node);
+bool is_beside(const Node& node);
 
 /// Collects names, each once, in the order in which they come.
 class Origins {
@@ -29,7 +37,7 @@ class Origins {
   std::unordered_set<std::string> known_;
 };
 
-/// Forgets all records: for a model that is saved.
+/// Forgets all of these records: for a model that is saved.
 void remove_origins(Model& model);
 
 }  // namespace assay

@@ -89,6 +89,8 @@ void Patch::apply(const PassContext& context, NodeOrder& order) {
   Origins origins;
   if (!nodes_.empty())
     for (const Node* n : removed_) origins.add(origins_of(*n));
+  const bool is_beside_others = !removed_.empty() && std::all_of(removed_.begin(), removed_.end(),
+                                                                 [](const Node* n) { return is_beside(*n); });
   if (name_.empty() && !removed_.empty()) name_ = removed_.front()->name;
   for (NewConstant& c : constants_) {
     Value* v = g.add_constant(g.unique_name(c.hint), std::move(c.tensor));
@@ -109,6 +111,7 @@ void Patch::apply(const PassContext& context, NodeOrder& order) {
                              std::move(n.attributes), name_, std::move(n.domain));
     order.insert(anchor_, *added);
     set_origins(*added, origins.names());
+    if (is_beside_others) set_beside(*added);
   }
   for (Node* n : removed_) order.remove(*n);
   for (const Replacement& r : replaced_) {

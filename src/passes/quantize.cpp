@@ -153,6 +153,7 @@ class Quantizer {
     Node* n =
         graph_.add_node(std::move(op), std::move(inputs), {output}, std::move(attributes), output->name());
     set_origins(*n, origins_of(user));
+    set_beside(*n);
     order_.insert(&user, *n);
   }
 

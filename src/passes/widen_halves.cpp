@@ -135,6 +135,7 @@ class Widening {
   void add_cast(const Node* next, const Node& cause, Value* from, Value* to, int64_t type) {
     Node* cast = graph_.add_node("Cast", {from}, {to}, {{"to", type}}, to->name() + "/cast");
     set_origins(*cast, origins_of(cause));
+    set_beside(*cast);
     order_.insert(next, *cast);
   }
 

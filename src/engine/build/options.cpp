@@ -99,7 +99,8 @@ RegionOptions OptionMaker::options_of(const Region& region) {
   if (!rules_.pinned.empty() || !rules_.preferred.empty())
     for (const Node* n : region.nodes)
       for (const std::string& origin : origins_of(*n)) {
-        if (const auto it = rules_.pinned.find(origin); it != rules_.pinned.end()) pins.push_back(it->second);
+        if (const auto it = rules_.pinned.find(origin); it != rules_.pinned.end() && !is_beside(*n))
+          pins.push_back(it->second);
         if (const auto it = rules_.preferred.find(origin); it != rules_.preferred.end())
           wishes.push_back(it->second);
       }

@@ -186,6 +186,27 @@ TEST_F(CalibrateTest, TensorsWithoutAScaleStayFloat32) {
       << warnings[0];
 }
 
+TEST_F(CalibrateTest, AQuantizedNodeCanBePinned) {
+  const auto model = open_network();
+  OptimizationProfile profile;
+  profile.set_shape("x", {1, 64}, {4, 64}, {8, 64});
+  const auto calibrator =
+      std::make_shared<TestCalibrator>(std::vector<TensorList>{{{"x", numbers({4, 64})}}});
+  const auto steps_with = [&](const std::string& node, const std::string& tactic) {
+    return steps(*build(model, calibrator, {.profiles = {profile}, .pinned_tactics = {{node, tactic}}}));
+  };
+  // What is put beside it, and has its name, runs on what can run it.
+  EXPECT_EQ(steps_with("one", "int8_matmul").count("int8_matmul"), 2U);
+  EXPECT_EQ(steps_with("two", "dnnl_matmul").count("int8_matmul"), 1U);
+  EXPECT_EQ(steps_with("one", "dnnl_matmul").count("dnnl_matmul"), 1U);
+  try {
+    steps_with("one", "softmax");
+    ADD_FAILURE() << "a tactic that cannot run it was pinned";
+  } catch (const Error& e) {
+    EXPECT_NE(e.message().find("softmax is pinned"), std::string::npos) << e.what();
+  }
+}
+
 TEST_F(CalibrateTest, OtherShapesAreQuantizedAlike) {
   const auto model = open_network();
   OptimizationProfile profile;

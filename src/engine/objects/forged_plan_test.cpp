@@ -311,7 +311,7 @@ TEST_F(ForgedPlans, AxesWindowsAndPlacesThatDoNotFit) {
       network("(float[1,2,4,4] x, float[2,4] r, int64[2] i) => (float[2,2,2,2] y)", zeros("1", 1),
               "y = RoiAlign <output_height = 2, output_width = 2> (x, r, i)");
   EXPECT_REFUSED(roi, "roi_align", set("ratio", -1), "its parameter 'ratio' is -1");
-  EXPECT_REFUSED(roi, "roi_align", set("ratio", 1 << 20), "the kernel failed");
+  EXPECT_REFUSED(roi, "roi_align", set("ratio", 3143), "its parameter 'ratio' is 3143");
   const std::string dft =
       "<ir_version: 8, opset_import: [\"\" : 20]> g (float[2,6,1] x) => (float[2,4,2] y) <" + zeros("1", 1) +
       "> { y = DFT <onesided = 1> (x) }";

@@ -18,11 +18,13 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (in->rank() != 4 || in->numel() == 0 || (*in)[2] * (*in)[3] > kMostOfWindow || out->rank() != 4)
     return "the image is empty or too large";
   const OpContext c = p.attributes();
+  const int64_t ratio = c.attr_int("sampling_ratio");
+  if (ratio < 0 || ratio > kernels::kMostRoiRatio) return "it has too many points";
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   for (size_t i = 0; i < 3; ++i) b.add_input(p.node().input(i));
   b.add_output(p.node().output(0));
   Parameters& parameters = b.step.parameters;
-  parameters.set("ratio", c.attr_int("sampling_ratio"));
+  parameters.set("ratio", ratio);
   parameters.set("scale", static_cast<double>(c.attr_float("spatial_scale")));
   parameters.set("largest", int64_t{c.attr_string("mode") == "max"});
   parameters.set("half_pixel", int64_t{knows_attr(c, "coordinate_transformation_mode") &&
@@ -47,7 +49,7 @@ class RoiAlignKernel final : public Kernel {
           .rois = rois[0],
           .out_height = out[2],
           .out_width = out[3],
-          .ratio = r.number("ratio", 0, kMostOfWindow),
+          .ratio = r.number("ratio", 0, kernels::kMostRoiRatio),
           .scale = r.real("scale"),
           .half_pixel = r.flag("half_pixel"),
           .largest = r.flag("largest")};

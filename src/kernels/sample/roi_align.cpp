@@ -94,6 +94,13 @@ void align_region(const RoiAligning& a, const RoiAxis& rows, const RoiAxis& colu
 
 }  // namespace
 
+bool roi_points_fit(int64_t rows, int64_t columns, int64_t cells, int64_t plane) noexcept {
+  constexpr int64_t kMostOfCell = int64_t{1} << 20, kMostOfRow = int64_t{1} << 24;
+  int64_t cell = 0, row = 0;
+  return !__builtin_mul_overflow(rows, columns, &cell) && cell <= std::max(kMostOfCell, plane) &&
+         !__builtin_mul_overflow(cells, columns, &row) && row <= kMostOfRow;
+}
+
 RoiStatus roi_align(const RoiAligning& a, const float* x, const float* regions, const int64_t* images,
                     float* out) noexcept {
   std::atomic<RoiStatus> status = RoiStatus::kOk;
@@ -107,7 +114,8 @@ RoiStatus roi_align(const RoiAligning& a, const float* x, const float* regions, 
         RoiAxis rows, columns;
         if (images[r] < 0 || images[r] >= a.batch) return status.store(RoiStatus::kBadImage);
         if (!rows.read(a, region[1], region[3], a.out_height, a.height) ||
-            !columns.read(a, region[0], region[2], a.out_width, a.width))
+            !columns.read(a, region[0], region[2], a.out_width, a.width) ||
+            !roi_points_fit(rows.points, columns.points, a.out_height * a.out_width, a.height * a.width))
           return status.store(RoiStatus::kTooLarge);
         align_region(a, rows, columns, x + images[r] * image, samples, across, out + r * made);
       }

@@ -13,6 +13,14 @@ struct RoiAligning {
   bool half_pixel, largest;
 };
 
+/// The largest `ratio`.
+inline constexpr int64_t kMostRoiRatio = 1024;
+
+/// Whether a region may be sampled at `rows` times `columns` points in each of its `cells` cells: at no more
+/// than 2^20 of them, or than a plane of the image has elements where that is more, and at 2^24 in one row of
+/// points of all cells. None of them is negative.
+bool roi_points_fit(int64_t rows, int64_t columns, int64_t cells, int64_t plane) noexcept;
+
 enum class RoiStatus : uint8_t { kOk, kBadImage, kTooLarge, kOutOfMemory };
 
 /// out [rois, channels, out_height, out_width] = the mean (or the largest weighted neighbour) at points in

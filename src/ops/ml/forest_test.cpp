@@ -1,7 +1,10 @@
 #include <cmath>
 #include <limits>
 
+#include "base/thread_pool.h"
 #include "ops/ml/ml_test_util.h"
+#include "ops/ml/row_scorer.h"
+#include "tensor/convert.h"
 
 namespace assay::forest_test {
 namespace {
@@ -32,6 +35,44 @@ TEST(TreeEnsembleRegressor, AddsTheVotesOfAllTrees) {
   const Tensor y = run_ml("TreeEnsembleRegressor", 3, {kRows}, regressor())[0];
   // A missing x0 is not <= 1.
   expect_values(y, {10, 0.5, 20, 0.5, 30, 0.75, 10, 0.5});
+}
+
+TEST(TreeEnsembleRegressor, ThreadsWithOneRowEachDoNotMeet) {
+  constexpr int64_t kTrees = 10000;  // so much work that a row is a piece
+  Ints trees, nodes, zeros, yes, no, leaf_trees, leaf_nodes;
+  Strings modes;
+  Floats values, weights;
+  for (int64_t t = 0; t < kTrees; ++t)
+    for (int64_t n = 0; n < 3; ++n) {
+      trees.push_back(t), nodes.push_back(n), zeros.push_back(0);
+      modes.emplace_back(n == 0 ? "BRANCH_LEQ" : "LEAF");
+      values.push_back(0);
+      yes.push_back(n == 0 ? 1 : 0), no.push_back(n == 0 ? 2 : 0);
+      if (n == 0) continue;
+      leaf_trees.push_back(t), leaf_nodes.push_back(n);
+      weights.push_back(static_cast<float>(n));
+    }
+  const AttributeList forest = {{"nodes_treeids", trees},
+                                {"nodes_nodeids", nodes},
+                                {"nodes_featureids", zeros},
+                                {"nodes_values", values},
+                                {"nodes_modes", modes},
+                                {"nodes_truenodeids", yes},
+                                {"nodes_falsenodeids", no},
+                                {"target_treeids", leaf_trees},
+                                {"target_nodeids", leaf_nodes},
+                                {"target_weights", weights},
+                                {"target_ids", Ints(leaf_trees.size(), 0)},
+                                {"n_targets", int64_t{1}}};
+  const OpTestNode n("TreeEnsembleRegressor", 3, {true}, forest, 1, "ai.onnx.ml");
+  const auto scorer = n.op().scorer(OpContext(n.node(), n.op(), n.version()));
+  const Tensor x = Tensor::from<double>({2, 1}, Doubles{-1, 1});
+  const PoolScope scope(std::make_shared<ThreadPool>(2));
+  for (int round = 0; round < 500; ++round) {
+    const Tensor y = convert(scorer->run(x)[0], DType::kFloat64);
+    ASSERT_EQ(y.data<double>()[0], kTrees) << round;
+    ASSERT_EQ(y.data<double>()[1], 2 * kTrees) << round;
+  }
 }
 
 TEST(TreeEnsembleRegressor, MissingValuesMayTakeTheTrueBranch) {

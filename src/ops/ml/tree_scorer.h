@@ -59,7 +59,8 @@ class TreeScorer final : public RowScorer {
     const int64_t depth = compiled.forest ? compiled.forest->depth() : 1;
     const int64_t cost = std::max<int64_t>(1, 10 * depth * static_cast<int64_t>(model_.forest.tree_count()));
     const auto vote = [&](int64_t first, int64_t last) {
-      vote_rows(compiled, from + first * shape.count, last - first, shape.count, to + first * width);
+      vote_rows(compiled, from + first * shape.count, last - first, shape.count, shape.rows == 1,
+                to + first * width);
       for (int64_t r = first; r < last; ++r)
         classes[static_cast<size_t>(r)] =
             model_.finish(std::span<double>(to + r * width, static_cast<size_t>(width)));
@@ -74,8 +75,10 @@ class TreeScorer final : public RowScorer {
     return outputs;
   }
 
+  /// `is_alone`: the run has no other row, and its trees may be shared out among the threads.
   template <typename T>
-  void vote_rows(const Compiled<T>& compiled, const T* x, int64_t rows, int64_t features, double* scores) {
+  void vote_rows(const Compiled<T>& compiled, const T* x, int64_t rows, int64_t features, bool is_alone,
+                 double* scores) {
     const int64_t width = model_.width();
     if (!compiled.forest) {  // shared branches
       std::vector<double> row(static_cast<size_t>(features));
@@ -84,7 +87,7 @@ class TreeScorer final : public RowScorer {
         model_.forest.vote(row.data(), model_.aggregate,
                            std::span<double>(scores + r * width, static_cast<size_t>(width)));
       }
-    } else if (rows == 1) {
+    } else if (is_alone) {
       leaves_.resize(compiled.forest->tree_count());
       compiled.forest->vote_in_parallel(x, model_.aggregate, width, scores, leaves_);
     } else {

@@ -60,6 +60,19 @@ TEST(RoiAlign, AveragesALinearImageExactly) {
       "region 0 is in image 1 of 1");
   const Tensor huge = Tensor::from<double>({1, 4}, {0, 0, 1e30, 1});
   expect_error([&] { run_op("RoiAlign", 16, {x, huge, image}); }, "too large to sample");
+  expect_error(
+      [&] {
+        run_op("RoiAlign", 16, {x, roi, image}, {{"sampling_ratio", int64_t{3143}}});
+      },
+      "region 0 is too large to sample: 3143 x 3143 points in each of 1 cells");
+  expect_error(
+      [&] {
+        run_op("RoiAlign", 16, {x, roi, image},
+               {{"sampling_ratio", int64_t{1000}},
+                {"output_height", int64_t{1} << 8},
+                {"output_width", int64_t{1} << 7}});
+      },
+      "1000 x 1000 points in each of 32768 cells");
   expect_refused("RoiAlign", 16,
                  {{{x, roi, image}, {{"mode", std::string("min")}}, "mode 'min'"},
                   {{x, roi, image}, {{"output_width", int64_t{0}}}, "output_width 0"}});

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/sample/roi_align.h"
 #include "ops/eval_util.h"
 #include "ops/nn/window.h"
 #include "ops/op_list.h"
@@ -156,6 +157,9 @@ void compute(EvalContext& c, bool magnitude) {
       const Axis rows = make_axis(c, pr[r * 4 + 1], pr[r * 4 + 3], a.height, in[2], a);
       const Axis columns = make_axis(c, pr[r * 4], pr[r * 4 + 2], a.width, in[3], a);
       const int64_t cells = a.height * a.width;
+      c.check(kernels::roi_points_fit(rows.points, columns.points, cells, in[2] * in[3]),
+              "region {} is too large to sample: {} x {} points in each of {} cells", r, rows.points,
+              columns.points, cells);
       double* to = py + r * in[1] * cells;
       for (int64_t i = 0; i < cells; ++i) {
         read_cell(cell, in[3], rows, columns, i / a.width, i % a.width);
