@@ -66,6 +66,13 @@ bool scales_by_one(const Node& n) {
   return std::all_of(wide.span<double>().begin(), wide.span<double>().end(), [](double s) { return s == 1; });
 }
 
+/// The shape alone says it only where it decides the scales: 5 pixels by a scale of 1.1 are 5 others.
+bool resizes_nothing(const Node& n) {
+  const std::string_view places = string_attribute(n, "coordinate_transformation_mode", "half_pixel");
+  return (n.input(3) != nullptr ? same_shape(n) : scales_by_one(n)) && places != "tf_crop_and_resize" &&
+         places != "tf_half_pixel_for_nn";
+}
+
 bool walks_forward(const Node& n) {
   const std::optional<std::vector<int64_t>> steps = ints_parameter(n, "steps", 4);
   if (!steps) return false;
@@ -82,15 +89,13 @@ bool is_no_op(const Node& n, const PassContext& context) {
   if (is_op(n, "Concat") || is_op(n, "Sum") || is_op(n, "Max") || is_op(n, "Min") || is_op(n, "Mean"))
     return n.inputs().size() == 1;
   if (is_op(n, "Split")) return n.outputs().size() == 1 && same_shape(n);
-  for (const char* op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand", "Pad", "Tile", "Upsample"})
+  for (const char* op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand", "Tile"})
     if (is_op(n, op) && same_shape(n)) return true;
   if (is_op(n, "Slice")) return (same_shape(n) && walks_forward(n)) || slices_everything(n);
   if (is_op(n, "Pad")) return all_equal(ints_parameter(n, "pads", 1), 0);
   if (is_op(n, "Tile")) return n.inputs().size() == 2 && all_equal(integers_of(n.input(1)), 1);
   if (is_op(n, "Upsample")) return scales_by_one(n);
-  if (is_op(n, "Resize"))
-    return (same_shape(n) || scales_by_one(n)) &&
-           string_attribute(n, "coordinate_transformation_mode", "half_pixel") != "tf_crop_and_resize";
+  if (is_op(n, "Resize")) return resizes_nothing(n);
   return reduces_ones(n);
 }
 

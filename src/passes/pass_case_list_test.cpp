@@ -105,6 +105,17 @@ constexpr PassCase kCases[] = {
     {"eliminate_identity",
      "g (float[N,1] x) => (float[N,1] y) <int64[1] i = {1}> { a = ReduceSum (x, i) y = Neg (a) }",
      "y = Neg(x)"},
+    {"eliminate_identity",
+     "g (float[4] x) => (float[4] y) <int64[2] p = {-1, 1}> { a = Pad (x, p) y = Neg (a) }", ""},
+    {"eliminate_identity", "g (float[4] x, int64[2] p) => (float[4] y) { a = Neg (x) y = Pad (a, p) }", ""},
+    {"eliminate_identity",
+     "g (float[1,1,5,5] x) => (float[1,1,5,5] y) <float[4] f = {1, 1, 1, 1.1}> "
+     "{ a = Resize <mode = \"linear\"> (x, , f) y = Neg (a) }",
+     ""},
+    {"eliminate_identity",
+     "g (float[1,1,5,5] x) => (float[1,1,5,5] y) <int64[4] e = {1, 1, 5, 5}> "
+     "{ a = Resize <mode = \"linear\"> (x, , , e) y = Neg (a) }",
+     "y = Neg(x)"},
     // eliminate_neutral
     {"eliminate_neutral",
      "g (float[N,2] x) => (float[N,2] y) <float zero = {0}, float[1,2] one = {1, 1}> "
