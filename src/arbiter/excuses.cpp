@@ -51,10 +51,10 @@ bool between_steps(const SuspectNode& suspect, const Trial& trial, const StoredT
   if (!scale.defined() || !is_float(scale.dtype())) return false;
   Tensor ends[2];
   for (int side = 0; side < 2; ++side) {
-    std::vector<Tensor> changed = trial.inputs();
-    const double factor = 1 + (side == 0 ? kScaleUlps : -kScaleUlps) * unit_roundoff(scale.dtype());
-    changed[static_cast<size_t>(input)] = convert(
-        map_elements<double>(to_float64(scale), [factor](double x) { return x * factor; }), scale.dtype());
+    std::vector<Tensor> changed =
+        with_moved_quotient(suspect.node, trial.inputs(), side == 0 ? 1 : -1, unit_roundoff(scale.dtype()));
+    for (size_t i = 0; i < changed.size(); ++i)
+      if (changed[i].defined()) changed[i] = convert(changed[i], trial.inputs()[i].dtype());
     ends[side] = trial.evaluate(std::move(changed));
     if (!ends[side].defined() || ends[side].shape() != stored.shape()) return false;
     ends[side] = convert(ends[side], DType::kFloat64);

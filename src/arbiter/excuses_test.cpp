@@ -306,6 +306,29 @@ TEST(Excuses, LevelsMayBeAStepOffWhereOnlyOutputsAreKnown) {
   EXPECT_EQ(verdict(1, true), Verdict::kWrong);
 }
 
+/// OpenVINO's FakeQuantize rounds (x - low) / step.
+TEST(Excuses, AQuotientMeasuredFromTheEndOfTheRange) {
+  TestModel m;
+  Value* x = m.input("x", {4, 2});
+  Value* y = m.node("QuantizeLinear", "y",
+                    {x, m.constant("scale", Tensor::vector<float>({0.04F, 4})),
+                     m.constant("zero", Tensor::vector<uint8_t>({120, 120}))});
+  const auto model = m.with_outputs({y});
+  const auto verdict = [&](float in_steps, int64_t at, uint8_t level) {
+    Tensor in = Tensor::from<float>({4, 2}, std::vector<float>(8, 0.3F));
+    in.mutable_data<float>()[at] = in_steps * (at % 2 == 0 ? 0.04F : 4.0F);
+    Tensor out = convert(to_float64(results_of(*model, {in})[0].tensor.load()), DType::kUInt8);
+    out.mutable_data<uint8_t>()[at] = level;
+    return judge(model, {in}, {{"y", out}}).outputs[0].verdict;
+  };
+  for (const int64_t at : {0, 3}) {  // a scale for each column
+    EXPECT_NE(verdict(7.50002F, at, 128), Verdict::kWrong);
+    EXPECT_NE(verdict(7.50002F, at, 127), Verdict::kWrong) << "2e-5 of a step above the middle";
+    EXPECT_EQ(verdict(7.501F, at, 127), Verdict::kWrong) << "farther than 8 roundings of 256 steps";
+    EXPECT_EQ(verdict(7.50002F, at, 126), Verdict::kWrong);
+  }
+}
+
 /// What was handed out of a value need not be what the next node had.
 TEST(Excuses, AResultOfOtherInputsThanThoseHandedOut) {
   TestModel m;

@@ -1,7 +1,10 @@
 // Operators that round a scaled number to a step: the scale's own rounding decides what lies half-way.
 #pragma once
 
+#include <vector>
+
 #include "assay/graph.h"
+#include "assay/tensor.h"
 
 namespace assay {
 
@@ -17,5 +20,11 @@ bool gives_whole_numbers(const Node& n);
 
 /// A few roundings on the way to the value that is rounded to a step.
 inline constexpr double kScaleUlps = 8;
+
+/// The inputs of such a node, moved so that the value that is rounded to a step comes as much nearer to 0
+/// (`side` 1) or goes as far from it (-1) as kScaleUlps roundings allow: the scale, by the unit `u`, and for
+/// QuantizeLinear x, too, because backends measure it from the end of the range (OpenVINO's FakeQuantize),
+/// where it is rounded by the size of that. float64; unchanged where the scale is not a float.
+std::vector<Tensor> with_moved_quotient(const Node& n, std::vector<Tensor> inputs, double side, double u);
 
 }  // namespace assay

@@ -228,14 +228,10 @@ void Walk::charge(const Node& n, const std::vector<Lanes>& inputs) {
 
 namespace {
 
-/// The inputs of a node that rounds to steps, with the scale a little larger or smaller by turns, so that
-/// what lies half-way goes either way.
+/// The inputs of a node that rounds to steps, moved towards 0 and away by turns, so that what lies half-way
+/// goes either way.
 std::vector<Tensor> with_other_scale(const Node& n, std::vector<Tensor> inputs, size_t lane) {
-  Tensor& scale = inputs[static_cast<size_t>(quantisation_scale_input(n))];
-  if (!scale.defined() || !is_float(scale.dtype())) return inputs;
-  const double factor = 1 + (lane % 2 == 0 ? kScaleUlps : -kScaleUlps) * unit_roundoff(DType::kFloat32);
-  scale = map_elements<double>(to_float64(scale), [factor](double x) { return x * factor; });
-  return inputs;
+  return with_moved_quotient(n, std::move(inputs), lane % 2 == 0 ? 1 : -1, unit_roundoff(DType::kFloat32));
 }
 
 /// A cast to a narrow type, which a backend leaves out that computes in float32.
