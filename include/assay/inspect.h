@@ -142,6 +142,7 @@ struct EngineDescription {
   bool is_refittable = false, lacks_weights = false;
   std::vector<IoTensor> tensors = {};  ///< inputs and outputs
   size_t device_memory = 0;            ///< bytes that a context needs
+  std::vector<DType> precisions = {};  ///< types that layers were allowed to compute floats in
   std::vector<OptimizationProfile> profiles = {};
   size_t plan_count = 0, layer_count = 0;         ///< layers of the first profile's plan
   std::vector<PlanLayerDescription> layers = {};  ///< with `layers`: of the first profile's plan

@@ -176,6 +176,48 @@ bool explain_by_more_evaluations(const Trial& trial, const SuspectNode& suspect,
   return true;
 }
 
+constexpr const char* kOverflownNote =
+    "its inputs may have been finite numbers before they were rounded to a narrow type";
+constexpr int kOverflowDraws = 16;
+/// Of the largest distance that the draws show.
+constexpr double kOverflowFactor = 2;
+
+/// An infinity that a narrow type made of a number takes no part in what a backend computes with that number.
+bool widen_for_overflown(const Trial& trial, const SuspectNode& suspect, const Tensor& exact,
+                         Explained& explained) {
+  const std::vector<Tensor> before = evaluated_before_overflow(trial, suspect, kOverflowDraws);
+  if (before.empty()) return false;
+  Tensor room = Tensor::zeros(DType::kFloat64, exact.shape());
+  for (const Tensor& t : before) {
+    if (t.shape() != exact.shape() || t.dtype() != DType::kFloat64) return false;
+    const Tensor distance = map_broadcast<double>(t, exact, [](double a, double b) {
+      if (a == b || (std::isnan(a) && std::isnan(b))) return 0.0;
+      return std::isfinite(a - b) ? std::abs(a - b) : HUGE_VAL;
+    });
+    room = map_broadcast<double>(room, distance, [](double a, double b) { return std::max(a, b); });
+  }
+  for (Tensor* bound : {&explained.most, &explained.possible})
+    if (bound->defined())
+      *bound =
+          map_broadcast<double>(*bound, room, [](double b, double r) { return b + kOverflowFactor * r; });
+  return true;
+}
+
+/// Integers and truths that such numbers decide.
+void add_overflown(const Trial& trial, const SuspectNode& suspect, const Tensor& exact, SpecialReach& reach) {
+  const std::vector<Tensor> before = evaluated_before_overflow(trial, suspect, kOverflowDraws);
+  const Tensor wide = before.empty() ? Tensor() : convert(exact, DType::kFloat64);
+  for (const Tensor& t : before) {
+    if (t.shape() != exact.shape()) continue;
+    const Tensor moved = map_broadcast<double>(convert(t, DType::kFloat64), wide,
+                                               [](double a, double b) { return a == b ? 0.0 : 1.0; });
+    reach.elements =
+        !reach.elements.defined()
+            ? moved
+            : map_broadcast<double>(reach.elements, moved, [](double a, double b) { return std::max(a, b); });
+  }
+}
+
 /// Not in narrow types, whose noise would excuse too much, and where intermediate results that were not
 /// rounded are allowed for anyway.
 bool is_computed_as_one(const SuspectNode& suspect, const StoredTensor& stored, const Tensor& result,
@@ -206,16 +248,18 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
   }
   if (standard.basis != Basis::kNode) return;
   const Trial trial(suspect);
-  const SpecialReach reach = reach_of_specials(suspect, trial, stored.shape());
+  SpecialReach reach = reach_of_specials(suspect, trial, stored.shape());
   if (reach.all && has_type_of(stored, standard)) return leave_open(out);
   if (stored.shape() != standard.lanes[0].shape() || !trial.usable()) return;
   if (!is_float(stored.dtype())) {
     if (stored.dtype() == standard.lanes[0].dtype())
       between_steps(suspect, trial, stored, out) || follows_own_scale(suspect, trial, stored, out) ||
           is_left_open(suspect, trial, stored, out);
-    if (out.verdict == Verdict::kWrong && stored.dtype() == standard.lanes[0].dtype() &&
-        stored.dtype() != DType::kString && differs_only_where_open(stored, standard.lanes[0], reach, out))
-      leave_open(out);
+    if (out.verdict != Verdict::kWrong || stored.dtype() != standard.lanes[0].dtype() ||
+        stored.dtype() == DType::kString)
+      return;
+    add_overflown(trial, suspect, standard.lanes[0], reach);
+    if (differs_only_where_open(stored, standard.lanes[0], reach, out)) leave_open(out);
     return;
   }
   if (!out.problem.empty() || is_left_open(suspect, trial, stored, out)) return;
@@ -269,6 +313,9 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
       widen_for_dequantised(trial, suspect, u, explained))
     note = "as it rounds when the scale of DequantizeLinear is applied afterwards";
   if (is_open() && widen_for_unrounded(trial, suspect, exact, explained)) note = kUnroundedNote;
+  if (deviation(wide, exact, explained, stored.dtype(), standard.exact).ratio > 1 &&
+      widen_for_overflown(trial, suspect, exact, explained))
+    note = kOverflownNote;
   if (is_open() && is_computed_as_one(suspect, stored, wide, out)) return;
   Deviation d = deviation(wide, exact, explained, stored.dtype(), standard.exact);
   const bool special = d.ratio > 1 && has_special_inputs(trial, reach, wide, exact, explained);

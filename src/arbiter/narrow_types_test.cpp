@@ -1,4 +1,6 @@
 // Numbers of narrow types, which the backend may have had before they were rounded.
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "arbiter/arbiter_test_util.h"
@@ -157,6 +159,86 @@ TEST(NarrowTypes, AnInputMuchLargerThanItsNeighboursWasRoundedByMore) {
 }
 
 Tensor half(const Tensor& t) { return convert(t, DType::kFloat16); }
+
+TEST(NarrowTypes, InfinitiesThatWereNumbersBeforeTheyWereRounded) {
+  // 300 * 300 has no room in float16; a backend that fuses goes on with 90000.
+  TestModel m;
+  Value *x = m.input("x", {200}, DType::kFloat16), *k = m.constant("k", half(Tensor::scalar(300.0F)));
+  Value *h = m.node("Mul", "h", {x, k}), *g = m.node("Add", "g", {h, x});
+  const auto model =
+      m.with_outputs({h, g, m.node("Reciprocal", "inverse", {h}), m.node("Div", "quotient", {h, g}),
+                      m.node("Greater", "greater", {g, h}), m.node("Reciprocal", "given", {x})});
+  std::vector<float> numbers(200);  // enough to show that all is computed in float32
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = 1 + static_cast<float>(i) / 128;
+  std::ranges::copy(std::array{300.0F, 2.0F, -300.0F, HUGE_VALF}, numbers.begin());
+  const std::vector<Tensor> feed{half(Tensor::vector(numbers))};
+  const StoredTensorList right = results_of(*model, feed);
+  const auto verdict = [&](size_t output, size_t at, float number) {
+    StoredTensorList own = right;
+    const DType type = own[output].tensor.dtype();
+    Tensor changed = convert(own[output].tensor.load(), DType::kFloat32);
+    changed.mutable_data<float>()[at] = number;
+    own[output] = {own[output].name, convert(changed, type)};
+    return judge(model, feed, own).outputs[output].verdict;
+  };
+  constexpr auto kWrong = Verdict::kWrong;
+  for (const size_t output : {2, 3, 4, 5}) {
+    const Tensor y = convert(right[output].tensor.load(), DType::kFloat32);
+    EXPECT_NE(verdict(output, 0, y.data<float>()[0]), kWrong) << "as ONNX says: " << output;
+  }
+  EXPECT_NE(verdict(2, 0, 1 / 90000.0F), kWrong);
+  EXPECT_NE(verdict(2, 2, -1 / 90000.0F), kWrong);
+  EXPECT_EQ(verdict(2, 0, 1 / 2000.0F), kWrong) << "of a number that has room";
+  EXPECT_EQ(verdict(2, 1, 1 / 700.0F), kWrong) << "of no infinity";
+  EXPECT_NE(verdict(3, 0, 0.9966F), kWrong);
+  EXPECT_EQ(verdict(3, 1, 0.9F), kWrong);
+  EXPECT_NE(verdict(4, 0, 1), kWrong);
+  EXPECT_EQ(verdict(4, 1, 0), kWrong) << "602 is more than 600";
+  EXPECT_EQ(verdict(5, 3, 1 / 90000.0F), kWrong) << "nobody computed that one";
+}
+
+TEST(NarrowTypes, ASumOfInfinitiesThatIsSquashed) {
+  // -333 * 300 is -infinity in float16, and with 2 * 60000 the sum of a backend that fuses is above 0.
+  TestModel m;
+  Value* x = m.node(
+      "Mul", "h", {m.input("x", {1, 32, 2}, DType::kFloat16), m.constant("k", half(Tensor::scalar(300.0F)))});
+  Value* y = m.graph.add_value("y");
+  m.graph.add_node("RNN",
+                   {x, m.constant("w", half(Tensor::from<float>({1, 1, 2}, {1, 2}))),
+                    m.constant("r", half(Tensor::from<float>({1, 1, 1}, {0})))},
+                   {y}, {{"hidden_size", int64_t{1}}}, "y");
+  const auto model = m.with_outputs({x, y});
+  std::vector<float> numbers(64, 0.001F);
+  numbers[0] = -333, numbers[1] = 200;
+  const std::vector<Tensor> feed{half(Tensor::from<float>({1, 32, 2}, numbers))};
+  StoredTensorList right = results_of(*model, feed);
+  const auto verdict = [&](int64_t at, float number) {
+    Tensor own = to_float64(right[1].tensor.load());
+    own.mutable_data<double>()[at] = number;
+    return judge(model, feed, {right[0], {"y", half(own)}}).outputs[1].verdict;
+  };
+  EXPECT_NE(verdict(0, -1), Verdict::kWrong) << "as ONNX says";
+  EXPECT_NE(verdict(0, 1), Verdict::kWrong);
+  EXPECT_EQ(verdict(1, 1), Verdict::kWrong);
+}
+
+TEST(NarrowTypes, AWholeNumberThatANarrowTypeHasNoRoomFor) {
+  TestModel m;
+  Value* cast = m.node("Cast", "cast", {m.input("x", {16}, DType::kInt32)}, {{"to", int64_t{10}}});
+  const auto model =
+      m.with_outputs({m.node("Mul", "y", {cast, m.constant("k", half(Tensor::scalar(0x1p-10F)))})});
+  std::vector<int32_t> numbers(16, 1024);
+  numbers[3] = 102400;
+  const std::vector<Tensor> feed{Tensor::vector(numbers)};
+  const auto verdict = [&](float large, float small) {
+    std::vector<float> y(16, 1);
+    y[3] = large, y[4] = small;
+    return judge(model, feed, {{"y", half(Tensor::vector(y))}}).outputs[0].verdict;
+  };
+  EXPECT_NE(verdict(HUGE_VALF, 1), Verdict::kWrong) << "as ONNX says";
+  EXPECT_NE(verdict(100, 1), Verdict::kWrong) << "as a backend gives it that fuses";
+  EXPECT_EQ(verdict(100, 1.25F), Verdict::kWrong);
+}
 
 TEST(NarrowTypes, SumsAreHeldToWhatTheyWereComputedIn) {
   // A factor or an offset that all elements share is no rounding of sums, which differ.

@@ -49,29 +49,74 @@ double HalfUnit::operator()(double x) const {
   return (x == 0 && !zeros_) || std::abs(x) <= whole_ ? 0 : std::max(u_ * std::abs(x), smallest_);
 }
 
-std::vector<Tensor> evaluated_before_rounding(const Trial& trial, const SuspectNode& suspect, int count) {
-  const std::vector<Tensor>& inputs = trial.inputs();
+namespace {
+
+/// Of each input of a trial; nothing is rounded where it was not widened for the trial.
+std::vector<HalfUnit> half_units(const Trial& trial, const SuspectNode& suspect) {
   std::vector<HalfUnit> halves;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const bool wide = inputs[i].defined() && inputs[i].dtype() == DType::kFloat64;
+  for (size_t i = 0; i < trial.inputs().size(); ++i) {
+    const Tensor& t = trial.inputs()[i];
+    const bool wide = t.defined() && t.dtype() == DType::kFloat64;
     halves.emplace_back(suspect, wide ? suspect.node.input(i) : nullptr, false);
   }
-  if (std::ranges::none_of(halves, &HalfUnit::any)) return {};
+  return halves;
+}
+
+/// The node `count` times, with `move(k, i, x)` called on a copy of each input i that was rounded.
+template <typename F>
+std::vector<Tensor> evaluated_moved(const Trial& trial, const std::vector<HalfUnit>& halves, int count,
+                                    F move) {
   std::vector<Tensor> results;
   for (int k = 0; k < count; ++k) {
-    std::vector<Tensor> moved = inputs;
+    std::vector<Tensor> moved = trial.inputs();
     for (size_t i = 0; i < moved.size(); ++i) {
       if (!halves[i].any()) continue;
-      moved[i] = map_elements<double>(inputs[i], [](double x) { return x; });
-      const uint64_t key = mix_key(static_cast<uint64_t>(k), i);
-      auto* x = moved[i].mutable_data<double>();
-      for (int64_t at = 0; at < moved[i].numel(); ++at)
-        if (std::isfinite(x[at])) x[at] += noise(key, static_cast<uint64_t>(at)) * halves[i](x[at]);
+      moved[i] = map_elements<double>(moved[i], [](double x) { return x; });
+      move(k, i, moved[i].mutable_span<double>());
     }
     results.push_back(trial.evaluate(std::move(moved)));
-    if (!results.back().defined() || results.back().dtype() != DType::kFloat64) return {};
+    if (!results.back().defined()) return {};
   }
   return results;
+}
+
+}  // namespace
+
+std::vector<Tensor> evaluated_before_rounding(const Trial& trial, const SuspectNode& suspect, int count) {
+  const std::vector<HalfUnit> halves = half_units(trial, suspect);
+  if (std::ranges::none_of(halves, &HalfUnit::any)) return {};
+  std::vector<Tensor> results =
+      evaluated_moved(trial, halves, count, [&](int k, size_t i, std::span<double> x) {
+        const uint64_t key = mix_key(static_cast<uint64_t>(k), i);
+        for (size_t at = 0; at < x.size(); ++at)
+          if (std::isfinite(x[at])) x[at] += noise(key, at) * halves[i](x[at]);
+      });
+  if (std::ranges::any_of(results, [](const Tensor& t) { return t.dtype() != DType::kFloat64; })) return {};
+  return results;
+}
+
+std::vector<Tensor> evaluated_before_overflow(const Trial& trial, const SuspectNode& suspect, int count) {
+  const std::vector<HalfUnit> halves = half_units(trial, suspect);
+  std::vector<double> least(halves.size());
+  bool any = false;
+  for (size_t i = 0; i < halves.size(); ++i) {
+    if (!halves[i].any()) continue;
+    any =
+        any || std::ranges::any_of(trial.inputs()[i].span<double>(), [](double x) { return std::isinf(x); });
+    const DType type = suspect.own(*suspect.node.input(i)).dtype();
+    least[i] = float_range(type).largest * (1 + unit_roundoff(type));
+  }
+  if (!any) return {};
+  const double most = float_range(DType::kFloat32).largest;
+  return evaluated_moved(trial, halves, 1 + count, [&](int k, size_t i, std::span<double> x) {
+    const uint64_t key = mix_key(static_cast<uint64_t>(k), i);
+    for (size_t at = 0; at < x.size(); ++at) {
+      if (!std::isinf(x[at])) continue;
+      // Of the orders of magnitude: half of the draws are at most 16 times the least.
+      const double share = k == 0 ? 0 : std::pow(2 * std::abs(noise(key, at)) - 1, 5);
+      x[at] = std::copysign(least[i] * std::pow(most / least[i], share), x[at]);
+    }
+  });
 }
 
 }  // namespace assay

@@ -31,4 +31,9 @@ bool keeps_numbers(const Node& n);
 /// None when none of its inputs was rounded so, or where one cannot be evaluated.
 std::vector<Tensor> evaluated_before_rounding(const Trial& trial, const SuspectNode& suspect, int count);
 
+/// The node on inputs whose infinities are finite numbers that a narrow type has no room for, where they were
+/// computed: first the least of them, then `count` draws up to the largest of float32. None when there are no
+/// such infinities, or where one cannot be evaluated.
+std::vector<Tensor> evaluated_before_overflow(const Trial& trial, const SuspectNode& suspect, int count);
+
 }  // namespace assay

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <ctime>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -15,13 +17,32 @@ namespace {
 /// small network, and what is asked for is the time of one run after another, as when a lane runs alone.
 constexpr size_t kRunsPerTurn = 10, kLeastRunsPerTurn = 3;
 constexpr double kSecondsPerTurn = 0.05, kMostSecondsPerTurn = 0.15, kSecondsToRunIn = 0.01;
-/// Longer than any backend's idle threads look for work.
-constexpr auto kPause = std::chrono::milliseconds(40);
+/// Before each turn nothing of the process runs: threads of the backend before may look for work for a while
+/// (ONNX Runtime's a million pauses, 15 to 60 ms by how long a processor's pause is). At least kPause; then
+/// looks, of which one must find that hardly any processor time was spent, but no longer than kLongestPause.
+constexpr auto kPause = std::chrono::milliseconds(40), kLook = std::chrono::milliseconds(5),
+               kLongestPause = std::chrono::milliseconds(500);
+constexpr double kIdleShare = 0.2;
 /// Seconds between reports.
 constexpr double kReportInterval = 0.2;
 
 void sleep_for(double seconds) {
   if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
+
+/// Processor time of all threads of the process, in seconds.
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+void pause_until_idle() {
+  const double begin = now();
+  std::this_thread::sleep_for(kPause);
+  for (double spent = HUGE_VAL, idle = 0; spent > idle;) {
+    const double before = processor_seconds(), looked = now();
+    if (before < 0 || looked - begin > std::chrono::duration<double>(kLongestPause).count()) return;
+    std::this_thread::sleep_for(kLook);
+    spent = processor_seconds() - before;
+    idle = kIdleShare * (now() - looked);
+  }
 }
 
 /// Says after each run whether a worker goes on: it gets its runs in this block and the seconds since the
@@ -119,7 +140,7 @@ void measure(std::span<Lane> lanes, const MeasureOptions& options) {
     return;
   }
   for (Lane& lane : lanes) {
-    std::this_thread::sleep_for(kPause);
+    pause_until_idle();
     warm_up(lane, options);
   }
   const auto has_all = [&](const Lane& lane) {
@@ -133,7 +154,7 @@ void measure(std::span<Lane> lanes, const MeasureOptions& options) {
   };
   do {
     for (Lane& lane : lanes) {
-      std::this_thread::sleep_for(kPause);
+      pause_until_idle();
       run_block(lane, options, [](size_t, double seconds) { return seconds < kSecondsToRunIn; });
       count(lane, run_block(lane, options, turn));
     }

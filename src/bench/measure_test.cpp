@@ -98,6 +98,62 @@ TEST(Measure, LanesTakeTurnsThatRunInUncounted) {
   }
 }
 
+/// Leaves a thread behind that waits busily for longer than the shortest pause, as runtimes do.
+class SpinningWorker final : public Worker {
+ public:
+  explicit SpinningWorker(std::atomic<int>& spinning) : spinning_(spinning) {}
+  ~SpinningWorker() override {
+    for (std::thread& t : threads_) t.join();
+  }
+  RunTimes run() override {
+    RunTimes t;
+    t.start = t.compute_start = now();
+    ++spinning_;
+    threads_.emplace_back([this] {
+      for (const double end = now() + 0.1; now() < end;) {
+      }
+      --spinning_;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    t.end = t.compute_end = t.enqueued = now();
+    return t;
+  }
+  TensorList outputs() const override { return {}; }
+
+ private:
+  std::atomic<int>& spinning_;
+  std::vector<std::thread> threads_;
+};
+
+class WatchingWorker final : public Worker {
+ public:
+  explicit WatchingWorker(const std::atomic<int>& spinning) : spinning_(spinning) {}
+  RunTimes run() override {
+    disturbed += spinning_ > 0;
+    RunTimes t;
+    t.start = t.compute_start = now();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    t.end = t.compute_end = t.enqueued = now();
+    return t;
+  }
+  TensorList outputs() const override { return {}; }
+  int disturbed = 0;
+
+ private:
+  const std::atomic<int>& spinning_;
+};
+
+TEST(Measure, ATurnWaitsUntilTheThreadsOfTheOneBeforeAreIdle) {
+  std::atomic<int> spinning = 0;
+  std::vector<Lane> lanes(2);
+  lanes[0].workers.push_back(std::make_unique<SpinningWorker>(spinning));
+  auto watching = std::make_unique<WatchingWorker>(spinning);
+  const WatchingWorker& watcher = *watching;
+  lanes[1].workers.push_back(std::move(watching));
+  measure(lanes, {.warm_up = 0.05, .duration = 0.3, .iterations = 3});
+  EXPECT_EQ(watcher.disturbed, 0);
+}
+
 TEST(Measure, ALongRunTakesATurnOfThree) {
   std::vector<std::string> order;
   auto lanes = make_lanes(order, {{"slow"}, {"slow too"}}, /*fails_at=*/-1, std::chrono::milliseconds(60));

@@ -37,6 +37,14 @@ PlanLayerDescription describe_step(const engine::Plan& plan, const engine::Step&
   return layer;
 }
 
+std::vector<DType> precisions(const engine::SavedRules& rules) {
+  std::vector<DType> types = {DType::kFloat32};
+  if (rules.precisions.float16) types.push_back(DType::kFloat16);
+  if (rules.precisions.bfloat16) types.push_back(DType::kBFloat16);
+  if (rules.quantization != nullptr) types.push_back(DType::kInt8);
+  return types;
+}
+
 }  // namespace
 
 EngineDescription describe(const Engine& engine, const DescribeOptions& options) {
@@ -47,6 +55,7 @@ EngineDescription describe(const Engine& engine, const DescribeOptions& options)
                       .lacks_weights = engine.lacks_weights(),
                       .tensors = engine.io_tensors(),
                       .device_memory = engine.device_memory_size(),
+                      .precisions = precisions(engine.state().saved.rules),
                       .profiles = engine.profiles(),
                       .plan_count = plans.size(),
                       .layer_count = plan != nullptr ? plan->steps.size() : 0,

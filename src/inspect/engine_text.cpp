@@ -94,6 +94,9 @@ std::string engine_text(const EngineDescription& engine, const Notes& notes) {
   text += fmt::format("---- {} Engine Input(s) ----\n{}\n\n", inputs.size(), metadata(inputs));
   text += fmt::format("---- {} Engine Output(s) ----\n{}\n\n", outputs.size(), metadata(outputs));
   text += fmt::format("---- Memory ----\nDevice Memory: {} bytes\n\n", engine.device_memory);
+  std::vector<std::string_view> types;
+  for (const DType t : engine.precisions) types.push_back(dtype_name(t));
+  text += fmt::format("---- Precisions ----\nAllowed: {}\n\n", fmt::join(types, ", "));
   text += profiles_text(engine);
   text += fmt::format("---- {} Layer(s){} ----\n", engine.layer_count,
                       engine.plan_count > 1 ? " Per Profile" : "");

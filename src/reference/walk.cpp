@@ -242,10 +242,11 @@ bool may_not_overflow(const Node& n) {
 
 /// The cast value, but infinite only where x is.
 Tensor without_overflow(const Tensor& cast, const Tensor& x) {
-  if (cast.dtype() != DType::kFloat64 || !is_float(x.dtype())) return cast;
+  if (cast.dtype() != DType::kFloat64 || x.dtype() == DType::kString) return cast;
   const auto y = cast.span<double>();
   if (std::none_of(y.begin(), y.end(), [](double v) { return std::isinf(v); })) return cast;
-  return map_broadcast<double>(cast, to_float64(x), [](double c, double v) { return std::isinf(c) ? v : c; });
+  return map_broadcast<double>(cast, convert(x, DType::kFloat64),
+                               [](double c, double v) { return std::isinf(c) ? v : c; });
 }
 
 /// Levels moved by -1, 0 or 1 at random, within the range of their type.
@@ -342,19 +343,27 @@ Lanes Walk::own_lanes(const Tensor& t, const Value& v, const Frame& frame, Lanes
           map_broadcast<double>(largest, c, [](double a, double b) { return std::max(a, std::abs(b)); });
   const double near_zero = rounding_near_zero(t.dtype());
   const double whole = gives_whole_numbers(*v.producer()) ? 1 / u : -1;
-  const Tensor bound = map_broadcast<double>(lanes[0], largest, [=](double x, double any) {
-    return any == 0 || std::abs(x) <= whole ? 0 : std::max(u * std::abs(x), near_zero);
-  });
+  const auto bound_of = [&](const Tensor& numbers) {
+    return map_broadcast<double>(numbers, largest, [=](double x, double any) {
+      return any == 0 || std::abs(x) <= whole ? 0 : std::max(u * std::abs(x), near_zero);
+    });
+  };
+  const auto own = lanes[0].span<double>();
+  const bool overflown = std::any_of(own.begin(), own.end(), [](double x) { return std::isinf(x); });
+  const Tensor bound = bound_of(lanes[0]);
   const uint64_t key = mix_key(impl_.nodes.at(v.producer()).key, 0x0b);
   const auto finite = [&](size_t lane) {
-    if (computed.empty()) return lanes[0];
+    if (computed.empty() || !overflown) return lanes[0];
     const Tensor& y = computed[std::min(lane, computed.size() - 1)];
     if (y.dtype() != DType::kFloat64 || y.shape() != t.shape()) return lanes[0];
     return map_broadcast<double>(
         lanes[0], y, [](double own, double c) { return std::isinf(own) && std::isfinite(c) ? c : own; });
   };
-  for (size_t k = 0; k < lanes.size(); ++k)
-    if (frame.lanes()[k] != 0) lanes[k] = perturbed(finite(k), bound, mix_key(key, frame.lanes()[k]), 0);
+  for (size_t k = 0; k < lanes.size(); ++k) {
+    if (frame.lanes()[k] == 0) continue;
+    const Tensor numbers = finite(k);
+    lanes[k] = perturbed(numbers, overflown ? bound_of(numbers) : bound, mix_key(key, frame.lanes()[k]), 0);
+  }
   return lanes;
 }
 

@@ -52,7 +52,7 @@ def profiles(tool):
         tool("run", "open.plan", "--ref", code=1, name=name, has=["is a plan, which only --trt and --engine run"])
         tool("inspect", "model", "open.plan", "--show", "layers", "attrs", name=name,
              has=["==== TensorRT Engine ====", "Explicit Batch Engine", "---- 1 Engine Input(s) ----\n    {x [dtype=float32, shape=(-1, 4)]}",
-                  "Device Memory:", "(Input), Index: 0 | Shapes: min=(1, 4), opt=(4, 4), max=(16, 4)", "(Output), Index: 1 | Shape: (-1, 3)", "Tactic = "])
+                  "Device Memory:", "---- Precisions ----\n    Allowed: float32\n", "(Input), Index: 0 | Shapes: min=(1, 4), opt=(4, 4), max=(16, 4)", "(Output), Index: 1 | Shape: (-1, 3)", "Tactic = "])
         tool("inspect", "model", "open.plan", "--show", "layers", "--combine-tensor-info", "out.json", name=name,
              has=["y [dtype=float32, shape=(4, 3), Format: Row major linear, min="])
         tool("inspect", "tactics", "open.tactic", name=name, has=["Layer: ", "Algorithm: (Implementation: "])
