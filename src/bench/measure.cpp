@@ -1,11 +1,15 @@
 #include "bench/measure.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <ctime>
 #include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <mutex>
+#include <string>
 #include <thread>
 
 namespace assay::bench {
@@ -17,12 +21,11 @@ namespace {
 /// small network, and what is asked for is the time of one run after another, as when a lane runs alone.
 constexpr size_t kRunsPerTurn = 10, kLeastRunsPerTurn = 3;
 constexpr double kSecondsPerTurn = 0.05, kMostSecondsPerTurn = 0.15, kSecondsToRunIn = 0.01;
-/// Before each turn nothing of the process runs: threads of the backend before may look for work for a while
-/// (ONNX Runtime's a million pauses, 15 to 60 ms by how long a processor's pause is). At least kPause; then
-/// looks, of which one must find that hardly any processor time was spent, but no longer than kLongestPause.
-constexpr auto kPause = std::chrono::milliseconds(40), kLook = std::chrono::milliseconds(5),
-               kLongestPause = std::chrono::milliseconds(500);
-constexpr double kIdleShare = 0.2;
+/// Before each turn, at least; then until no other thread of the process wants to run, but no longer than
+/// kLongestPause. Threads of a backend that has had its turn may spin for a while (ONNX Runtime's for a
+/// million pause instructions, 15 to 60 ms by the processor).
+constexpr auto kPause = std::chrono::milliseconds(40), kLook = std::chrono::milliseconds(2);
+constexpr double kLongestPause = 0.5;
 /// Seconds between reports.
 constexpr double kReportInterval = 0.2;
 
@@ -30,19 +33,26 @@ void sleep_for(double seconds) {
   if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-/// Processor time of all threads of the process, in seconds.
-double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+/// Whether another thread of the process runs or waits for a processor. False where that cannot be known.
+bool others_run() {
+  const std::string own = std::to_string(::gettid());
+  std::error_code error;
+  for (std::filesystem::directory_iterator task("/proc/self/task", error), end; !error && task != end;
+       task.increment(error)) {
+    if (task->path().filename() == own) continue;
+    std::ifstream file(task->path() / "stat");
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    // "tid (name) state ...": a name may hold anything.
+    const size_t name_end = text.rfind(')');
+    if (name_end != std::string::npos && text.substr(name_end).starts_with(") R")) return true;
+  }
+  return false;
+}
 
 void pause_until_idle() {
   const double begin = now();
   std::this_thread::sleep_for(kPause);
-  for (double spent = HUGE_VAL, idle = 0; spent > idle;) {
-    const double before = processor_seconds(), looked = now();
-    if (before < 0 || looked - begin > std::chrono::duration<double>(kLongestPause).count()) return;
-    std::this_thread::sleep_for(kLook);
-    spent = processor_seconds() - before;
-    idle = kIdleShare * (now() - looked);
-  }
+  while (others_run() && now() - begin < kLongestPause) std::this_thread::sleep_for(kLook);
 }
 
 /// Says after each run whether a worker goes on: it gets its runs in this block and the seconds since the
