@@ -67,7 +67,8 @@ struct BuilderConfig {
   std::vector<OptimizationProfile> profiles;
   /// Times are looked up there and added; null: a cache for this build alone.
   std::shared_ptr<TimingCache> timing_cache;
-  /// A time that the cache does not have is an error instead of a measurement.
+  /// A candidate whose time the cache does not have is an error instead of a measurement. Where it does not
+  /// know how candidates do in the network as a whole, their own times decide.
   bool use_timing_cache_only = false;
   /// Scratch memory that a step may take. Bytes.
   int64_t workspace_limit = std::numeric_limits<int64_t>::max();

@@ -111,13 +111,16 @@ class Weighing {
 
   NetworkChoice run() {
     add(select(model_, maker_, costs_, {.filter = filter_.function(), .progress = hooks_.progress}));
-    if (trial_.timing.seconds_per_network <= 0) return {std::move(trials_[0].choices), nullptr};
+    if (trial_.timing.seconds_per_network <= 0) return {std::move(trials_[kAlone].choices), nullptr};
     EstimatedCosts estimated;
     if (!add(select(model_, maker_, estimated, {.filter = filter_.function(), .progress = {}})))
-      return {std::move(trials_[0].choices), nullptr};
+      return {std::move(trials_[kAlone].choices), nullptr};
     size_t fastest = kFixed;
     for (int round = 0;; ++round) {
-      measure(fastest);
+      if (!measure(fastest)) {
+        if (round == 0) fastest = kAlone;
+        break;
+      }
       const size_t before = fastest;
       for (size_t i = 0; i < trials_.size(); ++i)
         if (trials_[i].seconds < trials_[fastest].seconds &&
@@ -173,14 +176,15 @@ class Weighing {
 
   /// The seconds of every trial, from the cache or from runs in turns with the `reference`. The machine may
   /// be half as fast for a second: what counts is how long a network took in each round beside the reference.
-  void measure(size_t reference) {
+  /// False where the cache does not know one of them and nothing is to be measured.
+  bool measure(size_t reference) {
     for (Trial& t : trials_)
       if (t.plan == nullptr) lower(t);
     const auto has_kernels = [](const Trial& t) {
       return std::any_of(t.problems.begin(), t.problems.end(),
                          [](const std::string& p) { return !p.empty(); });
     };
-    if (std::none_of(trials_.begin(), trials_.end(), has_kernels)) return;  // nothing takes any time
+    if (std::none_of(trials_.begin(), trials_.end(), has_kernels)) return true;  // nothing takes any time
     std::vector<Trial*> runners = {&trials_[reference]};
     for (Trial& t : trials_) {
       if (const auto known = trial_.cache.find(key(t, "all")))
@@ -188,9 +192,8 @@ class Weighing {
       else if (&t != runners[0])
         runners.push_back(&t);
     }
-    if (runners.size() == 1 && runners[0]->seconds > 0) return;
-    require(!trial_.timing.use_only, ErrorCode::kNotFound,
-            "the timing cache does not know this network as a whole, and nothing is to be measured");
+    if (runners.size() == 1 && runners[0]->seconds > 0) return true;
+    if (trial_.timing.use_only) return false;
     if (costs_.progress) costs_.progress("the whole network");
     for (Trial* t : runners) prepare(*t);
     run_in_turns(runners);
@@ -198,6 +201,7 @@ class Weighing {
       if (t->seconds == 0) record(*t, *runners[0]);
       t->rehearsal.reset();
     }
+    return true;
   }
 
   void record(Trial& t, const Trial& reference) {
@@ -300,7 +304,7 @@ class Weighing {
   const SelectHooks& hooks_;
   OneFilter filter_;
   const NetworkTrial& trial_;
-  static constexpr size_t kFixed = 1;
+  static constexpr size_t kAlone = 0, kFixed = 1;
   std::vector<Trial> trials_;  // the choice by measurement first, the fixed one second
 };
 

@@ -30,7 +30,9 @@ struct NetworkTrial {
 /// weights out of them, which in the network is true to another degree for each; so the choice by
 /// measurement, the one by estimates, and those that follow from the steps' times in these networks run in
 /// turns as whole networks, and the fastest is taken. What was measured goes into the timing cache: with a
-/// full one the choice is the same. Where TimingOptions::seconds_per_network is 0, it is select() alone.
+/// full one the choice is the same. Where TimingOptions::seconds_per_network is 0, or where nothing is to be
+/// measured and the cache does not know these networks (it is another build's, or the caller now steers the
+/// choice), it is select() alone.
 NetworkChoice choose_in_network(Model& model, OptionMaker& maker, MeasuredCosts& costs,
                                 const SelectHooks& hooks, const NetworkTrial& trial);
 
