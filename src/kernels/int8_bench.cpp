@@ -42,7 +42,7 @@ void BM_Requantize(benchmark::State& state) {
   const std::vector<float> scale(static_cast<size_t>(n), 0.0013F), bias(static_cast<size_t>(n), 1.7F);
   std::vector<uint8_t> q(sums.size());
   const Requantization r{0, std::numeric_limits<float>::infinity(), 0.11F, 0, false};
-  for (auto _ : state) requantize({sums.data(), n, rows, n}, scale.data(), bias.data(), r, q.data(), n);
+  for (auto _ : state) requantize({sums.data(), n, rows, n}, {scale.data(), bias.data(), r, q.data(), n});
   state.counters["elements/s"] =
       benchmark::Counter(static_cast<double>(rows * n), benchmark::Counter::kIsIterationInvariantRate);
 }

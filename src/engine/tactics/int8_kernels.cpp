@@ -8,7 +8,7 @@ namespace assay::engine {
 namespace {
 
 /// Bytes of gathered rows that stay in the second-level cache.
-constexpr int64_t kLeftBytes = 96 << 10;
+constexpr int64_t kLeftBytes = 256 << 10;
 constexpr int64_t kMostRows = 192;
 static_assert(kernels::kInt8Columns == ProductTiles::kColumns && kernels::kInt8Rows == ProductTiles::kRows);
 
@@ -38,15 +38,17 @@ ProductTiles row_tiles(const ProductSize& size, int64_t groups, int threads) {
 }
 
 /// Whole rows of channels, each channel on its own; nothing is gathered.
-ProductTiles depthwise_tiles(const ProductSize& size, int threads) {
+ProductTiles depthwise_tiles(const ProductSize& size, int threads, bool makes_levels = false) {
   ProductTiles t;
   t.columns = size.n;
   t.column_blocks = 1;
   t.rows = std::clamp<int64_t>((int64_t{48} << 10) / (4 * size.n), 1,
                                std::max<int64_t>(1, ceil_div(size.m, threads)));
+  t.sum_bytes = whole_lines(t.rows * size.n * 4);
+  // Sums that become levels at once take no memory, and what is read of the channels serves all rows.
+  if (makes_levels) t.rows = ceil_div(size.m, threads);
   t.row_tiles = ceil_div(size.m, t.rows);
   t.chunks = std::min<int64_t>(threads, t.row_tiles);
-  t.sum_bytes = whole_lines(t.rows * size.n * 4);
   return t;
 }
 
@@ -68,7 +70,11 @@ class Int8Sums : public TiledProduct {
         end_(std::move(end)) {}
 
   const Int8Levels& levels() const { return levels_; }
-  void finish_sums(const KernelArgs& args, const Tile& tile) const noexcept {
+  /// Calls sums(), or levels(end) where the end is those.
+  template <typename Sums, typename Levels>
+  void compute_end(const KernelArgs& args, const Tile& tile, Sums sums, Levels levels) const {
+    if (end_->makes_levels()) return levels(end_->levels(args, finish(), tile));
+    sums();
     end_->run(args, finish(), tile);
   }
 
@@ -117,19 +123,24 @@ class Int8Kernel : public Int8Sums {
     const int zero = levels().zero(args) + (levels().is_signed ? 128 : 0);
     const auto* const left = static_cast<const uint8_t*>(tile.left);
     auto* const sums = static_cast<int32_t*>(tile.sums);
-    if (groups_ == 1) {
-      kernels::int8_product(weights_, args.inputs[kInt8Right], tile.column / panel,
-                            ceil_div(tile.columns, panel), {left, length, zero}, tile.rows, sums,
-                            tile.stride);
-    } else {
-      const int64_t group = tile.column / tile.columns, stride = group_columns(tile.columns);
-      kernels::int8_product(
-          weights_, static_cast<const char*>(args.inputs[kInt8Right]) + group * weights_.bytes(), 0,
-          weights_.panels(), {left + group * length, groups_ * length, zero}, tile.rows, sums, stride);
-      for (int64_t r = 1; stride > tile.stride && r < tile.rows; ++r)
-        std::memmove(sums + r * tile.stride, sums + r * stride, static_cast<size_t>(tile.columns) * 4);
-    }
-    finish_sums(args, tile);
+    // A group is a block of columns, with weights of its own.
+    const int64_t group = groups_ == 1 ? 0 : tile.column / tile.columns;
+    const int64_t first = groups_ == 1 ? tile.column / panel : 0;
+    const int64_t stride = groups_ == 1 ? tile.stride : group_columns(tile.columns);
+    const kernels::Int8Rows rows{left + group * length, groups_ * length, zero};
+    const char* const weights = static_cast<const char*>(args.inputs[kInt8Right]) + group * weights_.bytes();
+    compute_end(
+        args, tile,
+        [&] {
+          kernels::int8_product(weights_, weights, first, kernels::Int8Weights::panels_of(tile.columns), rows,
+                                tile.rows, sums, stride);
+          for (int64_t r = 1; stride > tile.stride && r < tile.rows; ++r)
+            std::memmove(sums + r * tile.stride, sums + r * stride, static_cast<size_t>(tile.columns) * 4);
+        },
+        [&](const kernels::LevelsEnd& end) {
+          kernels::int8_product_levels(weights_, weights, first, tile.columns, rows, tile.rows, sums, stride,
+                                       end);
+        });
   }
 
   int64_t groups_;
@@ -163,10 +174,11 @@ class WindowKernel final : public Int8Kernel {
 /// Every channel on its own, position by position.
 class DepthwiseKernel final : public Int8Sums {
  public:
-  DepthwiseKernel(const StepReader& r, ConvProduct conv, const Int8Levels& levels,
+  DepthwiseKernel(const StepReader& r, ConvProduct conv, const ProductTiles& tiles, const Int8Levels& levels,
                   std::unique_ptr<SumsEnd> end)
-      : Int8Sums(r, conv.size, depthwise_tiles(conv.size, r.plan().threads), levels, std::move(end)),
-        window_(std::move(conv.window)) {
+      : Int8Sums(r, conv.size, tiles, levels, std::move(end)),
+        window_(std::move(conv.window)),
+        sum_rows_(depthwise_tiles(conv.size, r.plan().threads).rows) {
     r.check_elements(r.row_input(kInt8Right, DType::kUInt8),
                      {kernels::DepthwiseWeights{conv.size.k, conv.size.n}.bytes()});
   }
@@ -177,13 +189,21 @@ class DepthwiseKernel final : public Int8Sums {
   }
   void compute(const KernelArgs& args, const Tile& tile) const noexcept override {
     const int64_t channels = size().n;
-    kernels::depthwise_int8({&window_, channels, channels, levels().is_signed, levels().zero(args)},
-                            tile.left, args.inputs[kInt8Right], tile.row, tile.rows,
-                            static_cast<int32_t*>(tile.sums));
-    finish_sums(args, tile);
+    const kernels::Int8Images images{&window_, channels, channels, levels().is_signed, levels().zero(args)};
+    auto* const sums = static_cast<int32_t*>(tile.sums);
+    compute_end(
+        args, tile,
+        [&] {
+          kernels::depthwise_int8(images, tile.left, args.inputs[kInt8Right], tile.row, tile.rows, sums);
+        },
+        [&](const kernels::LevelsEnd& end) {
+          kernels::depthwise_int8_levels(images, tile.left, args.inputs[kInt8Right], tile.row, tile.rows,
+                                         sums, sum_rows_, end);
+        });
   }
 
   kernels::Window window_;
+  int64_t sum_rows_;  ///< that `sums` has room for
 };
 
 }  // namespace
@@ -262,7 +282,10 @@ std::unique_ptr<Kernel> int8_matmul_kernel(const StepReader& r, const ProductSiz
 std::unique_ptr<Kernel> int8_conv_kernel(const StepReader& r, ConvProduct conv, const Int8Levels& levels,
                                          std::unique_ptr<SumsEnd> end) {
   StepReader::check(int8_sum_refusal(conv.size, conv.is_depthwise).empty(), "its sums are too long");
-  if (conv.is_depthwise) return std::make_unique<DepthwiseKernel>(r, std::move(conv), levels, std::move(end));
+  if (conv.is_depthwise) {
+    const ProductTiles tiles = depthwise_tiles(conv.size, r.plan().threads, end->makes_levels());
+    return std::make_unique<DepthwiseKernel>(r, std::move(conv), tiles, levels, std::move(end));
+  }
   return std::make_unique<WindowKernel>(r, std::move(conv), levels, std::move(end));
 }
 

@@ -44,6 +44,12 @@ struct Int8Levels {
 class SumsEnd {
  public:
   virtual ~SumsEnd() = default;
+  /// Whether kernels make levels of the sums themselves, as levels() says; run() is not called then.
+  virtual bool makes_levels() const noexcept { return false; }
+  virtual kernels::LevelsEnd levels(const KernelArgs&, const TileFinish&,
+                                    const TiledProduct::Tile&) const noexcept {
+    return {};
+  }
   /// Of a tile, whose sums are overwritten.
   virtual void run(const KernelArgs& args, const TileFinish& finish,
                    const TiledProduct::Tile& tile) const noexcept = 0;

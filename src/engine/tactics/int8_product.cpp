@@ -45,21 +45,23 @@ class ScaledEnd final : public SumsEnd {
   explicit ScaledEnd(std::optional<kernels::Requantization> requantization)
       : requantization_(requantization) {}
 
+  bool makes_levels() const noexcept override { return requantization_.has_value(); }
+
+  kernels::LevelsEnd levels(const KernelArgs& args, const TileFinish& finish,
+                            const TiledProduct::Tile& tile) const noexcept override {
+    return {scale(args, tile), bias(args, tile), *requantization_, finish.result(args, tile.row, tile.column),
+            finish.pitch()};
+  }
+
   void run(const KernelArgs& args, const TileFinish& finish,
            const TiledProduct::Tile& tile) const noexcept override {
-    const float* const scale = static_cast<const float*>(args.inputs[kScale]) + tile.column;
-    const float* const bias =
-        args.inputs[kBias] == nullptr ? nullptr : static_cast<const float*>(args.inputs[kBias]) + tile.column;
     auto* const sums = static_cast<int32_t*>(tile.sums);
     char* const out = finish.result(args, tile.row, tile.column);
     const bool plain = finish.is_plain();
-    if (requantization_)
-      return kernels::requantize({sums, tile.stride, tile.rows, tile.columns}, scale, bias, *requantization_,
-                                 out, finish.pitch());
     for (int64_t r = 0; r < tile.rows; ++r) {
       int32_t* const from = sums + r * tile.stride;
       char* const to = out + r * finish.pitch();
-      kernels::scale_sums(from, tile.columns, scale, bias,
+      kernels::scale_sums(from, tile.columns, scale(args, tile), bias(args, tile),
                           reinterpret_cast<float*>(plain ? to : reinterpret_cast<char*>(from)));
     }
     if (plain) return;
@@ -68,6 +70,14 @@ class ScaledEnd final : public SumsEnd {
   }
 
  private:
+  static const float* scale(const KernelArgs& args, const TiledProduct::Tile& tile) {
+    return static_cast<const float*>(args.inputs[kScale]) + tile.column;
+  }
+  static const float* bias(const KernelArgs& args, const TiledProduct::Tile& tile) {
+    const auto* const all = static_cast<const float*>(args.inputs[kBias]);
+    return all == nullptr ? nullptr : all + tile.column;
+  }
+
   std::optional<kernels::Requantization> requantization_;
 };
 

@@ -252,6 +252,16 @@ struct DepthwiseParts {
     fits = fours + quad_taps_bytes(w.taps, w.channels);
     end = fits + 4;
   }
+
+  bool takes_quads(const char* packed) const {
+    int32_t all_fit = 0;
+    std::memcpy(&all_fit, packed + fits, sizeof all_fit);
+    return all_fit != 0 && multiplies_quad_taps();
+  }
+  const int8_t* fours_of(const char* packed) const { return reinterpret_cast<const int8_t*>(packed + fours); }
+  const int32_t* tap_sums_of(const char* packed) const {
+    return reinterpret_cast<const int32_t*>(packed + tap_sums);
+  }
 };
 
 void depthwise_floats(const Int8Images& images, const void* x, const float* weights, int64_t first,
@@ -305,12 +315,23 @@ void depthwise_int8(const Int8Images& images, const void* x, const void* packed,
                     int32_t* sums) noexcept {
   const DepthwiseParts parts({images.window->taps(), images.channels});
   const auto* const from = static_cast<const char*>(packed);
-  int32_t fits = 0;
-  std::memcpy(&fits, from + parts.fits, sizeof fits);
-  if (fits != 0 && multiplies_quad_taps())
-    return quad_depthwise(images, x, reinterpret_cast<const int8_t*>(from + parts.fours),
-                          reinterpret_cast<const int32_t*>(from + parts.tap_sums), first, count, sums);
+  if (parts.takes_quads(from))
+    return quad_depthwise(images, x, parts.fours_of(from), parts.tap_sums_of(from), first, count, sums);
   depthwise_floats(images, x, reinterpret_cast<const float*>(from), first, count, sums);
+}
+
+void depthwise_int8_levels(const Int8Images& images, const void* x, const void* packed, int64_t first,
+                           int64_t count, int32_t* sums, int64_t sum_rows, const LevelsEnd& end) noexcept {
+  const DepthwiseParts parts({images.window->taps(), images.channels});
+  const auto* const from = static_cast<const char*>(packed);
+  if (parts.takes_quads(from) &&
+      quad_depthwise_levels(images, x, parts.fours_of(from), parts.tap_sums_of(from), first, count, end))
+    return;
+  for (int64_t r = 0; r < count; r += sum_rows) {
+    const int64_t rows = std::min(sum_rows, count - r);
+    depthwise_int8(images, x, packed, first + r, rows, sums);
+    requantize({sums, images.channels, rows, images.channels}, end.at(r, 0));
+  }
 }
 
 }  // namespace assay::kernels

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/conv.h"
+#include "kernels/int8/requantize.h"
 
 namespace assay::kernels {
 
@@ -44,5 +45,9 @@ void pack_depthwise_int8(const DepthwiseWeights& weights, const int16_t* numbers
 /// first + count): every channel on its own. At most kMaxInt8Taps taps, which are the window's.
 void depthwise_int8(const Int8Images& images, const void* x, const void* packed, int64_t first, int64_t count,
                     int32_t* sums) noexcept;
+
+/// requantize() of depthwise_int8(). `sums` is scratch memory for that, of `sum_rows` positions at a time.
+void depthwise_int8_levels(const Int8Images& images, const void* x, const void* packed, int64_t first,
+                           int64_t count, int32_t* sums, int64_t sum_rows, const LevelsEnd& end) noexcept;
 
 }  // namespace assay::kernels

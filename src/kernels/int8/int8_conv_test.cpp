@@ -131,5 +131,43 @@ TEST(Int8Conv, ChannelsOnTheirOwnHaveExactSums) {
       }
 }
 
+TEST(Int8Conv, ChannelsOnTheirOwnBecomeTheLevelsOfTheirSums) {
+  std::mt19937 random(7);
+  for (const Case& each : kCases)
+    for (const int64_t channels : {1, 16, 37, 64, 130, 515})
+      for (const bool is_signed : {false, true})
+        for (const float step : {8.0F, 0.37F}) {
+          const Window w = window_of(each);
+          const Images images(random, w, channels, is_signed);
+          const Int8Images shape{&w, channels, channels, is_signed, images.zero_point};
+          const int64_t all = 2 * w.out_size(), pitch = channels + 5;
+          // Of more than 8 bits where there is one channel.
+          const int most = channels == 1 ? 255 : 128;
+          std::vector<int16_t> weights(static_cast<size_t>(w.taps() * channels));
+          for (int16_t& f : weights) f = static_cast<int16_t>(static_cast<int>(random() % (2 * most)) - most);
+          std::vector<float> scale(static_cast<size_t>(channels)), bias(scale.size());
+          for (size_t c = 0; c < scale.size(); ++c)
+            // Ties, others, and biases beyond what is done without storing the sums.
+            scale[c] = c % 2 == 0 ? 0.0625F : 0.0171F,
+            bias[c] = channels == 37 ? 1e5F : static_cast<float>(c % 7) - 3;
+          const DepthwiseWeights packing{w.taps(), channels};
+          std::vector<float> packed(static_cast<size_t>(packing.bytes() / 4));
+          pack_depthwise_int8(packing, weights.data(), packed.data());
+          std::vector<int32_t> sums(static_cast<size_t>(all * channels)), scratch(2 * scale.size());
+          std::vector<uint8_t> expected(static_cast<size_t>(all * pitch), 99), q = expected;
+          const Requantization r{-4, 9, step, is_signed ? 3 : 120, is_signed};
+          const auto end = [&](std::vector<uint8_t>& to) {
+            return LevelsEnd{scale.data(), bias.data(), r, to.data(), pitch};
+          };
+          depthwise_int8(shape, images.x.data(), packed.data(), 0, all, sums.data());
+          requantize({sums.data(), channels, all, channels}, end(expected));
+          // In two calls, so that one begins in the middle.
+          depthwise_int8_levels(shape, images.x.data(), packed.data(), 0, all / 3, scratch.data(), 2, end(q));
+          depthwise_int8_levels(shape, images.x.data(), packed.data(), all / 3, all - all / 3, scratch.data(),
+                                2, end(q).at(all / 3, 0));
+          ASSERT_EQ(q, expected) << channels << " " << is_signed << " " << step;
+        }
+}
+
 }  // namespace
 }  // namespace assay::kernels::int8_conv_test

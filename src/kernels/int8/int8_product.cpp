@@ -252,6 +252,15 @@ void int8_product(const Int8Weights& weights, const void* packed, int64_t panel,
   HWY_DYNAMIC_DISPATCH(product)(weights, packed, panel, count, a, rows, sums, stride);
 }
 
+void int8_product_levels(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
+                         const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
+                         const LevelsEnd& end) noexcept {
+  if (multiplies_quads())
+    return quad_product_levels(weights, packed, panel, columns, a, rows, sums, stride, end);
+  int8_product(weights, packed, panel, Int8Weights::panels_of(columns), a, rows, sums, stride);
+  requantize({sums, stride, rows, columns}, end);
+}
+
 void sums_to_floats(int32_t* sums, const int32_t* addend, int64_t count) noexcept {
   HWY_DYNAMIC_DISPATCH(float_elements)(sums, addend, count);
 }

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "kernels/int8/requantize.h"
+
 namespace assay::kernels {
 
 /// Columns of the weights that lie together.
@@ -27,7 +29,8 @@ struct Int8Columns {
 struct Int8Weights {
   int64_t n = 0, k = 0;
 
-  int64_t panels() const { return (n + kInt8Columns - 1) / kInt8Columns; }
+  int64_t panels() const { return panels_of(n); }
+  static constexpr int64_t panels_of(int64_t columns) { return (columns + kInt8Columns - 1) / kInt8Columns; }
   /// Bytes that they take packed.
   int64_t bytes() const { return panels() * panel_bytes(); }
   int64_t panel_bytes() const {
@@ -62,6 +65,12 @@ void to_unsigned_levels(const void* from, bool is_signed, uint8_t* to, int64_t c
 /// `panel` on, columns beyond n included. Rows of `sums` are `stride` apart.
 void int8_product(const Int8Weights& weights, const void* packed, int64_t panel, int64_t count,
                   const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride) noexcept;
+
+/// requantize() of int8_product(), for `columns` columns from panel `panel` on. `sums` is scratch memory for
+/// that.
+void int8_product_levels(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
+                         const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
+                         const LevelsEnd& end) noexcept;
 
 /// sums[i] + addend[i] as float32, in place; addend may be null.
 void sums_to_floats(int32_t* sums, const int32_t* addend, int64_t count) noexcept;

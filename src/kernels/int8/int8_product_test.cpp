@@ -101,6 +101,47 @@ TEST(Int8Product, ReadsPanelsAndRowsThatLieApart) {
     }
 }
 
+/// Scales and biases at which sums fall on ties, beside them and anywhere; the last kind is beyond what is
+/// done without storing the sums.
+struct LevelsCase {
+  float scale, bias, step;
+};
+
+TEST(Int8Product, LevelsAreThoseOfTheStoredSums) {
+  std::mt19937 random(8);
+  const float inf = std::numeric_limits<float>::infinity();
+  for (const int64_t rows : {1, 2, 3, 5, 12, 23, 200})
+    for (const int64_t n : {1, 16, 31, 33, 64, 77, 130})
+      for (const int64_t k : {1, 9, 64, 1025}) {
+        if (rows == 200 && k > 64) continue;
+        const Int8Weights w{n, k};
+        const std::vector<int16_t> b = numbers(random, k * n, n % 2 == 0 ? 0 : -128, n % 2 == 0 ? 255 : 127);
+        const Levels a(random, rows, k, 131);
+        std::vector<char> packed(static_cast<size_t>(w.bytes()));
+        pack_int8_weights(w, b.data(), n, 1, packed.data());
+        const int64_t stride = w.panels() * kInt8Columns, pitch = n + 3;
+        std::vector<int32_t> sums(static_cast<size_t>(rows * stride)), scratch(sums.size());
+        int8_product(w, packed.data(), 0, w.panels(), {a.bytes.data(), a.length, 131}, rows, sums.data(),
+                     stride);
+        for (const LevelsCase& each : {LevelsCase{0.0078125F, 3, 8}, LevelsCase{0.00101F, 0.7F, 0.31F},
+                                       LevelsCase{0.0031F, 0, 0.11F}, LevelsCase{0.01F, 900, 1}})
+          for (const Requantization& r :
+               {Requantization{-inf, inf, each.step, 128, false}, Requantization{0, 6, each.step, -128, true},
+                Requantization{-3, inf, each.step, 3, true}}) {
+            std::vector<float> scale(static_cast<size_t>(n)), bias(scale.size());
+            for (size_t c = 0; c < scale.size(); ++c)
+              scale[c] = each.scale * static_cast<float>(1 + c % 2),
+              bias[c] = each.bias - static_cast<float>(c);
+            std::vector<uint8_t> expected(static_cast<size_t>(rows * pitch), 99), q = expected;
+            const float* const biases = each.bias == 0 ? nullptr : bias.data();
+            requantize({sums.data(), stride, rows, n}, {scale.data(), biases, r, expected.data(), pitch});
+            int8_product_levels(w, packed.data(), 0, n, {a.bytes.data(), a.length, 131}, rows, scratch.data(),
+                                stride, {scale.data(), biases, r, q.data(), pitch});
+            ASSERT_EQ(q, expected) << rows << " " << n << " " << k << " " << each.scale << " " << r.is_signed;
+          }
+      }
+}
+
 TEST(Int8Product, LevelsOfInt8AreBroughtUp) {
   for (int64_t n = 0; n < 70; ++n) {
     std::vector<uint8_t> from(static_cast<size_t>(n)), to(static_cast<size_t>(n) + 1, 99);
@@ -151,7 +192,7 @@ TEST(Int8Product, RequantizesAsTheOperatorsOneByOne) {
       for (const float low : {-inf, 0.0F}) {
         const Requantization r{low, 20, 0.25F, is_signed ? -5 : 30, is_signed};
         std::vector<uint8_t> q(sums.size() + 1, 123);
-        requantize({sums.data(), n, 1, n}, scale.data(), bias.data(), r, q.data(), n);
+        requantize({sums.data(), n, 1, n}, {scale.data(), bias.data(), r, q.data(), n});
         EXPECT_EQ(q.back(), 123);
         for (size_t i = 0; i < sums.size(); ++i) {
           const double v = std::nearbyint(std::min(20.0F, std::max(y[i], low)) / 0.25F) + r.zero_point;

@@ -1,17 +1,13 @@
 #include "kernels/int8/quad_depthwise.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 
 #include "kernels/image_rows.h"
+#include "kernels/int8/quad_levels.h"
 #include "kernels/int8/quad_product.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-
-#define ASSAY_VNNI_TAPS __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
-#endif
 
 namespace assay::kernels {
 namespace {
@@ -38,104 +34,235 @@ void pack_quad_taps(const int16_t* numbers, int64_t taps, int64_t channels, int8
 
 namespace {
 
-/// What a position of the result is computed from.
-struct QuadTaps {
-  const uint8_t* pixels[(kMaxInt8Taps + 3) / 4 * 4];
-  __mmask64 inside[(kMaxInt8Taps + 3) / 4 * 4];
+/// Channels that are walked over at a time: what is known of them stays in the first-level cache.
+constexpr int64_t kChunk = 8 * kQuadChannels;
+constexpr int64_t kMostTaps = (kMaxInt8Taps + 3) / 4 * 4;
+
+/// A vector of a block of channels, as unpacking leaves them.
+ASSAY_VNNI inline __m512i block_order(int64_t vector) {
+  const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 32, 33, 34, 35, 48, 49, 50, 51);
+  return _mm512_add_epi32(first, _mm512_set1_epi32(static_cast<int32_t>(4 * vector)));
+}
+
+/// Channels [first, first + count) of a window.
+struct QuadChunk {
+  int64_t first, count;
+  const int8_t* packed;
+  int64_t packed_stride;  ///< from four taps to the next four
+  const uint8_t* pixels[kMostTaps];
+  /// What zero points take away, in the order of blocks, and what taps outside read.
+  alignas(64) int32_t starts[kChunk];
+  uint8_t outside[kChunk + kQuadChannels];
+
+  int64_t blocks() const { return (count + kQuadChannels - 1) / kQuadChannels; }
 };
 
-/// Sums of up to kQuadChannels channels from c on. `flips`: the sign bits of levels that are int8. kWhole:
-/// all these channels are there, and all taps lie inside.
-template <bool kWhole>
-ASSAY_VNNI_TAPS inline void quad_channels(const QuadTaps& taps, int64_t fours, const int8_t* packed,
-                                          int64_t packed_stride, const int32_t* tap_sums, int zero_point,
-                                          __m512i outside, __m512i flips, int64_t c, int64_t channels,
-                                          int32_t* sums) {
-  const int64_t count = std::min(kQuadChannels, channels - c);
-  const __mmask64 mask = ~__mmask64{0} >> (64 - count);
-  __m512i acc[4];
-  for (__m512i& a : acc) a = _mm512_setzero_si512();
-  for (int64_t g = 0; g < fours; ++g, packed += packed_stride) {
+/// Where a block's last bytes lie beyond the image: zero there.
+struct Whole {
+  ASSAY_VNNI __m512i operator()(const uint8_t* p) const { return _mm512_loadu_si512(p); }
+};
+struct Inside {
+  __mmask64 mask;
+  ASSAY_VNNI __m512i operator()(const uint8_t* p) const { return _mm512_maskz_loadu_epi8(mask, p); }
+};
+
+/// Fours of a window of 3 x 3 taps, for which loops unroll.
+constexpr int64_t kCommonFours = 3;
+
+/// Sums of a block's channels, in the order of blocks. kFours: how many fours there are, or 0: `fours`.
+template <bool kSigned, int64_t kFours, typename Load>
+ASSAY_VNNI inline void sum_block(const QuadChunk& chunk, int64_t fours, int64_t block, const Load& load,
+                                 __m512i (&sums)[4]) {
+  if constexpr (kFours > 0) fours = kFours;
+  const int64_t c = block * kQuadChannels;
+  const int8_t* packed = chunk.packed + 4 * c;
+  const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
+#pragma GCC unroll 4
+  for (int64_t v = 0; v < 4; ++v) sums[v] = _mm512_load_si512(chunk.starts + c + kQuadLanes * v);
+#pragma GCC unroll 3
+  for (int64_t g = 0; g < fours; ++g, packed += chunk.packed_stride) {
     __m512i x[4];
 #pragma GCC unroll 4
-    for (int64_t j = 0; j < 4; ++j)
-      x[j] = _mm512_xor_si512(
-          kWhole ? _mm512_loadu_si512(taps.pixels[4 * g + j] + c)
-                 : _mm512_mask_loadu_epi8(outside, mask & taps.inside[4 * g + j], taps.pixels[4 * g + j] + c),
-          flips);
+    for (int64_t j = 0; j < 4; ++j) {
+      x[j] = load(chunk.pixels[4 * g + j] + c);
+      if constexpr (kSigned) x[j] = _mm512_xor_si512(x[j], flips);
+    }
     const __m512i low01 = _mm512_unpacklo_epi8(x[0], x[1]), high01 = _mm512_unpackhi_epi8(x[0], x[1]),
                   low23 = _mm512_unpacklo_epi8(x[2], x[3]), high23 = _mm512_unpackhi_epi8(x[2], x[3]);
-    const auto weights = [&](int64_t v) ASSAY_VNNI_TAPS { return _mm512_loadu_si512(packed + v * 64); };
-    acc[0] = _mm512_dpbusd_epi32(acc[0], _mm512_unpacklo_epi16(low01, low23), weights(0));
-    acc[1] = _mm512_dpbusd_epi32(acc[1], _mm512_unpackhi_epi16(low01, low23), weights(1));
-    acc[2] = _mm512_dpbusd_epi32(acc[2], _mm512_unpacklo_epi16(high01, high23), weights(2));
-    acc[3] = _mm512_dpbusd_epi32(acc[3], _mm512_unpackhi_epi16(high01, high23), weights(3));
+    const auto weights = [&](int64_t v) ASSAY_VNNI { return _mm512_loadu_si512(packed + v * 64); };
+    sums[0] = _mm512_dpbusd_epi32(sums[0], _mm512_unpacklo_epi16(low01, low23), weights(0));
+    sums[1] = _mm512_dpbusd_epi32(sums[1], _mm512_unpackhi_epi16(low01, low23), weights(1));
+    sums[2] = _mm512_dpbusd_epi32(sums[2], _mm512_unpacklo_epi16(high01, high23), weights(2));
+    sums[3] = _mm512_dpbusd_epi32(sums[3], _mm512_unpackhi_epi16(high01, high23), weights(3));
   }
-  // Quarters of vectors become vectors of channels that follow each other. (GCC 12 warns of what the
-  // unmasked form leaves undefined.)
+}
+
+/// Quarters of a block's vectors become vectors of channels that follow each other, in `to`; as many as the
+/// mask has bits. (GCC 12 warns of what the unmasked shuffles leave undefined.)
+ASSAY_VNNI inline void store_in_order(const __m512i (&sums)[4], __mmask64 mask, int32_t* to) {
   constexpr __mmask16 kAll = 0xFFFF;
-  const __m512i a = _mm512_maskz_shuffle_i32x4(kAll, acc[0], acc[1], 0x44),
-                b = _mm512_maskz_shuffle_i32x4(kAll, acc[2], acc[3], 0x44),
-                d = _mm512_maskz_shuffle_i32x4(kAll, acc[0], acc[1], 0xEE),
-                e = _mm512_maskz_shuffle_i32x4(kAll, acc[2], acc[3], 0xEE);
+  const __m512i a = _mm512_maskz_shuffle_i32x4(kAll, sums[0], sums[1], 0x44),
+                b = _mm512_maskz_shuffle_i32x4(kAll, sums[2], sums[3], 0x44),
+                d = _mm512_maskz_shuffle_i32x4(kAll, sums[0], sums[1], 0xEE),
+                e = _mm512_maskz_shuffle_i32x4(kAll, sums[2], sums[3], 0xEE);
   const __m512i order[4] = {
       _mm512_maskz_shuffle_i32x4(kAll, a, b, 0x88), _mm512_maskz_shuffle_i32x4(kAll, a, b, 0xDD),
       _mm512_maskz_shuffle_i32x4(kAll, d, e, 0x88), _mm512_maskz_shuffle_i32x4(kAll, d, e, 0xDD)};
-  const __m512i zero = _mm512_set1_epi32(zero_point);
 #pragma GCC unroll 4
   for (int64_t v = 0; v < 4; ++v)
-    _mm512_mask_storeu_epi32(
-        sums + c + 16 * v, static_cast<__mmask16>(mask >> (16 * v)),
-        _mm512_sub_epi32(order[v], _mm512_mullo_epi32(zero, _mm512_loadu_si512(tap_sums + c + 16 * v))));
+    _mm512_mask_storeu_epi32(to + 16 * v, static_cast<__mmask16>(mask >> (16 * v)), order[v]);
+}
+
+/// Where sums go as they are.
+struct SumsOfTaps {
+  int32_t* sums;
+  int64_t channels;
+
+  ASSAY_VNNI void operator()(const __m512i (&block)[4], int64_t row, int64_t first, int64_t,
+                             __mmask64 mask) const {
+    store_in_order(block, mask, sums + row * channels + first);
+  }
+};
+
+/// Where they become levels.
+struct LevelsOfTaps {
+  LevelsEnd to;
+  QuadBounds bounds;
+  QuadColumns columns[kChunk / kQuadLanes];
+
+  ASSAY_VNNI bool read(const QuadChunk& chunk) {
+    for (int64_t b = 0; b < chunk.blocks(); ++b)
+      for (int64_t v = 0; v < 4; ++v)
+        if (!read_quad_columns(to.at(0, chunk.first + b * kQuadChannels), chunk.count - b * kQuadChannels,
+                               block_order(v), columns[4 * b + v]))
+          return false;
+    return true;
+  }
+  ASSAY_VNNI void operator()(const __m512i (&block)[4], int64_t row, int64_t first, int64_t number,
+                             __mmask64 mask) const {
+    __m512i doubts = _mm512_setzero_si512(), levels[4];
+#pragma GCC unroll 4
+    for (int64_t v = 0; v < 4; ++v) levels[v] = quad_levels(block[v], columns[4 * number + v], doubts);
+    if (__builtin_expect(_mm512_test_epi32_mask(doubts, doubts) != 0, 0)) {
+      int32_t stored[kQuadChannels];
+      store_in_order(block, ~__mmask64{0}, stored);
+      return requantize({stored, 0, 1, std::popcount(mask)}, to.at(row, first));
+    }
+    _mm512_mask_storeu_epi8(static_cast<char*>(to.q) + row * to.pitch + first, mask,
+                            quad_bytes(levels[0], levels[1], levels[2], levels[3], bounds));
+  }
+};
+
+/// Calls end(sums, row, channel, block, channels that are there) for the blocks of every position.
+template <bool kSigned, int64_t kFours, typename End>
+ASSAY_VNNI void walk(const Int8Images& images, const void* x, int64_t first, int64_t count, QuadChunk& chunk,
+                     const End& end) {
+  const Window& w = *images.window;
+  const size_t last = w.rank() - 1;
+  const int64_t channels = images.channels, kernel = w.kernel[last], step = w.dilations[last];
+  const int64_t move = w.strides[last] * channels, most = w.in[last] - w.reach(last);
+  const int64_t taps = w.taps(), image_bytes = w.in_size() * channels;
+  const auto* const pixels = static_cast<const uint8_t*>(x) + chunk.first;
+  const int64_t fours = (taps + 3) / 4;
+  for (int64_t t = taps; t < 4 * fours; ++t) chunk.pixels[t] = chunk.outside;
+  Positions position(w, first);
+  bool all_inside = false;
+  const uint8_t* furthest = nullptr;
+  for (int64_t r = 0; r < count; ++r, position.next()) {
+    const int64_t start = position.start(last);
+    // Where the position before this one in the row saw nothing but the image, as this one does, every tap
+    // moves by the stride.
+    if (all_inside && start + w.begin[last] > 0 && start <= most) {
+      for (int64_t t = 0; t < taps; ++t) chunk.pixels[t] += move;
+      furthest += move;
+    } else {
+      all_inside = true;
+      furthest = nullptr;
+      for_tap_rows(w, position, [&](int64_t tap, int64_t element) {
+        for (int64_t t = 0; t < kernel; ++t) {
+          const int64_t at = start + t * step;
+          const bool inside = element >= 0 && at >= 0 && at < w.in[last];
+          chunk.pixels[tap + t] = inside ? pixels + (element + at) * channels : chunk.outside;
+          if (inside) furthest = chunk.pixels[tap + t];
+          all_inside = all_inside && inside;
+        }
+      });
+    }
+    const uint8_t* const image_end = static_cast<const uint8_t*>(x) + (position.image() + 1) * image_bytes;
+    for (int64_t b = 0, c = 0; c < chunk.count; ++b, c += kQuadChannels) {
+      const __mmask64 there = ~__mmask64{0} >> (kQuadChannels - std::min(kQuadChannels, chunk.count - c));
+      __m512i sums[4];
+      // Bytes beyond the channels are the next pixel's.
+      if (furthest == nullptr || image_end - furthest >= c + kQuadChannels)
+        sum_block<kSigned, kFours>(chunk, fours, b, Whole(), sums);
+      else
+        sum_block<kSigned, kFours>(chunk, fours, b, Inside{there}, sums);
+      end(sums, r, chunk.first + c, b, there);
+    }
+  }
+}
+
+/// Calls work(chunk) for all channels, until one returns false.
+template <typename Work>
+ASSAY_VNNI bool for_chunks(const Int8Images& images, const int8_t* packed, const int32_t* tap_sums,
+                           Work work) {
+  const int64_t filled = (images.channels + kQuadChannels - 1) / kQuadChannels * kQuadChannels;
+  const __m512i zero = _mm512_set1_epi32(-(images.zero_point + (images.is_signed ? 128 : 0)));
+  QuadChunk chunk;
+  std::memset(chunk.outside, images.zero_point, sizeof chunk.outside);
+  for (int64_t c = 0; c < images.channels; c += kChunk) {
+    chunk.first = c;
+    chunk.count = std::min(kChunk, images.channels - c);
+    chunk.packed = packed + 4 * c;
+    chunk.packed_stride = 4 * filled;
+    for (int64_t b = 0; b < chunk.blocks(); ++b)
+      for (int64_t v = 0; v < 4; ++v) {
+        const __m512i sums = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), 0xFFFF, block_order(v),
+                                                         tap_sums + c + b * kQuadChannels, sizeof(int32_t));
+        _mm512_store_si512(chunk.starts + b * kQuadChannels + v * kQuadLanes, _mm512_mullo_epi32(zero, sums));
+      }
+    if (!work(chunk)) return false;
+  }
+  return true;
+}
+
+template <typename End>
+void walk_images(const Int8Images& images, const void* x, int64_t first, int64_t count, QuadChunk& chunk,
+                 const End& end) {
+  const bool common =
+      images.window->taps() > 4 * (kCommonFours - 1) && images.window->taps() <= 4 * kCommonFours;
+  const auto walk_as = [&](auto of_common, auto of_any) {
+    common ? of_common(images, x, first, count, chunk, end) : of_any(images, x, first, count, chunk, end);
+  };
+  if (images.is_signed)
+    walk_as(walk<true, kCommonFours, End>, walk<true, 0, End>);
+  else
+    walk_as(walk<false, kCommonFours, End>, walk<false, 0, End>);
 }
 
 }  // namespace
 
 bool multiplies_quad_taps() noexcept { return multiplies_quads(); }
 
-ASSAY_VNNI_TAPS void quad_depthwise(const Int8Images& images, const void* x, const int8_t* packed,
-                                    const int32_t* tap_sums, int64_t first, int64_t count,
-                                    int32_t* sums) noexcept {
-  const Window& w = *images.window;
-  const size_t last = w.rank() - 1;
-  const int64_t channels = images.channels, kernel = w.kernel[last], step = w.dilations[last];
-  const auto* const pixels = static_cast<const uint8_t*>(x);
-  const int64_t fours = (w.taps() + 3) / 4;
-  const int64_t packed_stride = 4 * ((channels + kQuadChannels - 1) / kQuadChannels * kQuadChannels);
-  const __m512i outside = _mm512_set1_epi8(static_cast<char>(images.zero_point)),
-                flips = _mm512_set1_epi8(static_cast<char>(images.is_signed ? 0x80 : 0));
-  const int zero_point = images.zero_point + (images.is_signed ? 128 : 0);
-  QuadTaps taps;
-  for (int64_t t = w.taps(); t < 4 * fours; ++t) taps.pixels[t] = pixels, taps.inside[t] = 0;
-  Positions position(w, first);
-  bool all_inside = false;
-  for (int64_t r = 0; r < count; ++r, sums += channels, position.next()) {
-    const int64_t start = position.start(last);
-    // Where the position before this one in the row saw nothing but the image, as this one does, every tap
-    // moves by the stride.
-    if (all_inside && start + w.begin[last] > 0 && start + w.reach(last) <= w.in[last]) {
-      for (int64_t t = 0; t < w.taps(); ++t) taps.pixels[t] += w.strides[last] * channels;
-    } else {
-      all_inside = true;
-      for_tap_rows(w, position, [&](int64_t tap, int64_t element) {
-        for (int64_t t = 0; t < kernel; ++t) {
-          const int64_t at = start + t * step;
-          const bool inside = element >= 0 && at >= 0 && at < w.in[last];
-          taps.pixels[tap + t] = inside ? pixels + (element + at) * channels : pixels;
-          taps.inside[tap + t] = inside ? ~__mmask64{0} : 0;
-          all_inside = all_inside && inside;
-        }
-      });
-    }
-    const auto sum = [&](auto channels_of, int64_t c) ASSAY_VNNI_TAPS {
-      channels_of(taps, fours, packed + 4 * c, packed_stride, tap_sums, zero_point, outside, flips, c,
-                  channels, sums);
-    };
-    int64_t c = 0;
-    if (all_inside)
-      for (; c + kQuadChannels <= channels; c += kQuadChannels) sum(quad_channels<true>, c);
-    for (; c < channels; c += kQuadChannels) sum(quad_channels<false>, c);
-  }
+void quad_depthwise(const Int8Images& images, const void* x, const int8_t* packed, const int32_t* tap_sums,
+                    int64_t first, int64_t count, int32_t* sums) noexcept {
+  for_chunks(images, packed, tap_sums, [&](QuadChunk& chunk) {
+    walk_images(images, x, first, count, chunk, SumsOfTaps{sums, images.channels});
+    return true;
+  });
+}
+
+bool quad_depthwise_levels(const Int8Images& images, const void* x, const int8_t* packed,
+                           const int32_t* tap_sums, int64_t first, int64_t count,
+                           const LevelsEnd& end) noexcept {
+  LevelsOfTaps levels;
+  levels.to = end;
+  levels.bounds = quad_bounds(end.requantization);
+  return for_chunks(images, packed, tap_sums, [&](QuadChunk& chunk) {
+    if (!levels.read(chunk)) return false;
+    walk_images(images, x, first, count, chunk, levels);
+    return true;
+  });
 }
 
 #else
@@ -144,6 +271,11 @@ bool multiplies_quad_taps() noexcept { return false; }
 
 void quad_depthwise(const Int8Images&, const void*, const int8_t*, const int32_t*, int64_t, int64_t,
                     int32_t*) noexcept {
+  std::abort();
+}
+
+bool quad_depthwise_levels(const Int8Images&, const void*, const int8_t*, const int32_t*, int64_t, int64_t,
+                           const LevelsEnd&) noexcept {
   std::abort();
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/int8/int8_conv.h"
+#include "kernels/int8/requantize.h"
 
 namespace assay::kernels {
 
@@ -25,5 +26,11 @@ constexpr int64_t quad_taps_bytes(int64_t taps, int64_t channels) {
 /// kQuadChannels]. multiplies_quad_taps() must be true.
 void quad_depthwise(const Int8Images& images, const void* x, const int8_t* packed, const int32_t* tap_sums,
                     int64_t first, int64_t count, int32_t* sums) noexcept;
+
+/// requantize() of quad_depthwise(). False where it cannot be done so; some of the result may be written
+/// then.
+bool quad_depthwise_levels(const Int8Images& images, const void* x, const int8_t* packed,
+                           const int32_t* tap_sums, int64_t first, int64_t count,
+                           const LevelsEnd& end) noexcept;
 
 }  // namespace assay::kernels

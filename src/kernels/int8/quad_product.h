@@ -12,4 +12,9 @@ bool multiplies_quads() noexcept;
 void quad_product(const Int8Weights& weights, const void* packed, int64_t panel, int64_t count,
                   const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride) noexcept;
 
+/// As int8_product_levels(), to the bit. Only where multiplies_quads().
+void quad_product_levels(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
+                         const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
+                         const LevelsEnd& end) noexcept;
+
 }  // namespace assay::kernels

@@ -149,9 +149,8 @@ namespace assay::kernels {
 
 HWY_EXPORT(requantize_rows);
 
-void requantize(const SumRows& from, const float* scale, const float* bias, const Requantization& r, void* q,
-                int64_t pitch) noexcept {
-  HWY_DYNAMIC_DISPATCH(requantize_rows)(from, scale, bias, r, q, pitch);
+void requantize(const SumRows& from, const LevelsEnd& end) noexcept {
+  HWY_DYNAMIC_DISPATCH(requantize_rows)(from, end.scale, end.bias, end.requantization, end.q, end.pitch);
 }
 
 }  // namespace assay::kernels

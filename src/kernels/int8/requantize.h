@@ -13,16 +13,29 @@ struct Requantization {
   bool is_signed;
 };
 
+/// How and where a block of sums becomes levels: requantize() without the sums. Scales and biases are those
+/// of its columns; `bias` may be null. Rows of q are `pitch` bytes apart.
+struct LevelsEnd {
+  const float *scale, *bias;
+  Requantization requantization;
+  void* q;
+  int64_t pitch;
+
+  /// The one of a block that begins `rows` and `columns` further on.
+  LevelsEnd at(int64_t rows, int64_t columns) const {
+    return {scale + columns, bias == nullptr ? nullptr : bias + columns, requantization,
+            static_cast<char*>(q) + rows * pitch + columns, pitch};
+  }
+};
+
 /// Sums in rows that are `stride` numbers apart.
 struct SumRows {
   const int32_t* sums;
   int64_t stride, rows, columns;
 };
 
-/// q[r, c] = saturate(round(clip(sums[r, c] * scale[c] + bias[c]) / r.scale) + r.zero_point), to the last bit
+/// end.q[r, c] = saturate(round(clip(sums[r, c] * scale[c] + bias[c]) / scale) + zero_point), to the last bit
 /// as these operators one by one in float32, the product and the sum fused. NaN becomes the lower bound.
-/// `bias` may be null. Rows of q are `pitch` bytes apart.
-void requantize(const SumRows& from, const float* scale, const float* bias, const Requantization& r, void* q,
-                int64_t pitch) noexcept;
+void requantize(const SumRows& from, const LevelsEnd& end) noexcept;
 
 }  // namespace assay::kernels

@@ -49,7 +49,7 @@ TEST(Requantize, IsExactAtTiesBoundsAndLargeBiases) {
             const int64_t pitch = n + 2;
             std::vector<uint8_t> q(static_cast<size_t>(p.rows * pitch), 123);
             const float* const bias = largest_bias == 0 ? nullptr : p.bias.data();
-            requantize({p.sums.data(), p.stride, p.rows, n}, p.scale.data(), bias, r, q.data(), pitch);
+            requantize({p.sums.data(), p.stride, p.rows, n}, {p.scale.data(), bias, r, q.data(), pitch});
             for (int64_t row = 0; row < p.rows; ++row)
               for (int64_t c = 0; c < pitch; ++c) {
                 const uint8_t found = q[static_cast<size_t>(row * pitch + c)];
