@@ -453,6 +453,41 @@ constexpr PassCase kCases[] = {
      "g (uint8[2,2] x, uint8[2,2] z, float r) => (uint8[2,2] y) <float s = {0.5}, uint8 o = {3}> { y = "
      "QLinearMatMul (x, r, o, z, s, o, s, o) }",
      ""},
+    // move_levels
+    {"move_levels",
+     "g (uint8[1,1,4] x) => (uint8[2,1] y) <float s = {0.5}, uint8 o = {3}, int64[2] to = {2, 1}> { a = "
+     "DequantizeLinear (x, s, o) b = MaxPool <kernel_shape = [2], strides = [2]> (a) c = Reshape (b, to) y = "
+     "QuantizeLinear (c, s, o) }",
+     "DequantizeLinear(x, 0.5, 3); MaxPool<kernel_shape=[2], strides=[2]>(x); y = Reshape(%1, {2, 1})"},
+    {"move_levels",
+     "g (int8[2] x, int8[2] z) => (int8[4] y) <float s = {0.5}, int8 o = {3}> { a = DequantizeLinear (x, s, "
+     "o) "
+     "b = DequantizeLinear (z, s, o) c = Concat <axis = 0> (a, b) y = QuantizeLinear (c, s, o) }",
+     "DequantizeLinear(x, 0.5, 3); DequantizeLinear(z, 0.5, 3); y = Concat<axis=0>(x, z)"},
+    // Another scale; a sum; numbers that are used elsewhere, too; numbers beyond float32; nothing moves.
+    {"move_levels",
+     "g (uint8[2,3] x) => (uint8[3,2] y) <float s = {0.5}, uint8 o = {3}, float t = {0.25}> { a = "
+     "DequantizeLinear (x, s, o) b = Transpose (a) y = QuantizeLinear (b, t, o) }",
+     ""},
+    {"move_levels",
+     "g (uint8[2] x) => (uint8[2] y) <float s = {0.5}, uint8 o = {3}> { a = DequantizeLinear (x, s, o) b = "
+     "Neg "
+     "(a) y = QuantizeLinear (b, s, o) }",
+     ""},
+    {"move_levels",
+     "g (uint8[2,3] x) => (uint8[3,2] y, float[3,2] b) <float s = {0.5}, uint8 o = {3}> { a = "
+     "DequantizeLinear "
+     "(x, s, o) b = Transpose (a) y = QuantizeLinear (b, s, o) }",
+     ""},
+    {"move_levels",
+     "g (uint8[2,3] x) => (uint8[3,2] y) <float s = {3e38}, uint8 o = {3}> { a = DequantizeLinear (x, s, o) "
+     "b = "
+     "Transpose (a) y = QuantizeLinear (b, s, o) }",
+     ""},
+    {"move_levels",
+     "g (uint8[2] x) => (uint8[2] y) <float s = {0.5}, uint8 o = {3}> { a = DequantizeLinear (x, s, o) y = "
+     "QuantizeLinear (a, s, o) }",
+     ""},
     // merge_casts
     {"merge_casts", "g (float16[2] x) => (int32[2] y) { a = Cast <to = 1> (x) y = Cast <to = 6> (a) }",
      "Cast<to=1>(x); y = Cast<to=6>(x)"},

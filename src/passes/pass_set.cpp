@@ -20,6 +20,7 @@ constexpr Place kPlaces[] = {
     {PassStage::kLowering, &pass_inline_functions::def},
     {PassStage::kLowering, &pass_raise_opset::def},
     {PassStage::kLowering, &pass_lower_quantized::def},
+    {PassStage::kLowering, &pass_move_levels::def},
 
     {PassStage::kCanonical, &pass_constants_to_initializers::def},
     {PassStage::kCanonical, &pass_widen_halves::def},

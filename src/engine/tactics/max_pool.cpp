@@ -17,8 +17,9 @@ namespace {
 constexpr std::string_view kOperators[] = {"MaxPool"};
 
 /// Whether vectors of 8-bit channels can be pooled.
-bool pools_bytes(DType type, size_t axes, bool wants_places) {
-  return (type == DType::kUInt8 || type == DType::kInt8) && axes <= 3 && !wants_places;
+bool pools_bytes(DType type, const kernels::Window& w, bool wants_places) {
+  return (type == DType::kUInt8 || type == DType::kInt8) && w.rank() <= 3 && !wants_places &&
+         w.taps() / w.kernel.back() <= kernels::kMostByteRows;
 }
 
 std::string propose(const Problem& p, Proposals& proposals) {
@@ -46,8 +47,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
                                   static_cast<double>(storage_bytes(p.input_dtype(0), in->numel())), rate);
   };
   propose_in({}, 0.05);
-  if (pools_bytes(p.input_dtype(0), spatial.size(), n.output(1) != nullptr))
-    propose_in(Layout::channels_last(), 0.5);
+  if (pools_bytes(p.input_dtype(0), window, n.output(1) != nullptr)) propose_in(Layout::channels_last(), 0.5);
   return {};
 }
 
@@ -84,7 +84,7 @@ class BytePoolKernel final : public Kernel {
   explicit BytePoolKernel(const StepReader& r) {
     const PlanValue &in = r.any_input(0), &out = r.any_output(0);
     window_ = read_window_over(r, in.shape, out.shape, 3);
-    StepReader::check(pools_bytes(in.dtype, window_.rank(), r.has_output(1)) && out.dtype == in.dtype &&
+    StepReader::check(pools_bytes(in.dtype, window_, r.has_output(1)) && out.dtype == in.dtype &&
                           in.shape[0] == out.shape[0] && in.shape[1] == out.shape[1] &&
                           in.shape.numel() > 0 && out.shape.numel() > 0 &&
                           same_memory(in.shape, in.layout, Layout::channels_last()) &&
@@ -124,7 +124,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "max_pool",
     .summary = "largest elements of windows, of any type, and where they lie",
-    .version = 2,
+    .version = 3,
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

@@ -87,7 +87,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "reorder",
     .summary = "from one layout to another",
-    .version = 2,
+    .version = 3,
     .factory = {.create = dnnl_kernel<create>},
 };
 

@@ -206,7 +206,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "strided_copy",
     .summary = "Transpose, Slice, Expand, Split: elements copied by a walk with strides",
-    .version = 2,
+    .version = 3,
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

@@ -16,37 +16,65 @@ namespace HWY_NAMESPACE {
 namespace byte_maxima {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// y[c] = the largest of it and x[p * pitch + c] for all p < pixels, where D's lanes are the channels.
+/// What a window sees at a position: rows of pixels that lie `pitch` apart.
+template <typename T>
+struct SeenRows {
+  const T* rows[kMostByteRows];
+  int64_t count = 0, pixels = 0, pitch = 0;
+};
+
+/// y[c] = the largest x[c] of all pixels, where D's lanes are the channels.
 template <typename D, typename T = hn::TFromD<D>>
-HWY_INLINE void take_largest(D d, const T* x, int64_t pixels, int64_t pitch, T* y) {
-  auto most = hn::LoadU(d, y);
-  for (int64_t p = 0; p < pixels; ++p) most = hn::Max(most, hn::LoadU(d, x + p * pitch));
-  hn::StoreU(most, d, y);
+HWY_INLINE void take_largest(D d, const SeenRows<T>& seen, int64_t c, T* y) {
+  auto most = hn::Set(d, hwy::LowestValue<T>());
+  for (int64_t r = 0; r < seen.count; ++r)
+    for (int64_t p = 0; p < seen.pixels; ++p)
+      most = hn::Max(most, hn::LoadU(d, seen.rows[r] + c + p * seen.pitch));
+  hn::StoreU(most, d, y + c);
+}
+
+template <typename T>
+HWY_INLINE void take_position(const SeenRows<T>& seen, int64_t channels, T* y) {
+  const hn::ScalableTag<T> d;
+  const hn::CappedTag<T, 16> small;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d)), few = static_cast<int64_t>(hn::Lanes(small));
+  int64_t c = 0;
+  for (; c + lanes <= channels; c += lanes) take_largest(d, seen, c, y);
+  for (; c + few <= channels; c += few) take_largest(small, seen, c, y);
+  for (; c < channels; ++c) {
+    T most = hwy::LowestValue<T>();
+    for (int64_t r = 0; r < seen.count; ++r)
+      for (int64_t p = 0; p < seen.pixels; ++p) most = std::max(most, seen.rows[r][c + p * seen.pitch]);
+    y[c] = most;
+  }
 }
 
 template <typename T>
 void pool_positions(const Window& w, int64_t channels, int64_t first, int64_t count, const T* x, T* y) {
-  const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 16> small;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d)), few = static_cast<int64_t>(hn::Lanes(small));
   const size_t last = w.rank() - 1;
-  const int64_t pitch = w.dilations[last] * channels;
+  const int64_t move = w.strides[last] * channels, most_start = w.in[last] - w.reach(last);
+  SeenRows<T> seen;
+  seen.pitch = w.dilations[last] * channels;
   Positions position(w, first);
+  bool inside = false;
   for (int64_t r = 0; r < count; ++r, y += channels, position.next()) {
-    std::fill_n(y, channels, std::numeric_limits<T>::lowest());
     const int64_t start = position.start(last);
-    const auto [begin, end] = inside_taps(w, start);
-    if (begin >= end) continue;
-    for_tap_rows(w, position, [&](int64_t, int64_t element) {
-      if (element < 0) return;
-      const T* const from = x + (element + start + begin * w.dilations[last]) * channels;
-      const int64_t pixels = end - begin;
-      int64_t c = 0;
-      for (; c + lanes <= channels; c += lanes) take_largest(d, from + c, pixels, pitch, y + c);
-      for (; c + few <= channels; c += few) take_largest(small, from + c, pixels, pitch, y + c);
-      for (; c < channels; ++c)
-        for (int64_t p = 0; p < pixels; ++p) y[c] = std::max(y[c], from[p * pitch + c]);
-    });
+    // Where this position and the one before it in the row lie inside along the last axis, all moves.
+    const bool follows = inside && start + w.begin[last] > 0;
+    inside = start >= 0 && start <= most_start;
+    if (follows && inside) {
+      for (int64_t i = 0; i < seen.count; ++i) seen.rows[i] += move;
+    } else {
+      const auto [begin, end] = inside_taps(w, start);
+      seen.count = 0;
+      seen.pixels = end - begin;
+      const int64_t at = start + begin * w.dilations[last];
+      if (begin < end)
+        for_tap_rows(w, position, [&](int64_t, int64_t element) {
+          if (element >= 0) seen.rows[seen.count++] = x + (element + at) * channels;
+        });
+    }
+    take_position(seen, channels, y);
   }
 }
 
