@@ -157,6 +157,28 @@ TEST_F(ForgedPlans, QuantizedRecurrences) {
       "it has 64 bytes of scratch memory");
 }
 
+TEST_F(ForgedPlans, WeightsOfAFewBits) {
+  const std::string product =
+      "<ir_version: 8, opset_import: [\"\" : 18, \"com.microsoft\" : 1]> g (float[6,20] x) => (float[6,2] y) "
+      "<uint8[2,1,16] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, "
+      "10, "
+      "11, 12, 13, 14, 15, 16}, float[2] s = {0.5, 0.25}, uint8[2] z = {3, 4}> { y = "
+      "com.microsoft.MatMulNBits "
+      "<K = 20, N = 2, bits = 4, block_size = 32> (x, w, s, z) }";
+  EXPECT_EQ(forged(product, "nbits_matmul", set("bits", 4)), "it runs");
+  EXPECT_REFUSED(product, "nbits_matmul", set("bits", 3), "it has 3 bits in blocks of 32");
+  EXPECT_REFUSED(product, "nbits_matmul", set("bits", 8), "does not have 64 elements");
+  EXPECT_REFUSED(product, "nbits_matmul", set("block", 48), "in blocks of 48");
+  EXPECT_REFUSED(product, "nbits_matmul", set("block", int64_t{1} << 40), "its parameter 'block' is");
+  EXPECT_REFUSED(product, "nbits_matmul", set("m", INT64_MAX), "its parameter 'm' is");
+  EXPECT_REFUSED(product, "nbits_matmul", set("m", 7), "does not have 140 elements");
+  EXPECT_REFUSED(product, "nbits_matmul", set("k", 33), "elements");
+  EXPECT_REFUSED(product, "nbits_matmul", set("n", 3), "elements");
+  EXPECT_REFUSED(
+      product, "nbits_matmul", [](Plan&, Step& s) { s.scratch_bytes = 64; },
+      "it has 64 bytes of scratch memory");
+}
+
 TEST_F(ForgedPlans, ScoresOfRows) {
   const std::string scores =
       "<ir_version: 8, opset_import: [\"\" : 18, \"ai.onnx.ml\" : 3]> g (float[2,2] x) => (float[2,1] y, "

@@ -1,0 +1,121 @@
+// MatMulNBits: products with constant weights of a few bits, which are read as the model has them.
+#include <algorithm>
+
+#include "engine/tactics/step_reader.h"
+#include "engine/tactics/tactic_list.h"
+#include "kernels/nbits/nbits_product.h"
+
+namespace assay::engine::tactic_nbits_matmul {
+namespace {
+
+constexpr std::string_view kOperators[] = {"com.microsoft.MatMulNBits"};
+enum Operand : size_t { kA, kB, kScales, kZeros, kGroups, kBias };
+/// Beyond these a row of levels has more bits than can be counted.
+constexpr int64_t kMostBlock = 1 << 20, kMostExtent = int64_t{1} << 40;
+
+bool fits(const kernels::NbitsWeights& w) {
+  return w.n > 0 && w.k > 0 && w.n <= kMostExtent && w.k <= kMostExtent && w.block >= 16 &&
+         w.block <= kMostBlock && (w.block & (w.block - 1)) == 0 &&
+         (w.bits == 2 || w.bits == 4 || w.bits == 8);
+}
+
+kernels::NbitsWeights sizes_of(const OpContext& c) {
+  return {c.attr_int("N"),
+          c.attr_int("K"),
+          c.attr_int("block_size"),
+          static_cast<int>(c.attr_int("bits")),
+          nullptr,
+          nullptr,
+          nullptr};
+}
+
+bool has_elements(const Problem& p, size_t i, DType dtype, int64_t count) {
+  const Shape* s = p.input_shape(i);
+  return s != nullptr && p.input_dtype(i) == dtype && s->numel() == count;
+}
+
+std::string propose(const Problem& p, Proposals& proposals) {
+  const Shape *a = p.input_shape(kA), *out = p.output_shape(0);
+  if (a == nullptr || out == nullptr) return "the shape is not known before the run";
+  const kernels::NbitsWeights w = sizes_of(p.attributes());
+  if (p.input_dtype(kA) != DType::kFloat32) return "the left operand is not float32";
+  if (!fits(w) || a->rank() < 1 || a->back() != w.k || a->numel() == 0)
+    return "the operands are empty or do not fit";
+  if (p.attributes().attr_int("weight_prepacked") != 0) return "the weights are packed for a device";
+  if (!has_elements(p, kB, DType::kUInt8, w.n * w.blocks() * w.block_bytes()) ||
+      !has_elements(p, kScales, DType::kFloat32, w.n * w.blocks()))
+    return "the levels or the scales do not fit";
+  if (p.has_input(kZeros) && !has_elements(p, kZeros, DType::kUInt8, w.n * w.zero_bytes()))
+    return "the zero points are not packed levels";
+  if (p.has_input(kGroups)) return "it says for every column to which block it belongs";
+  if (p.has_input(kBias) && !has_elements(p, kBias, DType::kFloat32, w.n)) return "the bias does not fit";
+  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
+  for (const size_t i : {kA, kB, kScales, kZeros, kBias})
+    p.has_input(i) ? b.add_input(p.node().input(i)) : b.skip_input();
+  b.add_output(p.node().output(0));
+  const int64_t m = a->numel() / w.k;
+  Parameters& parameters = b.step.parameters;
+  parameters.set("m", m);
+  parameters.set("n", w.n);
+  parameters.set("k", w.k);
+  parameters.set("block", w.block);
+  parameters.set("bits", int64_t{w.bits});
+  b.step.scratch_bytes = kernels::nbits_scratch_rows(m) * w.filled() * static_cast<int64_t>(sizeof(float));
+  b.estimate = estimate_seconds(2.0 * static_cast<double>(m * w.n) * static_cast<double>(w.k),
+                                static_cast<double>(w.n * w.blocks() * w.block_bytes()), 0.3);
+  return {};
+}
+
+class NbitsKernel final : public Kernel {
+ public:
+  explicit NbitsKernel(const StepReader& r)
+      : m_(r.number("m", 1, kMostExtent)),
+        w_{r.number("n", 1, kMostExtent),
+           r.number("k", 1, kMostExtent),
+           r.number("block", 16, kMostBlock),
+           static_cast<int>(r.number("bits", 2, 8)),
+           nullptr,
+           nullptr,
+           nullptr} {
+    StepReader::check(fits(w_), "it has {} bits in blocks of {}", w_.bits, w_.block);
+    r.check_elements(r.row_input(0), {m_, w_.k});
+    r.check_elements(r.row_input(1, DType::kUInt8), {w_.n, w_.blocks(), w_.block_bytes()});
+    r.check_elements(r.row_input(2), {w_.n, w_.blocks()});
+    if (r.has_input(3)) r.check_elements(r.row_input(3, DType::kUInt8), {w_.n, w_.zero_bytes()});
+    r.optional_elements(4, {w_.n});
+    r.check_elements(r.row_output(0), {m_, w_.n});
+    r.check_scratch(r.product(
+        {kernels::nbits_scratch_rows(m_), w_.blocks(), w_.block, static_cast<int64_t>(sizeof(float))}));
+  }
+
+  Status run(const KernelArgs& args) noexcept override {
+    kernels::NbitsWeights w = w_;
+    w.levels = static_cast<const uint8_t*>(args.inputs[1]);
+    w.scales = static_cast<const float*>(args.inputs[2]);
+    w.zero_points = static_cast<const uint8_t*>(args.inputs[3]);
+    kernels::nbits_product(w, static_cast<const float*>(args.inputs[0]), m_,
+                           static_cast<const float*>(args.inputs[4]), static_cast<float*>(args.outputs[0]),
+                           static_cast<float*>(args.scratch));
+    return Status::kOk;
+  }
+
+ private:
+  int64_t m_;
+  kernels::NbitsWeights w_;
+};
+
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  return std::make_unique<NbitsKernel>(StepReader(plan, step, 3, 5));
+}
+
+}  // namespace
+
+constinit const TacticDef def = {
+    .name = "nbits_matmul",
+    .summary = "products with weights of 2, 4 or 8 bits in blocks, read as they are stored",
+    .operators = kOperators,
+    .propose = propose,
+    .factory = {.create = create},
+};
+
+}  // namespace assay::engine::tactic_nbits_matmul
