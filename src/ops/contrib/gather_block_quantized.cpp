@@ -114,7 +114,49 @@ void check_scales(const EvalContext& c, const Layout& layout, const Shape& data)
   c.check(fits, "the scales have shape {} where {} is needed", given.str(), needed.str());
 }
 
-BlockParameter zero_points(const EvalContext& c, const Layout& layout, const Shape& data) {
+/// The entries of a tensor at the indices, along the axis that they are gathered along, as they are stored;
+/// all of a tensor that is broadcast along it.
+Tensor gathered(const Tensor& stored, const Layout& layout, int64_t extent,
+                const std::vector<int64_t>& indices) {
+  const Shape& in = stored.shape();
+  if (in[layout.gather] != extent) return stored;
+  const Tensor from = unpacked(stored);
+  const auto count = static_cast<int64_t>(indices.size());
+  Shape out = in;
+  out[layout.gather] = count;
+  Tensor y = checked_allocation(from.dtype(), out);
+  const int64_t inner = in.numel(layout.gather + 1, in.size());
+  visit_elements(from.dtype(), [&]<typename E>() {
+    const E* rows = elements<E>(from);
+    E* to = mutable_elements<E>(y);
+    for (int64_t i = 0; i < in.numel(0, layout.gather) * count; ++i) {
+      const int64_t row = i / count * extent + indices[static_cast<size_t>(i % count)];
+      std::copy_n(rows + row * inner, inner, to + i * inner);
+    }
+  });
+  return repacked(std::move(y), stored.dtype());
+}
+
+/// Where a scale and a zero point are found for an element of the result: gathered like the levels, or, where
+/// blocks lie along the same axis, in the whole.
+struct Places {
+  const Layout& layout;
+  Shape in;  ///< of the levels
+  std::vector<int64_t> indices;
+
+  bool are_apart() const { return layout.gather != layout.quantize; }
+  Shape shape() const {
+    Shape s = in;
+    if (are_apart()) s[layout.gather] = static_cast<int64_t>(indices.size());
+    return s;
+  }
+  Tensor of(const Tensor& parameter) const {
+    return are_apart() ? gathered(parameter, layout, in[layout.gather], indices) : parameter;
+  }
+};
+
+BlockParameter zero_points(const EvalContext& c, const Places& places, const Shape& data) {
+  const Layout& layout = places.layout;
   const DType type = c.input(kData).dtype();
   if (!c.has_input(kZeros)) {
     const double half = is_packed_bytes(type) ? 1 << (layout.bits - 1) : 0;
@@ -127,46 +169,36 @@ BlockParameter zero_points(const EvalContext& c, const Layout& layout, const Sha
   if (layout.bits == 8) needed = c.shape(kScales);
   c.check(c.shape(kZeros) == needed, "the zero points have shape {} where {} is needed",
           c.shape(kZeros).str(), needed.str());
-  return {unpack(c.input(kZeros), layout.bits, c.shape(kScales).back()), data, layout};
-}
-
-/// The entries at the indices as they are stored.
-Tensor gathered(const EvalContext& c, const Layout& layout, const std::vector<int64_t>& indices) {
-  const Tensor data = unpacked(c.input(kData));
-  const Shape& in = data.shape();
-  Shape out(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(layout.gather));
-  for (const int64_t d : c.shape(kIndices)) out.push_back(d);
-  for (size_t d = layout.gather + 1; d < in.size(); ++d) out.push_back(in[d]);
-  Tensor y = checked_allocation(data.dtype(), out);
-  const int64_t inner = in.numel(layout.gather + 1, in.size()), count = static_cast<int64_t>(indices.size());
-  visit_elements(data.dtype(), [&]<typename E>() {
-    const E* from = elements<E>(data);
-    E* to = mutable_elements<E>(y);
-    for (int64_t i = 0; i < in.numel(0, layout.gather) * count; ++i) {
-      const int64_t row = i / count * in[layout.gather] + indices[static_cast<size_t>(i % count)];
-      std::copy_n(from + row * inner, inner, to + i * inner);
-    }
-  });
-  return repacked(std::move(y), c.input(kData).dtype());
+  return {unpack(places.of(c.input(kZeros)), layout.bits, c.shape(kScales).back()), data, layout};
 }
 
 void eval(EvalContext& c) {
   const Layout layout(c, c.input(kData).dtype(), c.shape(kData).rank());
-  Shape in = c.shape(kData);
+  Places places{layout, c.shape(kData), c.input(kIndices).to_int64()};
+  Shape& in = places.in;
   in[in.size() - 1] *= 8 / layout.bits;
   check_scales(c, layout, in);
-  const BlockParameter scales(to_float64(c.input(kScales)), in, layout), zeros = zero_points(c, layout, in);
-  std::vector<int64_t> indices = c.input(kIndices).to_int64();
-  for (int64_t& i : indices) i = resolve_index(i, in[layout.gather], layout.gather);
-  const Tensor levels = unpack(gathered(c, layout, indices), layout.bits, in.back());
-  Tensor y = checked_allocation(DType::kFloat64, levels.shape());
-  const int64_t inner = in.numel(layout.gather + 1, in.size()), count = static_cast<int64_t>(indices.size());
+  for (int64_t& i : places.indices) i = resolve_index(i, in[layout.gather], layout.gather);
+  const Shape blocks = places.shape();
+  const BlockParameter scales(to_float64(places.of(c.input(kScales))), blocks, layout),
+      zeros = zero_points(c, places, blocks);
+  const Tensor levels =
+      unpack(gathered(c.input(kData), layout, in[layout.gather], places.indices), layout.bits, in.back());
+  Shape out(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(layout.gather));
+  for (const int64_t d : c.shape(kIndices)) out.push_back(d);
+  for (size_t d = layout.gather + 1; d < in.size(); ++d) out.push_back(in[d]);
+  Tensor y = checked_allocation(DType::kFloat64, out);
+  const int64_t inner = in.numel(layout.gather + 1, in.size());
+  const auto count = static_cast<int64_t>(places.indices.size());
   double* to = y.mutable_data<double>();
   parallel_for(y.numel(), kElementGrain / 8, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
-      const int64_t row =
-          i / inner / count * in[layout.gather] + indices[static_cast<size_t>(i / inner % count)];
-      const int64_t position = row * inner + i % inner;
+      int64_t position = i;
+      if (!places.are_apart()) {
+        const int64_t row =
+            i / inner / count * in[layout.gather] + places.indices[static_cast<size_t>(i / inner % count)];
+        position = row * inner + i % inner;
+      }
       to[i] = (levels.data<double>()[i] - zeros.at(position)) * scales.at(position);
     }
   });
