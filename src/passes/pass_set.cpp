@@ -47,6 +47,7 @@ constexpr Place kPlaces[] = {
     {PassStage::kSpecialize, &pass_split_variadic::def},
     {PassStage::kSpecialize, &pass_merge_transposes::def},
     {PassStage::kSpecialize, &pass_lower_moves::def},
+    {PassStage::kSpecialize, &pass_gather_levels::def},
     {PassStage::kSpecialize, &pass_lower_products::def},
     {PassStage::kSpecialize, &pass_canonicalize_views::def},
     {PassStage::kSpecialize, &pass_eliminate_identity::def},

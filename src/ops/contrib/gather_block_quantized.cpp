@@ -72,8 +72,9 @@ Tensor unpack(const Tensor& t, int bits, int64_t columns) {
   shape[shape.size() - 1] = columns;
   Tensor out = checked_allocation(DType::kFloat64, shape);
   double* to = out.mutable_data<double>();
-  for (int64_t i = 0; i < out.numel(); ++i)
-    to[i] = packed_level(t.data<uint8_t>() + i / columns * bytes, i % columns, bits);
+  const uint8_t* from = t.data<uint8_t>();
+  for (const double* const end = to + out.numel(); to < end; to += columns, from += bytes)
+    for (int64_t i = 0; i < columns; ++i) to[i] = packed_level(from, i, bits);
   return out;
 }
 
@@ -85,15 +86,27 @@ class BlockParameter {
     for (size_t d = 0; d < data.size(); ++d)
       if (values_.dim(d) == 1) strides_[d] = 0;
   }
-  /// Of the element at a linear position of the data.
-  double at(int64_t position) const {
+  /// Of the elements along the last axis: element i has first[(i >> shift) * stride].
+  struct Row {
+    const double* first;
+    int64_t stride;
+    int shift;
+
+    double at(int64_t i) const { return first[(i >> shift) * stride]; }
+  };
+  /// Of a row of the data.
+  Row row(int64_t number) const {
     int64_t offset = 0;
-    for (size_t d = data_.size(); d-- > 0; position /= data_[d]) {
-      int64_t i = position % data_[d];
+    const size_t last = data_.size() - 1;
+    for (size_t d = last; d-- > 0; number /= data_[d]) {
+      int64_t i = number % data_[d];
       if (d == layout_.quantize) i = layout_.block == 0 ? 0 : i / layout_.block;
       offset += i * strides_[d];
     }
-    return values_.data<double>()[offset];
+    const double* const first = values_.data<double>() + offset;
+    if (last != layout_.quantize) return {first, strides_[last], 0};
+    if (layout_.block == 0) return {first, 0, 0};
+    return {first, strides_[last], std::countr_zero(static_cast<uint64_t>(layout_.block))};
   }
 
  private:
@@ -188,20 +201,30 @@ void eval(EvalContext& c) {
   for (const int64_t d : c.shape(kIndices)) out.push_back(d);
   for (size_t d = layout.gather + 1; d < in.size(); ++d) out.push_back(in[d]);
   Tensor y = checked_allocation(DType::kFloat64, out);
-  const int64_t inner = in.numel(layout.gather + 1, in.size());
   const auto count = static_cast<int64_t>(places.indices.size());
-  double* to = y.mutable_data<double>();
-  parallel_for(y.numel(), kElementGrain / 8, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      int64_t position = i;
-      if (!places.are_apart()) {
-        const int64_t row =
-            i / inner / count * in[layout.gather] + places.indices[static_cast<size_t>(i / inner % count)];
-        position = row * inner + i % inner;
-      }
-      to[i] = (levels.data<double>()[i] - zeros.at(position)) * scales.at(position);
-    }
-  });
+  const size_t last = in.size() - 1;
+  const int64_t columns = levels.dim(last), rows = columns == 0 ? 0 : levels.numel() / columns;
+  const int64_t inner = layout.gather == last ? 1 : in.numel(layout.gather + 1, last);
+  double* const to = y.mutable_data<double>();
+  parallel_for(rows, std::max<int64_t>(1, kElementGrain / std::max<int64_t>(columns, 1)),
+               [&](int64_t first, int64_t end) {
+                 for (int64_t r = first; r < end; ++r) {
+                   // Where parameters are those of the whole, the row and the column are that of the data.
+                   int64_t row = r;
+                   const bool by_column = !places.are_apart() && layout.gather == last;
+                   if (!places.are_apart() && !by_column)
+                     row = (r / inner / count * in[layout.gather] +
+                            places.indices[static_cast<size_t>(r / inner % count)]) *
+                               inner +
+                           r % inner;
+                   const auto scale = scales.row(row), zero = zeros.row(row);
+                   for (int64_t i = 0; i < columns; ++i) {
+                     const int64_t at = by_column ? places.indices[static_cast<size_t>(i)] : i;
+                     to[r * columns + i] =
+                         (levels.data<double>()[r * columns + i] - zero.at(at)) * scale.at(at);
+                   }
+                 }
+               });
   c.set_output(0, c.ideal ? y : convert(y, c.input(kScales).dtype()));
 }
 

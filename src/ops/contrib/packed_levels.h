@@ -7,8 +7,7 @@ namespace assay {
 
 /// The level number `i` of a row of bytes that holds levels of 2, 4 or 8 bits.
 inline int packed_level(const uint8_t* row, int64_t i, int bits) {
-  const int64_t per_byte = 8 / bits;
-  return (row[i / per_byte] >> (i % per_byte * bits)) & ((1 << bits) - 1);
+  return (row[i * bits >> 3] >> (i * bits & 7)) & ((1 << bits) - 1);
 }
 
 /// Bytes that hold `count` levels.
