@@ -64,6 +64,75 @@ constexpr PassCase kRuntimeCases[] = {
      "= "
      "com.microsoft.EmbedLayerNormalization (i, , w, p, , a, b) }",
      ""},
+    // lower_integer_products
+    {"lower_integer_products",
+     "g (uint8[2,3] a, float[1] s) => (float[2,2] y) <int8[3,2] b = {1, -2, 3, 4, -5, 6}, float t = {0.5}> { "
+     "y = "
+     "com.microsoft.MatMulIntegerToFloat (a, b, s, t) }",
+     "MatMulInteger(a, {1, -2, 3, 4, -5, 6}); Mul(s, 0.5); Cast<to=1>(%0); Mul(%2, %1); y = Identity(%3)"},
+    {"lower_integer_products",
+     "g (int8[1,2,3] a, float s, int8 z, float[1,2,2] c) => (float[1,2,2] y) <uint8[3,2] b = {1, 2, 3, 4, "
+     "250, "
+     "6}, float[2] t = {0.5, 0.25}, uint8[2] u = {7, 8}> { y = com.microsoft.MatMulIntegerToFloat (a, b, s, "
+     "t, "
+     "z, u, c) }",
+     "MatMulInteger(a, {1, 2, 3, 4, 250, 6}, z, {7, 8}); Mul(s, {0.5, 0.25}); Cast<to=1>(%0); Mul(%2, %1); "
+     "Add(%3, c); y = Identity(%4)"},
+    {"lower_integer_products",
+     "g (uint8[2,3] a, float s) => (float[2,2] y) <uint8[3,2] b = {1, 2, 3, 4, 250, 6}, float t = {0.5}, "
+     "uint8 "
+     "u = {7}> { y = com.microsoft.MatMulIntegerToFloat (a, b, s, t, , u) }",
+     "MatMulInteger(a, {1, 2, 3, 4, 250, 6}, -, 7); Mul(s, 0.5); Cast<to=1>(%0); Mul(%2, %1); y = "
+     "Identity(%3)"},
+    // float16
+    {"lower_integer_products",
+     "g (uint8[2,3] a, int8[3,2] b, float16 s) => (float16[2,2] y) { y = com.microsoft.MatMulIntegerToFloat "
+     "(a, "
+     "b, s, s) }",
+     ""},
+    // A stack of matrices on the right.
+    {"lower_integer_products",
+     "g (uint8[2,2,3] a, int8[2,3,2] b, float s) => (float[2,2,2] y) { y = "
+     "com.microsoft.MatMulIntegerToFloat "
+     "(a, b, s, s) }",
+     ""},
+    // The sums may need more than 32 bits.
+    {"lower_integer_products",
+     "g (uint8[1,33026] a, uint8[33026,1] b, float s) => (float[1,1] y) { y = "
+     "com.microsoft.MatMulIntegerToFloat (a, b, s, s) }",
+     ""},
+    {"lower_integer_products",
+     "g (float[2,3] a) => (float[2,2] y) <int8[3,2] b = {1, -2, 3, 4, -5, 6}, float[2] t = {0.5, 0.25}, "
+     "int8[2] "
+     "u = {1, 2}, float[2] c = {3, 4}> { y = com.microsoft.DynamicQuantizeMatMul (a, b, t, u, c) }",
+     "DynamicQuantizeLinear(a); MatMulInteger(%0, {1, -2, 3, 4, -5, 6}, %0.2, {1, 2}); Mul(%0.1, {0.5, "
+     "0.25}); Cast<to=1>(%1); Mul(%3, %2); Add(%4, {3, 4}); y = Identity(%5)"},
+    // There is no DynamicQuantizeLinear yet.
+    {"lower_integer_products",
+     "g (float[2,3] a) => (float[2,2] y) <int8[3,2] b = {1, -2, 3, 4, -5, 6}, float t = {0.5}> { y = "
+     "com.microsoft.DynamicQuantizeMatMul (a, b, t) }",
+     "", 10},
+    {"lower_integer_products",
+     "g (uint8[1,2,3] x, int8[3,12] w, float[12] b, float s, float t) => (float[1,2,4] y) { y = "
+     "com.microsoft.QAttention <num_heads = 2, unidirectional = 1> (x, w, b, s, t) }",
+     "MatMulInteger(x, w); Mul(s, t); Cast<to=1>(%0); Mul(%2, %1); Add(%3, b); Slice(%4, {0}, {4}, {2}, "
+     "{1}); Slice(%4, {4}, {8}, {2}, {1}); Slice(%4, {8}, {12}, {2}, {1}); y = "
+     "com.microsoft.MultiHeadAttention<num_heads=2, unidirectional=1>(%5, %6, %7)"},
+    {"lower_integer_products",
+     "g (uint8[1,2,3] x, int8[3,12] w, float[12] b, float s, float t, int32[1,3] m, uint8 z, "
+     "float[2,1,2,1,2] p) => (float[1,2,4] y, float[2,1,2,3,2] q) { y, q = com.microsoft.QAttention "
+     "<num_heads "
+     "= 2> (x, w, b, s, t, m, z, , p) }",
+     "MatMulInteger(x, w, z); Mul(s, t); Cast<to=1>(%0); Mul(%2, %1); Add(%3, b); Slice(%4, {0}, {4}, {2}, "
+     "{1}); Slice(%4, {4}, {8}, {2}, {1}); Slice(%4, {8}, {12}, {2}, {1}); Slice(p, {0}, {1}, {0}, {1}); "
+     "Reshape(%8, {1, 2, 1, 2}); Slice(p, {1}, {2}, {0}, {1}); Reshape(%10, {1, 2, 1, 2}); "
+     "com.microsoft.MultiHeadAttention<num_heads=2>(%5, %6, %7, -, m, -, %9, %11); y = Identity(%12); "
+     "Reshape(%12.1, {1, 1, 2, 3, 2}); Reshape(%12.2, {1, 1, 2, 3, 2}); Concat<axis=0>(%14, %15); q = "
+     "Identity(%16)"},
+    {"lower_integer_products",
+     "g (uint8[1,2,3] x, int8[3,12] w, float16[12] b, float16 s, float16 t) => (float16[1,2,4] y) { y = "
+     "com.microsoft.QAttention <num_heads = 2> (x, w, b, s, t) }",
+     ""},
 };
 
 }  // namespace
