@@ -215,7 +215,9 @@ std::optional<Patch> embedding(const Node& n, const PassContext& context) {
     const Shape table = *shape_of(n.input(kSegmentTable));
     if (shape_of(n.input(kSegments)) != ids || table.size() != 2 || table[1] != hidden) return std::nullopt;
   }
-  if (n.input(kMask) != nullptr && shape_of(n.input(kMask)) != ids) return std::nullopt;
+  constexpr int64_t kMostCounted = 1 << 24;
+  if (n.input(kMask) != nullptr && (shape_of(n.input(kMask)) != ids || length > kMostCounted))
+    return std::nullopt;
   const std::optional<Shape> given =
       n.input(kPositions) != nullptr ? shape_of(n.input(kPositions)) : std::nullopt;
   if (given ? *given != *ids && *given != Shape{1, length} : length > (*positions)[0]) return std::nullopt;
@@ -230,12 +232,12 @@ std::optional<Patch> embedding(const Node& n, const PassContext& context) {
   if (has_segments) sum = f.binary("Add", sum, f.gather(w.in(kSegmentTable), w.in(kSegments)));
   const Term y = f.normalize(sum, true, static_cast<float>(float_attribute(n, "epsilon", kEpsilon)));
   if (w.wants(1)) {
-    // How many elements of each row of the mask are 1.
+    // How many elements of each row of the mask are 1: float32 counts them exactly, and kernels sum it up.
     Term lengths = f.constant(Tensor::zeros(DType::kInt32, {(*ids)[0]}));
     if (w.has(kMask)) {
       const Term one = f.constant(Tensor::scalar(int32_t{1}));
-      const Term counted = f.cast(f.compare("Equal", w.in(kMask), one), DType::kInt32);
-      lengths = f.reshape(f.reduce("ReduceSum", counted), lengths.shape);
+      const Term ones = f.cast(f.compare("Equal", w.in(kMask), one), DType::kFloat32);
+      lengths = f.cast(f.reshape(f.reduce("ReduceSum", ones), lengths.shape), DType::kInt32);
     }
     f.give(lengths, n.output(1));
   }

@@ -51,8 +51,9 @@ constexpr PassCase kRuntimeCases[] = {
      "com.microsoft.EmbedLayerNormalization (i, s, w, p, t, a, b, m) }",
      "Gather<axis=0>(w, i); Slice(p, {0}, {3}, {0}, {1}); Add(%0, %1); Gather<axis=0>(t, s); Add(%2, %3); "
      "ReduceMean<axes=[2], keepdims=1>(%4); Sub(%4, %5); Mul(%6, %6); ReduceMean<axes=[2], keepdims=1>(%7); "
-     "Add(%8, 1e-12); Sqrt(%9); Div(%6, %10); Equal(m, 1); Cast<to=6>(%12); ReduceSum<keepdims=1>(%13, {1}); "
-     "Reshape(%14, {2}); l = Identity(%15); e = Identity(%4); Mul(%11, a); Add(%18, b); y = Identity(%19)"},
+     "Add(%8, 1e-12); Sqrt(%9); Div(%6, %10); Equal(m, 1); Cast<to=1>(%12); ReduceSum<keepdims=1>(%13, {1}); "
+     "Reshape(%14, {2}); Cast<to=6>(%15); l = Identity(%16); e = Identity(%4); Mul(%11, a); Add(%19, b); y = "
+     "Identity(%20)"},
     {"lower_fused",
      "g (int32[2,3] i, float[4,5] w, float[6,5] p, float[5] a, float[5] b, int32[1,3] k) => (float[2,3,5] y, "
      "int32[2] l) { y, l = com.microsoft.EmbedLayerNormalization <epsilon = 0.5> (i, , w, p, , a, b, , k) }",
@@ -64,6 +65,15 @@ constexpr PassCase kRuntimeCases[] = {
      "= "
      "com.microsoft.EmbedLayerNormalization (i, , w, p, , a, b) }",
      ""},
+    // lower_attention: a mask by lengths, as EmbedLayerNormalization gives it
+    {"lower_attention",
+     "g (float[1,2,4] q, float[1,3,4] k, float[1,3,4] v, int32[1] m) => (float[1,2,4] y) "
+     "{ y = com.microsoft.MultiHeadAttention <num_heads = 1, scale = 1.0> (q, k, v, , m) }",
+     "Reshape(q, {1, 2, 1, 4}); Transpose<perm=[0, 2, 1, 3]>(%0); Reshape(k, {1, 3, 1, 4}); "
+     "Transpose<perm=[0, 2, 1, 3]>(%2); Reshape(v, {1, 3, 1, 4}); Transpose<perm=[0, 2, 1, 3]>(%4); "
+     "Reshape(m, {1, 1}); Greater(%6, {0, 1, 2}); Where(%7, 0, -10000); Reshape(%8, {1, 1, 1, 3}); "
+     "Transpose<perm=[0, 1, 3, 2]>(%3); MatMul(%1, %10); Add(%11, %9); Softmax<axis=3>(%12); MatMul(%13, "
+     "%5); Transpose<perm=[0, 2, 1, 3]>(%14); Reshape(%15, {1, 2, 4}); y = Identity(%16)"},
     // lower_integer_products
     {"lower_integer_products",
      "g (uint8[2,3] a, float[1] s) => (float[2,2] y) <int8[3,2] b = {1, -2, 3, 4, -5, 6}, float t = {0.5}> { "
