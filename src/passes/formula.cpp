@@ -29,9 +29,10 @@ Term Formula::constant(Tensor t) {
   return out;
 }
 
-Term Formula::node(const char* op, std::initializer_list<Patch::Ref> inputs, AttributeList attributes,
-                   DType dtype, Shape shape) {
-  const Patch::Ref made = patch_.add(op, inputs, std::move(attributes), nullptr, type_of_term(dtype, shape));
+Term Formula::node(const char* op, std::vector<Patch::Ref> inputs, AttributeList attributes, DType dtype,
+                   Shape shape) {
+  const Patch::Ref made =
+      patch_.add(op, std::move(inputs), std::move(attributes), nullptr, type_of_term(dtype, shape));
   return {made, dtype, std::move(shape)};
 }
 
@@ -46,6 +47,10 @@ Term Formula::compare(const char* op, const Term& x, const Term& y) {
 }
 
 Term Formula::negate(const Term& x) { return node("Not", {x.ref}, {}, DType::kBool, x.shape); }
+
+Term Formula::cast(const Term& x, DType to) {
+  return node("Cast", {x.ref}, {{"to", static_cast<int64_t>(to)}}, to, x.shape);
+}
 
 Term Formula::choose(const Term& condition, const Term& x, const Term& y) {
   return node("Where", {condition.ref, x.ref, y.ref}, {}, x.dtype,
@@ -110,6 +115,12 @@ Term Formula::instance_norm(const Term& x, float epsilon) {
   const Tensor zeros = Tensor::zeros(DType::kFloat32, Shape{x.shape[1]});
   return node("InstanceNormalization", {x.ref, constant(ones).ref, constant(zeros).ref},
               {{"epsilon", epsilon}}, x.dtype, x.shape);
+}
+
+Term Formula::normalize(const Term& x, bool centred, float epsilon) {
+  const Term d = centred ? binary("Sub", x, reduce("ReduceMean", x)) : x;
+  const Term variance = reduce("ReduceMean", binary("Mul", d, d));
+  return binary("Div", d, unary("Sqrt", binary("Add", variance, number(epsilon))));
 }
 
 Term Formula::softmax(const Term& x) {

@@ -1,7 +1,6 @@
 // Writes formulas: standard nodes of known shapes, added to a patch one after the other.
 #pragma once
 
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -31,9 +30,13 @@ class Formula {
   Term constant(Tensor t);
   Term number(float x) { return constant(Tensor::scalar(x)); }
 
+  /// Any node of one result; null for an input that is left out.
+  Term node(const char* op, std::vector<Patch::Ref> inputs, AttributeList attributes, DType dtype,
+            Shape shape);
   Term unary(const char* op, const Term& x);
   /// Elementwise, broadcast.
   Term binary(const char* op, const Term& x, const Term& y);
+  Term cast(const Term& x, DType to);
   Term choose(const Term& condition, const Term& x, const Term& y);
   Term matmul(const Term& x, const Term& y);
   Term transpose(const Term& x, std::vector<int64_t> perm);
@@ -45,6 +48,9 @@ class Formula {
   Term gather(const Term& x, const Term& index);
   /// Of images [n, c, ...]: every one's channels each to mean 0 and variance 1.
   Term instance_norm(const Term& x, float epsilon);
+  /// Over the last axis, to mean 0 and variance 1, or, not `centred`, to mean square 1: the form that the
+  /// passes fuse_layer_norm and fuse_rms_norm know.
+  Term normalize(const Term& x, bool centred, float epsilon);
   /// Over the last axis.
   Term softmax(const Term& x);
   /// Over the last axis, or over these, which stay with an extent of 1.
@@ -57,8 +63,6 @@ class Formula {
   void give(const Term& x, Value* output);
 
  private:
-  Term node(const char* op, std::initializer_list<Patch::Ref> inputs, AttributeList attributes, DType dtype,
-            Shape shape);
   Patch::Ref ints(std::vector<int64_t> values) { return constant(Tensor::vector(values)).ref; }
 
   Patch& patch_;

@@ -1,9 +1,10 @@
 // Attention of the standard, and Attention and MultiHeadAttention of ONNX Runtime, become what they stand
 // for: products of queries and keys, a softmax, products with the values. float32 and known shapes; forms
-// that need more are left as they are (masks by lengths, shared buffers, capped scores, the scores as an
-// output).
+// that need more are left as they are (masks by beginnings and ends, shared buffers, capped scores, the
+// scores as an output).
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "passes/extents.h"
 #include "passes/formula.h"
@@ -148,8 +149,15 @@ std::optional<Patch> standard(const Node& n, const PassContext& context) {
   return patch;
 }
 
-/// A mask [batch, keys] of int32, in which keys that are not above 0 get a number added; and a bias of the
-/// scores. False when either has another form.
+/// 0, 1, .. of int32.
+Term indices(Formula& f, int64_t count) {
+  Tensor t = Tensor::allocate(DType::kInt32, {count});
+  std::iota(t.mutable_data<int32_t>(), t.mutable_data<int32_t>() + count, 0);
+  return f.constant(t);
+}
+
+/// A mask [batch, keys] of int32, in which keys that are not above 0 get a number added, or [batch], how many
+/// keys get none; and a bias of the scores. False when either has another form.
 bool add_biases(Formula& f, const Node& n, size_t mask, size_t score_bias, const Shape& scores, Bias& bias) {
   if (Value* v = n.input(score_bias)) {
     const std::optional<Shape> shape = shape_of(v);
@@ -160,9 +168,12 @@ bool add_biases(Formula& f, const Node& n, size_t mask, size_t score_bias, const
   }
   if (Value* v = n.input(mask)) {
     const std::optional<Shape> shape = shape_of(v);
-    if (shape != Shape{scores[0], scores[3]} || dtype_of(v) != DType::kInt32) return false;
-    const Term zero = f.constant(Tensor::scalar(int32_t{0}));
-    const Term allowed = f.compare("Greater", Formula::of(v), zero);
+    const bool by_lengths = shape == Shape{scores[0]};
+    if ((!by_lengths && shape != Shape{scores[0], scores[3]}) || dtype_of(v) != DType::kInt32) return false;
+    const Term given = Formula::of(v);
+    const Term allowed = by_lengths
+                             ? f.compare("Greater", f.reshape(given, {scores[0], 1}), indices(f, scores[3]))
+                             : f.compare("Greater", given, f.constant(Tensor::scalar(int32_t{0})));
     const Term filtered = f.choose(
         allowed, f.number(0), f.number(static_cast<float>(float_attribute(n, "mask_filter_value", -10000))));
     bias.added.push_back(f.reshape(filtered, {scores[0], 1, 1, scores[3]}));

@@ -1,7 +1,9 @@
 // What ONNX Runtime's optimiser writes for common formulas, and RotaryEmbedding, become those formulas again:
 // then every kernel and fusion there is serves them. float32 and known shapes; attention is in
 // lower_attention.cpp.
+#include <array>
 #include <cmath>
+#include <limits>
 
 #include "passes/extents.h"
 #include "passes/formula.h"
@@ -12,6 +14,8 @@ namespace assay::pass_lower_fused {
 namespace {
 
 constexpr std::string_view kMicrosoft = "com.microsoft";
+/// What layer normalisation adds to the variance where the node does not say.
+constexpr double kEpsilon = 9.99999996e-13;
 
 struct Writer {
   const Node& n;
@@ -78,15 +82,6 @@ std::optional<Patch> activation(const Node& n, const PassContext& context) {
   return w.done(w.f.binary("Mul", x, w.f.unary("Sigmoid", scaled)));
 }
 
-/// x normalised over its last axis, times gamma, plus beta; the form that fuse_layer_norm knows.
-Term normalized(Writer& w, const Term& x, bool centred, float epsilon, const Term& gamma) {
-  Formula& f = w.f;
-  const Term d = centred ? f.binary("Sub", x, f.reduce("ReduceMean", x)) : x;
-  const Term variance = f.reduce("ReduceMean", f.binary("Mul", d, d));
-  const Term deviation = f.unary("Sqrt", f.binary("Add", variance, f.number(epsilon)));
-  return f.binary("Mul", f.binary("Div", d, deviation), gamma);
-}
-
 std::optional<Patch> skip_norm(const Node& n, const PassContext& context, bool centred) {
   const size_t beta = centred ? 3 : n.inputs().size(), bias = centred ? 4 : 3;
   const std::optional<Shape> x = shape_of(n.input(0)), skip = shape_of(n.input(1));
@@ -97,8 +92,8 @@ std::optional<Patch> skip_norm(const Node& n, const PassContext& context, bool c
   if (w.wants(1) || w.wants(2)) return std::nullopt;
   Term sum = w.f.binary("Add", w.in(0), w.in(1));
   if (w.has(bias)) sum = w.f.binary("Add", sum, w.in(bias));
-  Term y =
-      normalized(w, sum, centred, static_cast<float>(float_attribute(n, "epsilon", 9.99999996e-13)), w.in(2));
+  const auto epsilon = static_cast<float>(float_attribute(n, "epsilon", kEpsilon));
+  Term y = w.f.binary("Mul", w.f.normalize(sum, centred, epsilon), w.in(2));
   if (w.has(beta)) y = w.f.binary("Add", y, w.in(beta));
   if (w.wants(3)) w.f.give(sum, n.output(3));
   return w.done(y);
@@ -111,8 +106,8 @@ std::optional<Patch> simplified_norm(const Node& n, const PassContext& context) 
     return std::nullopt;
   Writer w(n, context);
   if (w.wants(1)) return std::nullopt;
-  return w.done(normalized(w, w.in(0), false,
-                           static_cast<float>(float_attribute(n, "epsilon", 9.99999975e-06)), w.in(1)));
+  const auto epsilon = static_cast<float>(float_attribute(n, "epsilon", 9.99999975e-06));
+  return w.done(w.f.binary("Mul", w.f.normalize(w.in(0), false, epsilon), w.in(1)));
 }
 
 std::optional<Patch> fused_matmul(const Node& n, const PassContext& context) {
@@ -205,12 +200,142 @@ std::optional<Patch> group_norm(const Node& n, const PassContext& context) {
   return w.done(f.reshape(f.binary("Add", scaled, f.reshape(w.in(2), {scales, 1})), *x));
 }
 
+/// The sum of what three tables say of words, positions and segments, normalised.
+std::optional<Patch> embedding(const Node& n, const PassContext& context) {
+  enum : size_t { kWords, kSegments, kWordTable, kPositionTable, kSegmentTable, kGamma, kBeta, kMask };
+  constexpr size_t kPositions = kMask + 1;
+  const std::optional<Shape> ids = shape_of(n.input(kWords)), words = shape_of(n.input(kWordTable)),
+                             positions = shape_of(n.input(kPositionTable));
+  if (!words || !positions || ids->size() != 2 || words->size() != 2 || positions->size() != 2)
+    return std::nullopt;
+  const int64_t length = (*ids)[1], hidden = (*words)[1];
+  const bool has_segments = n.input(kSegments) != nullptr;
+  if (has_segments != (n.input(kSegmentTable) != nullptr) || (*positions)[1] != hidden) return std::nullopt;
+  if (has_segments) {
+    const Shape table = *shape_of(n.input(kSegmentTable));
+    if (shape_of(n.input(kSegments)) != ids || table.size() != 2 || table[1] != hidden) return std::nullopt;
+  }
+  constexpr int64_t kMostCounted = 1 << 24;
+  if (n.input(kMask) != nullptr && (shape_of(n.input(kMask)) != ids || length > kMostCounted))
+    return std::nullopt;
+  const std::optional<Shape> given =
+      n.input(kPositions) != nullptr ? shape_of(n.input(kPositions)) : std::nullopt;
+  if (given ? *given != *ids && *given != Shape{1, length} : length > (*positions)[0]) return std::nullopt;
+  for (const size_t i : {kGamma, kBeta})
+    if (n.input(i) == nullptr || shape_of(n.input(i)) != Shape{hidden}) return std::nullopt;
+  Writer w(n, context);
+  Formula& f = w.f;
+  const Term word = f.gather(w.in(kWordTable), w.in(kWords));
+  const Term position =
+      given ? f.gather(w.in(kPositionTable), w.in(kPositions)) : f.slice(w.in(kPositionTable), 0, 0, length);
+  Term sum = f.binary("Add", word, position);
+  if (has_segments) sum = f.binary("Add", sum, f.gather(w.in(kSegmentTable), w.in(kSegments)));
+  const Term y = f.normalize(sum, true, static_cast<float>(float_attribute(n, "epsilon", kEpsilon)));
+  if (w.wants(1)) {
+    // How many elements of each row of the mask are 1: float32 counts them exactly, and kernels sum it up.
+    Term lengths = f.constant(Tensor::zeros(DType::kInt32, {(*ids)[0]}));
+    if (w.has(kMask)) {
+      const Term one = f.constant(Tensor::scalar(int32_t{1}));
+      const Term ones = f.cast(f.compare("Equal", w.in(kMask), one), DType::kFloat32);
+      lengths = f.cast(f.reshape(f.reduce("ReduceSum", ones), lengths.shape), DType::kInt32);
+    }
+    f.give(lengths, n.output(1));
+  }
+  if (w.wants(2)) f.give(sum, n.output(2));
+  return w.done(f.binary("Add", f.binary("Mul", y, w.in(kGamma)), w.in(kBeta)));
+}
+
+/// An activation with the numbers it takes, which its operator has as attributes.
+struct Activation {
+  std::string_view name;
+  const char* operation;
+  std::array<const char*, 2> attributes = {};
+};
+
+constexpr Activation kActivations[] = {{"Relu", "Relu"},
+                                       {"Sigmoid", "Sigmoid"},
+                                       {"Tanh", "Tanh"},
+                                       {"Softplus", "Softplus"},
+                                       {"Softsign", "Softsign"},
+                                       {"LeakyRelu", "LeakyRelu", {"alpha"}},
+                                       {"Elu", "Elu", {"alpha"}},
+                                       {"ThresholdedRelu", "ThresholdedRelu", {"alpha"}},
+                                       {"HardSigmoid", "HardSigmoid", {"alpha", "beta"}}};
+
+/// Parameters that are not given have defaults, those of the operators. Nothing for what cannot be evaluated.
+std::optional<Term> activated(Writer& w, const Term& x, const std::vector<float>& parameters) {
+  Formula& f = w.f;
+  const std::string_view name = string_attribute(w.n, "activation", "");
+  if (name.empty()) return x;
+  if (parameters.size() > 3) return std::nullopt;
+  if (name == "Clip" && w.context.model.opset() >= 11) {
+    constexpr float kMost = std::numeric_limits<float>::max();
+    const float low = !parameters.empty() ? parameters[0] : -kMost,
+                high = parameters.size() > 1 ? parameters[1] : kMost;
+    if (!(low <= high)) return std::nullopt;
+    return f.node("Clip", {x.ref, f.number(low).ref, f.number(high).ref}, {}, x.dtype, x.shape);
+  }
+  for (const Activation& a : kActivations) {
+    if (a.name != name) continue;
+    AttributeList attributes;
+    for (size_t i = 0; i < std::min(parameters.size(), a.attributes.size()); ++i)
+      if (a.attributes[i] != nullptr) attributes.emplace_back(a.attributes[i], parameters[i]);
+    return f.node(a.operation, {x.ref}, std::move(attributes), x.dtype, x.shape);
+  }
+  return std::nullopt;
+}
+
+/// Attributes and inputs of an operator that a fused one does before its activation.
+AttributeList product_attributes(const Node& n) {
+  AttributeList list;
+  for (const Attribute& a : n.attributes)
+    if (!a.name.starts_with("activation")) list.emplace_back(a.name, a.data);
+  return list;
+}
+
+std::vector<Patch::Ref> product_inputs(const Node& n) {
+  std::vector<Patch::Ref> inputs = {n.input(0), n.input(1)};
+  if (n.input(2) != nullptr) inputs.emplace_back(n.input(2));
+  return inputs;
+}
+
+std::optional<Patch> convolution(const Node& n, const PassContext& context) {
+  const std::optional<Shape> out = shape_of(n.output(0));
+  if (!out || n.input(1) == nullptr || (n.input(3) != nullptr && shape_of(n.input(3)) != out))
+    return std::nullopt;
+  std::vector<float> parameters;
+  if (const Attribute* a = n.find_attribute("activation_params"))
+    if (const auto* list = a->get_if<std::vector<float>>()) parameters = *list;
+  Writer w(n, context);
+  Term y = w.f.node("Conv", product_inputs(n), product_attributes(n), DType::kFloat32, *out);
+  if (w.has(3)) y = w.f.binary("Add", y, w.in(3));
+  const std::optional<Term> result = activated(w, y, parameters);
+  return result ? std::optional(w.done(*result)) : std::nullopt;
+}
+
+std::optional<Patch> gemm(const Node& n, const PassContext& context) {
+  const std::optional<Shape> out = shape_of(n.output(0));
+  // Gemm takes no less than three inputs before opset 11.
+  if (!out || n.input(1) == nullptr || (n.input(2) == nullptr && context.model.opset() < 11))
+    return std::nullopt;
+  std::vector<float> parameters;
+  for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"}) {
+    if (n.find_attribute(name) == nullptr) break;
+    parameters.push_back(static_cast<float>(float_attribute(n, name, 0)));
+  }
+  Writer w(n, context);
+  const Term y = w.f.node("Gemm", product_inputs(n), product_attributes(n), DType::kFloat32, *out);
+  const std::optional<Term> result = activated(w, y, parameters);
+  return result ? std::optional(w.done(*result)) : std::nullopt;
+}
+
 bool is_float32_of_known_shapes(const Node& n) {
   for (const Value* v : n.inputs()) {
     if (v == nullptr) continue;
     const std::optional<Shape> shape = shape_of(v);
     if (!shape || shape->numel() == 0) return false;
-    if (dtype_of(v) != DType::kFloat32 && dtype_of(v) != DType::kInt64) return false;
+    const DType dtype = dtype_of(v);
+    if (dtype != DType::kFloat32 && dtype != DType::kInt64 && dtype != DType::kInt32) return false;
   }
   return n.input(0) != nullptr && n.output(0) != nullptr && dtype_of(n.output(0)) == DType::kFloat32;
 }
@@ -230,6 +355,9 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
     return activation(n, context);
   if (op == "SkipLayerNormalization") return skip_norm(n, context, true);
   if (op == "SkipSimplifiedLayerNormalization") return skip_norm(n, context, false);
+  if (op == "EmbedLayerNormalization") return embedding(n, context);
+  if (op == "FusedConv") return convolution(n, context);
+  if (op == "FusedGemm") return gemm(n, context);
   if (op == "FusedMatMul" || op == "TransposeMatMul") return fused_matmul(n, context);
   return std::nullopt;
 }

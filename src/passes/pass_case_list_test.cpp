@@ -709,7 +709,8 @@ std::string text_of(const Attribute& a) {
 std::span<const PassCase> pass_cases() {
   static const std::vector<PassCase> kAll = [] {
     std::vector<PassCase> all(std::begin(kCases), std::end(kCases));
-    all.insert(all.end(), loop_pass_cases().begin(), loop_pass_cases().end());
+    for (const std::span<const PassCase> more : {loop_pass_cases(), runtime_pass_cases()})
+      all.insert(all.end(), more.begin(), more.end());
     return all;
   }();
   return kAll;

@@ -25,6 +25,8 @@ struct PassCase {
 std::span<const PassCase> pass_cases();
 /// Those among them whose passes work on Loop and Scan.
 std::span<const PassCase> loop_pass_cases();
+/// Those whose passes lower operators of ONNX Runtime's optimiser and quantiser.
+std::span<const PassCase> runtime_pass_cases();
 
 /// The case's model, types inferred.
 std::shared_ptr<Model> model_of(const PassCase& c);

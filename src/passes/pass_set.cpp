@@ -41,6 +41,7 @@ constexpr Place kPlaces[] = {
     {PassStage::kSpecialize, &pass_hoist_loop_nodes::def},
     {PassStage::kSpecialize, &pass_lower_formulas::def},
     {PassStage::kSpecialize, &pass_lower_fused::def},
+    {PassStage::kSpecialize, &pass_lower_integer_products::def},
     {PassStage::kSpecialize, &pass_lower_attention::def},
     {PassStage::kSpecialize, &pass_eliminate_identity::def},
     {PassStage::kSpecialize, &pass_lower_batch_norm::def},

@@ -55,22 +55,28 @@ Patch::Ref Patch::constant(std::string hint, Tensor tensor) {
 
 Patch::Ref Patch::add(std::string op_type, std::vector<Ref> inputs, AttributeList attributes, Value* output,
                       Type type, std::string domain) {
-  NewNode n{std::move(op_type),
-            std::move(domain),
-            std::move(inputs),
-            std::move(attributes),
-            {},
-            std::move(type),
-            -1};
-  if (output != nullptr) {
-    n.outputs = {output};
-    nodes_.push_back(std::move(n));
-    return output;
-  }
-  made_.push_back(nullptr);
-  n.index = static_cast<int>(made_.size()) - 1;
-  nodes_.push_back(std::move(n));
-  return Ref::to_made(nodes_.back().index);
+  if (output == nullptr)
+    return add_fresh(std::move(op_type), std::move(inputs), std::move(attributes), {std::move(type)},
+                     std::move(domain))[0];
+  add_multi(std::move(op_type), std::move(inputs), std::move(attributes), {output}, std::move(domain));
+  return output;
+}
+
+std::vector<Patch::Ref> Patch::add_fresh(std::string op_type, std::vector<Ref> inputs,
+                                         AttributeList attributes, std::vector<Type> types,
+                                         std::string domain) {
+  const size_t first = made_.size();
+  made_.resize(first + types.size(), nullptr);
+  std::vector<Ref> outputs;
+  for (size_t i = first; i < made_.size(); ++i) outputs.push_back(Ref::to_made(static_cast<int>(i)));
+  nodes_.push_back({std::move(op_type),
+                    std::move(domain),
+                    std::move(inputs),
+                    std::move(attributes),
+                    {},
+                    std::move(types),
+                    static_cast<int>(first)});
+  return outputs;
 }
 
 void Patch::add_multi(std::string op_type, std::vector<Ref> inputs, AttributeList attributes,
@@ -102,10 +108,11 @@ void Patch::apply(const PassContext& context, NodeOrder& order) {
     std::vector<Value*> inputs;
     for (const Ref& r : n.inputs) inputs.push_back(resolve(r));
     std::vector<Value*> outputs = n.outputs;
-    if (n.index >= 0) {
-      const std::string hint = name_.empty() ? n.op_type : name_ + "/" + n.op_type;
-      outputs = {g.add_value(g.unique_name(hint), std::move(n.type))};
-      made_[static_cast<size_t>(n.index)] = outputs[0];
+    const std::string hint = name_.empty() ? n.op_type : name_ + "/" + n.op_type;
+    for (Type& type : n.types) {
+      made_[static_cast<size_t>(n.first) + outputs.size()] =
+          g.add_value(g.unique_name(hint), std::move(type));
+      outputs.push_back(made_[static_cast<size_t>(n.first) + outputs.size()]);
     }
     Node* added = g.add_node(std::move(n.op_type), std::move(inputs), std::move(outputs),
                              std::move(n.attributes), name_, std::move(n.domain));

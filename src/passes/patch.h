@@ -58,6 +58,9 @@ class Patch {
   /// type.
   Ref add(std::string op_type, std::vector<Ref> inputs, AttributeList attributes = {},
           Value* output = nullptr, Type type = {}, std::string domain = {});
+  /// A new node with a fresh output of each of these types.
+  std::vector<Ref> add_fresh(std::string op_type, std::vector<Ref> inputs, AttributeList attributes,
+                             std::vector<Type> types, std::string domain = {});
   /// A new node whose outputs are taken over from removed nodes.
   void add_multi(std::string op_type, std::vector<Ref> inputs, AttributeList attributes,
                  std::vector<Value*> outputs, std::string domain = {});
@@ -81,9 +84,9 @@ class Patch {
     std::string op_type, domain;
     std::vector<Ref> inputs;
     AttributeList attributes;
-    std::vector<Value*> outputs;  // empty: one fresh value
-    Type type;
-    int index = -1;
+    std::vector<Value*> outputs;
+    std::vector<Type> types;  // of fresh outputs, where there are no others
+    int first = -1;           // of these in made_
   };
   struct Replacement {
     Value* from;

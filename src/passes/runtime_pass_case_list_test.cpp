@@ -1,0 +1,152 @@
+// Cases of passes that lower operators of ONNX Runtime's optimiser and quantiser.
+#include "passes/pass_cases.h"
+
+namespace assay {
+namespace {
+
+constexpr PassCase kRuntimeCases[] = {
+    // lower_fused: an activation behind a product
+    {"lower_fused",
+     "g (float[1,2,4,4] x, float[3,2,3,3] w, float[3] b) => (float[1,3,4,4] y) { y = com.microsoft.FusedConv "
+     "<activation = \"Relu\", pads = [1, 1, 1, 1]> (x, w, b) }",
+     "Conv<pads=[1, 1, 1, 1]>(x, w, b); Relu(%0); y = Identity(%1)"},
+    {"lower_fused",
+     "g (float[1,2,4] x, float[3,2,2] w, float[1,3,3] z) => (float[1,3,3] y) { y = com.microsoft.FusedConv "
+     "<activation = \"Clip\", activation_params = [-0.5, 1.5]> (x, w, , z) }",
+     "Conv(x, w); Add(%0, z); Clip(%1, -0.5, 1.5); y = Identity(%2)"},
+    {"lower_fused",
+     "g (float[1,2,4] x, float[3,2,2] w) => (float[1,3,3] y) { y = com.microsoft.FusedConv <activation = "
+     "\"HardSigmoid\", activation_params = [0.25, 0.5]> (x, w) }",
+     "Conv(x, w); HardSigmoid<alpha=0.25, beta=0.5>(%0); y = Identity(%1)"},
+    {"lower_fused",
+     "g (float[1,2,4] x, float[3,2,2] w) => (float[1,3,3] y) { y = com.microsoft.FusedConv <activation = "
+     "\"LeakyRelu\", activation_params = [0.125]> (x, w) }",
+     "Conv(x, w); LeakyRelu<alpha=0.125>(%0); y = Identity(%1)"},
+    // Clip has its bounds as attributes.
+    {"lower_fused",
+     "g (float[1,2,4] x, float[3,2,2] w) => (float[1,3,3] y) { y = com.microsoft.FusedConv <activation = "
+     "\"Clip\"> (x, w) }",
+     "", 10},
+    {"lower_fused",
+     "g (float16[1,2,4] x, float16[3,2,2] w) => (float16[1,3,3] y) { y = com.microsoft.FusedConv <activation "
+     "= \"Relu\"> (x, w) }",
+     ""},
+    {"lower_fused",
+     "g (float[2,3] x, float[4,3] w, float[4] b) => (float[2,4] y) { y = com.microsoft.FusedGemm <activation "
+     "= \"LeakyRelu\", activation_alpha = 0.25, transB = 1, alpha = 0.5> (x, w, b) }",
+     "Gemm<transB=1, alpha=0.5>(x, w, b); LeakyRelu<alpha=0.25>(%0); y = Identity(%1)"},
+    {"lower_fused",
+     "g (float[2,3] x, float[3,4] w) => (float[2,4] y) { y = com.microsoft.FusedGemm <activation = \"Tanh\"> "
+     "(x, w) }",
+     "Gemm(x, w); Tanh(%0); y = Identity(%1)"},
+    // There is no Gemm of two inputs yet.
+    {"lower_fused",
+     "g (float[2,3] x, float[3,4] w) => (float[2,4] y) { y = com.microsoft.FusedGemm <activation = \"Tanh\"> "
+     "(x, w) }",
+     "", 10},
+    // lower_fused: embeddings
+    {"lower_fused",
+     "g (int32[2,3] i, int32[2,3] s, float[4,5] w, float[6,5] p, float[2,5] t, float[5] a, float[5] b, "
+     "int32[2,3] m) => (float[2,3,5] y, int32[2] l, float[2,3,5] e) { y, l, e = "
+     "com.microsoft.EmbedLayerNormalization (i, s, w, p, t, a, b, m) }",
+     "Gather<axis=0>(w, i); Slice(p, {0}, {3}, {0}, {1}); Add(%0, %1); Gather<axis=0>(t, s); Add(%2, %3); "
+     "ReduceMean<axes=[2], keepdims=1>(%4); Sub(%4, %5); Mul(%6, %6); ReduceMean<axes=[2], keepdims=1>(%7); "
+     "Add(%8, 1e-12); Sqrt(%9); Div(%6, %10); Equal(m, 1); Cast<to=1>(%12); ReduceSum<keepdims=1>(%13, {1}); "
+     "Reshape(%14, {2}); Cast<to=6>(%15); l = Identity(%16); e = Identity(%4); Mul(%11, a); Add(%19, b); y = "
+     "Identity(%20)"},
+    {"lower_fused",
+     "g (int32[2,3] i, float[4,5] w, float[6,5] p, float[5] a, float[5] b, int32[1,3] k) => (float[2,3,5] y, "
+     "int32[2] l) { y, l = com.microsoft.EmbedLayerNormalization <epsilon = 0.5> (i, , w, p, , a, b, , k) }",
+     "Gather<axis=0>(w, i); Gather<axis=0>(p, k); Add(%0, %1); ReduceMean<axes=[2], keepdims=1>(%2); Sub(%2, "
+     "%3); Mul(%4, %4); ReduceMean<axes=[2], keepdims=1>(%5); Add(%6, 0.5); Sqrt(%7); Div(%4, %8); l = "
+     "Identity({0, 0}); Mul(%9, a); Add(%11, b); y = Identity(%12)"},
+    {"lower_fused",
+     "g (int32[2,3] i, float16[4,5] w, float16[6,5] p, float16[5] a, float16[5] b) => (float16[2,3,5] y) { y "
+     "= "
+     "com.microsoft.EmbedLayerNormalization (i, , w, p, , a, b) }",
+     ""},
+    // lower_attention: a mask by lengths, as EmbedLayerNormalization gives it
+    {"lower_attention",
+     "g (float[1,2,4] q, float[1,3,4] k, float[1,3,4] v, int32[1] m) => (float[1,2,4] y) "
+     "{ y = com.microsoft.MultiHeadAttention <num_heads = 1, scale = 1.0> (q, k, v, , m) }",
+     "Reshape(q, {1, 2, 1, 4}); Transpose<perm=[0, 2, 1, 3]>(%0); Reshape(k, {1, 3, 1, 4}); "
+     "Transpose<perm=[0, 2, 1, 3]>(%2); Reshape(v, {1, 3, 1, 4}); Transpose<perm=[0, 2, 1, 3]>(%4); "
+     "Reshape(m, {1, 1}); Greater(%6, {0, 1, 2}); Where(%7, 0, -10000); Reshape(%8, {1, 1, 1, 3}); "
+     "Transpose<perm=[0, 1, 3, 2]>(%3); MatMul(%1, %10); Add(%11, %9); Softmax<axis=3>(%12); MatMul(%13, "
+     "%5); Transpose<perm=[0, 2, 1, 3]>(%14); Reshape(%15, {1, 2, 4}); y = Identity(%16)"},
+    // lower_integer_products
+    {"lower_integer_products",
+     "g (uint8[2,3] a, float[1] s) => (float[2,2] y) <int8[3,2] b = {1, -2, 3, 4, -5, 6}, float t = {0.5}> { "
+     "y = "
+     "com.microsoft.MatMulIntegerToFloat (a, b, s, t) }",
+     "MatMulInteger(a, {1, -2, 3, 4, -5, 6}); Mul(s, 0.5); Cast<to=1>(%0); Mul(%2, %1); y = Identity(%3)"},
+    {"lower_integer_products",
+     "g (int8[1,2,3] a, float s, int8 z, float[1,2,2] c) => (float[1,2,2] y) <uint8[3,2] b = {1, 2, 3, 4, "
+     "250, "
+     "6}, float[2] t = {0.5, 0.25}, uint8[2] u = {7, 8}> { y = com.microsoft.MatMulIntegerToFloat (a, b, s, "
+     "t, "
+     "z, u, c) }",
+     "MatMulInteger(a, {1, 2, 3, 4, 250, 6}, z, {7, 8}); Mul(s, {0.5, 0.25}); Cast<to=1>(%0); Mul(%2, %1); "
+     "Add(%3, c); y = Identity(%4)"},
+    {"lower_integer_products",
+     "g (uint8[2,3] a, float s) => (float[2,2] y) <uint8[3,2] b = {1, 2, 3, 4, 250, 6}, float t = {0.5}, "
+     "uint8 "
+     "u = {7}> { y = com.microsoft.MatMulIntegerToFloat (a, b, s, t, , u) }",
+     "MatMulInteger(a, {1, 2, 3, 4, 250, 6}, -, 7); Mul(s, 0.5); Cast<to=1>(%0); Mul(%2, %1); y = "
+     "Identity(%3)"},
+    // float16
+    {"lower_integer_products",
+     "g (uint8[2,3] a, int8[3,2] b, float16 s) => (float16[2,2] y) { y = com.microsoft.MatMulIntegerToFloat "
+     "(a, "
+     "b, s, s) }",
+     ""},
+    // A stack of matrices on the right.
+    {"lower_integer_products",
+     "g (uint8[2,2,3] a, int8[2,3,2] b, float s) => (float[2,2,2] y) { y = "
+     "com.microsoft.MatMulIntegerToFloat "
+     "(a, b, s, s) }",
+     ""},
+    // The sums may need more than 32 bits.
+    {"lower_integer_products",
+     "g (uint8[1,33026] a, uint8[33026,1] b, float s) => (float[1,1] y) { y = "
+     "com.microsoft.MatMulIntegerToFloat (a, b, s, s) }",
+     ""},
+    {"lower_integer_products",
+     "g (float[2,3] a) => (float[2,2] y) <int8[3,2] b = {1, -2, 3, 4, -5, 6}, float[2] t = {0.5, 0.25}, "
+     "int8[2] "
+     "u = {1, 2}, float[2] c = {3, 4}> { y = com.microsoft.DynamicQuantizeMatMul (a, b, t, u, c) }",
+     "DynamicQuantizeLinear(a); MatMulInteger(%0, {1, -2, 3, 4, -5, 6}, %0.2, {1, 2}); Mul(%0.1, {0.5, "
+     "0.25}); Cast<to=1>(%1); Mul(%3, %2); Add(%4, {3, 4}); y = Identity(%5)"},
+    // There is no DynamicQuantizeLinear yet.
+    {"lower_integer_products",
+     "g (float[2,3] a) => (float[2,2] y) <int8[3,2] b = {1, -2, 3, 4, -5, 6}, float t = {0.5}> { y = "
+     "com.microsoft.DynamicQuantizeMatMul (a, b, t) }",
+     "", 10},
+    {"lower_integer_products",
+     "g (uint8[1,2,3] x, int8[3,12] w, float[12] b, float s, float t) => (float[1,2,4] y) { y = "
+     "com.microsoft.QAttention <num_heads = 2, unidirectional = 1> (x, w, b, s, t) }",
+     "MatMulInteger(x, w); Mul(s, t); Cast<to=1>(%0); Mul(%2, %1); Add(%3, b); Slice(%4, {0}, {4}, {2}, "
+     "{1}); Slice(%4, {4}, {8}, {2}, {1}); Slice(%4, {8}, {12}, {2}, {1}); y = "
+     "com.microsoft.MultiHeadAttention<num_heads=2, unidirectional=1>(%5, %6, %7)"},
+    {"lower_integer_products",
+     "g (uint8[1,2,3] x, int8[3,12] w, float[12] b, float s, float t, int32[1,3] m, uint8 z, "
+     "float[2,1,2,1,2] p) => (float[1,2,4] y, float[2,1,2,3,2] q) { y, q = com.microsoft.QAttention "
+     "<num_heads "
+     "= 2> (x, w, b, s, t, m, z, , p) }",
+     "MatMulInteger(x, w, z); Mul(s, t); Cast<to=1>(%0); Mul(%2, %1); Add(%3, b); Slice(%4, {0}, {4}, {2}, "
+     "{1}); Slice(%4, {4}, {8}, {2}, {1}); Slice(%4, {8}, {12}, {2}, {1}); Slice(p, {0}, {1}, {0}, {1}); "
+     "Reshape(%8, {1, 2, 1, 2}); Slice(p, {1}, {2}, {0}, {1}); Reshape(%10, {1, 2, 1, 2}); "
+     "com.microsoft.MultiHeadAttention<num_heads=2>(%5, %6, %7, -, m, -, %9, %11); y = Identity(%12); "
+     "Reshape(%12.1, {1, 1, 2, 3, 2}); Reshape(%12.2, {1, 1, 2, 3, 2}); Concat<axis=0>(%14, %15); q = "
+     "Identity(%16)"},
+    {"lower_integer_products",
+     "g (uint8[1,2,3] x, int8[3,12] w, float16[12] b, float16 s, float16 t) => (float16[1,2,4] y) { y = "
+     "com.microsoft.QAttention <num_heads = 2> (x, w, b, s, t) }",
+     ""},
+};
+
+}  // namespace
+
+std::span<const PassCase> runtime_pass_cases() { return kRuntimeCases; }
+
+}  // namespace assay
