@@ -143,6 +143,26 @@ constexpr PassCase kRuntimeCases[] = {
      "g (uint8[1,2,3] x, int8[3,12] w, float16[12] b, float16 s, float16 t) => (float16[1,2,4] y) { y = "
      "com.microsoft.QAttention <num_heads = 2> (x, w, b, s, t) }",
      ""},
+    // gather_levels
+    {"gather_levels",
+     "g (uint8[2,8] w, int64[3] i, float[2,1] s, uint8[2,1] z) => (float[3,16] y) { y = "
+     "com.microsoft.GatherBlockQuantized <block_size = 16> (w, i, s, z) }",
+     "Gather<axis=0>(w, i); Gather<axis=0>(s, i); Gather<axis=0>(z, i); y = "
+     "com.microsoft.GatherBlockQuantized<block_size=16>(%0, {0, 1, 2}, %1, %2)"},
+    {"gather_levels",
+     "g (uint8[2,8] w, int64[1,2] i, float[2,1] s) => (float[1,2,16] y) { y = "
+     "com.microsoft.GatherBlockQuantized <block_size = 16> (w, i, s) }",
+     "Reshape(i, {2}); Gather<axis=0>(w, %0); Gather<axis=0>(s, %0); "
+     "com.microsoft.GatherBlockQuantized<block_size=16>(%1, {0, 1}, %2); y = Reshape(%3, {1, 2, 16})"},
+    // All rows; levels of a type of their own.
+    {"gather_levels",
+     "g (uint8[2,8] w, float[2,1] s) => (float[2,16] y) <int64[2] i = {0, 1}> { y = "
+     "com.microsoft.GatherBlockQuantized <block_size = 16> (w, i, s) }",
+     ""},
+    {"gather_levels",
+     "g (int4[2,16] w, int64[2] i, float[2,1] s) => (float[2,16] y) { y = "
+     "com.microsoft.GatherBlockQuantized <block_size = 16> (w, i, s) }",
+     ""},
 };
 
 }  // namespace
