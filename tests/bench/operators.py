@@ -8,6 +8,7 @@ the shell for the names. Inputs are drawn from one seed; indices, grids and boxe
 """
 import argparse
 import fnmatch
+import itertools
 import json
 import math
 import subprocess
@@ -264,6 +265,57 @@ def cases():
             "classlabels_ints": list(range(10)), "post_transform": "SOFTMAX"}, [normal(rows, 64)], 2
 
 
+def runtime_cases():
+    """What ONNX Runtime's optimiser and quantisers write."""
+    own, relu = {"domain": "com.microsoft"}, {"activation": "Relu"}
+
+    def levels(*shape, type="u8"):
+        return Const(below(256, *shape) - (128 if type == "i8" else 0), TYPES[type])
+
+    def real(*shape):
+        return Const(normal(*shape), np.float32)
+
+    def number(x, dtype=np.float32):
+        return Const(x, dtype)
+
+    window = own | relu | {"kernel_shape": [3, 3], "pads": [1] * 4}
+    yield "FusedConv", "FusedConv", window, [normal(1, 64, 56, 56), real(64, 64, 3, 3), real(64)], 1
+    yield "FusedConv sum", "FusedConv", window, [
+        normal(1, 64, 56, 56), real(64, 64, 3, 3), real(64), normal(1, 64, 56, 56)], 1
+    yield "FusedGemm", "FusedGemm", own | relu | {"transB": 1}, [normal(32, 1024), real(1024, 1024), real(1024)], 1
+    yield "FusedMatMul", "FusedMatMul", own | {"transB": 1, "alpha": 0.125}, [normal(12, 128, 64), normal(12, 128, 64)], 1
+    yield "BiasGelu", "BiasGelu", own, [normal(128, 3072), real(3072)], 1
+    yield "QuickGelu", "QuickGelu", own, [normal(128, 3072)], 1
+    yield "SkipLayerNormalization", "SkipLayerNormalization", own, [
+        normal(1, 128, 768), normal(1, 128, 768), real(768), real(768), real(768)], 1
+    yield "SkipSimplifiedLayerNormalization", "SkipSimplifiedLayerNormalization", own, [
+        normal(1, 128, 768), normal(1, 128, 768), real(768)], 1
+    yield "EmbedLayerNormalization", "EmbedLayerNormalization", own, [
+        below(1000, 1, 128, type="i32"), below(2, 1, 128, type="i32"), real(1000, 768), real(512, 768), real(2, 768), real(768),
+        real(768)], 2
+    yield "Attention (own)", "Attention", own | {"num_heads": 12}, [normal(1, 128, 768), real(768, 2304), real(2304)], 1
+    yield "MultiHeadAttention", "MultiHeadAttention", own | {"num_heads": 12}, [normal(1, 128, 768)] * 3, 1
+    yield "RotaryEmbedding (own)", "RotaryEmbedding", own, [
+        normal(1, 12, 128, 64), np.zeros((1, 128), np.int64), real(128, 32), real(128, 32)], 1
+    yield "DynamicQuantizeMatMul", "DynamicQuantizeMatMul", own, [
+        normal(128, 768), levels(768, 768), number(0.01), number(128, np.uint8), real(768)], 1
+    yield "MatMulIntegerToFloat", "MatMulIntegerToFloat", own, [
+        below(256, 128, 768, type="u8"), levels(768, 768), number(0.01), number(0.02), number(128, np.uint8),
+        number(128, np.uint8), real(768)], 1
+    yield "QAttention", "QAttention", own | {"num_heads": 12}, [
+        below(256, 1, 128, 768, type="u8"), levels(768, 2304, type="i8"), real(2304), number(0.01), number(0.001), None,
+        number(128, np.uint8), number(0, np.int8)], 1
+    yield "QLinearSoftmax", "QLinearSoftmax", own | {"axis": -1, "opset": 21}, [
+        below(256, 12, 128, 128, type="u8"), number(0.1), number(128, np.uint8), number(1 / 256), number(0, np.uint8)], 1
+    for rows, n, k, block in [(1, 1024, 1024, 32), (1, 8192, 2048, 32), (1, 2048, 8192, 128), (16, 2048, 2048, 32),
+                              (128, 2048, 2048, 32), (512, 1024, 1024, 32)]:
+        yield f"MatMulNBits {rows} {n}x{k}", "MatMulNBits", own | {"N": n, "K": k, "bits": 4, "block_size": block}, [
+            normal(1, rows, k), levels(n, k // block, block // 2), real(n * (k // block)), levels(n * (k // block) // 2)], 1
+    yield "GatherBlockQuantized", "GatherBlockQuantized", own | {"block_size": 32, "bits": 4, "quantize_axis": 1}, [
+        levels(32000, 1024), below(32000, 1, 16), real(32000, 64)], 1
+    yield "CDist", "CDist", own | {"metric": "euclidean"}, [normal(512, 64), normal(512, 64)], 1
+
+
 def model_of(op, attributes, inputs, outputs, folder):
     """Writes the model; returns its path and what bench is told of its inputs."""
     domain = attributes.get("domain", "")
@@ -281,7 +333,8 @@ def model_of(op, attributes, inputs, outputs, folder):
         given.tofile(Path(folder, name))
         loads.append(f"{name}:{Path(folder, name)}")
     node = helper.make_node(op, names, [f"y{i}" for i in range(outputs)], **attributes)
-    opsets = [helper.make_opsetid("", 24 if op == "TensorScatter" else 21), helper.make_opsetid("ai.onnx.ml", 4)]
+    opsets = [helper.make_opsetid("", 24 if op == "TensorScatter" else 21), helper.make_opsetid("ai.onnx.ml", 4),
+              helper.make_opsetid("com.microsoft", 1)]
     graph = helper.make_graph([node], op, values, [], constants)
     model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
     inferred = {v.name: v for v in onnx.shape_inference.infer_shapes(model).graph.value_info}
@@ -318,7 +371,7 @@ def main():
     parser.add_argument("--json")
     options = parser.parse_args()
     results, failed = {}, 0
-    for name, op, *rest in cases():
+    for name, op, *rest in itertools.chain(cases(), runtime_cases()):
         if not any(fnmatch.fnmatch(name, pattern) for pattern in options.only):
             continue
         try:
