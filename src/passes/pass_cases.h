@@ -25,7 +25,7 @@ struct PassCase {
 std::span<const PassCase> pass_cases();
 /// Those among them whose passes work on Loop and Scan.
 std::span<const PassCase> loop_pass_cases();
-/// Those whose passes lower operators of ONNX Runtime's optimiser and quantiser.
+/// Those whose passes lower operators of ONNX Runtime's optimiser and quantiser, or work on levels.
 std::span<const PassCase> runtime_pass_cases();
 
 /// The case's model, types inferred.

@@ -1,4 +1,4 @@
-// Cases of passes that lower operators of ONNX Runtime's optimiser and quantiser.
+// Cases of passes that lower operators of ONNX Runtime's optimiser and quantiser, and of those on levels.
 #include "passes/pass_cases.h"
 
 namespace assay {
@@ -142,6 +142,78 @@ constexpr PassCase kRuntimeCases[] = {
     {"lower_integer_products",
      "g (uint8[1,2,3] x, int8[3,12] w, float16[12] b, float16 s, float16 t) => (float16[1,2,4] y) { y = "
      "com.microsoft.QAttention <num_heads = 2> (x, w, b, s, t) }",
+     ""},
+    // lower_quantized
+    {"lower_quantized",
+     "g (uint8[1,1,2] x) => (uint8[1,2,2] y) <float xs = {0.5}, uint8 xz = {3}, int8[2,1,1] w = {1, 2}, "
+     "float[2] ws = {0.25, 0.5}, "
+     "int8[2] wz = {0, 0}, float ys = {2}, uint8 yz = {4}, int32[2] b = {8, 12}> { y = QLinearConv (x, xs, "
+     "xz, w, ws, wz, ys, yz, b) }",
+     "DequantizeLinear(x, 0.5, 3); DequantizeLinear<axis=0>({1, 2}, {0.25, 0.5}, {0, 0}); Conv(%0, %1, {1, "
+     "3}); y = QuantizeLinear(%2, 2, 4)"},
+    {"lower_quantized",
+     "g (uint8[2,2] x, uint8[2,2] z) => (uint8[2,2] y) <float s = {0.5}, uint8 o = {3}> "
+     "{ y = com.microsoft.QLinearAdd (x, s, o, z, s, o, s, o) }",
+     "DequantizeLinear(x, 0.5, 3); DequantizeLinear(z, 0.5, 3); Add(%0, %1); y = QuantizeLinear(%2, 0.5, 3)"},
+    {"lower_quantized",
+     "g (uint8[2,2] x) => (uint8[2,1] y) <float s = {0.5}, uint8 o = {3}, int8[1,2] w = {1, 2}, int8 p = "
+     "{0}, "
+     "int32[1] c = {8}> { y = com.microsoft.QGemm <transB = 1> (x, s, o, w, s, p, c, s, o) }",
+     "DequantizeLinear(x, 0.5, 3); DequantizeLinear({1, 2}, 0.5, 0); Gemm<transB=1>(%0, %1, {2}); y = "
+     "QuantizeLinear(%2, 0.5, 3)"},
+    {"lower_quantized",
+     "g (uint8[2,2] x) => (float[2,1] y) <float s = {0.5}, uint8 o = {3}, int8[2,1] w = {1, 2}, int8 p = "
+     "{0}> "
+     "{ y = com.microsoft.QGemm (x, s, o, w, s, p) }",
+     "DequantizeLinear(x, 0.5, 3); DequantizeLinear({1, 2}, 0.5, 0); y = Gemm(%0, %1)"},
+    {"lower_quantized",
+     "g (uint8[2,3] x) => (uint8[2,3] y) <float s = {0.5}, uint8 o = {3}, float t = {0.25}> "
+     "{ y = com.microsoft.QLinearSoftmax <axis = 1, opset = 13> (x, s, o, t, o) }",
+     "DequantizeLinear(x, 0.5, 3); Softmax<axis=1>(%0); y = QuantizeLinear(%1, 0.25, 3)"},
+    // Over all axes from one on.
+    {"lower_quantized",
+     "g (uint8[2,3] x) => (uint8[2,3] y) <float s = {0.5}, uint8 o = {3}> "
+     "{ y = com.microsoft.QLinearSoftmax <axis = 0, opset = 11> (x, s, o, s, o) }",
+     ""},
+    // A scale that is only known in the run.
+    {"lower_quantized",
+     "g (uint8[2,2] x, uint8[2,2] z, float r) => (uint8[2,2] y) <float s = {0.5}, uint8 o = {3}> { y = "
+     "QLinearMatMul (x, r, o, z, s, o, s, o) }",
+     ""},
+    // move_levels
+    {"move_levels",
+     "g (uint8[1,1,4] x) => (uint8[2,1] y) <float s = {0.5}, uint8 o = {3}, int64[2] to = {2, 1}> { a = "
+     "DequantizeLinear (x, s, o) b = MaxPool <kernel_shape = [2], strides = [2]> (a) c = Reshape (b, to) y = "
+     "QuantizeLinear (c, s, o) }",
+     "DequantizeLinear(x, 0.5, 3); MaxPool<kernel_shape=[2], strides=[2]>(x); y = Reshape(%1, {2, 1})"},
+    {"move_levels",
+     "g (int8[2] x, int8[2] z) => (int8[4] y) <float s = {0.5}, int8 o = {3}> { a = DequantizeLinear (x, s, "
+     "o) "
+     "b = DequantizeLinear (z, s, o) c = Concat <axis = 0> (a, b) y = QuantizeLinear (c, s, o) }",
+     "DequantizeLinear(x, 0.5, 3); DequantizeLinear(z, 0.5, 3); y = Concat<axis=0>(x, z)"},
+    // Another scale; a sum; numbers that are used elsewhere, too; numbers beyond float32; nothing moves.
+    {"move_levels",
+     "g (uint8[2,3] x) => (uint8[3,2] y) <float s = {0.5}, uint8 o = {3}, float t = {0.25}> { a = "
+     "DequantizeLinear (x, s, o) b = Transpose (a) y = QuantizeLinear (b, t, o) }",
+     ""},
+    {"move_levels",
+     "g (uint8[2] x) => (uint8[2] y) <float s = {0.5}, uint8 o = {3}> { a = DequantizeLinear (x, s, o) b = "
+     "Neg "
+     "(a) y = QuantizeLinear (b, s, o) }",
+     ""},
+    {"move_levels",
+     "g (uint8[2,3] x) => (uint8[3,2] y, float[3,2] b) <float s = {0.5}, uint8 o = {3}> { a = "
+     "DequantizeLinear "
+     "(x, s, o) b = Transpose (a) y = QuantizeLinear (b, s, o) }",
+     ""},
+    {"move_levels",
+     "g (uint8[2,3] x) => (uint8[3,2] y) <float s = {3e38}, uint8 o = {3}> { a = DequantizeLinear (x, s, o) "
+     "b = "
+     "Transpose (a) y = QuantizeLinear (b, s, o) }",
+     ""},
+    {"move_levels",
+     "g (uint8[2] x) => (uint8[2] y) <float s = {0.5}, uint8 o = {3}> { a = DequantizeLinear (x, s, o) y = "
+     "QuantizeLinear (a, s, o) }",
      ""},
     // gather_levels
     {"gather_levels",

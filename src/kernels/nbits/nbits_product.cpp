@@ -55,6 +55,18 @@ struct Streams {
   static constexpr int kHalf = 1 << (kBits - 1);
 };
 
+/// What 2^23 with a level counts as 0 is in each stream, by the zero point.
+template <int kBits, typename D>
+struct ZeroNumbers {
+  float of[8 / kBits][1 << kBits] = {};
+
+  constexpr ZeroNumbers() {
+    for (int s = 0; s < 8 / kBits; ++s)
+      for (int zero = 0; zero < 1 << kBits; ++zero)
+        of[s][zero] = kUnit + static_cast<float>(zero) * Streams<kBits, D>::worth(s);
+  }
+};
+
 /// x [k] in the order of streams, zeros behind it.
 template <int kBits, typename D>
 void order_row(D d, const float* x, int64_t k, int64_t filled, float* to) {
@@ -76,21 +88,22 @@ void order_row(D d, const float* x, int64_t k, int64_t filled, float* to) {
   }
 }
 
-/// What 2^23 and the levels of a stream are greater by, for a block of a column.
+/// Of a block of a column.
 template <int kBits>
 HWY_INLINE int zero_point(const StoredNbits& w, int64_t column, int64_t block) {
   const uint8_t byte = w.zero_points[column * w.row_zero_bytes + block * kBits / 8];
   return byte >> (block * kBits % 8) & ((1 << kBits) - 1);
 }
 
-/// 2^23 and what a level counts as 0, in each stream.
+/// ZeroNumbers of a block of a column, in all lanes.
 template <int kBits, bool kZeros, typename D>
 HWY_INLINE void load_zeros(D d, const StoredNbits& w, int64_t column, int64_t block,
                            hn::Vec<D> (&zeros)[8 / kBits]) {
   using S = Streams<kBits, D>;
+  static constexpr ZeroNumbers<kBits, D> kNumbers;
   const int zero = kZeros ? zero_point<kBits>(w, column, block) : S::kHalf;
   ASSAY_UNROLL
-  for (int s = 0; s < S::kCount; ++s) zeros[s] = hn::Set(d, kUnit + static_cast<float>(zero) * S::worth(s));
+  for (int s = 0; s < S::kCount; ++s) zeros[s] = hn::Set(d, kNumbers.of[s][zero]);
 }
 
 /// The bytes of D's lanes, as integers; and their levels in a stream, less the zero point, times what the
