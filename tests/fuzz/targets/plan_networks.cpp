@@ -112,6 +112,28 @@ std::vector<std::string> dynamic_integers() {
               "g = Mul (e, f) h = Add (c, g) y = Mul (h, t) s = ConvInteger <group = 4> (q, d, z)")};
 }
 
+/// Weights of a few bits: few rows and many, with and without zero points and bias, blocks that reach beyond
+/// k.
+std::vector<std::string> few_bits() {
+  const auto list = [](int count) {
+    std::string numbers;
+    for (int i = 0; i < count; ++i) numbers += fmt::format("{}{}", i == 0 ? "" : ",", i * 37 % 256);
+    return numbers;
+  };
+  const auto product = [&](int rows, int bits, bool has_zeros) {
+    return fmt::format(
+        "<ir_version: 8, opset_import: [\"\" : 18, \"com.microsoft\" : 1]> g (float[{0},40] x) => "
+        "(float[{0},3] "
+        "y) <uint8[3,2,{1}] w = {{{2}}}, float[6] s = {{0.5, 1, 2, 0.25, 3, 1.5}}, uint8[{3}] z = {{{4}}}, "
+        "float[3] b = {{1, 2, 3}}> {{ y = com.microsoft.MatMulNBits <K = 40, N = 3, bits = {5}, block_size = "
+        "32> "
+        "(x, w, s, {6}, , b) }}",
+        rows, 4 * bits, list(24 * bits), bits == 8 ? 6 : 3, list(bits == 8 ? 6 : 3), bits,
+        has_zeros ? "z" : "");
+  };
+  return {product(1, 4, true), product(7, 4, false), product(3, 8, true), product(2, 2, false)};
+}
+
 std::vector<std::string> products() {
   return {
       network("(float[2,3,4] a, float[2,4,5] b) => (float[2,3,5] y)", {weight("c", {5})},
@@ -279,8 +301,8 @@ std::vector<std::string> bodies_and_rest() {
 
 std::vector<std::string> plan_networks() {
   std::vector<std::string> all;
-  for (auto&& some :
-       {windows(), integers(), dynamic_integers(), products(), rows_and_moves(), rare(), bodies_and_rest()})
+  for (auto&& some : {windows(), integers(), dynamic_integers(), few_bits(), products(), rows_and_moves(),
+                      rare(), bodies_and_rest()})
     all.insert(all.end(), some.begin(), some.end());
   return all;
 }
