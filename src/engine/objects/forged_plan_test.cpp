@@ -177,6 +177,8 @@ TEST_F(ForgedPlans, WeightsOfAFewBits) {
   EXPECT_REFUSED(
       product, "nbits_matmul", [](Plan&, Step& s) { s.scratch_bytes = 64; },
       "it has 64 bytes of scratch memory");
+  EXPECT_REFUSED(
+      product, "nbits_matmul", [](Plan&, Step& s) { s.inputs.resize(3); }, "inputs");
 }
 
 TEST_F(ForgedPlans, ScoresOfRows) {

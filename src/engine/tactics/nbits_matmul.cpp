@@ -105,7 +105,7 @@ class NbitsKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  return std::make_unique<NbitsKernel>(StepReader(plan, step, 3, 5));
+  return std::make_unique<NbitsKernel>(StepReader(plan, step, 5));
 }
 
 }  // namespace
