@@ -97,7 +97,7 @@ void add_build_group(ArgParser& parser) {
        .help = "Read what was measured before, if the file exists, and write it with what is measured now.",
        .metavar = "FILE"},
       {.names = {"--error-on-timing-cache-miss", "--errorOnTimingCacheMiss"},
-       .help = "Measure nothing: what the timing cache does not know is an error.",
+       .help = "Measure nothing: a candidate that the timing cache does not know is an error.",
        .arity = Arity::kNone},
       {.names = {"--workspace"},
        .help =

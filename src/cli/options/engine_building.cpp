@@ -110,7 +110,7 @@ std::vector<Option> config_options() {
        .help = "Add the times that were measured to this file.",
        .metavar = "FILE"},
       {.names = {"--error-on-timing-cache-miss"},
-       .help = "Measure nothing: a time that the cache does not have is an error.",
+       .help = "Measure nothing: a candidate whose time the cache does not have is an error.",
        .arity = Arity::kNone},
       {.names = {"--save-tactics", "--save-tactic-replay"},
        .help = "Save which tactic each layer got.",

@@ -57,10 +57,11 @@ struct QuadChunk {
   int64_t blocks() const { return (count + kQuadChannels - 1) / kQuadChannels; }
 };
 
-/// Where a block's last bytes lie beyond the image: zero there.
+/// All bytes of a block.
 struct Whole {
   ASSAY_VNNI __m512i operator()(const uint8_t* p) const { return _mm512_loadu_si512(p); }
 };
+/// Where the last of them lie beyond the image: zeros for these.
 struct Inside {
   __mmask64 mask;
   ASSAY_VNNI __m512i operator()(const uint8_t* p) const { return _mm512_maskz_loadu_epi8(mask, p); }

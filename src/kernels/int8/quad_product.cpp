@@ -138,7 +138,7 @@ ASSAY_VNNI void quad_tile(const QuadTile& t, int64_t row, int32_t* out, int64_t 
 template <int64_t R, int64_t P, bool kLevels>
 ASSAY_VNNI int64_t quad_tiles(int64_t r, int64_t rows, const QuadTile& t) {
   // The compiler keeps sums in registers where they are stored at once; from here they do not come far.
-  alignas(64) int32_t sums[(R + 3) / 4 * 4 * P * kQuadLanes];
+  alignas(64) int32_t sums[(R + 3) / 4 * 4 * P * kQuadLanes] = {};
   for (; r + R <= rows; r += R)
     if constexpr (kLevels) {
       quad_tile<R, P>(t, r, sums, P * kQuadLanes);
