@@ -49,8 +49,10 @@ void judge_integers(const Tensor& result, std::span<const Tensor> lanes, const T
   const Tensor own = wide(result), exact = wide(lanes[0]);
   // What the lanes show: for each element how far they go, and the largest step that is usual.
   std::vector<double> reach(wrong.size(), -1);
+  bool varies = false;  // what it is made from does, so that another evaluation may show another value
   for (const Tensor& lane : lanes.subspan(1)) {
     if (lane.shares_storage(lanes[0])) continue;
+    varies = true;
     const std::vector<bool> differs = differing(lane, lanes[0]);
     const Tensor at = wide(lane);
     for (size_t i = 0; i < reach.size(); ++i)
@@ -76,7 +78,7 @@ void judge_integers(const Tensor& result, std::span<const Tensor> lanes, const T
   const bool explained =
       beyond == 0 && static_cast<double>(missed) <= kExplainedFactor * static_cast<double>(undecided);
   out.verdict = explained ? Verdict::kRounding : Verdict::kWrong;
-  out.certain = !explained && undecided == 0;
+  out.certain = !explained && undecided == 0 && (out.basis == Basis::kNode || !varies);
   out.beyond = explained ? 0 : std::max(beyond, missed);
   const auto any = std::find(wrong.begin(), wrong.end(), true) - wrong.begin();
   out.worst_at = first >= 0 ? first : any;

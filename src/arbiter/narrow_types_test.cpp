@@ -126,6 +126,28 @@ TEST(NarrowTypes, PlacesOfNumbersThatWereNotRoundedYet) {
   EXPECT_EQ(verdicts({0, 1, 3, 0, 1, 2}, 2).second, V::kWrong);
 }
 
+TEST(NarrowTypes, AChoiceThatFewEvaluationsShowIsLookedForInMore) {
+  // Products a tenth of a float16 step apart, which are equal once they are rounded: the first is chosen.
+  TestModel m;
+  Value* product =
+      m.node("Mul", "h", {m.input("a", {1, 2}, DType::kFloat16), m.input("b", {1, 2}, DType::kFloat16)});
+  const auto model = m.with_outputs({m.node("ArgMax", "y", {product}, {{"axis", int64_t{1}}})});
+  const auto steps = [](float i, float j) {
+    return convert(Tensor::from<float>({1, 2}, {1 + i / 1024, 1 + j / 1024}), DType::kFloat16);
+  };
+  const std::vector<Tensor> feed{steps(10, 20), steps(30, 20)};
+  const StoredTensorList all = results_of(*model, feed), result{all.back()};
+  ASSERT_EQ(result[0].tensor.load().data<int64_t>()[0], 0);
+  const ArbiterCase c{"runner", &result};
+  int looked = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const Arbitration a = arbitrate(model, feed, std::span(&c, 1), {.samples = 3, .seed = seed});
+    EXPECT_EQ(a.outputs[0].verdict, Verdict::kRounding) << seed;
+    looked += a.samples > 3;
+  }
+  EXPECT_GT(looked, 0);
+}
+
 TEST(NarrowTypes, AnInputMuchLargerThanItsNeighboursWasRoundedByMore) {
   // Its own noisy evaluations alone show by how much, and three of them are now and then all near the exact
   // value.
