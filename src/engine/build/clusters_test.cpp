@@ -86,6 +86,19 @@ TEST(Clusters, AttentionTakesOnlyWhatNobodyElseWants) {
       (std::vector<std::string>{"Transpose", "MatMul+Softmax+MatMul | MatMul Softmax MatMul"}));
 }
 
+TEST(Clusters, AttentionTakesNothingThatItReads) {
+  // Elements of a query lie apart, so it is read from the transposition, which the keys and values could look
+  // through.
+  EXPECT_EQ(
+      clusters(
+          "g (float[1,3,2,4,5] x) => (float[1,2,5,4] y) <int64[4] shape = {1,2,5,4}> "
+          "{ t = Transpose <perm = [1, 0, 2, 4, 3]> (x) a, b, c = Split <axis = 0> (t) "
+          "q = Reshape (a, shape) k = Reshape (b, shape) v = Reshape (c, shape) "
+          "d = Transpose <perm = [0, 1, 3, 2]> (k) s = MatMul (q, d) p = Softmax (s) y = MatMul (p, v) }")
+          .front(),
+      "Transpose");
+}
+
 TEST(Clusters, EveryNodeIsInOnePartitionOnce) {
   const auto model = parse(
       "g (float[1,4,8,8] x) => (float[1,4,8,8] y) <float[4,4,1,1] w = {0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}> "

@@ -279,14 +279,20 @@ class Search {
     return true;
   }
 
-  /// Cuts operands where a node is wanted outside, too. True when nothing was cut.
+  static Value* base_of(const Operand& o) { return o.taken == 0 ? o.value : o.steps[o.taken - 1].source; }
+
+  /// Cuts operands where a node is wanted outside, too, or by an operand that was cut behind it. True when
+  /// nothing was cut.
   bool cut(std::vector<Operand>& operands) const {
     std::unordered_set<const Node*> inside(core_.begin(), core_.end());
-    for (const Operand& o : operands)
+    std::unordered_set<const Node*> wanted;
+    for (const Operand& o : operands) {
       for (size_t i = 0; i < o.taken; ++i) inside.insert(o.steps[i].node);
+      wanted.insert(base_of(o)->producer());
+    }
     for (Operand& o : operands)
       for (size_t i = 0; i < o.taken; ++i)
-        if (!is_inside(*o.steps[i].node, inside)) {
+        if (wanted.contains(o.steps[i].node) || !is_inside(*o.steps[i].node, inside)) {
           o.taken = i;
           return false;
         }
@@ -295,7 +301,7 @@ class Search {
 
   /// The operand as a view of what its steps begin with, in this shape; false when it is none.
   bool place(Operand& o, const Shape& shape) const {
-    Value* base = o.taken == 0 ? o.value : o.steps[o.taken - 1].source;
+    Value* base = base_of(o);
     const std::optional<Shape> extents = shape_of(base);
     if (!extents || !is_f32(base)) return false;
     StridedView view(*extents);

@@ -48,6 +48,25 @@ void gemm(GrowingNetwork& g) {
                  {{"transA", int64_t{turned}}, {"transB", int64_t{turned_weight}}, {"alpha", 0.75F}}));
 }
 
+/// Queries, keys and values [batch, heads, rows, width] out of one product, whose elements lie in any order.
+std::vector<Value*> packed_heads(GrowingNetwork& g, Value* x, int64_t heads, int64_t width) {
+  const Shape in = GrowingNetwork::shape(*x);
+  const double range = range_of(in[2]);
+  Value* y = g.op("MatMul", {x, g.weight({in[2], 3 * heads * width}, -range, range)});
+  const bool by_rows = g.r.chance(50);  // else rows are last, as behind a convolution
+  if (!by_rows) y = g.op("Tanh", {g.op("Transpose", {y}, {{"perm", Ints{0, 2, 1}}})});
+  Value* shape = g.ints(by_rows ? Ints{in[0], in[1], 3, heads, width} : Ints{in[0], 3, heads, width, in[1]});
+  y = g.op("Reshape", {y, shape}, {{"allowzero", int64_t{1}}});
+  y = g.op("Transpose", {y}, {{"perm", by_rows ? Ints{2, 0, 3, 1, 4} : Ints{1, 0, 2, 4, 3}}});
+  std::vector<Value*> parts;
+  for (int64_t i = 0; i < 3; ++i) {
+    Value* part = g.r.chance(50) ? g.op("Gather", {y, g.ints({i})}, {{"axis", int64_t{0}}})
+                                 : g.op("Slice", {y, g.ints({i}), g.ints({i + 1}), g.ints({0})});
+    parts.push_back(g.op("Squeeze", {part, g.ints({0})}));
+  }
+  return parts;
+}
+
 void attention(GrowingNetwork& g) {
   Value* x = g.pick(3);
   if (x == nullptr) return;
@@ -56,7 +75,8 @@ void attention(GrowingNetwork& g) {
                 width = g.r.one_of({int64_t{1}, int64_t{5}, int64_t{8}, int64_t{16}});
   const double range = range_of(in[2]);
   std::vector<Value*> parts;
-  for (int i = 0; i < 3; ++i) {
+  if (g.r.chance(40)) parts = packed_heads(g, x, heads, width);
+  while (parts.size() < 3) {
     Value* y = g.op("MatMul", {x, g.weight({in[2], heads * width}, -range, range)});
     y = g.op("Reshape", {y, g.ints({in[0], in[1], heads, width})}, {{"allowzero", int64_t{1}}});
     parts.push_back(g.op("Transpose", {y}, {{"perm", Ints{0, 2, 1, 3}}}));
