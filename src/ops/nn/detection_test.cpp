@@ -1,4 +1,6 @@
 #include <cmath>
+#include <limits>
+#include <random>
 
 #include "ops/nn/test_tensors.h"
 
@@ -36,6 +38,57 @@ TEST(NonMaxSuppression, TakesCornersInAnyOrderAndCenters) {
   expect_refused("NonMaxSuppression", 11,
                  {{{random_tensor({1, 2, 3}, 1), scores}, {}, "where (images, boxes, 4) is needed"},
                   {{random_tensor({1, 3, 4}, 1), scores}, {}, "do not go with scores"}});
+}
+
+/// Every box against every kept one; boxes as [y1, x1, y2, x2] with the lower corner first, scores fall.
+Ints chosen_one_by_one(const Tensor& boxes, double threshold) {
+  const double* p = boxes.data<double>();
+  Ints rows, kept;
+  for (int64_t i = 0; i < boxes.shape()[1]; ++i) {
+    const double* a = p + 4 * i;
+    bool clashes = false;
+    for (const int64_t k : kept) {
+      const double* b = p + 4 * k;
+      const double height = std::min(a[2], b[2]) - std::max(a[0], b[0]),
+                   width = std::min(a[3], b[3]) - std::max(a[1], b[1]);
+      const double size_a = (a[3] - a[1]) * (a[2] - a[0]), size_b = (b[3] - b[1]) * (b[2] - b[0]);
+      if (width > 0 && height > 0 && size_a > 0 && size_b > 0)
+        clashes |= width * height / (size_a + size_b - width * height) > threshold;
+    }
+    if (clashes) continue;
+    kept.push_back(i);
+    rows.insert(rows.end(), {0, 0, i});
+  }
+  return rows;
+}
+
+TEST(NonMaxSuppression, ManyBoxesAreComparedWithThoseNearby) {
+  std::mt19937_64 random(3);
+  const auto uniform = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  constexpr int64_t kBoxes = 600;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  // Boxes of a class lie at a place of its own; a few are as wide as all of them, empty, or without an end.
+  for (const double spread : {0.0, 3.0, 1000.0, -50.0, 1e300})
+    for (const double odd : {-1.0, 0.0, 1e-300, 2000.0, kInfinity}) {
+      Tensor boxes = Tensor::allocate(DType::kFloat64, {1, kBoxes, 4}),
+             scores = Tensor::allocate(DType::kFloat64, {1, 1, kBoxes});
+      for (int64_t i = 0; i < kBoxes; ++i) {
+        double* b = boxes.mutable_data<double>() + 4 * i;
+        const double place = spread * static_cast<double>(i % 20);
+        const double width = odd >= 0 && i % 37 == 0 ? odd : uniform(0.1, 1.5);
+        b[0] = place + uniform(0, 2);
+        b[1] = place + uniform(0, 2);
+        b[2] = b[0] + uniform(0.1, 1.5);
+        b[3] = b[1] + width;
+        scores.mutable_data<double>()[i] = static_cast<double>(kBoxes - i);
+      }
+      const Ints rows =
+          run_op("NonMaxSuppression", 11, {boxes, scores, count(kBoxes), number(0.3)})[0].to_int64();
+      EXPECT_EQ(rows, chosen_one_by_one(boxes, 0.3)) << spread << ' ' << odd;
+      EXPECT_LT(rows.size(), 3U * kBoxes);
+    }
 }
 
 TEST(RoiAlign, AveragesALinearImageExactly) {

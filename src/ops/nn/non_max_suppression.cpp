@@ -1,6 +1,8 @@
 // NonMaxSuppression: for every image and class, boxes by falling score, each kept unless it overlaps a kept
 // one by more than a threshold. Rows of the result are [image, class, box].
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "ops/eval_util.h"
 #include "ops/op_context.h"
@@ -49,6 +51,67 @@ bool overlap(const Box& a, const Box& b, double threshold) {
   return all > 0 && shared / all > threshold;
 }
 
+/// A cut of the horizontal axis into columns that are about as wide as a box: boxes without a common column
+/// do not overlap. Detectors that choose among the boxes of all classes at once move each class to a place of
+/// its own, so that few of very many boxes can meet.
+class Columns {
+ public:
+  explicit Columns(const std::vector<Box>& boxes) {
+    double low = std::numeric_limits<double>::infinity(), high = -low, widths = 0;
+    for (const Box& b : boxes) {
+      low = std::min(low, b.x1);
+      high = std::max(high, b.x2);
+      widths += std::max(b.x2 - b.x1, 0.0);
+    }
+    const double wanted = static_cast<double>(boxes.size()) * (high - low) / widths;
+    // Anything that is not finite, or no number, leaves one column.
+    if (!(std::isfinite(widths) && std::isfinite(high - low) && wanted >= 2)) return;
+    count_ = static_cast<size_t>(std::min(wanted, kMost));
+    low_ = low;
+    per_unit_ = static_cast<double>(count_) / (high - low);
+    if (!std::isfinite(per_unit_)) count_ = 1;
+  }
+
+  size_t count() const { return count_; }
+  /// Never falls where `x` grows, so that boxes with a common place have a common column.
+  size_t at(double x) const {
+    if (count_ == 1) return 0;
+    const double column = (x - low_) * per_unit_;
+    return column <= 0 ? 0 : static_cast<size_t>(std::min(column, static_cast<double>(count_ - 1)));
+  }
+
+ private:
+  static constexpr double kMost = 1024;
+  size_t count_ = 1;
+  double low_ = 0, per_unit_ = 0;
+};
+
+/// The boxes that were kept, by the columns in which they lie.
+class Kept {
+ public:
+  explicit Kept(const Columns& columns) : columns_(columns), at_(columns.count()) {}
+
+  bool overlaps(const Box& box, double threshold) const {
+    const auto clashes = [&](const Box& k) { return overlap(box, k, threshold); };
+    const size_t first = columns_.at(box.x1), last = columns_.at(box.x2);
+    size_t near = 0;
+    for (size_t c = first; c <= last; ++c) near += at_[c].size();
+    if (near > all_.size()) return std::any_of(all_.begin(), all_.end(), clashes);
+    for (size_t c = first; c <= last; ++c)
+      if (std::any_of(at_[c].begin(), at_[c].end(), clashes)) return true;
+    return false;
+  }
+  void add(const Box& box) {
+    all_.push_back(box);
+    for (size_t c = columns_.at(box.x1); c <= columns_.at(box.x2); ++c) at_[c].push_back(box);
+  }
+
+ private:
+  const Columns& columns_;
+  std::vector<std::vector<Box>> at_;
+  std::vector<Box> all_;
+};
+
 /// A box that has not been looked at yet. Higher scores come first, of equal ones the lower number.
 struct Waiting {
   double score;
@@ -59,23 +122,26 @@ struct Waiting {
 };
 
 /// The kept boxes of one image and class, in the order in which they were chosen.
-std::vector<int64_t> select(const std::vector<Box>& boxes, const double* scores, int64_t most, double iou,
-                            const double* least_score) {
+std::vector<int64_t> select(const std::vector<Box>& boxes, const Columns& columns, const double* scores,
+                            int64_t most, double iou, const double* least_score) {
   std::vector<Waiting> waiting;
   for (int64_t i = 0; i < static_cast<int64_t>(boxes.size()); ++i)
     if (least_score == nullptr ? scores[i] == scores[i] : scores[i] > *least_score)
       waiting.push_back({scores[i], i});
   // A heap: most boxes are never asked for.
   std::make_heap(waiting.begin(), waiting.end());
-  std::vector<int64_t> kept;
-  while (!waiting.empty() && static_cast<int64_t>(kept.size()) < most) {
+  std::vector<int64_t> chosen;
+  Kept kept(columns);
+  while (!waiting.empty() && static_cast<int64_t>(chosen.size()) < most) {
     std::pop_heap(waiting.begin(), waiting.end());
     const Box& box = boxes[static_cast<size_t>(waiting.back().box)];
-    const auto clashes = [&](int64_t k) { return overlap(box, boxes[static_cast<size_t>(k)], iou); };
-    if (std::none_of(kept.begin(), kept.end(), clashes)) kept.push_back(waiting.back().box);
+    if (!kept.overlaps(box, iou)) {
+      kept.add(box);
+      chosen.push_back(waiting.back().box);
+    }
     waiting.pop_back();
   }
-  return kept;
+  return chosen;
 }
 
 /// The number in an optional input: a scalar or one element; null when it is left out.
@@ -101,14 +167,15 @@ void eval(EvalContext& c) {
     std::vector<Box> boxes;
     for (int64_t i = 0; i < count; ++i)
       boxes.push_back(read_box(c.input(kBoxes).data<double>() + (image * count + i) * 4, by_center == 1));
+    const Columns columns(boxes);
     std::vector<std::vector<int64_t>> kept(static_cast<size_t>(classes));
-    parallel_for(classes, std::max<int64_t>(1, kElementGrain / (count + 1)),
-                 [&](int64_t first, int64_t last) {
-                   for (int64_t k = first; k < last; ++k)
-                     kept[static_cast<size_t>(k)] =
-                         select(boxes, c.input(kScores).data<double>() + (image * classes + k) * count, *most,
-                                iou ? *iou : 0.0, least_score);
-                 });
+    parallel_for(
+        classes, std::max<int64_t>(1, kElementGrain / (count + 1)), [&](int64_t first, int64_t last) {
+          for (int64_t k = first; k < last; ++k)
+            kept[static_cast<size_t>(k)] =
+                select(boxes, columns, c.input(kScores).data<double>() + (image * classes + k) * count, *most,
+                       iou ? *iou : 0.0, least_score);
+        });
     for (int64_t k = 0; k < classes; ++k)
       for (const int64_t box : kept[static_cast<size_t>(k)]) {
         rows.push_back(image);
