@@ -427,6 +427,63 @@ constexpr PassCase kCases[] = {
      "y = Concat<axis=1>(x, z, x)"},
     {"merge_concats",
      "g (float[2,2] x) => (float[2,4] y) { a = Concat <axis = 1> (x, x) y = Concat <axis = 0> (a, a) }", ""},
+    // merge_convolutions
+    {"merge_convolutions",
+     "g (float[1,1,4] x) => (float[1,1,4] y) <float[1,1,3] w = {1, 2, 3}, float[1,1,1] v = {10}, float[1] b "
+     "= {5}> "
+     "{ a = Conv <pads = [1, 1]> (x, w) c = Conv (x, v, b) y = Add (a, c) }",
+     "y = Conv<pads=[1, 1]>(x, {1, 12, 3}, {5})"},
+    {"merge_convolutions",  // the smaller one first, with steps that meet the larger one's
+     "g (float[1,1,9] x) => (float[1,1,4] y) <float[1,1,3] w = {1, 2, 3}, float[1,1,2] v = {10, 20}> "
+     "{ c = Conv <strides = [2], dilations = [2]> (x, v) a = Conv <strides = [2], dilations = [2], pads = "
+     "[2, 0]> (x, w) "
+     "y = Add (c, a) }",
+     "y = Conv<strides=[2], dilations=[2], pads=[2, 0]>(x, {1, 12, 23}, {0})"},
+    {"merge_convolutions",  // the value and its normalisation
+     "g (float[1,2,4] x) => (float[1,2,4] y) <float[2,1,3] w = {1, 2, 3, 4, 5, 6}, float[2] s = {1, 2}, "
+     "float[2] b = "
+     "{0, 1}, float[2] m = {1, 1}, float[2] v = {1, 4}> "
+     "{ a = Conv <group = 2, pads = [1, 1]> (x, w) n = BatchNormalization <epsilon = 0.0> (x, s, b, m, v) c "
+     "= Add (n, a) "
+     "y = Add (c, x) }",
+     "y = Conv<group=2, pads=[1, 1]>(x, {1, 4, 3, 4, 7, 6}, {-1, 0})"},
+    {"merge_convolutions",  // all terms of a result
+     "g (float[1,2,4] x) => (float[1,2,4] y) <float[2,2,1] w = {1, 2, 3, 4}> { a = Conv (x, w) y = Add (x, "
+     "a) }",
+     "y = Conv(x, {2, 2, 3, 5}, {0, 0})"},
+    {"merge_convolutions",  // in two dimensions
+     "g (float[1,1,4,4] x) => (float[1,1,4,4] y) <float[1,1,2,3] w = {1, 2, 3, 4, 5, 6}, float[1,1,2,1] v = "
+     "{10, 20}> "
+     "{ a = Conv <pads = [0, 1, 1, 1]> (x, w) c = Conv <pads = [0, 0, 1, 0]> (x, v) y = Add (a, c) }",
+     "y = Conv<pads=[0, 1, 1, 1]>(x, {1, 12, 3, 4, 25, 6}, {0})"},
+    {"merge_convolutions",  // with a third summand between them
+     "g (float[1,1,4] x, float[1,1,4] z) => (float[1,1,4] y) <float[1,1,3] w = {1, 2, 3}, float[1,1,1] v = "
+     "{10}> "
+     "{ a = Conv <pads = [1, 1]> (x, w) p = Add (z, a) c = Conv (x, v) y = Add (p, c) }",
+     "Conv<pads=[1, 1]>(x, {1, 12, 3}, {0}); y = Add(z, %0)"},
+    {"merge_convolutions",  // neither lies within the other
+     "g (float[1,1,4,4] x) => (float[1,1,4,4] y) <float[1,1,1,3] w = {1, 2, 3}, float[1,1,3,1] v = {10, 20, "
+     "30}> "
+     "{ a = Conv <pads = [0, 1, 0, 1]> (x, w) c = Conv <pads = [1, 0, 1, 0]> (x, v) y = Add (a, c) }",
+     ""},
+    {"merge_convolutions",  // other elements
+     "g (float[1,1,8] x) => (float[1,1,4] y) <float[1,1,3] w = {1, 2, 3}, float[1,1,3] v = {10, 20, 30}> "
+     "{ a = Conv <strides = [2], pads = [1, 1]> (x, w) c = Conv <dilations = [2]> (x, v) y = Add (a, c) }",
+     ""},
+    {"merge_convolutions",  // a result that others want
+     "g (float[1,1,4] x) => (float[1,1,4] y, float[1,1,4] c) <float[1,1,3] w = {1, 2, 3}, float[1,1,1] v = "
+     "{10}> "
+     "{ a = Conv <pads = [1, 1]> (x, w) c = Conv (x, v) y = Add (a, c) }",
+     ""},
+    {"merge_convolutions",  // a weight with another use
+     "g (float[1,1,4] x) => (float[1,1,4] y, float[1,1,4] z) <float[1,1,3] w = {1, 2, 3}, float[1,1,1] v = "
+     "{10}> "
+     "{ a = Conv <pads = [1, 1]> (x, w) z = Conv <pads = [1, 1]> (x, w) c = Conv (x, v) y = Add (a, c) }",
+     ""},
+    {"merge_convolutions",  // one number for all
+     "g (float[1,1,3] x) => (float[1,1,3] y) <float[1,1,3] w = {1, 2, 3}, float[1,1,1] v = {10}> "
+     "{ a = Conv (x, w) c = Conv (x, v) y = Add (a, c) }",
+     ""},
     // merge_equal_constants
     {"merge_equal_constants",
      "g (float[2] x) => (float[2] y) <float[2] a = {1, 2}, float[2] b = {1, 2}, float[2] c = {1, 3}> "

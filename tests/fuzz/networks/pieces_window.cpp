@@ -79,6 +79,50 @@ void conv(GrowingNetwork& g) {
   g.hand_on(g.op("Conv", inputs, attributes));
 }
 
+/// Branches over one image whose sum is one convolution, mostly: windows within a window, the image itself,
+/// and its normalisation.
+void parallel_convs(GrowingNetwork& g) {
+  Value* x = pick_image(g);
+  if (x == nullptr) return;
+  const Shape in = GrowingNetwork::shape(*x);
+  if (has_empty_image(in)) return;
+  const Window w = window_over(g, in, false);
+  const int64_t groups = g.r.chance(50) ? 1 : g.groups_of(in[1], in[1]);
+  const size_t rank = w.kernel.size();
+  const auto branch = [&](const Window& window) {
+    Shape shape = {in[1], in[1] / groups};
+    for (const int64_t k : window.kernel) shape.push_back(k);
+    const double range = 1.5 / std::sqrt(static_cast<double>(std::max<int64_t>(1, shape.numel() / in[1])));
+    std::vector<Value*> inputs = {x, g.weight(shape, -range, range)};
+    if (g.r.chance(50)) inputs.push_back(g.weight({in[1]}));
+    AttributeList attributes = window.attributes();
+    attributes.push_back({"group", groups});
+    return g.op("Conv", inputs, attributes);
+  };
+  Value* sum = branch(w);
+  const Shape out = GrowingNetwork::shape(*sum);
+  for (int64_t more = g.r.between(1, 3); more > 0; --more) {
+    Window inner = w;
+    for (size_t d = 0; d < rank; ++d) {
+      // Less padding stands for a window that begins later, or ends earlier.
+      const int64_t begin = std::min(g.r.between(0, w.kernel[d] - 1), w.pads[d] / w.dilations[d]);
+      const int64_t end =
+          std::min(g.r.between(0, w.kernel[d] - 1 - begin), w.pads[rank + d] / w.dilations[d]);
+      inner.kernel[d] -= begin + end;
+      inner.pads[d] -= begin * w.dilations[d];
+      inner.pads[rank + d] -= end * w.dilations[d];
+      if (inner.kernel[d] == 1 && g.r.chance(50)) inner.dilations[d] = 1;
+    }
+    Value* y = g.r.chance(25) && out == in ? x : branch(inner);
+    if (g.r.chance(25) && out == in)
+      y = g.op("BatchNormalization",
+               {x, g.weight({in[1]}), g.weight({in[1]}), g.weight({in[1]}), g.weight({in[1]}, 0.5, 2)});
+    if (g.r.chance(15)) y = g.op("Relu", {y});
+    sum = g.r.chance(50) ? g.op("Add", {sum, y}) : g.op("Add", {y, sum});
+  }
+  g.hand_on(sum);
+}
+
 void conv_transpose(GrowingNetwork& g) {
   Value* x = pick_image(g);
   if (x == nullptr) return;
