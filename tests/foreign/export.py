@@ -4,7 +4,7 @@
     tests/foreign/export.py FOLDER [PART...] [--seconds S]
 
 It needs an environment with tools/requirements-export.txt. FOLDER gets NAME.ts.onnx (TorchScript) or NAME.dyn.onnx (torch.export),
-150 files of 6 GB in all; PART... are parts of names. What is there already stays, what neither exporter takes is named. Then
+148 files of some 6 GB in all; PART... are parts of names. What is there already stays, what neither exporter takes is named. Then
 
     tests/bench/table.py build/assay FOLDER/*.onnx --runs 1 --threads 2
 
