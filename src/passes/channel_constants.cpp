@@ -1,6 +1,7 @@
 #include "passes/channel_constants.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/parallel.h"
@@ -20,6 +21,27 @@ std::optional<std::vector<double>> channel_constant(const Value* v, int rank, in
   if (t->rank() < from_end || static_cast<int64_t>(numbers.size()) != channels) return std::nullopt;
   if (t->dim(static_cast<size_t>(t->rank() - from_end)) != channels) return std::nullopt;
   return numbers;
+}
+
+std::optional<ChannelAffine> normalization_of(const Node& n) {
+  if (!is_op(n, "BatchNormalization") || int_attribute(n, "training_mode", 0) != 0) return std::nullopt;
+  for (size_t i = 1; i < n.outputs().size(); ++i)
+    if (n.output(i) != nullptr && !n.output(i)->consumers().empty()) return std::nullopt;
+  std::vector<double> numbers[4];
+  for (size_t i = 0; i < 4; ++i) {
+    const UnalignedTensor* c = constant_of(n.input(i + 1));
+    if (c == nullptr) return std::nullopt;
+    numbers[i] = to_doubles(*c);
+    if (numbers[i].size() != numbers[0].size()) return std::nullopt;
+  }
+  const auto& [scale, shift, mean, variance] = numbers;
+  const double epsilon = float_attribute(n, "epsilon", 1e-5F);
+  ChannelAffine a;
+  for (size_t c = 0; c < scale.size(); ++c) {
+    a.factors.push_back(scale[c] / std::sqrt(variance[c] + epsilon));
+    a.shifts.push_back(shift[c] - mean[c] * a.factors[c]);
+  }
+  return a;
 }
 
 std::vector<double> to_doubles(const UnalignedTensor& t) {

@@ -12,6 +12,15 @@ namespace assay {
 /// `channels` channels without enlarging it; nothing when the value is not such a constant.
 std::optional<std::vector<double>> channel_constant(const Value* v, int rank, int64_t channels);
 
+/// One factor and one shift per channel, in float64.
+struct ChannelAffine {
+  std::vector<double> factors, shifts;
+};
+
+/// What a BatchNormalization does to each channel; nothing when the node is another, when its numbers are no
+/// constants or not as many as each other, when it trains, or when somebody wants its statistics.
+std::optional<ChannelAffine> normalization_of(const Node& n);
+
 /// A 1-D tensor of a floating type.
 Tensor float_vector(const std::vector<double>& values, DType dtype);
 

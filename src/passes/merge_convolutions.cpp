@@ -1,8 +1,6 @@
 // The sum of two convolutions of one value becomes one convolution: the smaller kernel is added to the larger
 // one, within which it lies. So do the value itself and its batch normalisation, which are convolutions of
 // one element. Networks that are trained with parallel branches (Ding et al. 2021, "RepVGG") have such sums.
-#include <cmath>
-
 #include "passes/channel_constants.h"
 #include "passes/extents.h"
 #include "passes/match.h"
@@ -53,31 +51,6 @@ std::optional<Branch> convolution(const Node& n, const PassContext& context) {
   return b;
 }
 
-/// A batch normalisation of `x`, or (null) `x` itself, as a kernel of one element in `rank` dimensions.
-std::optional<Branch> element(const Node* n, Value* x, size_t channels, size_t rank) {
-  const std::vector<int64_t> ones(rank, 1), zeros(rank, 0);
-  Branch b{.node = n, .x = x, .kernel = ones, .strides = ones, .dilations = ones, .begins = zeros};
-  b.factors.assign(channels, 1);
-  b.bias.assign(channels, 0);
-  if (n == nullptr) return b;
-  if (!is_op(*n, "BatchNormalization") || int_attribute(*n, "training_mode", 0) != 0 ||
-      n->outputs().size() > 1)
-    return std::nullopt;
-  std::vector<double> numbers[4];
-  for (size_t i = 0; i < 4; ++i) {
-    const UnalignedTensor* c = constant_of(n->input(i + 1));
-    if (c == nullptr) return std::nullopt;
-    numbers[i] = to_doubles(*c);
-    if (numbers[i].size() != channels) return std::nullopt;
-  }
-  const double epsilon = float_attribute(*n, "epsilon", 1e-5F);
-  for (size_t c = 0; c < channels; ++c) {
-    b.factors[c] = numbers[0][c] / std::sqrt(numbers[3][c] + epsilon);
-    b.bias[c] = numbers[1][c] - numbers[2][c] * b.factors[c];
-  }
-  return b;
-}
-
 /// Where the smaller kernel begins in the larger one; nothing unless it lies within and meets the same
 /// elements.
 std::optional<std::vector<int64_t>> place_in(const Branch& large, const Branch& small) {
@@ -125,17 +98,26 @@ Tensor sum_of_weights(const Branch& large, const Branch& small, const std::vecto
   return convert(sum, large.weight->dtype());
 }
 
-/// The kernel of one element that `v` is of the input of `conv`.
+/// The kernel of one element that `v` is of the input of `conv`: that input itself, or its batch
+/// normalisation.
 std::optional<Branch> element_of(Value* v, const Branch& conv, const PassContext& context) {
   const auto channels = static_cast<size_t>(conv.weight->dim(0));
-  const int64_t terms = conv.weight->dim(1) * int_attribute(*conv.node, "group", 1);
-  if (terms != conv.weight->dim(0)) return std::nullopt;
-  const size_t rank = conv.kernel.size();
-  if (v == conv.x) return element(nullptr, v, channels, rank);
-  const Node* n = v->producer();
-  return n != nullptr && n->input(0) == conv.x && context.sole_consumer(v) != nullptr
-             ? element(n, conv.x, channels, rank)
-             : std::nullopt;
+  if (conv.weight->dim(1) * int_attribute(*conv.node, "group", 1) != conv.weight->dim(0)) return std::nullopt;
+  const std::vector<int64_t> ones(conv.kernel.size(), 1), zeros(conv.kernel.size(), 0);
+  Branch b{.x = conv.x, .kernel = ones, .strides = ones, .dilations = ones, .begins = zeros};
+  if (v == conv.x) {
+    b.factors.assign(channels, 1);
+    b.bias.assign(channels, 0);
+    return b;
+  }
+  b.node = v->producer();
+  if (b.node == nullptr || b.node->input(0) != conv.x || context.sole_consumer(v) == nullptr)
+    return std::nullopt;
+  std::optional<ChannelAffine> norm = normalization_of(*b.node);
+  if (!norm || norm->factors.size() != channels) return std::nullopt;
+  b.factors = std::move(norm->factors);
+  b.bias = std::move(norm->shifts);
+  return b;
 }
 
 /// The convolution of `v`, a value that nobody else wants.
