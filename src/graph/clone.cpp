@@ -7,12 +7,19 @@ namespace {
 
 void clone_into(const Graph& from, Graph& to, ValueMap& map);
 
+/// With what it takes from outside, which is the parent's.
+std::shared_ptr<Graph> clone_with_captured(const Graph& g, Graph& parent, ValueMap& map) {
+  for (const Value* v : captured_values(g))
+    if (!map.contains(v)) map[v] = clone_value(*v, parent);
+  return clone_graph(g, &parent, map);
+}
+
 Attribute clone_attribute(const Attribute& a, Graph& parent, ValueMap& map) {
   Attribute copy = a;
-  if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) copy.data = clone_graph(**g, &parent, map);
+  if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) copy.data = clone_with_captured(**g, parent, map);
   if (const auto* list = a.get_if<Attribute::Graphs>()) {
     Attribute::Graphs graphs;
-    for (const auto& g : *list) graphs.push_back(clone_graph(*g, &parent, map));
+    for (const auto& g : *list) graphs.push_back(clone_with_captured(*g, parent, map));
     copy.data = std::move(graphs);
   }
   return copy;

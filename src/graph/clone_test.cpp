@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/export.h"
+#include "graph/read.h"
 
 namespace assay::clone_test {
 namespace {
@@ -50,6 +51,15 @@ TEST(Clone, AModelIsCopiedWholeAndApart) {
   copy->graph->find_value("x")->rename("other");
   copy->graph->nodes()[0]->op_type = "Changed";
   EXPECT_EQ(serialize_model(*model), before);
+}
+
+TEST(Clone, WhatASubgraphCapturesIsCopiedIntoTheGraphAroundIt) {
+  const auto model = conditional_model();
+  Graph into;
+  ValueMap map;
+  const Node* copy = clone_node(*model->graph->nodes()[0], into, map);
+  for (const char* name : {"x", "w", "c", "y"}) EXPECT_NE(into.find_value(name), nullptr) << name;
+  for (const Graph* sub : subgraphs_of(*copy)) EXPECT_EQ(sub->find_value("w"), nullptr);
 }
 
 }  // namespace

@@ -18,22 +18,6 @@ bool agrees(const Type& a, const Type& b) {
 
 bool is_used(const Graph& g, const Value* v) { return !v->consumers().empty() || is_given_out(g, v); }
 
-/// Takes the state's places away. Its final value is its initial one.
-void remove_state(LoopForm& loop, size_t i, Value* outer) {
-  Node& n = *loop.node;
-  const auto without = [](std::vector<Value*> list, size_t at) {
-    list.erase(list.begin() + static_cast<std::ptrdiff_t>(at));
-    return list;
-  };
-  Value* final = loop.final(i);
-  loop.body->inputs = without(loop.body->inputs, loop.leading_inputs + i);
-  loop.body->outputs = without(loop.body->outputs, loop.leading_outputs + i);
-  n.set_inputs(without(n.inputs(), loop.leading_inputs + i));
-  n.set_outputs(without(n.outputs(), i));
-  --loop.states;
-  if (final != nullptr) n.graph().insert_node(&n, "Identity", {outer}, {final}, {}, n.name);
-}
-
 /// Takes the nodes away that only handed the state through.
 void remove_unread_identities(Graph& body, const Value* v) {
   while (v->producer() != nullptr && !is_used(body, v)) {
@@ -51,7 +35,11 @@ bool capture(LoopForm& loop, size_t i, int64_t opset) {
   const bool removable =
       loop.node->outputs().size() > 1 && (!loop.is_loop() || opset >= kLoopWithoutStates || loop.states > 1);
   if (!removable) return false;
-  remove_state(loop, i, outer);
+  Value* final = loop.final(i);
+  remove_state(loop, i);
+  // What is there in the end is what was there first.
+  if (final != nullptr)
+    loop.node->graph().insert_node(loop.node, "Identity", {outer}, {final}, {}, loop.node->name);
   remove_unread_identities(*loop.body, next);
   capture_instead(*inside, outer);
   loop.body->remove_unused_values();

@@ -40,6 +40,11 @@ std::optional<int64_t> extent_of_scans(const LoopForm& loop) {
   return std::nullopt;
 }
 
+std::vector<Value*> without(std::vector<Value*> list, size_t at) {
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(at));
+  return list;
+}
+
 }  // namespace
 
 std::optional<LoopForm> loop_form(Node& n, int64_t opset) {
@@ -84,6 +89,15 @@ bool surely_runs(const LoopForm& loop, int64_t ir_version) {
   if (!is_fixed(condition, ir_version)) return false;
   const Tensor t = condition->tensor().aligned();
   return t.dtype() == DType::kBool && t.numel() == 1 && t.data<bool>()[0];
+}
+
+void remove_state(LoopForm& loop, size_t i) {
+  Node& n = *loop.node;
+  loop.body->inputs = without(loop.body->inputs, loop.leading_inputs + i);
+  loop.body->outputs = without(loop.body->outputs, loop.leading_outputs + i);
+  n.set_inputs(without(n.inputs(), loop.leading_inputs + i));
+  n.set_outputs(without(n.outputs(), i));
+  --loop.states;
 }
 
 const Value* through_identities(const Value* v) {

@@ -31,6 +31,10 @@ std::vector<LoopForm> loops_of(const Model& model);
 /// Whether the body surely runs at least once in each run of the node.
 bool surely_runs(const LoopForm& loop, int64_t ir_version);
 
+/// Takes a state's places away, in the node and in the body. What its final value was has no producer then, and
+/// what it was inside is read as before.
+void remove_state(LoopForm& loop, size_t i);
+
 /// What the value is through Identity nodes of its graph.
 const Value* through_identities(const Value* v);
 /// Whether the graph, or one inside it, gives the value as an output.

@@ -121,6 +121,50 @@ constexpr PassCase kLoopCases[] = {
      "}> (m, "
      "\"\", x) }",
      ""},
+    // collect_appends
+    {"collect_appends",  // what comes from outside, and two of them
+     "g (float[A,2] s, float[1,2] x, int64 m) => (float[N,2] y, float[M,2] z) { y, z = Loop <body = b (int64 "
+     "i, bool c, float[K,2] p, float[B,2] q) => (bool d, float[L,2] t, float[R,2] u) { d = Identity (c) t = "
+     "Concat <axis = 0> (p, x) u = Concat <axis = -2> (q, x, x) }> (m, \"\", s, s) }",
+     "Loop<body={d = Identity(c); t/entry = Identity(x); u/part = Concat<axis=-2>(x, x)}>(m, -); "
+     "Reshape(%0.1, {-1, 2}); y = Concat<axis=0>(s, %1); Reshape(%0, {-1, 2}); z = Concat<axis=0>(s, %3)"},
+    {"collect_appends",  // parts of more than one shape
+     "g (float[A,2] s, float[1,2] x) => (float[N,2] y) <int64 m = {3}, int64[1] zero = {0}, int64[1] one = "
+     "{1}> { y = Loop <body = b (int64 i, bool c, float[K,2] p) => (bool d, float[L,2] t) { d = Identity (c) "
+     "e = Unsqueeze (i, zero) r = Expand (x, one) f = ReduceMax <keepdims=0> (e) h = Unsqueeze (f, zero) two "
+     "= Concat <axis = 0> (h, one) o = Expand (r, two) t = Concat <axis = 0> (p, o) }> (m, \"\", s) }",
+     "SequenceConstruct(s); Loop<body={d = Identity(c); Unsqueeze(i, {0}); Expand(x, {1}); "
+     "ReduceMax<keepdims=0>(%1); Unsqueeze(%3, {0}); Concat<axis=0>(%4, {1}); Expand(%2, %5); t = "
+     "SequenceInsert(p, %6)}>(3, -, %0); y = ConcatFromSequence<axis=0>(%1)"},
+    {"collect_appends",
+     "g (float[A,2] s, float[1,2] x) => (float[N,2] y) <int64 m = {3}> { y = Loop <body = b (int64 i, bool "
+     "c, float[K,2] p) => (bool d, float[L,2] t) { d = Identity (c) f = Cast <to = 1> (i) r = Mul (x, f) t = "
+     "Concat <axis = 0> (p, r) }> (m, \"\", s) }",
+     "Loop<body={d = Identity(c); Cast<to=1>(i); r = Mul(x, %1)}>(3, -); Reshape(%0, {-1, 2}); y = "
+     "Concat<axis=0>(s, %1)"},
+    {"collect_appends",  // in front, two of them, beside another state; nothing may run
+     "g (float[A,2] s, float[1,2] x, int64 m) => (float[N,2] y, float[1,2] z) { y, z = Loop <body = b (int64 "
+     "i, bool c, float[K,2] p, float[1,2] q) => (bool d, float[L,2] t, float[1,2] u) { d = Identity (c) f = "
+     "Cast <to = 1> (i) r = Mul (x, f) u = Add (q, x) t = Concat <axis = -2> (r, x, p) }> (m, \"\", s, x) }",
+     "SequenceConstruct(s); z = Loop<body={d = Identity(c); Cast<to=1>(i); Mul(x, %1); u = Add(q, x); "
+     "Concat<axis=-2>(%2, x); t = SequenceInsert(p, %4, 0)}>(m, -, %0, x); y = "
+     "ConcatFromSequence<axis=-2>(%1)"},
+    {"collect_appends",  // the state is read
+     "g (float[A,2] s, float[1,2] x) => (float[N,2] y) <int64 m = {3}> { y = Loop <body = b (int64 i, bool "
+     "c, float[K,2] p) => (bool d, float[L,2] t) { d = Identity (c) f = Cast <to = 1> (i) r = Mul (x, f) n = "
+     "ReduceSum <keepdims = 1> (p) o = Mul (r, n) t = Concat <axis = 0> (p, o) }> (m, \"\", s) }",
+     ""},
+    {"collect_appends",  // what is joined is read
+     "g (float[A,2] s, float[1,2] x) => (float[N,2] y, float[M] z) <int64 m = {3}> { y, z = Loop <body = b "
+     "(int64 i, bool c, float[K,2] p) => (bool d, float[L,2] t, float w) { d = Identity (c) f = Cast <to = "
+     "1> (i) r = Mul (x, f) t = Concat <axis = 0> (p, r) n = ReduceSum <keepdims = 1> (t) w = Squeeze (n) }> "
+     "(m, \"\", s) }",
+     ""},
+    {"collect_appends",  // in the middle
+     "g (float[A,2] s, float[1,2] x) => (float[N,2] y) <int64 m = {3}> { y = Loop <body = b (int64 i, bool "
+     "c, float[K,2] p) => (bool d, float[L,2] t) { d = Identity (c) f = Cast <to = 1> (i) r = Mul (x, f) t = "
+     "Concat <axis = 0> (r, p, r) }> (m, \"\", s) }",
+     ""},
 };
 
 }  // namespace

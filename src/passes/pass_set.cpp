@@ -38,6 +38,7 @@ constexpr Place kPlaces[] = {
 
     {PassStage::kSpecialize, &pass_fold_constants::def},
     {PassStage::kSpecialize, &pass_capture_loop_states::def},
+    {PassStage::kSpecialize, &pass_collect_appends::def},
     {PassStage::kSpecialize, &pass_count_loop_trips::def},
     {PassStage::kSpecialize, &pass_hoist_loop_nodes::def},
     {PassStage::kSpecialize, &pass_lower_formulas::def},

@@ -120,23 +120,6 @@ void plainly(GrowingNetwork& g) {
   }
 }
 
-/// An If on a number of the network, whose branches see a value of it.
-void branch(GrowingNetwork& g) {
-  Value* x = g.pick();
-  if (GrowingNetwork::shape(*x).numel() == 0) return;
-  const auto body = [&](const char* type) {
-    auto graph = std::make_shared<Graph>();
-    graph->name = type;
-    graph->set_parent(g.model->graph.get());
-    Value* const inner = layer(*graph, type, {x}, {"r"})[0];
-    graph->outputs = {layer(*graph, g.r.one_of({"Neg", "Relu", "Abs"}), {inner}, {"r"})[0]};
-    return graph;
-  };
-  Value* const size = g.op("ReduceMax", {x}, {{"keepdims", int64_t{0}}});
-  Value* const large = g.op("Greater", {size, g.number(0.4)});
-  g.hand_on(g.op("If", {large}, {{"then_branch", body("Sigmoid")}, {"else_branch", body("Identity")}}));
-}
-
 /// Levels times levels, as quantisers of ONNX Runtime write it.
 void integer_product(GrowingNetwork& g) {
   Value* x = g.pick();
