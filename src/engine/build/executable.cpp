@@ -73,22 +73,19 @@ struct Executable::Entry {
   Context context;
 };
 
-Executable::Executable(std::shared_ptr<Specializer> plans) : plans_(std::move(plans)) {}
+const ReadyPlan& plan_in(const Executable::Entry& entry) { return *entry.ready; }
+
+Executable::Executable(std::shared_ptr<Specializer> plans)
+    : plans_(std::move(plans)), entries_(std::make_unique<PlanCache<Entry>>()) {}
 Executable::~Executable() = default;
 
 Context& Executable::add(std::shared_ptr<const ReadyPlan> plan) {
-  entries_.emplace_front(std::move(plan), plans_->config());
-  entries_.front().context.set_cancel_flag(cancel_);
-  size_t bytes = 0;
-  for (const Entry& e : entries_) bytes += e.ready->bytes;
-  while (entries_.size() > 1 && (entries_.size() > kMaxContexts || bytes > kMaxBytes)) {
-    bytes -= entries_.back().ready->bytes;
-    entries_.pop_back();
-  }
-  return entries_.front().context;
+  Entry& entry = entries_->emplace(std::move(plan), plans_->config());
+  entry.context.set_cancel_flag(cancel_);
+  return entry.context;
 }
 
-const PlanKey& Executable::key() const { return entries_.front().ready->key; }
+const PlanKey& Executable::key() const { return entries_->front().ready->key; }
 
 void Executable::set_memory(char* memory, size_t bytes) {
   given_ = memory;
@@ -112,14 +109,8 @@ void Executable::give_memory(Context& context) {
 }
 
 Context& Executable::context_for(std::span<const Tensor> inputs) {
-  const auto it = std::find_if(entries_.begin(), entries_.end(),
-                               [&](const Entry& e) { return e.ready->key.matches(inputs); });
-  if (it == entries_.end()) {
-    add(plans_->plan_for(inputs));
-  } else if (it != entries_.begin()) {
-    entries_.splice(entries_.begin(), entries_, it);
-  }
-  Context& context = entries_.front().context;
+  Entry* entry = entries_->find(inputs);
+  Context& context = entry != nullptr ? entry->context : add(plans_->plan_for(inputs));
   give_memory(context);
   return context;
 }

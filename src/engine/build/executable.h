@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <list>
 #include <memory>
 #include <span>
 
@@ -12,15 +11,11 @@
 
 namespace assay::engine {
 
-/// Contexts of the plans that were needed, which share one arena. The least recently used go when there are
-/// more than kMaxContexts or when their plans take more memory than kMaxBytes; the last one always stays.
+/// Contexts of the plans that were needed lately (PlanCache), which share one arena.
 /// Several may share a Specializer, and with it plans and weights. Not thread-safe; once there is a context
 /// for the shapes, nothing is locked and nothing allocated.
 class Executable {
  public:
-  static constexpr size_t kMaxContexts = 64;
-  static constexpr size_t kMaxBytes = size_t{512} << 20;
-
   explicit Executable(std::shared_ptr<Specializer> plans);
   ~Executable();
   Executable(const Executable&) = delete;
@@ -43,6 +38,7 @@ class Executable {
 
  private:
   struct Entry;
+  friend const ReadyPlan& plan_in(const Entry& entry);
   void give_memory(Context& context);
 
   std::shared_ptr<Specializer> plans_;
@@ -50,7 +46,7 @@ class Executable {
   char* given_ = nullptr;
   size_t given_bytes_ = 0;
   const std::atomic<bool>* cancel_ = nullptr;
-  std::list<Entry> entries_;  // the last used first
+  std::unique_ptr<PlanCache<Entry>> entries_;
 };
 
 }  // namespace assay::engine

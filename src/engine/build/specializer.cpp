@@ -6,13 +6,6 @@
 namespace assay::engine {
 namespace {
 
-size_t bytes_of(const Plan& plan) {
-  auto bytes = static_cast<size_t>(plan.arena_bytes);
-  for (const PlanConstant& c : plan.constants)
-    if (c.is_packed()) bytes += c.tensor.nbytes();
-  return bytes;
-}
-
 /// A copy of it takes so much memory that it is worth being made again in the rare case that it is needed.
 bool is_large(const Model& model) { return model.graph->nodes().size() > 50'000; }
 
@@ -63,20 +56,12 @@ void Specializer::add(PlanKey key, std::shared_ptr<const Plan> plan) {
 std::shared_ptr<const ReadyPlan> Specializer::keep(PlanKey key, std::shared_ptr<const Plan> plan) {
   auto ready = std::make_shared<ReadyPlan>();
   ready->key = std::move(key);
-  ready->bytes = bytes_of(*plan);
   BuildConfig inside = config_;
   inside.quantization = nullptr;
   for (const PlanNetwork& n : plan->networks)
     ready->networks.push_back(std::make_shared<Specializer>(n, inside));
   ready->plan = std::move(plan);
-  plans_.push_front(ready);
-  size_t bytes = 0;
-  for (const auto& p : plans_) bytes += p->bytes;
-  while (plans_.size() > 1 && (plans_.size() > kMaxPlans || bytes > kMaxBytes)) {
-    bytes -= plans_.back()->bytes;
-    plans_.pop_back();
-  }
-  return ready;
+  return plans_.emplace(std::move(ready));
 }
 
 std::shared_ptr<const ReadyPlan> Specializer::prepare(const std::vector<Shape>& shapes) {
@@ -110,17 +95,10 @@ std::shared_ptr<const ReadyPlan> Specializer::make(const PlanKey& key) {
 
 std::shared_ptr<const ReadyPlan> Specializer::plan_for(std::span<const Tensor> inputs) {
   const std::lock_guard lock(mutex_);
-  const auto it =
-      std::find_if(plans_.begin(), plans_.end(), [&](const auto& p) { return p->key.matches(inputs); });
-  if (it != plans_.end()) {
-    plans_.splice(plans_.begin(), plans_, it);
-    return plans_.front();
-  }
+  if (const auto* plan = plans_.find(inputs)) return *plan;
   PlanKey key;
   for (const Tensor& t : inputs) key.shapes.push_back(t.is_container() ? Shape() : t.shape());
-  const bool other_values =
-      std::any_of(plans_.begin(), plans_.end(), [&](const auto& p) { return p->key.has_shapes(inputs); });
-  if (other_values && ++value_misses_ > kMaxValueMisses) ignores_values_ = true;
+  if (plans_.has_shapes(inputs) && ++value_misses_ > kMaxValueMisses) ignores_values_ = true;
   if (ignores_values_) return keep(std::move(key), opened().build(key.shapes));
   std::shared_ptr<const Plan> plan = opened().build(key.shapes, inputs, value_inputs_);
   for (const size_t i : value_inputs_) key.values.emplace_back(i, inputs[i]);

@@ -1,7 +1,6 @@
 // Plans of one network for whatever shapes come.
 #pragma once
 
-#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -9,28 +8,19 @@
 #include <vector>
 
 #include "engine/build/plan_builder.h"
+#include "engine/build/plan_cache.h"
 
 namespace assay::engine {
 
-class Specializer;
+inline const ReadyPlan& plan_in(const std::shared_ptr<const ReadyPlan>& item) { return *item; }
 
-/// A plan, with what makes plans of the networks in it.
-struct ReadyPlan {
-  PlanKey key;
-  std::shared_ptr<const Plan> plan;
-  std::vector<std::shared_ptr<Specializer>> networks;
-  size_t bytes = 0;  ///< of its arena and of the constants that were made for it
-};
-
-/// Makes plans when they are needed and keeps them, the last kMaxPlans that were asked for, as long as they
-/// do not take more than kMaxBytes together. What does not depend on shapes is shared by all. Inputs that
+/// Makes plans when they are needed and keeps them (PlanCache). What does not depend on shapes is shared by
+/// all. Inputs that
 /// hold something else in most runs (the counter of a loop) are no longer looked at after kMaxValueMisses
 /// plans for the same shapes: what hangs on them waits for its shapes in the run instead. May be used by
 /// several threads; one at a time makes a plan.
 class Specializer {
  public:
-  static constexpr size_t kMaxPlans = 64;
-  static constexpr size_t kMaxBytes = size_t{512} << 20;
   static constexpr int kMaxValueMisses = 4;
 
   Specializer(std::shared_ptr<const Model> model, BuildConfig config);
@@ -66,7 +56,7 @@ class Specializer {
   std::vector<size_t> value_inputs_;
   int value_misses_ = 0;
   bool ignores_values_ = false;
-  std::list<std::shared_ptr<const ReadyPlan>> plans_;  // the last used first
+  PlanCache<std::shared_ptr<const ReadyPlan>> plans_;
 };
 
 }  // namespace assay::engine

@@ -3,6 +3,15 @@
 #include <algorithm>
 
 namespace assay::engine {
+namespace {
+
+void add_to_hash(size_t& hash, const Shape& s) {
+  constexpr size_t kOdd = 0x9E3779B97F4A7C15;
+  hash = (hash ^ s.size()) * kOdd;
+  for (const int64_t extent : s.dims()) hash = (hash ^ static_cast<size_t>(extent) ^ (hash >> 29)) * kOdd;
+}
+
+}  // namespace
 
 std::string Layout::str() const {
   return is_row() ? "row" : is_channels_last() ? "channels_last" : fmt::format("blocked{}", block);
@@ -36,6 +45,19 @@ std::string step_name(const Step& step) {
 
 std::string tactic_text(const Step& step) {
   return step.variant.empty() ? step.tactic : step.tactic + ":" + step.variant;
+}
+
+size_t PlanKey::hash_of_shapes() const {
+  size_t hash = 0;
+  for (const Shape& s : shapes) add_to_hash(hash, s);
+  return hash;
+}
+
+size_t hash_of_shapes(std::span<const Tensor> inputs) {
+  size_t hash = 0;
+  const Shape none;
+  for (const Tensor& t : inputs) add_to_hash(hash, t.is_container() ? none : t.shape());
+  return hash;
 }
 
 bool PlanKey::has_shapes(std::span<const Tensor> inputs) const {

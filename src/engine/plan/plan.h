@@ -154,8 +154,12 @@ struct PlanKey {
   std::vector<Shape> shapes;  ///< those of containers are empty
   std::vector<std::pair<size_t, Tensor>> values;
 
+  size_t hash_of_shapes() const;
   bool has_shapes(std::span<const Tensor> inputs) const;
   bool matches(std::span<const Tensor> inputs) const;
 };
+
+/// The same for all inputs that a key with that hash has the shapes of.
+size_t hash_of_shapes(std::span<const Tensor> inputs);
 
 }  // namespace assay::engine
