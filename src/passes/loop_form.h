@@ -31,8 +31,8 @@ std::vector<LoopForm> loops_of(const Model& model);
 /// Whether the body surely runs at least once in each run of the node.
 bool surely_runs(const LoopForm& loop, int64_t ir_version);
 
-/// Takes a state's places away, in the node and in the body. What its final value was has no producer then, and
-/// what it was inside is read as before.
+/// Takes a state's places away, in the node and in the body. What its final value was has no producer then,
+/// and what it was inside is read as before.
 void remove_state(LoopForm& loop, size_t i);
 
 /// What the value is through Identity nodes of its graph.

@@ -193,8 +193,7 @@ void many_shapes(const Runtime& runtime, int shapes) {
   expect(right, "every shape gives its rows");
   expect(growth < 16e6, fmt::format("{} shapes grow memory by {:.2f} MB", shapes, growth / 1e6));
   expect(engine->state().plans->plan_count() <= kMaxPlans,
-         fmt::format("{} plans are kept, of {} at most", engine->state().plans->plan_count(),
-                     kMaxPlans));
+         fmt::format("{} plans are kept, of {} at most", engine->state().plans->plan_count(), kMaxPlans));
 }
 
 }  // namespace
