@@ -63,7 +63,7 @@ class AppendedState {
     return dtype_ != DType::kUndefined;
   }
 
-  /// What one iteration adds, as one value that the body makes.
+  /// What one iteration adds, as one value: the one that the Concat reads, or its parts joined in the body.
   Value* part() {
     if (added_.size() == 1) return added_[0];
     Value* joined =

@@ -122,6 +122,12 @@ constexpr PassCase kLoopCases[] = {
      "\"\", x) }",
      ""},
     // collect_appends
+    {"collect_appends",
+     "g (float[A,2] s, float[1,2] x) => (float[N,2] y) <int64 m = {3}> { y = Loop <body = b (int64 i, bool "
+     "c, float[K,2] p) => (bool d, float[L,2] t) { d = Identity (c) f = Cast <to = 1> (i) r = Mul (x, f) t = "
+     "Concat <axis = 0> (p, r) }> (m, \"\", s) }",
+     "Loop<body={d = Identity(c); Cast<to=1>(i); r = Mul(x, %1)}>(3, -); Reshape(%0, {-1, 2}); y = "
+     "Concat<axis=0>(s, %1)"},
     {"collect_appends",  // what comes from outside, and two of them
      "g (float[A,2] s, float[1,2] x, int64 m) => (float[N,2] y, float[M,2] z) { y, z = Loop <body = b (int64 "
      "i, bool c, float[K,2] p, float[B,2] q) => (bool d, float[L,2] t, float[R,2] u) { d = Identity (c) t = "
@@ -136,12 +142,6 @@ constexpr PassCase kLoopCases[] = {
      "SequenceConstruct(s); Loop<body={d = Identity(c); Unsqueeze(i, {0}); Expand(x, {1}); "
      "ReduceMax<keepdims=0>(%1); Unsqueeze(%3, {0}); Concat<axis=0>(%4, {1}); Expand(%2, %5); t = "
      "SequenceInsert(p, %6)}>(3, -, %0); y = ConcatFromSequence<axis=0>(%1)"},
-    {"collect_appends",
-     "g (float[A,2] s, float[1,2] x) => (float[N,2] y) <int64 m = {3}> { y = Loop <body = b (int64 i, bool "
-     "c, float[K,2] p) => (bool d, float[L,2] t) { d = Identity (c) f = Cast <to = 1> (i) r = Mul (x, f) t = "
-     "Concat <axis = 0> (p, r) }> (m, \"\", s) }",
-     "Loop<body={d = Identity(c); Cast<to=1>(i); r = Mul(x, %1)}>(3, -); Reshape(%0, {-1, 2}); y = "
-     "Concat<axis=0>(s, %1)"},
     {"collect_appends",  // in front, two of them, beside another state; nothing may run
      "g (float[A,2] s, float[1,2] x, int64 m) => (float[N,2] y, float[1,2] z) { y, z = Loop <body = b (int64 "
      "i, bool c, float[K,2] p, float[1,2] q) => (bool d, float[L,2] t, float[1,2] u) { d = Identity (c) f = "
