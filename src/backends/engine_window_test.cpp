@@ -65,6 +65,39 @@ class EngineWindowTest : public EngineTest {
   }
 };
 
+TEST_F(EngineWindowTest, RowsOfImagesWithChannelsLast) {
+  const Ints around = {1, 1, 1, 1};
+  output(op("Relu", {conv({1, 24, 7, 9}, {40, 24, 3, 3}, {{"pads", around}})}));
+  output(conv({1, 16, 9, 6}, {33, 16, 3, 3}, {{"pads", around}, {"strides", Ints{2, 2}}}, false));
+  // Windows that reach over several parts, and past both ends of a part.
+  output(conv({1, 8, 6, 11}, {16, 8, 5, 3},
+              {{"dilations", Ints{2, 1}}, {"pads", Ints{4, 0, 4, 1}}, {"strides", Ints{1, 3}}}));
+  output(conv({3, 20, 5, 4}, {12, 20, 1, 1}, {}));
+  output(conv({2, 17, 13}, {18, 17, 4}, {{"pads", Ints{1, 2}}, {"strides", Ints{2}}}));
+  output(conv({1, 9, 4, 3, 5}, {16, 9, 3, 2, 2}, {{"pads", Ints{1, 0, 1, 1, 1, 0}}}));
+  Value* x = conv({1, 16, 8, 8}, {32, 16, 1, 1}, {});
+  Value* sum = op("Add", {x, input("r", {1, 32, 8, 8})});
+  output(op("Relu", {sum}));
+  output(op("Mul", {conv({1, 16, 5, 8}, {32, 16, 3, 3}, {{"pads", around}}), input("s", {1, 1, 5, 1})}));
+  const std::vector<std::string> others = {"dnnl_conv:row",
+                                           "dnnl_conv:blocked8",
+                                           "dnnl_conv:blocked16",
+                                           "dnnl_conv:row to blocked8",
+                                           "dnnl_conv:row to blocked16",
+                                           "panel_conv",
+                                           "signal_conv",
+                                           "tap_conv",
+                                           "winograd_conv",
+                                           "winograd_line"};
+  expect_by("dnnl_conv:channels_last", 8, others);
+}
+
+TEST_F(EngineWindowTest, ColumnsOfPaddingAlone) {
+  output(conv({1, 3, 1, 29}, {3, 3, 1, 1}, {{"pads", Ints{0, 2, 0, 2}}}));
+  output(conv({1, 16, 1, 8}, {32, 16, 1, 1}, {{"pads", Ints{2, 0, 2, 0}}}));
+  expect_by("dnnl_conv:channels_last", 0, {"panel_conv", "tap_conv"}, {1, 2});
+}
+
 TEST_F(EngineWindowTest, GroupsInLanes) {
   const Ints around = {1, 1, 1, 1};
   const auto grouped = [&](int64_t groups, AttributeList attributes) {

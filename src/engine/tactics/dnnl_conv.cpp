@@ -80,22 +80,39 @@ ConvShape shape_of(const StepReader& r) {
 /// What each thread computes. The channels of a group stay together, and so do the groups whose input
 /// channels share a block.
 std::vector<Box> parts_of(const ConvShape& c, Layout in, Layout out, int64_t threads) {
+  if (out.is_channels_last()) return row_parts(c.output, threads);
   const int64_t groups = groups_of(c), outputs = c.output[1] / groups, inputs = c.input[1] / groups;
   if (groups == 1) return channel_parts(c.output, out, threads);
   const int64_t together = in.is_blocked() ? in.block / std::gcd(int64_t{in.block}, inputs) : 1;
   return channel_parts(c.output, out, threads, outputs * together);
 }
 
-/// The part of the input that a part of the result is computed from.
-Box input_part(const ConvShape& c, const Box& part) {
-  Box in = whole_box(c.input);
+/// The part of the input that a part of the result is computed from, and what pads its rows.
+struct InputPart {
+  Box box;
+  int64_t before, behind;
+};
+
+InputPart input_part(const ConvShape& c, const Box& part) {
+  InputPart of{whole_box(c.input), c.begin[0], c.end[0]};
+  Box& in = of.box;
   in.begin[0] = part.begin[0];
   in.size[0] = part.size[0];
+  if (part.size[2] < c.output[2]) {
+    const int64_t kernel = c.weights[c.weights.size() - (c.input.size() - 2)];
+    const int64_t first = part.begin[2] * c.strides[0] - c.begin[0];
+    const int64_t end = first + (part.size[2] - 1) * c.strides[0] + (kernel - 1) * (c.dilations[0] + 1) + 1;
+    // A part that sees nothing but padding still reads one row.
+    in.begin[2] = std::clamp<int64_t>(first, 0, c.input[2] - 1);
+    in.size[2] = std::clamp<int64_t>(end, in.begin[2] + 1, c.input[2]) - in.begin[2];
+    of.before = in.begin[2] - first;
+    of.behind = end - in.begin[2] - in.size[2];
+  }
   if (const int64_t groups = groups_of(c); groups > 1) {
     in.begin[1] = part.begin[1] / (c.output[1] / groups) * (c.input[1] / groups);
     in.size[1] = part.size[1] / (c.output[1] / groups) * (c.input[1] / groups);
   }
-  return in;
+  return of;
 }
 
 /// Throws dnnl::error when there is no implementation.
@@ -104,10 +121,14 @@ ConvForward::primitive_desc describe(const ConvShape& c, Layout in, Layout out, 
   Shape kernel = c.weights;
   // With groups, their number comes first.
   kernel[0] = groups_of(c) == 1 ? part.size[1] : part.size[1] / (c.output[1] / groups_of(c));
-  const memory::desc src = part_desc(c.input, in, input_part(c, part)), dst = part_desc(c.output, out, part),
+  const InputPart from = input_part(c, part);
+  if (from.before < 0) throw dnnl::error(dnnl_unimplemented, "a part lies behind the image");
+  const memory::desc src = part_desc(c.input, in, from.box), dst = part_desc(c.output, out, part),
                      weights = any_desc(kernel);
-  const memory::dims strides = to_dnnl(c.strides), dilations = to_dnnl(c.dilations), begin = to_dnnl(c.begin),
-                     end = to_dnnl(c.end);
+  const memory::dims strides = to_dnnl(c.strides), dilations = to_dnnl(c.dilations);
+  memory::dims begin = to_dnnl(c.begin), end = to_dnnl(c.end);
+  begin[0] = from.before;
+  end[0] = from.behind;
   const auto kind = dnnl::prop_kind::forward_inference;
   const auto direct = dnnl::algorithm::convolution_direct;
   const dnnl::primitive_attr attributes = make_attributes(post_ops);
@@ -120,19 +141,46 @@ ConvForward::primitive_desc describe(const ConvShape& c, Layout in, Layout out, 
           attributes, dnnl_engine()};
 }
 
+/// Descriptors of parts.
+struct Describe {
+  const ConvShape& c;
+  Layout in, out;
+
+  ConvForward::primitive_desc operator()(const Box& part, const PostOps& ops) const {
+    return describe(c, in, out, part, ops);
+  }
+  bool are_alike(const Box& a, const Box& b) const {
+    if (a.size != b.size) return false;
+    const InputPart x = input_part(c, a), y = input_part(c, b);
+    return x.box.size == y.box.size && x.before == y.before && x.behind == y.behind;
+  }
+};
+
 int64_t weights_key(const Box& part) { return part.begin[1]; }
 
 struct Choice {
   Layout in, out;
-  /// row, blocked8, row to blocked8
+  /// row, blocked8, channels_last, row to blocked8
   std::string str() const { return in == out ? in.str() : in.str() + " to " + out.str(); }
 };
+
+/// Whether a window may see padding alone.
+bool may_miss_the_image(const ConvShape& c) {
+  const size_t axes = c.input.size() - 2;
+  for (size_t a = 0; a < axes; ++a) {
+    const int64_t reach = (c.weights[c.weights.size() - axes + a] - 1) * (c.dilations[a] + 1);
+    if (c.begin[a] > reach || c.end[a] > reach) return true;
+  }
+  return false;
+}
 
 std::vector<Choice> choices(const Problem& p, const ConvShape& c) {
   const bool few = groups_of(c) == 1 && c.input[1] <= kImageChannels;
   std::vector<Choice> list;
   for (const Layout layout : p.layouts(DType::kFloat32, c.input)) {
-    if (layout.is_channels_last()) continue;
+    // The few kernels that oneDNN has for groups in it are no match for group_conv and depthwise_conv, and of
+    // columns of padding alone those without give something else (seen in 2.7).
+    if (layout.is_channels_last() && (groups_of(c) > 1 || may_miss_the_image(c))) continue;
     if (layout.is_blocked() && few) list.push_back({{}, layout});
     list.push_back({layout, layout});
   }
@@ -172,9 +220,7 @@ std::string question(const ConvShape& c, const Choice& choice, const EpilogueSpe
 }
 
 Answer ask(const ConvShape& c, const Choice& choice, const std::vector<Box>& parts, EpilogueSpec spec) {
-  const auto describe_part = [&](const Box& part, const PostOps& ops) {
-    return describe(c, choice.in, choice.out, part, ops);
-  };
+  const Describe describe_part{c, choice.in, choice.out};
   try {
     const FusedParts<ConvForward::primitive_desc> made(parts, spec, c.output, -1, describe_part, weights_key);
     const int64_t scratch = settle_accumulation(spec, made, parts, c.output, describe_part, weights_key);
@@ -240,14 +286,14 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 3, StepReader::kAnyNumber, 1, StepReader::May::kComputeInPlace);
   const ConvShape c = shape_of(r);
   const Layout in = r.input(0).layout, out = r.output(0).layout;
-  StepReader::check(in == out || !in.is_blocked(), "it reads {} and writes {}", in.str(), out.str());
+  StepReader::check(in == out || (in.is_row() && out.is_blocked()), "it reads {} and writes {}", in.str(),
+                    out.str());
   constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
-  const auto describe_part = [&](const Box& part, const PostOps& ops) {
-    return describe(c, in, out, part, ops);
-  };
+  const Describe describe_part{c, in, out};
   const auto bind = [&](DnnlKernel& kernel, const ConvForward::primitive_desc& pd, const Box& part) {
     kernel.add_primitive(ConvForward(pd));
-    kernel.add_input(DNNL_ARG_SRC, pd.src_desc(), 0, part_offset(c.input, in, input_part(c, part)) * kWidth);
+    kernel.add_input(DNNL_ARG_SRC, pd.src_desc(), 0,
+                     part_offset(c.input, in, input_part(c, part).box) * kWidth);
     if (c.has_bias) kernel.add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2, part.begin[1] * kWidth);
     kernel.add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(c.output, out, part) * kWidth);
   };
@@ -259,7 +305,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef def = {
     .name = "dnnl_conv",
-    .summary = "oneDNN's convolutions, row-major or in blocks of channels",
+    .summary = "oneDNN's convolutions, in every layout",
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

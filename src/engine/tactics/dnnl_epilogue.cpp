@@ -119,8 +119,8 @@ EpilogueSpec post_op_spec(const StepReader& r, size_t inputs, const Shape& resul
     if (e.position < 0) continue;
     const std::string& name = r.input(static_cast<size_t>(e.position)).name;
     const bool whole = e.shape.numel() == result.numel();
-    StepReader::check(!e.format.layout.is_blocked() || (e.shape == result && e.format.layout == layout),
-                      "the operand '{}' lies in blocks, unlike the result", name);
+    StepReader::check(e.format.layout.is_row() || (e.shape == result && e.format.layout == layout),
+                      "the operand '{}' does not lie as the result does", name);
     for (size_t k = 0; !whole && k < e.shape.size(); ++k) {
       const int64_t extent = e.shape[e.shape.size() - 1 - k];
       StepReader::check(extent == 1 || (k < result.size() && extent == result[result.size() - 1 - k]),

@@ -62,8 +62,17 @@ class PackedWeights {
   int64_t bytes_ = 0;
 };
 
+/// Whether parts have one descriptor: those of one size, unless `describe` says otherwise.
+template <typename Describe>
+bool are_alike(const Describe& describe, const Box& a, const Box& b) {
+  if constexpr (requires { describe.are_alike(a, b); })
+    return describe.are_alike(a, b);
+  else
+    return a.size == b.size;
+}
+
 /// The primitives of a step, one for each part of its result, while the step is made. `describe(part,
-/// post_ops)` gives a primitive descriptor, the same for parts of the same size, and throws dnnl::error where
+/// post_ops)` gives a primitive descriptor, the same for parts that are_alike(), and throws dnnl::error where
 /// there is none; `key(part)` says which parts share their weights.
 template <typename Descriptor>
 struct FusedParts {
@@ -78,7 +87,7 @@ struct FusedParts {
     for (const Box& part : parts) {
       const auto same =
           std::find_if(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(descriptors.size()),
-                       [&](const Box& made) { return made.size == part.size; });
+                       [&](const Box& made) { return are_alike(describe, made, part); });
       const auto i = static_cast<size_t>(same - parts.begin());
       descriptors.push_back(i < descriptors.size()
                                 ? Descriptor(descriptors[i])

@@ -38,6 +38,11 @@ const dnnl::stream& dnnl_stream() {
   return stream;
 }
 
+memory::format_tag last_tag(int rank) {
+  using tag = memory::format_tag;
+  return rank == 3 ? tag::nwc : rank == 4 ? tag::nhwc : tag::ndhwc;
+}
+
 memory::format_tag blocked_tag(int rank, int32_t block) {
   using tag = memory::format_tag;
   if (rank == 3) return block == 16 ? tag::nCw16c : tag::nCw8c;
@@ -51,7 +56,9 @@ memory::dims to_dnnl(const std::vector<int64_t>& v) { return {v.begin(), v.end()
 
 memory::desc memory_desc(const Shape& shape, Layout layout) {
   const Shape s = shape.empty() ? Shape{1} : shape;
-  if (!layout.is_blocked()) return {to_dnnl(s.dims()), memory::data_type::f32, to_dnnl(s.strides())};
+  if (layout.is_row()) return {to_dnnl(s.dims()), memory::data_type::f32, to_dnnl(s.strides())};
+  if (layout.is_channels_last() && s.rank() >= 3 && s.rank() <= 5)
+    return {to_dnnl(s.dims()), memory::data_type::f32, last_tag(s.rank())};
   require((layout.block == 8 || layout.block == 16) && s.rank() >= 3 && s.rank() <= 5, ErrorCode::kInternal,
           "no blocked layout of {} for rank {}", layout.block, s.rank());
   return {to_dnnl(s.dims()), memory::data_type::f32, blocked_tag(s.rank(), layout.block)};
@@ -133,11 +140,16 @@ std::vector<int64_t> bounds_of(int64_t count, int64_t parts, int64_t unit) {
 }
 
 memory::desc part_desc(const Shape& shape, Layout layout, const Box& part) {
-  if (layout.is_blocked() || is_contiguous(shape, part)) return memory_desc(part.size, layout);
+  if (!layout.is_row() || is_contiguous(shape, part)) return memory_desc(part.size, layout);
   return {to_dnnl(part.size.dims()), memory::data_type::f32, to_dnnl(shape.strides())};
 }
 
 int64_t part_offset(const Shape& shape, Layout layout, const Box& part) {
+  if (layout.is_channels_last()) {
+    int64_t pixel = part.begin[0];
+    for (size_t d = 2; d < shape.size(); ++d) pixel = pixel * shape[d] + part.begin[d];
+    return pixel * shape[1] + part.begin[1];
+  }
   if (!layout.is_blocked()) {
     const std::vector<int64_t> strides = shape.strides();
     int64_t offset = 0;
@@ -162,6 +174,24 @@ std::vector<Box> channel_parts(const Shape& result, Layout layout, int64_t parts
     for (size_t k = 0; k + 1 < channels.size(); ++k) {
       box.begin[1] = channels[k];
       box.size[1] = channels[k + 1] - channels[k];
+      boxes.push_back(box);
+    }
+  }
+  return boxes;
+}
+
+std::vector<Box> row_parts(const Shape& result, int64_t parts) {
+  std::vector<Box> boxes;
+  const std::vector<int64_t> images = bounds_of(result[0], parts, 1);
+  for (size_t i = 0; i + 1 < images.size(); ++i) {
+    Box box = whole_box(result);
+    box.begin[0] = images[i];
+    box.size[0] = images[i + 1] - images[i];
+    const int64_t shares = box.size[0] == 1 ? std::max<int64_t>(1, parts / result[0]) : 1;
+    const std::vector<int64_t> rows = bounds_of(result[2], shares, 1);
+    for (size_t k = 0; k + 1 < rows.size(); ++k) {
+      box.begin[2] = rows[k];
+      box.size[2] = rows[k + 1] - rows[k];
       boxes.push_back(box);
     }
   }

@@ -14,7 +14,7 @@ namespace assay::engine {
 
 const dnnl::engine& dnnl_engine();
 
-/// The descriptor of float32 extents in a layout. Ranks 1 to 12 row-major, 3 to 5 blocked.
+/// The descriptor of float32 extents in a layout. Ranks 1 to 12 row-major, 3 to 5 others.
 dnnl::memory::desc memory_desc(const Shape& shape, Layout layout);
 dnnl::memory::desc memory_desc(const Plan& plan, int32_t value);
 /// Any layout: oneDNN chooses.
@@ -53,7 +53,8 @@ struct Box {
 };
 Box whole_box(const Shape& shape);
 /// The descriptor of a part of a float32 tensor in its memory. Of a blocked tensor only parts that lie in one
-/// piece can be described: images, or whole blocks of channels of one image.
+/// piece can be described: images, or whole blocks of channels of one image; with channels last images, or
+/// rows of one image.
 dnnl::memory::desc part_desc(const Shape& shape, Layout layout, const Box& part);
 /// Where the part begins, in elements from the start of the tensor's memory.
 int64_t part_offset(const Shape& shape, Layout layout, const Box& part);
@@ -65,6 +66,8 @@ std::vector<int64_t> bounds_of(int64_t count, int64_t parts, int64_t unit);
 /// than parts, ranges of channels of an image, which begin at multiples of `unit` (in a blocked layout of its
 /// block, too).
 std::vector<Box> channel_parts(const Shape& result, Layout layout, int64_t parts, int64_t unit = 1);
+/// The same for a result with channels last: images, or ranges of an image's rows (extents along axis 2).
+std::vector<Box> row_parts(const Shape& result, int64_t parts);
 
 /// The rank of two images [N, C, spatial...] that are as many, not empty, and of one to three spatial axes.
 /// Throws Error (kInvalidModel) for others.
