@@ -92,10 +92,24 @@ TEST_F(EngineWindowTest, RowsOfImagesWithChannelsLast) {
   expect_by("dnnl_conv:channels_last", 8, others);
 }
 
-TEST_F(EngineWindowTest, ColumnsOfPaddingAlone) {
+// oneDNN's kernels for channels last that cannot compute these are refused: windows of padding alone, before,
+// behind and between the taps.
+TEST_F(EngineWindowTest, WindowsOfPaddingAlone) {
   output(conv({1, 3, 1, 29}, {3, 3, 1, 1}, {{"pads", Ints{0, 2, 0, 2}}}));
   output(conv({1, 16, 1, 8}, {32, 16, 1, 1}, {{"pads", Ints{2, 0, 2, 0}}}));
+  output(conv({2, 17, 4, 11}, {30, 17, 2, 4}, {{"dilations", Ints{5, 1}}, {"pads", Ints{1, 0, 1, 2}}}));
   expect_by("dnnl_conv:channels_last", 0, {"panel_conv", "tap_conv"}, {1, 2});
+}
+
+// Images of one pixel lie row-major and with channels last at once.
+TEST_F(EngineWindowTest, PixelsWithChannelsLast) {
+  for (const int64_t images : {1, 5}) {
+    Value* x = conv({images, 13, 1}, {13, 13, 1}, {{"strides", Ints{3}}});
+    output(op("Add", {x, input("r" + std::to_string(images), {images, 13, 1})}));
+    output(conv({images, 17, 1, 1}, {1, 17, 1, 1}, {}));
+  }
+  output(conv({1, 1, 7, 9}, {1, 1, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}}));
+  expect_by("dnnl_conv:channels_last", 0, {"panel_conv", "tap_conv", "dense"});
 }
 
 TEST_F(EngineWindowTest, GroupsInLanes) {

@@ -141,6 +141,40 @@ ConvForward::primitive_desc describe(const ConvShape& c, Layout in, Layout out, 
           attributes, dnnl_engine()};
 }
 
+/// Whether a window of the part sees padding alone.
+bool misses_the_image(const ConvShape& c, const Box& part) {
+  const InputPart from = input_part(c, part);
+  const size_t axes = c.input.size() - 2;
+  for (size_t a = 0; a < axes; ++a) {
+    const int64_t taps = c.weights[c.weights.size() - axes + a], dilation = c.dilations[a] + 1;
+    const int64_t begin = a == 0 ? from.before : c.begin[a], extent = from.box.size[2 + a];
+    for (int64_t i = 0; i < part.size[2 + a]; ++i) {
+      const int64_t first = i * c.strides[a] - begin;
+      const int64_t skipped = first < 0 ? (-first + dilation - 1) / dilation : 0;
+      if (skipped >= taps || first + skipped * dilation >= extent) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether oneDNN's cache of primitives takes a part for a row-major one: it compares no strides along
+/// extents of 1. It then gives whichever implementation was asked for first, with the other's scratch memory.
+bool may_be_row_major(const ConvForward::primitive_desc& made) {
+  const auto same = [](const memory::desc& desc) { return desc == memory_desc(Shape(desc.dims()), {}); };
+  return same(made.src_desc()) && same(made.dst_desc());
+}
+
+/// Why oneDNN's implementation of a part with channels last is not to be used (seen in 2.6), or
+/// nothing.
+const char* refusal(const ConvShape& c, const Box& part, const ConvForward::primitive_desc& made) {
+  const std::string_view implementation = made.impl_info_str();
+  // Products of unpacked columns add an operand's wrong numbers where there are strides.
+  if (rank_implementation(implementation) != ImplementationRank::kTailored) return "no kernel of its own";
+  if (implementation.starts_with("brgconv") && misses_the_image(c, part))
+    return "it would crash on windows of padding alone";
+  return may_be_row_major(made) ? "it would be taken for a row-major one" : nullptr;
+}
+
 /// Descriptors of parts.
 struct Describe {
   const ConvShape& c;
@@ -148,10 +182,8 @@ struct Describe {
 
   ConvForward::primitive_desc operator()(const Box& part, const PostOps& ops) const {
     ConvForward::primitive_desc made = describe(c, in, out, part, ops);
-    // Its products of unpacked columns add an operand's wrong numbers where strides leave one column (2.7).
-    if (out.is_channels_last() &&
-        std::string_view(made.impl_info_str()).find("brg") == std::string_view::npos)
-      throw dnnl::error(dnnl_unimplemented, "no kernel of its own");
+    if (out.is_channels_last())
+      if (const char* why = refusal(c, part, made)) throw dnnl::error(dnnl_unimplemented, why);
     return made;
   }
   bool are_alike(const Box& a, const Box& b) const {
@@ -169,23 +201,12 @@ struct Choice {
   std::string str() const { return in == out ? in.str() : in.str() + " to " + out.str(); }
 };
 
-/// Whether a window may see padding alone.
-bool may_miss_the_image(const ConvShape& c) {
-  const size_t axes = c.input.size() - 2;
-  for (size_t a = 0; a < axes; ++a) {
-    const int64_t reach = (c.weights[c.weights.size() - axes + a] - 1) * (c.dilations[a] + 1);
-    if (c.begin[a] > reach || c.end[a] > reach) return true;
-  }
-  return false;
-}
-
 std::vector<Choice> choices(const Problem& p, const ConvShape& c) {
   const bool few = groups_of(c) == 1 && c.input[1] <= kImageChannels;
   std::vector<Choice> list;
   for (const Layout layout : p.layouts(DType::kFloat32, c.input)) {
-    // The few kernels that oneDNN has for groups in it are no match for group_conv and depthwise_conv; those
-    // without crash on windows of padding alone (seen in 2.7).
-    if (layout.is_channels_last() && (groups_of(c) > 1 || may_miss_the_image(c))) continue;
+    // The few kernels that oneDNN has for groups in it are no match for group_conv and depthwise_conv.
+    if (layout.is_channels_last() && groups_of(c) > 1) continue;
     if (layout.is_blocked() && few) list.push_back({{}, layout});
     list.push_back({layout, layout});
   }
