@@ -77,6 +77,33 @@ ConvShape shape_of(const StepReader& r) {
   return c;
 }
 
+/// What a convolution with channels last computes, as one image of one column, of whose pixels threads may
+/// take any number: where each pixel comes from one of the input, and what is added to it is a whole result
+/// or the same for all pixels. Else `c` itself.
+ConvShape in_one_column(const ConvShape& c, Layout out, const EpilogueSpec& spec) {
+  const size_t rank = c.input.size();
+  const auto is_zero = [](int64_t x) { return x == 0; };
+  bool pixelwise = out.is_channels_last() && c.weights.numel() == c.output[1] * c.input[1] &&
+                   std::ranges::all_of(c.begin, is_zero) && std::ranges::all_of(c.end, is_zero);
+  for (size_t d = 2; d < rank; ++d) pixelwise = pixelwise && c.input[d] == c.output[d];
+  for (const EpilogueSpec::Entry& e : spec.entries) {
+    if (e.position < 0 || (e.shape == c.output && e.format.layout == out)) continue;
+    for (size_t k = 0; k < e.shape.size(); ++k)
+      pixelwise = pixelwise && (k + 2 == rank || e.shape[e.shape.size() - 1 - k] == 1);
+  }
+  if (!pixelwise) return c;
+  ConvShape column = c;
+  for (Shape* s : {&column.input, &column.output}) {
+    std::vector<int64_t> extents(rank, 1);
+    extents[1] = (*s)[1];
+    extents[2] = s->numel() / extents[1];
+    *s = Shape(std::move(extents));
+  }
+  column.strides.assign(rank - 2, 1);
+  column.dilations.assign(rank - 2, 0);
+  return column;
+}
+
 /// What each thread computes. The channels of a group stay together, and so do the groups whose input
 /// channels share a block.
 std::vector<Box> parts_of(const ConvShape& c, Layout in, Layout out, int64_t threads) {
@@ -257,10 +284,12 @@ Answer ask(const ConvShape& c, const Choice& choice, const std::vector<Box>& par
 }
 
 /// Returns why not, or nothing.
-std::string add_candidate(const Problem& p, const ConvShape& c, const Choice& choice, Proposals& proposals) {
+std::string add_candidate(const Problem& p, const ConvShape& images, const Choice& choice,
+                          Proposals& proposals) {
   const Region& region = p.region();
-  const std::vector<Box> parts = parts_of(c, choice.in, choice.out, p.config().threads);
   const EpilogueSpec wanted = epilogue_spec(p, region.epilogue, choice.out, 3);
+  const ConvShape c = in_one_column(images, choice.out, wanted);
+  const std::vector<Box> parts = parts_of(c, choice.in, choice.out, p.config().threads);
   const Answer& made = p.config().memo->get<Answer>(question(c, choice, wanted),
                                                     [&] { return ask(c, choice, parts, wanted); });
   if (made.implementation.empty()) return "oneDNN has no implementation";
@@ -310,11 +339,13 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 3, StepReader::kAnyNumber, 1, StepReader::May::kComputeInPlace);
-  const ConvShape c = shape_of(r);
+  const ConvShape images = shape_of(r);
   const Layout in = r.input(0).layout, out = r.output(0).layout;
   StepReader::check(in == out || (in.is_row() && out.is_blocked()), "it reads {} and writes {}", in.str(),
                     out.str());
   constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
+  const EpilogueSpec spec = post_op_spec(r, 3, images.output, out);
+  const ConvShape c = in_one_column(images, out, spec);
   const Describe describe_part{c, in, out};
   const auto bind = [&](DnnlKernel& kernel, const ConvForward::primitive_desc& pd, const Box& part) {
     kernel.add_primitive(ConvForward(pd));
@@ -323,7 +354,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
     if (c.has_bias) kernel.add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2, part.begin[1] * kWidth);
     kernel.add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(c.output, out, part) * kWidth);
   };
-  return make_fused_kernel<ConvForward::primitive_desc>(r, c.output, out, parts_of(c, in, out, r.threads()),
+  return make_fused_kernel<ConvForward::primitive_desc>(r, spec, c.output, parts_of(c, in, out, r.threads()),
                                                         true, describe_part, weights_key, bind);
 }
 

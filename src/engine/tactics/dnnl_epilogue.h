@@ -128,15 +128,14 @@ int64_t settle_accumulation(EpilogueSpec& spec, const FusedParts<Descriptor>& ma
   return scratch;
 }
 
-/// Makes a step's kernel; the epilogue's operands follow 3 other inputs. `bind(kernel, descriptor, part)`
-/// adds a primitive with its arguments besides the weights (step input 1), the operands of the epilogue and
-/// scratch memory. Throws Error (kInvalidModel) where packed weights, scratch memory or the epilogue do not
-/// fit.
+/// Makes a step's kernel; the epilogue's operands follow 3 other inputs, see post_op_spec(). `bind(kernel,
+/// descriptor, part)` adds a primitive with its arguments besides the weights (step input 1), the operands of
+/// the epilogue and scratch memory. Throws Error (kInvalidModel) where packed weights or scratch memory do
+/// not fit.
 template <typename Descriptor, typename Describe, typename Key, typename Bind>
-std::unique_ptr<Kernel> make_fused_kernel(const StepReader& r, const Shape& result, Layout layout,
+std::unique_ptr<Kernel> make_fused_kernel(const StepReader& r, const EpilogueSpec& spec, const Shape& result,
                                           const std::vector<Box>& parts, bool packed, Describe describe,
                                           Key key, Bind bind) {
-  const EpilogueSpec spec = post_op_spec(r, 3, result, layout);
   const int accumulate = accumulating_entry(spec, r.step());
   const FusedParts<Descriptor> made(parts, spec, result, accumulate, describe, key);
   if (packed) r.check_elements(r.row_input(1, DType::kUInt8), {made.weights.bytes()});

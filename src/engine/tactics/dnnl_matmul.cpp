@@ -221,7 +221,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
     kernel.add_output(DNNL_ARG_DST, pd.dst_desc(), 0, bytes_before(p.out, part));
   };
   return make_fused_kernel<MatMul::primitive_desc>(
-      r, p.out.shape, {}, parts_of(p, r.threads()), p.packed,
+      r, post_op_spec(r, 3, p.out.shape, {}), p.out.shape, parts_of(p, r.threads()), p.packed,
       [&](const Box& part, const PostOps& ops) { return describe(p, part, ops); }, weights_key, bind);
 }
 

@@ -161,41 +161,38 @@ int64_t part_offset(const Shape& shape, Layout layout, const Box& part) {
   return (part.begin[0] * blocks + part.begin[1] / layout.block) * inner;
 }
 
-std::vector<Box> channel_parts(const Shape& result, Layout layout, int64_t parts, int64_t unit) {
-  if (layout.is_blocked()) unit = std::lcm(unit, int64_t{layout.block});
+namespace {
+
+/// Images, or ranges of an image along an axis, `most` of one image.
+std::vector<Box> parts_along(size_t axis, const Shape& result, int64_t parts, int64_t unit, int64_t most) {
   std::vector<Box> boxes;
   const std::vector<int64_t> images = bounds_of(result[0], parts, 1);
   for (size_t i = 0; i + 1 < images.size(); ++i) {
     Box box = whole_box(result);
     box.begin[0] = images[i];
     box.size[0] = images[i + 1] - images[i];
-    const int64_t shares = box.size[0] == 1 ? std::max<int64_t>(1, parts / result[0]) : 1;
-    const std::vector<int64_t> channels = bounds_of(result[1], shares, unit);
-    for (size_t k = 0; k + 1 < channels.size(); ++k) {
-      box.begin[1] = channels[k];
-      box.size[1] = channels[k + 1] - channels[k];
+    const int64_t shares = box.size[0] == 1 ? std::min(parts / result[0], most) : 1;
+    const std::vector<int64_t> ranges = bounds_of(result[axis], shares, unit);
+    for (size_t k = 0; k + 1 < ranges.size(); ++k) {
+      box.begin[axis] = ranges[k];
+      box.size[axis] = ranges[k + 1] - ranges[k];
       boxes.push_back(box);
     }
   }
   return boxes;
 }
 
+}  // namespace
+
+std::vector<Box> channel_parts(const Shape& result, Layout layout, int64_t parts, int64_t unit) {
+  if (layout.is_blocked()) unit = std::lcm(unit, int64_t{layout.block});
+  return parts_along(1, result, parts, unit, parts);
+}
+
 std::vector<Box> row_parts(const Shape& result, int64_t parts) {
-  std::vector<Box> boxes;
-  const std::vector<int64_t> images = bounds_of(result[0], parts, 1);
-  for (size_t i = 0; i + 1 < images.size(); ++i) {
-    Box box = whole_box(result);
-    box.begin[0] = images[i];
-    box.size[0] = images[i + 1] - images[i];
-    const int64_t shares = box.size[0] == 1 ? std::max<int64_t>(1, parts / result[0]) : 1;
-    const std::vector<int64_t> rows = bounds_of(result[2], shares, 1);
-    for (size_t k = 0; k + 1 < rows.size(); ++k) {
-      box.begin[2] = rows[k];
-      box.size[2] = rows[k + 1] - rows[k];
-      boxes.push_back(box);
-    }
-  }
-  return boxes;
+  // Fewer pixels take as long: all weights are read for them.
+  constexpr int64_t kFewestPixels = 4;
+  return parts_along(2, result, parts, 1, result.numel() / result[0] / result[1] / kFewestPixels);
 }
 
 size_t check_images(const Shape& in, const Shape& out) {

@@ -66,7 +66,8 @@ std::vector<int64_t> bounds_of(int64_t count, int64_t parts, int64_t unit);
 /// than parts, ranges of channels of an image, which begin at multiples of `unit` (in a blocked layout of its
 /// block, too).
 std::vector<Box> channel_parts(const Shape& result, Layout layout, int64_t parts, int64_t unit = 1);
-/// The same for a result with channels last: images, or ranges of an image's rows (extents along axis 2).
+/// The same for a result with channels last: images, or ranges of an image's rows (extents along axis 2), of
+/// four pixels or more.
 std::vector<Box> row_parts(const Shape& result, int64_t parts);
 
 /// The rank of two images [N, C, spatial...] that are as many, not empty, and of one to three spatial axes.
