@@ -52,7 +52,7 @@ HWY_INLINE float row_max(const Row& row, int64_t n) {
   return y;
 }
 
-/// Writes e^(x - m) to out when it is not null; returns the sum.
+/// Writes e^(x - m) to out when it is not null, see exp_of_part(); returns the sum.
 HWY_INLINE float exp_row(const Row& row, float m, float* out, int64_t n) {
   const F f;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(f));
@@ -60,13 +60,13 @@ HWY_INLINE float exp_row(const Row& row, float m, float* out, int64_t n) {
   VF sum = hn::Zero(f);
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    const VF e = exp(hn::Sub(row.whole(i), vm));
+    const VF e = exp_of_part(hn::Sub(row.whole(i), vm));
     sum = hn::Add(sum, e);
     if (out != nullptr) hn::StoreU(e, f, out + i);
   }
   if (i < n) {
     const size_t left = static_cast<size_t>(n - i);
-    const VF e = exp(hn::Sub(row.first(i, left), vm));
+    const VF e = exp_of_part(hn::Sub(row.first(i, left), vm));
     sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(f, left), e));
     if (out != nullptr) store_first(e, out + i, left);
   }
@@ -126,7 +126,7 @@ void softmax_columns(const float* x, float* y, int64_t count, int64_t stride, si
   VF sum = hn::Zero(F());
   for (int64_t r = 0; r < count; ++r) {
     const VF shifted = hn::Sub(hn::Mul(load(x + r * stride), k), m);
-    const VF e = exp(shifted);
+    const VF e = exp_of_part(shifted);
     sum = hn::Add(sum, e);
     store(logarithm ? shifted : e, y + r * stride);
   }

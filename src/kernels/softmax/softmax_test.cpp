@@ -82,5 +82,21 @@ TEST(Softmax, InfinitiesAndNanFollowTheFormula) {
   for (int i = 3; i < 9; ++i) EXPECT_TRUE(std::isnan(y[i])) << i;
 }
 
+// A subnormal number takes processors a hundred times as long: masked ones are 0.
+TEST(Softmax, MaskedNumbersBecomeZero) {
+  const float masked[] = {-87.5F, -90, -100, -104, -200, -10000, std::numeric_limits<float>::lowest()};
+  for (const int64_t columns : {1, 3}) {
+    std::vector<float> x(static_cast<size_t>(40 * columns), -87), y(x.size());
+    for (int64_t c = 0; c < columns; ++c) {
+      x[static_cast<size_t>(c)] = 0;
+      for (int64_t i = 0; i < std::ssize(masked); ++i)
+        x[static_cast<size_t>((9 + i) * columns + c)] = masked[i];
+    }
+    softmax(x.data(), y.data(), 1, 40, columns);
+    for (size_t i = 0; i < y.size(); ++i)
+      EXPECT_TRUE(x[i] == 0 ? y[i] == 1 : x[i] == -87 ? y[i] > 0 : y[i] == 0) << columns << ": " << x[i];
+  }
+}
+
 }  // namespace
 }  // namespace assay::kernels::softmax_test
