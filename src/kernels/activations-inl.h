@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 HWY_INLINE VF softplus(VF x) {
   // max(x, 0) + log(1 + e^-|x|), with log1p by the quotient that cancels the rounding of 1 + e.
   const VF one = constant(1.0f);
-  const VF e = exp(hn::Neg(hn::Abs(x)));
+  const VF e = exp_of_negative_magnitude(x);
   const VF u = hn::Add(one, e);
   const VF exact = hn::Sub(u, one);
   const VF quotient = hn::Div(hn::Mul(log(u), e), exact);

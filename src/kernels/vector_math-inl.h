@@ -73,12 +73,14 @@ HWY_INLINE VF exp_within(VF clamped) {
 
 /// e^x. 0 below -104, infinity above 88.73.
 HWY_INLINE VF exp(VF x) {
-  const VF y = exp_within(hn::Max(hn::Min(x, constant(89.0f)), constant(-104.0f)));
-  return hn::IfThenElse(hn::IsNaN(x), x, y);
+  const auto is_zero = hn::Lt(x, constant(-104.0f));
+  // What comes to nothing takes processors a hundred times as long to compute.
+  const VF y = exp_within(hn::IfThenZeroElse(is_zero, hn::Min(x, constant(89.0f))));
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenZeroElse(is_zero, y));
 }
 
-/// e^x for x <= 0 as part of a sum of at least 1: 0 where it would be subnormal, which takes processors a
-/// hundred times as long. NaN stays NaN.
+/// e^x for x <= 0 as part of a sum of at least 1: 0 where it would be subnormal, which takes as long. NaN
+/// stays NaN.
 HWY_INLINE VF exp_of_part(VF x) {
   const VF least = constant(-87.33654f);
   // Of the two numbers the second one is given where one is NaN.
@@ -131,11 +133,8 @@ HWY_INLINE VF reciprocal_above_one(VF x) {
 #endif
 }
 
-/// e^-|x|. NaN stays NaN.
-HWY_INLINE VF exp_of_negative_magnitude(VF x) {
-  // Of the two numbers the second one is given where one is NaN.
-  return exp_within(hn::Max(constant(-104.0f), hn::Neg(hn::Abs(x))));
-}
+/// e^-|x|, 0 where it would be subnormal. NaN stays NaN.
+HWY_INLINE VF exp_of_negative_magnitude(VF x) { return exp_of_part(hn::Neg(hn::Abs(x))); }
 
 /// 1 / (1 + e^-x), from e^-|x|, which neither overflows nor loses bits on either side.
 HWY_INLINE VF sigmoid(VF x) {

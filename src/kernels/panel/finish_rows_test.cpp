@@ -62,8 +62,9 @@ TEST(FinishRows, IsTheFunctionOfTheSum) {
       {{0, 0, FinishFunction::kHardSwish},
        [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); },
        3e-7},
-      {{0, 0, FinishFunction::kSigmoid}, sigmoid, 0},
-      {{0, 0, FinishFunction::kSilu}, [](double x) { return x * sigmoid(x); }, 0},
+      // 0 where the sigmoid is subnormal: from -87.34 on.
+      {{0, 0, FinishFunction::kSigmoid}, sigmoid, 0x1p-126},
+      {{0, 0, FinishFunction::kSilu}, [](double x) { return x * sigmoid(x); }, 88 * 0x1p-126},
   };
   std::vector<float> x;
   for (double v = 1e-38; v < 1e38; v *= 1.37)
