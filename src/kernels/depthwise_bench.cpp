@@ -61,7 +61,9 @@ BENCHMARK(BM_Depthwise)
     ->ArgsProduct({{14}, {672}, {5}, {1}, {0, 1}})
     ->ArgsProduct({{7}, {960}, {5}, {1}, {0, 1}})
     ->ArgsProduct({{32}, {768, 784}, {7}, {1}, {0, 1}})
-    ->ArgsProduct({{56}, {96, 112}, {7}, {1}, {0, 1}})->ArgsProduct({{14}, {384, 400}, {7}, {1}, {0, 1}})->ArgsProduct({{28}, {728,736}, {3}, {1}, {0, 1}});
+    ->ArgsProduct({{56}, {96, 112}, {7}, {1}, {0, 1}})
+    ->ArgsProduct({{14}, {384, 400}, {7}, {1}, {0, 1}})
+    ->ArgsProduct({{28}, {728, 736}, {3}, {1}, {0, 1}});
 
 }  // namespace
 }  // namespace assay::kernels

@@ -83,8 +83,12 @@ HWY_INLINE VF exp(VF x) {
 /// stays NaN.
 HWY_INLINE VF exp_of_part(VF x) {
   const VF least = constant(-87.33654f);
-  // Of the two numbers the second one is given where one is NaN.
-  return hn::IfThenZeroElse(hn::Lt(x, least), exp_within(hn::Max(least, x)));
+  const VF y = hn::IfThenZeroElse(hn::Lt(x, least), exp_within(hn::Max(least, x)));
+#if HWY_TARGET == HWY_AVX3
+  return y;  // the maximum is the second number where one is NaN
+#else
+  return hn::IfThenElse(hn::IsNaN(x), x, y);
+#endif
 }
 
 /// Natural logarithm; -infinity at 0, NaN below.
