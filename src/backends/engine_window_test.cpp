@@ -153,6 +153,22 @@ TEST_F(EngineWindowTest, WindowsOfSingleChannels) {
   expect_by("depthwise_conv:blocked16", 6, {"dnnl_conv", "signal_conv", "depthwise_conv:channels_last"}, {2});
 }
 
+TEST_F(EngineWindowTest, ImagesOfFewChannels) {
+  const Ints around = {1, 1, 1, 1};
+  output(op("Relu", {conv({2, 3, 19, 30}, {24, 3, 3, 3}, {{"pads", around}, {"strides", Ints{2, 2}}})}));
+  output(op("HardSwish", {conv({1, 1, 9, 7}, {16, 1, 5, 3}, {{"pads", Ints{4, 0, 0, 1}}}, false)}));
+  output(conv({3, 4, 40}, {33, 4, 7}, {{"pads", Ints{3, 9}}, {"dilations", Ints{2}}, {"strides", Ints{3}}}));
+  // What follows is more than a function: it runs by itself.
+  Value* x = conv({1, 2, 10, 10}, {8, 2, 3, 3}, {{"pads", around}});
+  output(op("Add", {x, input("other", {1, 8, 10, 10})}));
+  const std::vector<std::string> others = {"dnnl_conv", "panel_conv", "tap_conv", "winograd_conv",
+                                           "winograd_line"};
+  expect_by("image_conv:channels_last", 4, others);
+  std::vector<std::string> blocked = others;
+  blocked.push_back("image_conv:channels_last");
+  expect_by("image_conv:blocked16", 4, blocked, {2});
+}
+
 TEST_F(EngineWindowTest, InfinitiesAndNanInSingleChannels) {
   output(conv({1, 24, 6, 5}, {24, 1, 3, 3}, {{"group", int64_t{24}}, {"pads", Ints{1, 1, 1, 1}}}));
   feed[0].mutable_data<float>()[3 * 30 + 12] = INFINITY;

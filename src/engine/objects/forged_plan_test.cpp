@@ -397,6 +397,12 @@ TEST_F(ForgedPlans, RowsThatAreNotThere) {
       windows, "depthwise_conv",
       [](Plan&, Step& s) { s.parameters.set("epilogue", std::vector<std::string>{"Exp"}); },
       "Exp is no function of single numbers that it has");
+  const std::string image =
+      network("(float[1,3,64,64] x) => (float[1,16,1,1] y)", zeros("16,3,3,3", 432),
+              "c = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (x, w) y = GlobalMaxPool (c)");
+  EXPECT_REFUSED(image, "image_conv", set("kernel", 0, 4), "does not have");
+  EXPECT_REFUSED(image, "image_conv", set("depthwise", 1), "it has 16 channels of 3");
+  EXPECT_REFUSED(image, "image_conv", set("threads", 64), "scratch");
   const std::string lstm =
       network("(float[2,1,4] x) => (float[2,1,1,3] y)", zeros("1,12,4", 48) + ", " + zeros("1,12,3", 36, "r"),
               "y = LSTM <hidden_size = 3> (x, w, r)");

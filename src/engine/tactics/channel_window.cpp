@@ -1,5 +1,7 @@
 #include "engine/tactics/channel_window.h"
 
+#include <limits>
+
 #include "ops/eval_util.h"
 #include "ops/nn/window.h"
 #include "passes/match.h"
@@ -44,6 +46,28 @@ kernels::ChannelWindow channel_window(const kernels::Window& w, int64_t channels
   c.block = c.fills_blocks ? c.in_rows * c.row : kernels::kChannelBlock;
   c.out_block = c.fills_blocks ? out[0] * c.out_columns * c.out_pixel : kernels::kChannelBlock;
   return c;
+}
+
+std::string function_refusal(const std::vector<EpilogueStep>& epilogue) {
+  if (epilogue.size() > 1) return "more than one function follows";
+  for (const EpilogueStep& s : epilogue)
+    if (s.operand != nullptr || !finish_function(s.form.op, s.form.a, s.form.b))
+      return "what follows is no function of single numbers that it has";
+  return {};
+}
+
+kernels::FinishRows read_function(const StepReader& r) {
+  constexpr float kUnbounded = std::numeric_limits<float>::infinity();
+  kernels::FinishRows finish{-kUnbounded, kUnbounded};
+  const EpilogueSpec spec = epilogue_spec(r, 3);
+  StepReader::check(spec.entries.size() <= 1, "it has {} functions", spec.entries.size());
+  for (const EpilogueSpec::Entry& e : spec.entries) {
+    const auto function = finish_function(e.op, e.a, e.b);
+    StepReader::check(function && e.position < 0, "{} is no function of single numbers that it has",
+                      kernels::pointwise_name(e.op));
+    finish = *function;
+  }
+  return finish;
 }
 
 kernels::Window pooled_window(const Problem& p) {

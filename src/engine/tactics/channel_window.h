@@ -6,7 +6,7 @@
 
 #include "base/parallel.h"
 #include "engine/plan/plan.h"
-#include "engine/tactics/tactic.h"
+#include "engine/tactics/tiled_product.h"
 #include "kernels/channel_window/channel_window.h"
 #include "kernels/conv.h"
 
@@ -17,6 +17,12 @@ inline constexpr Layout kChannelBlocks{static_cast<int32_t>(kernels::kChannelBlo
 
 /// A window of one or two axes over images of so many channels in kChannelBlocks or channels last.
 kernels::ChannelWindow channel_window(const kernels::Window& window, int64_t channels, Layout layout);
+
+/// Why what follows a convolution is not what these tactics do with its sums, one function at most; or
+/// nothing.
+std::string function_refusal(const std::vector<EpilogueStep>& epilogue);
+/// The function of a step whose operands would follow 3 inputs.
+kernels::FinishRows read_function(const StepReader& r);
 
 /// The window of a pooling: that of its attributes, or the whole image (global poolings, and ReduceMean).
 kernels::Window pooled_window(const Problem& p);

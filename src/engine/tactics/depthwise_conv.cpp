@@ -3,7 +3,6 @@
 #include "kernels/channel_window/depthwise.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/parallel.h"
 #include "engine/tactics/channel_window.h"
@@ -17,13 +16,10 @@ using kernels::ChannelWindow;
 
 constexpr std::string_view kOperators[] = {"Conv"};
 
-constexpr kernels::FinishRows kAsItIs{-std::numeric_limits<float>::infinity(),
-                                      std::numeric_limits<float>::infinity()};
 Tensor pack(const UnalignedTensor& weights, const ChannelWindow& conv) {
   const Tensor all = weights.aligned();
   Tensor packed = Tensor::allocate(DType::kFloat32, Shape{conv.packed_floats()});
-  kernels::pack_depthwise_weights(conv.channels, conv.taps(), all.data<float>(),
-                                  packed.mutable_data<float>());
+  kernels::pack_channel_blocks(conv.channels, conv.taps(), all.data<float>(), packed.mutable_data<float>());
   return packed;
 }
 
@@ -36,10 +32,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (conv.window.rank() > 2) return "it has three spatial axes";
   if (!all_finite(p, *p.input_constant(1))) return "a weight is infinite or NaN, and would meet padding";
   const std::vector<EpilogueStep>& epilogue = p.region().epilogue;
-  if (epilogue.size() > 1) return "more than one function follows";
-  for (const EpilogueStep& s : epilogue)
-    if (s.operand != nullptr || !finish_function(s.form.op, s.form.a, s.form.b))
-      return "what follows is no function of single numbers that it has";
+  if (std::string reason = function_refusal(epilogue); !reason.empty()) return reason;
   std::vector<Layout> layouts = {Layout::channels_last()};
   for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0)))
     if (layout == kChannelBlocks) layouts.push_back(layout);
@@ -64,18 +57,11 @@ class DepthwiseKernel final : public Kernel {
  public:
   DepthwiseKernel(const StepReader& r, const ConvProduct& conv, Layout layout)
       : conv_(channel_window(conv.window, conv.size.n, layout)),
-        rows_(conv_, conv.size.m / conv.window.out_size(), conv.window.out_size() / conv_.out_columns) {
+        rows_(conv_, conv.size.m / conv.window.out_size(), conv.window.out_size() / conv_.out_columns),
+        finish_(read_function(r)) {
     r.product({conv_.blocks(), kernels::kChannelBlock, conv_.taps(), int64_t{sizeof(float)}});
     r.check_elements(r.row_input(1), {conv_.packed_floats()});
     r.optional_elements(2, {conv_.bias_floats()});
-    const EpilogueSpec spec = epilogue_spec(r, 3);
-    StepReader::check(spec.entries.size() <= 1, "it has {} functions", spec.entries.size());
-    for (const EpilogueSpec::Entry& e : spec.entries) {
-      const auto finish = finish_function(e.op, e.a, e.b);
-      StepReader::check(finish && e.position < 0, "{} is no function of single numbers that it has",
-                        kernels::pointwise_name(e.op));
-      finish_ = *finish;
-    }
   }
 
   Status run(const KernelArgs& args) noexcept override {
@@ -93,7 +79,7 @@ class DepthwiseKernel final : public Kernel {
  private:
   ChannelWindow conv_;
   ChannelRows rows_;
-  kernels::FinishRows finish_ = kAsItIs;
+  kernels::FinishRows finish_;
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {

@@ -108,12 +108,12 @@ void write_conv_product(const ConvProduct& conv, Parameters& parameters) {
   parameters.set("groups", conv.groups);
 }
 
-ConvProduct read_conv_product(const StepReader& r, ConvGroups groups, Layout layout) {
+ConvProduct read_conv_product(const StepReader& r, ConvGroups groups, Layout in_layout, Layout out_layout) {
   const PlanValue &in = r.any_input(0), &out = r.any_output(0);
   StepReader::check(
       in.shape.rank() >= 3 && in.shape.rank() <= 5 && out.shape.rank() == in.shape.rank() &&
           in.shape[0] == out.shape[0] && in.shape.numel() > 0 && out.shape.numel() > 0 &&
-          same_memory(in.shape, in.layout, layout) && same_memory(out.shape, out.layout, layout),
+          same_memory(in.shape, in.layout, in_layout) && same_memory(out.shape, out.layout, out_layout),
       "it makes {} in {} of {} in {}", out.shape.str(), out.layout.str(), in.shape.str(), in.layout.str());
   const size_t rank = in.shape.size() - 2;
   ConvProduct conv{.window = {.in = {in.shape.begin() + 2, in.shape.end()},

@@ -60,10 +60,13 @@ std::string read_conv_window(const Problem& p, ConvProduct& conv, ConvGroups gro
 /// What all of Conv ask of a region besides.
 std::string read_conv_product(const Problem& p, ConvProduct& conv, ConvGroups groups = ConvGroups::kRefused);
 /// Writes it down, and reads it back. Throws Error (kInvalidModel) where the images of the step, which lie in
-/// `layout`, do not fit.
+/// `in`, and those of its result in `out`, do not fit.
 void write_conv_product(const ConvProduct& conv, Parameters& parameters);
-ConvProduct read_conv_product(const StepReader& r, ConvGroups groups = ConvGroups::kRefused,
-                              Layout layout = Layout::channels_last());
+ConvProduct read_conv_product(const StepReader& r, ConvGroups groups, Layout in, Layout out);
+inline ConvProduct read_conv_product(const StepReader& r, ConvGroups groups = ConvGroups::kRefused,
+                                     Layout layout = Layout::channels_last()) {
+  return read_conv_product(r, groups, layout, layout);
+}
 
 /// Weights [outputs, inputs, taps...] with the taps before the inputs.
 template <typename T>

@@ -45,4 +45,7 @@ struct ChannelWindow {
   }
 };
 
+/// Packs weights [channels, taps] in blocks of channels: for every tap those of the block, 0 behind the last.
+void pack_channel_blocks(int64_t channels, int64_t taps, const float* weights, float* packed);
+
 }  // namespace assay::kernels

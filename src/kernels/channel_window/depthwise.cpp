@@ -3,22 +3,19 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/channel_window/finish_windows.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/channel_window/depthwise.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
-#include "kernels/activations-inl.h"
+#include "kernels/channel_window/channel_window-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::kernels {
 namespace HWY_NAMESPACE {
 
-using WF = hn::CappedTag<float, kChannelBlock>;
-using VW = hn::Vec<WF>;
-inline constexpr auto kWindowLanes = static_cast<int64_t>(hn::MaxLanes(WF()));
-static_assert(kChannelBlock % kWindowLanes == 0);
 /// Results side by side: their sums, a row of taps, one pixel and the bounds fit in the registers (32 of the
 /// widest vectors, 16 of others), and common extents are multiples of 7.
 inline constexpr int64_t kMostResults = kWindowLanes == 16 ? 14 : 7;
@@ -52,30 +49,13 @@ HWY_INLINE VW load_channels(const float* p, int64_t lanes) {
     return hn::MaskedLoad(hn::FirstN(WF(), static_cast<size_t>(lanes)), WF(), p);
 }
 
-/// NaN stays NaN.
-HWY_INLINE VW bounded(VW v, VW low, VW high) {
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE2
-  // The instructions give the second operand where one is NaN.
-  return hn::Min(high, hn::Max(low, v));
-#else
-  v = hn::IfThenElse(hn::Lt(v, low), low, v);
-  return hn::IfThenElse(hn::Gt(v, high), high, v);
-#endif
-}
-
 template <bool kWhole, int64_t T>
 HWY_INLINE void store_results(const WindowRow& row, const WindowLanes& l, VW (&acc)[T]) {
   const WF f;
   const VW low = hn::Set(f, row.low), high = hn::Set(f, row.high);
   ASSAY_UNROLL
-  for (int64_t t = 0; t < T; ++t) {
-    const VW v = bounded(acc[t], low, high);
-    float* const to = l.y + t * row.conv.out_pixel;
-    if constexpr (kWhole)
-      hn::StoreU(v, f, to);
-    else
-      hn::BlendedStore(v, hn::FirstN(f, static_cast<size_t>(l.lanes)), f, to);
-  }
+  for (int64_t t = 0; t < T; ++t)
+    store_channels<kWhole>(bounded(acc[t], low, high), l.y + t * row.conv.out_pixel, l.lanes);
 }
 
 /// Windows with kColumns taps in a row: a pixel is loaded once for all results that see it. Pixels [first,
@@ -218,35 +198,7 @@ namespace {
 
 constexpr float kUnbounded = std::numeric_limits<float>::infinity();
 
-/// Of the row, where functions are not bounds: the function, while the sums are in the caches.
-void finish_row(const ChannelWindow& c, int64_t first, int64_t count, const FinishRows& finish, float* y) {
-  const int64_t end = std::min((first + count) * kChannelBlock, c.channels);
-  if (finish.function != FinishFunction::kClip) {
-    if (c.fills_blocks) {
-      for (int64_t b = first; b < first + count; ++b)
-        finish_rows(finish, 1, c.out_columns * kChannelBlock, y + b * c.out_block, 0, nullptr, 0,
-                    y + b * c.out_block, 0);
-    } else {
-      float* const from = y + first * kChannelBlock;
-      finish_rows(finish, c.out_columns, end - first * kChannelBlock, from, c.out_pixel, nullptr, 0, from,
-                  c.out_pixel);
-    }
-  }
-  if (!c.fills_blocks || end == (first + count) * kChannelBlock) return;
-  float* const last = y + (first + count - 1) * c.out_block;
-  for (int64_t x = 0; x < c.out_columns; ++x)
-    std::fill(last + x * c.out_pixel + end % kChannelBlock, last + x * c.out_pixel + kChannelBlock, 0.0F);
-}
-
 }  // namespace
-
-void pack_depthwise_weights(int64_t channels, int64_t taps, const float* weights, float* packed) {
-  const int64_t blocks = (channels + kChannelBlock - 1) / kChannelBlock;
-  std::fill_n(packed, blocks * kChannelBlock * taps, 0.0F);
-  for (int64_t c = 0; c < channels; ++c)
-    for (int64_t t = 0; t < taps; ++t)
-      packed[(c / kChannelBlock * taps + t) * kChannelBlock + c % kChannelBlock] = weights[c * taps + t];
-}
 
 void depthwise_row(const ChannelWindow& conv, const float* image, const float* packed, const float* bias,
                    int64_t row, int64_t first, int64_t count, const FinishRows& finish, float* y) noexcept {
@@ -254,7 +206,7 @@ void depthwise_row(const ChannelWindow& conv, const float* image, const float* p
   HWY_DYNAMIC_DISPATCH(depthwise_windows)
   (conv, image, packed, bias, row, first, count, clips ? finish.a : -kUnbounded,
    clips ? finish.b : kUnbounded, y);
-  finish_row(conv, first, count, finish, y);
+  finish_windows(conv, first, count, finish, y);
 }
 
 }  // namespace assay::kernels

@@ -9,9 +9,6 @@
 
 namespace assay::kernels {
 
-/// Packs weights [channels, taps] in blocks of channels: for every tap those of the block, 0 behind the last.
-void pack_depthwise_weights(int64_t channels, int64_t taps, const float* weights, float* packed);
-
 /// Row `row` of the results for the blocks of channels [first, first + count): finish(bias[channel] + sum
 /// over the taps inside the image of w[channel, tap] * pixel). `image` and `y` begin with channel 0: the
 /// image with its first pixel, y with the row's. `bias`, which may be null, and `packed` are those of all

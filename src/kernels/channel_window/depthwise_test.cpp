@@ -43,7 +43,7 @@ struct Case {
       for (float& f : *v) f = uniform(random);
     std::fill(bias.begin() + c.channels, bias.end(), 0.0F);
     packed.assign(static_cast<size_t>(conv.packed_floats()), NAN);
-    pack_depthwise_weights(c.channels, c.taps(), w.data(), packed.data());
+    pack_channel_blocks(c.channels, c.taps(), w.data(), packed.data());
     y.assign(static_cast<size_t>(stored * rows * conv.out_columns + 5), 77);
   }
 

@@ -32,6 +32,8 @@ std::vector<std::string> windows() {
       network("(float[2,3,5,5] x) => (float[2,8,3,3] y)",
               {weight("w", {8, 3, 3, 3}), weight("s", {1, 8, 1, 1})},
               "c = Conv (x, w) m = Mul (c, s) y = Sigmoid (m)"),
+      network("(float[1,3,32,32] x) => (float[1,16,1,1] y)", {weight("w", {16, 3, 3, 3}), weight("b", {16})},
+              "c = Conv <strides = [2, 2]> (x, w, b) r = Relu (c) y = GlobalMaxPool (r)"),
       network("(float[1,8,5] x) => (float[1,8,2] y)", {weight("w", {8, 1, 3})},
               "y = Conv <group = 8, strides = [2]> (x, w)"),
       network("(float[2,6,9] x) => (float[2,6,9] y)", {weight("w", {6, 1, 3}), weight("b", {6})},
