@@ -144,6 +144,9 @@ double efficiency_of(ImplementationRank rank, const EpilogueSpec& spec) {
   return 0.8;
 }
 
+/// Of a core.
+constexpr double kCachedBytes = 1 << 20;
+
 std::string propose(const Problem& problem, Proposals& proposals) {
   MatrixProduct p;
   if (std::string reason = read_product(problem, p); !reason.empty()) return reason;
@@ -195,9 +198,14 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   parameters.set("implementation", implementation);
   b.step.scratch_bytes = settle_accumulation(spec, *made, parts, p.out.shape, describe_part, weights_key);
   write_epilogue(p.epilogue, spec, b);
+  const ImplementationRank rank = rank_implementation(implementation);
+  const double right_bytes = 4.0 * static_cast<double>(p.b.shape.numel());
   b.estimate = estimate_seconds(2.0 * static_cast<double>(p.out.shape.numel() * p.a.shape.back()),
-                                4.0 * static_cast<double>(p.b.shape.numel()),
-                                efficiency_of(rank_implementation(implementation), spec));
+                                right_bytes, efficiency_of(rank, spec));
+  // It arranges the right matrix anew in every run: beyond the caches that costs more than the products of
+  // few rows.
+  if (p.packed && rank == ImplementationRank::kProducts)
+    b.estimate += estimate_seconds(0, 3 * std::max(0.0, right_bytes - kCachedBytes), 1);
   return {};
 }
 
