@@ -35,6 +35,7 @@ class EnginePanelTest : public EngineTest {
     const bool fp16 = storage == "float16", bf16 = storage == "bfloat16";
     BuilderConfig config{.optimization_level = 0, .fp16 = fp16, .bf16 = bf16};
     config.disabled_tactics = {"dnnl_conv",
+                               "image_conv",
                                "tap_conv",
                                "winograd_line",
                                "winograd_conv",
@@ -116,7 +117,7 @@ TEST_F(EnginePanelTest, WinogradOfEveryKind) {
   const std::vector<Tensor> reference = exact();
   for (const char* m : {"2x2", "4x4"}) {
     BuilderConfig config{.optimization_level = 0, .bf16 = true};  // 4x4 rounds more
-    config.disabled_tactics = {"dnnl_conv", "panel_conv", "tap_conv",
+    config.disabled_tactics = {"dnnl_conv", "image_conv", "panel_conv", "tap_conv",
                                "winograd_conv:" + std::string(m == std::string("2x2") ? "4x4" : "2x2")};
     for (const int threads : {1, 2, 3}) {
       const Runtime runtime({.threads = threads});
