@@ -28,6 +28,10 @@ BENCHMARK(BM_PanelProduct)
     ->ArgsProduct({{48}, {256}, {64}, {0, 1, 2}})
     ->ArgsProduct({{48}, {256}, {2304}, {0, 1, 2}})
     ->ArgsProduct({{49}, {512}, {4608}, {0, 1, 2}})
+    ->ArgsProduct({{49}, {192}, {1152}, {0}})
+    ->ArgsProduct({{192}, {64}, {112}, {0}})
+    ->ArgsProduct({{128}, {64}, {768}, {0}})
+    ->ArgsProduct({{256}, {64}, {3072}, {0}})
     ->ArgsProduct({{8}, {1000}, {2048}, {0, 1, 2}});
 
 }  // namespace

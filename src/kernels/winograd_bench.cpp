@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/winograd/point_product.h"
+#include "kernels/panel/panel_product.h"
 #include "kernels/winograd/winograd.h"
 
 namespace assay::kernels {
@@ -35,8 +35,8 @@ void BM_Winograd(benchmark::State& state) {
       for (int64_t column = 0; column < c; column += 64) {
         const int64_t columns = std::min<int64_t>(64, c - column);
         for (int64_t p = 0; p < s.points(); ++p)
-          point_product(matrix, weights.data() + p * matrix.bytes() / 4, column / 16, columns / 16,
-                        a.data() + p * left, row, count, sums.data() + p * sum, columns);
+          panel_product_in_parts(matrix, weights.data() + p * matrix.bytes() / 4, column / 16, columns / 16,
+                                 a.data() + p * left, row, count, sums.data() + p * sum, columns);
         for (int64_t t = 0; t < count; ++t)
           transform_winograd_outputs(m, sums.data() + t * columns, sum, columns, nullptr, y.data(), columns);
       }

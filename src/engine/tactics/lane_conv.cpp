@@ -131,6 +131,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "lane_conv",
     .summary = "convolution in groups of several channels, an output channel in each lane, channels last",
+    .version = 2,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

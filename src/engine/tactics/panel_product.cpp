@@ -37,7 +37,8 @@ ProductTiles panel_tiles(const ProductSize& size, bool gathered, bool rounds, in
     return product_tiles(size, 0, kMostLyingRows, threads, 1, kPanelSumBytes, kernels::kPanelGroup);
   const int64_t row_bytes = rounds ? narrow_length(size.k) * 2 : size.k * 4;
   return product_tiles(size, row_bytes,
-                       std::clamp(kPanelLeftBytes / row_bytes, kLeastPanelRows, kMostPanelRows), threads);
+                       std::clamp(kPanelLeftBytes / row_bytes, kLeastPanelRows, kMostPanelRows), threads, 1,
+                       kTileSumBytes, rounds ? 1 : kernels::kPanelGroup);
 }
 
 Tensor pack(const UnalignedTensor& weights, const kernels::PanelMatrix& matrix, const PanelSource& source) {

@@ -30,28 +30,58 @@ std::optional<PointwiseType> type_of(DType dtype) {
   }
 }
 
+/// What the busiest thread has to do where `count` rows or panels are cut into blocks of `block`, which
+/// `shares` threads get as run_chunk() hands them out; cost(n) of a block of n.
+template <typename Cost>
+int64_t busiest_share(int64_t count, int64_t block, int64_t shares, const Cost& cost) {
+  const int64_t blocks = ceil_div(count, block), rest = count - (blocks - 1) * block;
+  int64_t most = 0;
+  for (int64_t s = 0; s < shares; ++s) {
+    const int64_t first = blocks * s / shares, last = blocks * (s + 1) / shares;
+    if (first == last) continue;
+    most = std::max(most, (last - first - 1) * cost(block) + cost(last == blocks ? rest : block));
+  }
+  return most;
+}
+
+/// The multiple of `unit` up to `limit` (at least one) that keeps the busiest thread least busy; of equals
+/// the largest.
+template <typename Cost>
+int64_t best_block(int64_t count, int64_t unit, int64_t limit, int64_t shares, const Cost& cost) {
+  int64_t best = unit, least = busiest_share(count, unit, shares, cost);
+  for (int64_t block = 2 * unit; block <= limit && block < count + unit; block += unit)
+    if (const int64_t busy = busiest_share(count, block, shares, cost); busy <= least)
+      best = block, least = busy;
+  return best;
+}
+
 }  // namespace
 
 ProductTiles product_tiles(const ProductSize& size, int64_t row_bytes, int64_t fitting, int threads,
                            int64_t sums, int64_t sum_bytes, int64_t group) {
   ProductTiles t;
   constexpr int64_t kUnit = ProductTiles::kRows / 2;
+  /// Every tile of rows reads the weights again, for about the time of so many of them.
+  constexpr int64_t kWeightRows = 6;
   const int64_t panels = ceil_div(size.n, ProductTiles::kColumns);
-  // As many tiles as make the threads' shares equal, of rows that fill the registers; or shares of columns
-  // where the rows fit in one tile, so that every weight is read once.
-  t.row_tiles = ceil_div(size.m, fitting);
-  const bool share_columns = t.row_tiles == 1 && panels >= 2 * threads;
-  if (size.m >= threads * kUnit && !share_columns) t.row_tiles = ceil_div(t.row_tiles, threads) * threads;
-  t.rows = std::min(size.m, ceil_div(ceil_div(size.m, t.row_tiles), kUnit) * kUnit);
+  // Threads share columns where the rows fit in one tile, or are too few, so that every weight is read once.
+  const bool share_columns = size.m <= fitting && (panels >= 2 * threads || size.m < threads * kUnit);
+  // Groups of panels are multiplied by six rows at a time, or five where that comes out even.
+  const int64_t unit = group > 1 ? 1 : kUnit;
+  t.rows = share_columns
+               ? size.m
+               : std::min(size.m, best_block(size.m, unit, fitting, threads, [unit](int64_t rows) {
+                            const int64_t sixes = ceil_div(rows, kUnit), missing = sixes * kUnit - rows;
+                            return kWeightRows + (unit == 1 && missing <= sixes ? rows : sixes * kUnit);
+                          }));
   t.row_tiles = ceil_div(size.m, t.rows);
-  int64_t per_block =
-      std::clamp<int64_t>(sum_bytes / (t.rows * ProductTiles::kColumns * 4 * sums), 1, panels);
-  if (t.row_tiles < threads) {
-    t.groups = std::min<int64_t>(ceil_div(threads, t.row_tiles), panels);
-    const int64_t share = ceil_div(panels, t.groups);
-    per_block = ceil_div(share, ceil_div(share, per_block));
-  }
-  if (per_block > group) per_block = ceil_div(per_block, group) * group;
+  if (t.row_tiles < threads) t.groups = std::min<int64_t>(ceil_div(threads, t.row_tiles), panels);
+  // Blocks of whole groups of panels, where that leaves the threads as much to do; each reads the rows again.
+  int64_t limit = std::max<int64_t>(1, sum_bytes / (t.rows * ProductTiles::kColumns * 4 * sums));
+  if (limit < group && 4 * limit >= 3 * group) limit = group;
+  const int64_t per_block = best_block(panels, 1, limit, t.groups, [group](int64_t count) {
+    return 4 * count + (count % group != 0 ? 2 : 0) + 2;
+  });
   t.columns = per_block * ProductTiles::kColumns;
   t.column_blocks = ceil_div(panels, per_block);
   t.groups = std::min(t.groups, t.column_blocks);

@@ -12,7 +12,7 @@
 #include "engine/tactics/panel_product.h"
 #include "engine/tactics/tactic_list.h"
 #include "kernels/image_rows.h"
-#include "kernels/winograd/point_product.h"
+#include "kernels/panel/panel_product.h"
 
 namespace assay::engine::tactic_winograd_conv {
 namespace {
@@ -21,12 +21,13 @@ using kernels::WinogradSize;
 
 constexpr std::string_view kOperators[] = {"Conv"};
 
-/// Bytes of transformed images, and of transformed sums, that stay in the second-level cache.
-constexpr int64_t kLeftBytes = 320 << 10, kSumBytes = 192 << 10;
+/// Bytes of transformed images and of transformed sums, all of which is gone through in order: a little more
+/// than a second-level cache of 1 MiB costs less than reading the weights more often.
+constexpr int64_t kLeftBytes = 576 << 10, kSumBytes = 448 << 10;
 constexpr int64_t kMostTiles = 48;
 /// Transformed weights of more bytes come from memory for every tile of rows: then few and large tiles are
 /// worth more, whose images are read once for each block of columns, in order.
-constexpr int64_t kCachedWeightBytes = 8 << 20, kManyLeftBytes = 16 << 20, kManySumBytes = 448 << 10;
+constexpr int64_t kCachedWeightBytes = 8 << 20, kManyLeftBytes = 16 << 20;
 
 bool all_are(const std::vector<int64_t>& v, int64_t x) {
   return std::all_of(v.begin(), v.end(), [x](int64_t y) { return y == x; });
@@ -86,7 +87,7 @@ ProductTiles tiles_of(const WinogradSize& size, int threads) {
   ProductTiles t = product_tiles(
       product_of(size), row_bytes,
       std::clamp((is_large ? kManyLeftBytes : kLeftBytes) / row_bytes, ProductTiles::kRows, kMostTiles),
-      threads, size.points(), is_large ? kManySumBytes : kSumBytes);
+      threads, size.points(), kSumBytes, kernels::kPanelGroup);
   t.left_bytes = static_cast<int64_t>(
       align_up(static_cast<size_t>(plain_rows_at(size, t.rows) + size.m * 9 * size.in_channels * 4)));
   t.sum_bytes = static_cast<int64_t>(
@@ -175,7 +176,7 @@ class WinogradKernel final : public TiledProduct {
     const int64_t m = winograd_.m, point_stride = sum_point_stride(tile.rows, tile.stride);
     auto* const sums = static_cast<float*>(tile.sums);
     for (int64_t p = 0; p < winograd_.points(); ++p)
-      kernels::point_product(
+      kernels::panel_product_in_parts(
           matrix_, static_cast<const float*>(args.inputs[1]) + p * (matrix_.bytes() / 4),
           tile.column / kernels::kPanelColumns,
           (tile.columns + kernels::kPanelColumns - 1) / kernels::kPanelColumns,
@@ -250,7 +251,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "winograd_conv",
     .summary = "3x3 convolution with stride 1, dilated or not, after Winograd, channels last",
-    .version = 5,
+    .version = 6,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

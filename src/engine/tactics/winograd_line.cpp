@@ -8,7 +8,7 @@
 #include "engine/runtime/arena.h"
 #include "engine/tactics/panel_product.h"
 #include "engine/tactics/tactic_list.h"
-#include "kernels/winograd/point_product.h"
+#include "kernels/panel/panel_product.h"
 
 namespace assay::engine::tactic_winograd_line {
 namespace {
@@ -18,7 +18,7 @@ using kernels::WinogradLine;
 constexpr std::string_view kOperators[] = {"Conv"};
 
 /// Bytes of transformed images, and of transformed sums, that stay in the second-level cache.
-constexpr int64_t kLineLeftBytes = 1 << 20, kLineSumBytes = 192 << 10;
+constexpr int64_t kLineLeftBytes = 1 << 20, kLineSumBytes = 384 << 10;
 constexpr int64_t kMostLineTiles = 96;
 /// Terms of a sum from which on its own rounding outweighs that of the transforms (docs/engine.md).
 constexpr int64_t kManyTerms = 96;
@@ -68,7 +68,7 @@ ProductTiles tiles_of(const WinogradLine& line, int threads) {
   ProductTiles t =
       product_tiles(product_of(line), row_bytes,
                     std::clamp(kLineLeftBytes / row_bytes, 2 * ProductTiles::kRows, kMostLineTiles), threads,
-                    kPoints, kLineSumBytes);
+                    kPoints, kLineSumBytes, kernels::kPanelGroup);
   t.left_bytes = static_cast<int64_t>(align_up(static_cast<size_t>(marks_at(line, t.rows) + t.rows)));
   // The spare memory, as large, holds the results of a tile, and those again behind the epilogue.
   t.sum_bytes = static_cast<int64_t>(align_up(static_cast<size_t>(
@@ -140,9 +140,10 @@ class LineKernel final : public TiledProduct {
                   panels = (tile.columns + kColumns - 1) / kColumns;
     auto* const sums = static_cast<float*>(tile.sums);
     for (int64_t p = 0; p < WinogradLine::kPoints; ++p)
-      kernels::point_product(matrix_, weights + p * (matrix_.bytes() / 4), panel, panels,
-                             static_cast<const float*>(tile.left) + p * left_point_stride(line_, tile.rows),
-                             left_stride(line_), tile.rows, sums + p * point_stride, tile.stride);
+      kernels::panel_product_in_parts(
+          matrix_, weights + p * (matrix_.bytes() / 4), panel, panels,
+          static_cast<const float*>(tile.left) + p * left_point_stride(line_, tile.rows), left_stride(line_),
+          tile.rows, sums + p * point_stride, tile.stride);
     const float* const bias =
         args.inputs[2] == nullptr ? nullptr : static_cast<const float*>(args.inputs[2]) + tile.column;
     auto* const results = static_cast<float*>(tile.spare);
@@ -185,6 +186,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "winograd_line",
     .summary = "convolution along one axis with stride 1, dilated or not, after Winograd, channels last",
+    .version = 2,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

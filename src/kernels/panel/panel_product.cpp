@@ -19,8 +19,8 @@
 #define ASSAY_KERNELS_PANEL_STORED_
 namespace assay::kernels {
 
-/// Rows of the matrix that a panel is worked through at a time: 16 KiB of it stay in the first-level cache.
-inline constexpr int64_t kDepth = 256;
+/// Of panels that are worked on together, in the first-level cache beside the rows of both sides.
+inline constexpr int64_t kCachedBytes = 16 << 10;
 
 /// What a tile asks memory for, a line of each for every row of the matrix that it works through. A matrix
 /// that comes from memory would else be waited for: a few rows of sums keep the units busy for less time than
@@ -54,6 +54,16 @@ inline constexpr int64_t kRows = kVectors >= kPanelRows ? 1 : kPanelRows / kVect
 /// Where a vector is a panel wide, a tile of float32 numbers is wider than tall: an element of the left
 /// operand is then loaded for four products, and loads keep up with the multiplications.
 inline constexpr int64_t kWide = kVectors == 1 ? kPanelGroup : 1, kWideRows = 6;
+
+/// Rows of the matrix that panels of W are worked through at a time, whole parts of a sum: with four panels
+/// of 256 rows, every tile waited for the second-level cache.
+template <typename W>
+inline constexpr int64_t kDepth = kCachedBytes /
+                                  (std::is_same_v<W, float> ? kWide * kPanelColumns * 4 : kPanelColumns * 4);
+static_assert(kDepth<float> % kPartDepth == 0);
+
+/// How a tile sums up.
+enum class Summation : uint8_t { kStraight, kInParts };
 
 HWY_INLINE VP load_columns(const float* p) { return hn::LoadU(P(), p); }
 HWY_INLINE VP load_columns(const StoredFloat16* p) { return load_float16(P(), &p->bits); }
@@ -144,15 +154,18 @@ struct Rows {
   }
 };
 
-template <int64_t R, int64_t N, typename W>
-HWY_NOINLINE void tile(const Rows& rows, const Panels<W>& panels, Ahead ahead) {
-  const P f;
-  VP acc[R][N * kVectors];
+template <int64_t R, int64_t N>
+HWY_INLINE void load_sums(const float* from, int64_t stride, VP (&acc)[R][N]) {
   ASSAY_UNROLL
   for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
-  for (int64_t v = 0; v < N * kVectors; ++v)
-    acc[r][v] =
-        rows.start == nullptr ? hn::Zero(f) : hn::LoadU(f, rows.start + r * rows.start_stride + v * kLanes);
+  for (int64_t v = 0; v < N; ++v)
+    acc[r][v] = from == nullptr ? hn::Zero(P()) : hn::LoadU(P(), from + r * stride + v * kLanes);
+}
+
+template <int64_t R, int64_t N, typename W>
+HWY_NOINLINE void straight_tile(const Rows& rows, const Panels<W>& panels, Ahead ahead) {
+  VP acc[R][N * kVectors];
+  load_sums(rows.start, rows.start_stride, acc);
   if constexpr (std::is_same_v<W, StoredBfloat16>)
     add_pairs<R>(rows.a, rows.a_stride, panels.depth, panels.w, acc);
   else
@@ -160,11 +173,43 @@ HWY_NOINLINE void tile(const Rows& rows, const Panels<W>& panels, Ahead ahead) {
   ASSAY_UNROLL
   for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
   for (int64_t v = 0; v < N * kVectors; ++v)
-    hn::StoreU(acc[r][v], f, rows.sums + r * rows.stride + v * kLanes);
+    hn::StoreU(acc[r][v], P(), rows.sums + r * rows.stride + v * kLanes);
+}
+
+template <int64_t R, int64_t N>
+HWY_NOINLINE void tile_in_parts(const Rows& rows, const Panels<float>& panels, Ahead ahead) {
+  constexpr int64_t kPartBytes = kPartDepth * kPanelColumns * 4;
+  const float *start = rows.start, *w = panels.w;
+  int64_t start_stride = rows.start_stride;
+  for (int64_t k = 0; k < panels.depth; k += kPartDepth, w += kPartDepth * kPanelColumns) {
+    VP part[R][N * kVectors];
+    load_sums(nullptr, 0, part);
+    add_products<R, N>(rows.a + k, rows.a_stride, std::min(kPartDepth, panels.depth - k), w, panels.panel,
+                       ahead, part);
+    ahead = {ahead.first + kPartBytes, ahead.second + kPartBytes};
+    ASSAY_UNROLL
+    for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
+    for (int64_t v = 0; v < N * kVectors; ++v) {
+      const VP sum = start == nullptr
+                         ? part[r][v]
+                         : hn::Add(hn::LoadU(P(), start + r * start_stride + v * kLanes), part[r][v]);
+      hn::StoreU(sum, P(), rows.sums + r * rows.stride + v * kLanes);
+    }
+    start = rows.sums;
+    start_stride = rows.stride;
+  }
+}
+
+template <int64_t R, int64_t N, Summation kSummation, typename W>
+HWY_INLINE void tile(const Rows& rows, const Panels<W>& panels, Ahead ahead) {
+  if constexpr (kSummation == Summation::kInParts)
+    tile_in_parts<R, N>(rows, panels, ahead);
+  else
+    straight_tile<R, N>(rows, panels, ahead);
 }
 
 /// Tiles of M rows, then one of those that are left.
-template <int64_t M, int64_t N, typename W>
+template <int64_t M, int64_t N, Summation kSummation, typename W>
 void panel_rows(const Rows& all, int64_t rows, const Panels<W>& panels) {
   // The first tiles ask for the next panels: in a few of them where there are more, else in all.
   const bool is_low = rows < N * M;
@@ -178,16 +223,16 @@ void panel_rows(const Rows& all, int64_t rows, const Panels<W>& panels) {
     // one of six.
     const int64_t smaller = (M - rows % M) % M;
     if (const int64_t end = rows - smaller * (M - 1); end >= 0) {
-      for (; r < end; r += M) tile<M, N>(all.from(r), panels, ahead());
-      for (; r < rows; r += M - 1) tile<M - 1, N>(all.from(r), panels, ahead());
+      for (; r < end; r += M) tile<M, N, kSummation>(all.from(r), panels, ahead());
+      for (; r < rows; r += M - 1) tile<M - 1, N, kSummation>(all.from(r), panels, ahead());
       return;
     }
   }
-  for (; r + M <= rows; r += M) tile<M, N>(all.from(r), panels, ahead());
+  for (; r + M <= rows; r += M) tile<M, N, kSummation>(all.from(r), panels, ahead());
   const auto take = [&]<int64_t R>() {
     if constexpr (R < M)
       if (r + R <= rows) {
-        tile<R, N>(all.from(r), panels, ahead());
+        tile<R, N, kSummation>(all.from(r), panels, ahead());
         r += R;
       }
   };
@@ -197,11 +242,11 @@ void panel_rows(const Rows& all, int64_t rows, const Panels<W>& panels) {
   take.template operator()<4>();
   take.template operator()<3>();
   take.template operator()<2>();
-  for (; r < rows; ++r) tile<1, N>(all.from(r), panels, ahead());
+  for (; r < rows; ++r) tile<1, N, kSummation>(all.from(r), panels, ahead());
 }
 
 /// Panels [0, count) from `panels` on, added up from `rows.start` on.
-template <typename W>
+template <Summation kSummation, typename W>
 void panel_block(Rows rows, int64_t count, const Panels<W>& panels, int64_t row_count) {
   const auto take = [&]<int64_t N, int64_t M>(int64_t p) {
     Rows part = rows;
@@ -210,7 +255,7 @@ void panel_block(Rows rows, int64_t count, const Panels<W>& panels, int64_t row_
     Panels<W> some = panels;
     some.w += p * panels.panel;
     if (p + N < count) some.next = some.w + N * panels.panel, some.next_count = std::min(N, count - p - N);
-    panel_rows<M, N>(part, row_count, some);
+    panel_rows<M, N, kSummation>(part, row_count, some);
   };
   int64_t p = 0;
   if constexpr (kWide > 1 && std::is_same_v<W, float>) {
@@ -221,29 +266,30 @@ void panel_block(Rows rows, int64_t count, const Panels<W>& panels, int64_t row_
   for (; p < count; ++p) take.template operator()<1, kRows>(p);
 }
 
-template <typename W>
+template <typename W, Summation kSummation = Summation::kStraight>
 void product_of(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count, const float* a,
                 int64_t a_stride, int64_t rows, const float* bias, float* sums, int64_t stride) {
   const int64_t bytes = matrix.panel_bytes();
   const auto* const w = reinterpret_cast<const W*>(static_cast<const char*>(packed) + panel * bytes);
-  for (int64_t k = 0; k < matrix.k; k += kDepth) {
+  for (int64_t k = 0; k < matrix.k; k += kDepth<W>) {
     const W* const now = w + k * kPanelColumns;
     // Behind the last panels come the next rows of the first ones. (Fewer may be left of them: then it asks
     // for some of the panel behind, or of what lies behind the matrix, which does no harm.)
-    const bool more = k + kDepth < matrix.k;
-    panel_block<W>({a + k, a_stride, k == 0 ? bias : sums, k == 0 ? 0 : stride, sums, stride}, count,
-                   {now, bytes / static_cast<int64_t>(sizeof(W)), std::min(kDepth, matrix.k - k),
-                    more ? now + kDepth * kPanelColumns : now, more ? std::min(kPanelGroup, count) : 0},
-                   rows);
+    const bool more = k + kDepth<W> < matrix.k;
+    panel_block<kSummation, W>(
+        {a + k, a_stride, k == 0 ? bias : sums, k == 0 ? 0 : stride, sums, stride}, count,
+        {now, bytes / static_cast<int64_t>(sizeof(W)), std::min(kDepth<W>, matrix.k - k),
+         more ? now + kDepth<W> * kPanelColumns : now, more ? std::min(kPanelGroup, count) : 0},
+        rows);
   }
 }
 
 void block_product(const PanelBlock& b, const float* a, int64_t a_stride, int64_t rows, bool adds,
                    float* sums, int64_t stride) {
-  for (int64_t k = 0; k < b.depth; k += kDepth)
-    panel_block<float>({a + k, a_stride, k > 0 || adds ? sums : nullptr, stride, sums, stride}, b.count,
-                       {b.data + k * kPanelColumns, b.panel, std::min(kDepth, b.depth - k), nullptr, 0},
-                       rows);
+  for (int64_t k = 0; k < b.depth; k += kDepth<float>)
+    panel_block<Summation::kStraight, float>(
+        {a + k, a_stride, k > 0 || adds ? sums : nullptr, stride, sums, stride}, b.count,
+        {b.data + k * kPanelColumns, b.panel, std::min(kDepth<float>, b.depth - k), nullptr, 0}, rows);
 }
 
 void product(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count, const float* a,
@@ -258,6 +304,12 @@ void product(const PanelMatrix& matrix, const void* packed, int64_t panel, int64
   }
 }
 
+void product_in_parts(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
+                      const float* a, int64_t a_stride, int64_t rows, float* sums, int64_t stride) {
+  product_of<float, Summation::kInParts>(matrix, packed, panel, count, a, a_stride, rows, nullptr, sums,
+                                         stride);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace assay::kernels
 HWY_AFTER_NAMESPACE();
@@ -267,6 +319,7 @@ namespace assay::kernels {
 
 HWY_EXPORT(product);
 HWY_EXPORT(block_product);
+HWY_EXPORT(product_in_parts);
 
 namespace {
 
@@ -325,6 +378,12 @@ void panel_product(const PanelMatrix& matrix, const void* packed, int64_t panel,
                    const float* a, int64_t a_stride, int64_t rows, const float* bias, float* sums,
                    int64_t stride) noexcept {
   HWY_DYNAMIC_DISPATCH(product)(matrix, packed, panel, count, a, a_stride, rows, bias, sums, stride);
+}
+
+void panel_product_in_parts(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
+                            const float* a, int64_t a_stride, int64_t rows, float* sums,
+                            int64_t stride) noexcept {
+  HWY_DYNAMIC_DISPATCH(product_in_parts)(matrix, packed, panel, count, a, a_stride, rows, sums, stride);
 }
 
 void panel_block_product(const PanelBlock& block, const float* a, int64_t a_stride, int64_t rows, bool adds,

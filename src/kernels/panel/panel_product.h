@@ -43,6 +43,17 @@ void panel_product(const PanelMatrix& matrix, const void* packed, int64_t panel,
                    const float* a, int64_t a_stride, int64_t rows, const float* bias, float* sums,
                    int64_t stride) noexcept;
 
+/// Products that panel_product_in_parts() sums up before they join the sum of all: rounding errors of a sum
+/// of k numbers grow with the parts' length and number, not with k (N. J. Higham, The Accuracy of Floating
+/// Point Summation, SIAM J. Sci. Comput. 14(4), 1993, on blocked sums).
+inline constexpr int64_t kPartDepth = 16;
+
+/// panel_product() of a matrix of float32, without bias, that rounds less: what Winograd's transforms
+/// magnify.
+void panel_product_in_parts(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
+                            const float* a, int64_t a_stride, int64_t rows, float* sums,
+                            int64_t stride) noexcept;
+
 /// A part of a float32 matrix in panels: `depth` rows of `count` panels.
 struct PanelBlock {
   const float* data;  ///< the first row of the first panel

@@ -72,6 +72,48 @@ TEST(PanelProduct, IsTheProductWithTheStoredMatrix) {
         }
 }
 
+/// As many roundings as the parts and their sum are long, not as there are products.
+double part_roundings(int64_t k) { return static_cast<double>(kPartDepth + k / kPartDepth + 1); }
+
+TEST(PanelProduct, InPartsIsTheProduct) {
+  std::mt19937 random(2);
+  for (const int64_t rows : {1, 2, 3, 5, 6, 7, 8, 11, 12, 13, 16, 25, 49})
+    for (const int64_t k : {1, 8, 15, 16, 17, 40, 64, 65, 128, 300})
+      for (const int64_t n : {8, 16, 40, 64, 112}) {
+        const Case x(random, rows, n, k, PanelType::kFloat32);
+        std::vector<float> sums(static_cast<size_t>(rows * x.stride), 77);
+        panel_product_in_parts(x.matrix, x.packed.data(), 0, x.matrix.panels(), x.a.data(), x.a_stride, rows,
+                               sums.data(), x.stride);
+        for (int64_t r = 0; r < rows; ++r) {
+          for (int64_t c = 0; c < n; ++c) {
+            double size = 0;
+            for (int64_t i = 0; i < k; ++i)
+              size += std::abs(double{x.a[r * x.a_stride + i]} * x.b[c * k + i]);
+            ASSERT_NEAR(sums[r * x.stride + c], x.expected(r, c, false), part_roundings(k) * 0x1p-24 * size)
+                << rows << " " << k << " " << n;
+          }
+          for (int64_t c = x.matrix.panels() * kPanelColumns; c < x.stride; ++c)
+            ASSERT_EQ(sums[r * x.stride + c], 77) << "beyond the columns";
+        }
+      }
+}
+
+TEST(PanelProduct, InPartsRoundsLess) {
+  // One after the other, a third rounds in the same direction until the sum has doubled.
+  constexpr int64_t kDepth = 1 << 14;
+  for (const int64_t n : {16, 64}) {
+    const PanelMatrix m{n, kDepth, PanelType::kFloat32};
+    const std::vector<float> b(static_cast<size_t>(n * kDepth), 1.0F / 3), a(kDepth, 1);
+    std::vector<char> packed(static_cast<size_t>(m.bytes()));
+    pack_panels(m, b.data(), n, 1, packed.data());
+    std::vector<float> straight(static_cast<size_t>(n)), in_parts = straight;
+    panel_product(m, packed.data(), 0, m.panels(), a.data(), kDepth, 1, nullptr, straight.data(), n);
+    panel_product_in_parts(m, packed.data(), 0, m.panels(), a.data(), kDepth, 1, in_parts.data(), n);
+    const double sum = kDepth * double{b[0]};
+    for (int64_t c = 0; c < n; ++c) EXPECT_LT(8 * std::abs(in_parts[c] - sum), std::abs(straight[c] - sum));
+  }
+}
+
 TEST(PanelProduct, IsPackedFromAnyAddress) {
   std::mt19937 random(5);
   for (const PanelType type : {PanelType::kFloat32, PanelType::kFloat16, PanelType::kBfloat16})

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/winograd/point_product.h"
+#include "kernels/panel/panel_product.h"
 
 namespace assay::kernels::winograd_test {
 namespace {
@@ -120,39 +120,6 @@ TEST(Winograd, TilesWithInfinitiesAndNanAreMarked) {
     transform_winograd_inputs(s, x.data(), 0, 4, {a.data(), 16, 4 * 16}, marked);
     EXPECT_EQ(std::vector<uint8_t>(marked, marked + 4), (std::vector<uint8_t>{0, 1, 0, 0}));
   }
-}
-
-/// Every height of a tile, several tiles, depths that are no whole number of parts, columns that fill no
-/// panel.
-TEST(PointProduct, IsTheProduct) {
-  std::mt19937 random(2);
-  for (const int64_t rows : {1, 2, 3, 5, 7, 8, 11, 12, 13, 16, 25, 49})
-    for (const int64_t k : {1, 8, 15, 16, 17, 40, 128})
-      for (const int64_t n : {8, 16, 40}) {
-        const PanelMatrix matrix{n, k, PanelType::kFloat32};
-        const int64_t columns = matrix.panels() * kPanelColumns, a_stride = k + 3, stride = columns + 5;
-        const std::vector<float> a = numbers(random, rows * a_stride), b = numbers(random, k * n);
-        std::vector<float> packed(static_cast<size_t>(matrix.bytes() / 4)),
-            sums(static_cast<size_t>(rows * stride), -7);
-        pack_panels(matrix, b.data(), n, 1, packed.data());
-        point_product(matrix, packed.data(), 0, matrix.panels(), a.data(), a_stride, rows, sums.data(),
-                      stride);
-        for (int64_t r = 0; r < rows; ++r) {
-          for (int64_t c = 0; c < n; ++c) {
-            double sum = 0, size = 0;
-            for (int64_t i = 0; i < k; ++i) {
-              sum += double{a[r * a_stride + i]} * b[i * n + c];
-              size += std::abs(double{a[r * a_stride + i]} * b[i * n + c]);
-            }
-            // Parts and their sum: as many roundings as their lengths together, not as there are products.
-            const double roundings = static_cast<double>(kPointPart + k / kPointPart + 1);
-            ASSERT_NEAR(sums[r * stride + c], sum, roundings * 0x1p-24 * size)
-                << rows << " " << k << " " << n;
-          }
-          for (int64_t c = columns; c < stride; ++c)
-            ASSERT_EQ(sums[r * stride + c], -7) << "beyond the columns";
-        }
-      }
 }
 
 }  // namespace
