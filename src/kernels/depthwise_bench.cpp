@@ -35,15 +35,15 @@ void BM_Depthwise(benchmark::State& state) {
   auto y = numbers(c.blocks() * kChannelBlock * rows * c.out_columns);
   const int64_t group = blocked ? 1 : 8;
   const auto row_of = [&](int64_t r, int64_t b) {
-    depthwise_row(c, x.data(), w.data(), bias.data(), r, b, std::min(group, c.blocks() - b), {0, 6},
-                  y.data() + r * c.out_columns * c.out_pixel);
+    depthwise_rows(c, x.data(), w.data(), bias.data(), r, std::min(kDepthwiseRows, rows - r), b,
+                   std::min(group, c.blocks() - b), {0, 6}, y.data() + r * c.out_columns * c.out_pixel);
   };
   for (auto _ : state) {
     if (blocked)
       for (int64_t b = 0; b < c.blocks(); ++b)
-        for (int64_t r = 0; r < rows; ++r) row_of(r, b);
+        for (int64_t r = 0; r < rows; r += kDepthwiseRows) row_of(r, b);
     else
-      for (int64_t r = 0; r < rows; ++r)
+      for (int64_t r = 0; r < rows; r += kDepthwiseRows)
         for (int64_t b = 0; b < c.blocks(); b += group) row_of(r, b);
   }
   state.counters["GFLOP/s"] =

@@ -95,23 +95,25 @@ bool reduces_images(const Problem& p) {
          std::all_of(reduced.begin() + 2, reduced.end(), [](bool r) { return r; });
 }
 
-ChannelRows::ChannelRows(const kernels::ChannelWindow& window, int64_t images, int64_t rows)
+ChannelRows::ChannelRows(const kernels::ChannelWindow& window, int64_t images, int64_t rows,
+                         int64_t rows_together)
     : is_blocked_(window.fills_blocks),
       images_(images),
       rows_(rows),
       blocks_(window.blocks()),
-      row_(window.out_columns * window.out_pixel) {
+      row_(window.out_columns * window.out_pixel),
+      rows_together_(rows_together) {
   const int64_t stored = is_blocked_ ? blocks_ * kernels::kChannelBlock : window.channels;
   image_ = stored * window.in_rows * window.in_columns;
   result_ = stored * rows * window.out_columns;
   const int64_t block_bytes = kernels::kChannelBlock * int64_t{sizeof(float)};
   if (!is_blocked_)
-    together_ = std::clamp(std::min(kRowBytes / (window.out_columns * block_bytes),
+    together_ = std::clamp(std::min(kRowBytes / (rows_together * window.out_columns * block_bytes),
                                     kWeightBytes / (window.taps() * block_bytes)),
                            std::min(kLeastBlocks, blocks_), blocks_);
   groups_ = (blocks_ + together_ - 1) / together_;
   grain_ = std::max<int64_t>(
-      1, kGrain / (window.out_columns * window.taps() * together_ * kernels::kChannelBlock));
+      1, kGrain / (rows_together * window.out_columns * window.taps() * together_ * kernels::kChannelBlock));
 }
 
 }  // namespace assay::engine

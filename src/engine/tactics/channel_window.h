@@ -30,27 +30,30 @@ kernels::Window pooled_window(const Problem& p);
 /// Of a ReduceMean: every channel's whole image becomes one number that stays an image. True for other nodes.
 bool reduces_images(const Problem& p);
 
-/// The rows of all results, in parts of some blocks of channels each.
+/// The rows of all results, in parts of some of them and of some blocks of channels each.
 class ChannelRows {
  public:
-  ChannelRows(const kernels::ChannelWindow& window, int64_t images, int64_t rows);
+  /// `rows` of each image's results, so many of them in a part.
+  ChannelRows(const kernels::ChannelWindow& window, int64_t images, int64_t rows, int64_t rows_together = 1);
 
   struct Part {
-    int64_t image;   ///< where the image begins
-    int64_t result;  ///< where the row of its result begins
-    int64_t row;
+    int64_t image;         ///< where the image begins
+    int64_t result;        ///< where the first row of its result begins
+    int64_t row, rows;     ///< the first, and how many
     int64_t first, count;  ///< blocks of channels
   };
   /// Calls body(part) for all of them, shared out among threads in the order of the result's memory: rows
   /// with their blocks, or blocks with their rows.
   template <typename Body>
   void run(Body body) const {
-    parallel_for(images_ * rows_ * groups_, grain_, [&](int64_t begin, int64_t end) {
+    const int64_t parts = (rows_ + rows_together_ - 1) / rows_together_;
+    parallel_for(images_ * parts * groups_, grain_, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t n = i / (rows_ * groups_), rest = i % (rows_ * groups_);
-        const int64_t row = is_blocked_ ? rest % rows_ : rest / groups_;
-        const int64_t first = (is_blocked_ ? rest / rows_ : rest % groups_) * together_;
-        body(Part{n * image_, n * result_ + row * row_, row, first, std::min(together_, blocks_ - first)});
+        const int64_t n = i / (parts * groups_), rest = i % (parts * groups_);
+        const int64_t row = (is_blocked_ ? rest % parts : rest / groups_) * rows_together_;
+        const int64_t first = (is_blocked_ ? rest / parts : rest % groups_) * together_;
+        body(Part{n * image_, n * result_ + row * row_, row, std::min(rows_together_, rows_ - row), first,
+                  std::min(together_, blocks_ - first)});
       }
     });
   }
@@ -59,7 +62,7 @@ class ChannelRows {
   bool is_blocked_;
   int64_t images_, rows_, blocks_;
   int64_t image_, result_, row_;  ///< numbers of an image, of its result, and from a row of that to the next
-  int64_t together_ = 1, groups_, grain_;
+  int64_t rows_together_, together_ = 1, groups_, grain_;
 };
 
 }  // namespace assay::engine

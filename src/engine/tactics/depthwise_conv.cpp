@@ -57,7 +57,8 @@ class DepthwiseKernel final : public Kernel {
  public:
   DepthwiseKernel(const StepReader& r, const ConvProduct& conv, Layout layout)
       : conv_(channel_window(conv.window, conv.size.n, layout)),
-        rows_(conv_, conv.size.m / conv.window.out_size(), conv.window.out_size() / conv_.out_columns),
+        rows_(conv_, conv.size.m / conv.window.out_size(), conv.window.out_size() / conv_.out_columns,
+              kernels::kDepthwiseRows),
         finish_(read_function(r)) {
     r.product({conv_.blocks(), kernels::kChannelBlock, conv_.taps(), int64_t{sizeof(float)}});
     r.check_elements(r.row_input(1), {conv_.packed_floats()});
@@ -70,8 +71,8 @@ class DepthwiseKernel final : public Kernel {
     const auto* const bias = static_cast<const float*>(args.inputs[2]);
     auto* const y = static_cast<float*>(args.outputs[0]);
     rows_.run([&](const ChannelRows::Part& part) {
-      kernels::depthwise_row(conv_, x + part.image, packed, bias, part.row, part.first, part.count, finish_,
-                             y + part.result);
+      kernels::depthwise_rows(conv_, x + part.image, packed, bias, part.row, part.rows, part.first,
+                              part.count, finish_, y + part.result);
     });
     return Status::kOk;
   }
@@ -96,6 +97,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "depthwise_conv",
     .summary = "depthwise convolution in vectors of channels, channels last or in blocks of 16",
+    .version = 2,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

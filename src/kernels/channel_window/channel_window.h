@@ -40,6 +40,7 @@ struct ChannelWindow {
 
  private:
   static std::pair<int64_t, int64_t> inside(int64_t at, int64_t step, int64_t taps, int64_t extent) {
+    if (at >= 0 && at + (taps - 1) * step < extent) return {0, taps};  // without a division
     const int64_t first = at >= 0 ? 0 : std::min((-at + step - 1) / step, taps);
     return {first, at >= extent ? first : std::clamp((extent - at + step - 1) / step, first, taps)};
   }

@@ -20,11 +20,14 @@ namespace HWY_NAMESPACE {
 /// widest vectors, 16 of others), and common extents are multiples of 7.
 inline constexpr int64_t kMostResults = kWindowLanes == 16 ? 14 : 7;
 
-/// Vectors of channels of a row of windows, and the taps that lie inside the image.
+/// Whether the registers hold the sums of two rows of windows, and a row of taps for each.
+inline constexpr bool kPairsFit = kWindowLanes == 16;
+
+/// Vectors of channels of a row of windows, or of two, and the taps that lie inside the image.
 struct WindowRow {
   const ChannelWindow& conv;
-  int64_t first_tap_row, tap_rows;
-  const float* image;  ///< first row of the image that counts, channel 0
+  int64_t first_tap_row, tap_rows;  ///< of two rows: of the first one's, and as if it had one more
+  const float* image;               ///< first row of the image that counts, channel 0
   const float* packed;
   const float* bias;
   int64_t first, count;  ///< blocks
@@ -50,63 +53,139 @@ HWY_INLINE VW load_channels(const float* p, int64_t lanes) {
 }
 
 template <bool kWhole, int64_t T>
-HWY_INLINE void store_results(const WindowRow& row, const WindowLanes& l, VW (&acc)[T]) {
+HWY_INLINE void store_results(const WindowRow& row, const WindowLanes& l, VW (&acc)[T], float* y) {
   const WF f;
   const VW low = hn::Set(f, row.low), high = hn::Set(f, row.high);
+  const int64_t pixel = row.conv.out_pixel;
   ASSAY_UNROLL
-  for (int64_t t = 0; t < T; ++t)
-    store_channels<kWhole>(bounded(acc[t], low, high), l.y + t * row.conv.out_pixel, l.lanes);
+  for (int64_t t = 0; t < T; ++t, y += pixel) store_channels<kWhole>(bounded(acc[t], low, high), y, l.lanes);
 }
 
-/// Windows with kColumns taps in a row: a pixel is loaded once for all results that see it. Pixels [first,
-/// last) of the tile's lie inside.
+template <int64_t T>
+HWY_INLINE void start_sums(const WindowLanes& l, VW (&acc)[T]) {
+  const VW start = l.bias == nullptr ? hn::Zero(WF()) : hn::LoadU(WF(), l.bias);
+  ASSAY_UNROLL
+  for (int64_t t = 0; t < T; ++t) acc[t] = start;
+}
+
+/// Pixels [first, last) of a tile's lie inside the image.
+struct PixelsInside {
+  int64_t first, last;
+};
+
+/// Windows with kColumns taps in a row: a pixel is loaded once for all results that see it.
 template <int64_t kColumns, int64_t kStride>
 struct DenseWindows {
   static constexpr int64_t kMost = kStride == 2 ? kMostResults / 2 : kColumns == 3 ? kMostResults : 7;
   static bool fits(const ChannelWindow& c) {
-    return c.kernel_columns == kColumns && c.column_stride == kStride && c.column_dilation == 1;
+    // Only the first and the last pixels that a tile sees may lie outside.
+    const int64_t right = (c.out_columns - 1) * kStride - c.left + kColumns - c.in_columns;
+    return c.kernel_columns == kColumns && c.column_stride == kStride && c.column_dilation == 1 &&
+           c.left < kColumns && right < kColumns;
+  }
+
+  template <int64_t T>
+  static constexpr int64_t kPixels = (T - 1) * kStride + kColumns;
+
+  static HWY_INLINE void load_taps(const float* w, VW (&taps)[kColumns]) {
+    ASSAY_UNROLL
+    for (int64_t j = 0; j < kColumns; ++j) taps[j] = hn::LoadU(WF(), w + j * kChannelBlock);
+  }
+  template <int64_t T>
+  static HWY_INLINE void add_pixel(int64_t i, VW v, const VW (&taps)[kColumns], VW (&acc)[T]) {
+    ASSAY_UNROLL
+    for (int64_t t = 0; t < T; ++t)
+      if (i >= t * kStride && i < t * kStride + kColumns)
+        acc[t] = hn::MulAdd(v, taps[i - t * kStride], acc[t]);
+  }
+  /// Calls body(i, pixel) for the pixels of a line of the image.
+  template <int64_t T, bool kInside, bool kWhole, typename Body>
+  static HWY_INLINE void for_pixels(const float* line, int64_t pixel, const WindowLanes& l,
+                                    const PixelsInside& inside, const Body& body) {
+    ASSAY_UNROLL
+    for (int64_t i = 0; i < kPixels<T>; ++i, line += pixel) {
+      if constexpr (!kInside)
+        if ((i < kColumns - 1 && i < inside.first) || (i > kPixels<T> - kColumns && i >= inside.last))
+          continue;
+      body(i, load_channels<kWhole>(line, l.lanes));
+    }
   }
 
   template <int64_t T, bool kInside, bool kWhole>
   static HWY_INLINE void tile(const WindowRow& row, const WindowLanes& l, int64_t x) {
-    constexpr int64_t kPixels = (T - 1) * kStride + kColumns;
-    const int64_t pixel = row.conv.pixel, first = -x, last = row.conv.in_columns - x;
+    const PixelsInside inside{-x, row.conv.in_columns - x};
+    const int64_t pixel = row.conv.pixel, next = row.conv.row_dilation * row.conv.row;
     VW acc[T];
-    const VW start = l.bias == nullptr ? hn::Zero(WF()) : hn::LoadU(WF(), l.bias);
-    ASSAY_UNROLL
-    for (int64_t t = 0; t < T; ++t) acc[t] = start;
-    const float* line = l.pixels;
-    const float* w = l.weights;
-    for (int64_t k = row.tap_rows; k > 0; --k, w += kColumns * kChannelBlock) {
+    start_sums(l, acc);
+    const float *line = l.pixels, *w = l.weights;
+    for (int64_t k = row.tap_rows; k > 0; --k, w += kColumns * kChannelBlock, line += next) {
       VW taps[kColumns];
-      ASSAY_UNROLL
-      for (int64_t j = 0; j < kColumns; ++j) taps[j] = hn::LoadU(WF(), w + j * kChannelBlock);
-      ASSAY_UNROLL
-      for (int64_t i = 0; i < kPixels; ++i) {
-        if (!kInside && (i < first || i >= last)) continue;
-        const VW v = load_channels<kWhole>(line + i * pixel, l.lanes);
-        ASSAY_UNROLL
-        for (int64_t t = 0; t < T; ++t)
-          if (i >= t * kStride && i < t * kStride + kColumns)
-            acc[t] = hn::MulAdd(v, taps[i - t * kStride], acc[t]);
-      }
-      line += row.conv.row_dilation * row.conv.row;
+      load_taps(w, taps);
+      for_pixels<T, kInside, kWhole>(line, pixel, l, inside,
+                                     [&](int64_t i, VW v) HWY_ATTR { add_pixel(i, v, taps, acc); });
     }
-    store_results<kWhole, T>(row, l, acc);
+    store_results<kWhole, T>(row, l, acc, l.y);
+  }
+};
+
+/// Two rows of dense windows, one line of the image below the other: what both see is loaded once. With
+/// channels last the lines come from the second-level cache for each row of windows.
+template <int64_t kColumns>
+struct DensePairs {
+  using Dense = DenseWindows<kColumns, 1>;
+  static constexpr int64_t kMost = 7;
+  static bool fits(const ChannelWindow& c) {
+    return kPairsFit && Dense::fits(c) && c.row_stride == 1 && c.row_dilation == 1;
+  }
+
+  template <int64_t T, bool kInside, bool kWhole>
+  static HWY_INLINE void tile(const WindowRow& row, const WindowLanes& l, int64_t x) {
+    constexpr int64_t kTaps = kColumns * kChannelBlock;
+    const ChannelWindow& c = row.conv;
+    const PixelsInside inside{-x, c.in_columns - x};
+    const int64_t pixel = c.pixel, next = c.row;
+    VW upper[T], lower[T];
+    start_sums(l, upper);
+    start_sums(l, lower);
+    const float *line = l.pixels, *w = l.weights;
+    const auto add_line = [&](const float* taps_at, VW(&acc)[T]) HWY_ATTR {
+      VW taps[kColumns];
+      Dense::load_taps(taps_at, taps);
+      Dense::template for_pixels<T, kInside, kWhole>(
+          line, pixel, l, inside, [&](int64_t i, VW v) HWY_ATTR { Dense::add_pixel(i, v, taps, acc); });
+      line += next;
+    };
+    int64_t k = row.first_tap_row;
+    const int64_t end = k + row.tap_rows, both = std::min(end, c.kernel_rows);
+    if (k == 0) {
+      add_line(w, upper);
+      k = 1, w += kTaps;
+    }
+    for (; k < both; ++k, w += kTaps, line += next) {
+      VW taps[kColumns], taps_before[kColumns];
+      Dense::load_taps(w, taps);
+      Dense::load_taps(w - kTaps, taps_before);
+      Dense::template for_pixels<T, kInside, kWhole>(line, pixel, l, inside, [&](int64_t i, VW v) HWY_ATTR {
+        Dense::add_pixel(i, v, taps, upper);
+        Dense::add_pixel(i, v, taps_before, lower);
+      });
+    }
+    if (end > c.kernel_rows) add_line(w - kTaps, lower);
+    store_results<kWhole, T>(row, l, upper, l.y);
+    store_results<kWhole, T>(row, l, lower, l.y + c.out_columns * c.out_pixel);
   }
 };
 
 /// Any window.
 struct AnyWindows {
   static constexpr int64_t kMost = 7;
+  static bool fits(const ChannelWindow&) { return true; }
 
   template <int64_t T, bool kInside, bool kWhole>
   static HWY_INLINE void tile(const WindowRow& row, const WindowLanes& l, int64_t x) {
     const ChannelWindow& c = row.conv;
     VW acc[T];
-    const VW start = l.bias == nullptr ? hn::Zero(WF()) : hn::LoadU(WF(), l.bias);
-    ASSAY_UNROLL
-    for (int64_t t = 0; t < T; ++t) acc[t] = start;
+    start_sums(l, acc);
     const float* w = l.weights;
     for (int64_t k = 0; k < row.tap_rows; ++k) {
       for (int64_t j = 0; j < c.kernel_columns; ++j, w += kChannelBlock) {
@@ -120,7 +199,7 @@ struct AnyWindows {
         }
       }
     }
-    store_results<kWhole, T>(row, l, acc);
+    store_results<kWhole, T>(row, l, acc, l.y);
   }
 };
 
@@ -167,22 +246,40 @@ void windows_of_row(const WindowRow& row) {
   take.template operator()<1>();
 }
 
-void depthwise_windows(const ChannelWindow& conv, const float* image, const float* packed, const float* bias,
-                       int64_t row, int64_t first, int64_t count, float low, float high, float* y) {
-  const auto [begin, end] = conv.tap_rows(row);
-  const int64_t line = row * conv.row_stride - conv.top + begin * conv.row_dilation;
-  const WindowRow work{conv, begin, end - begin, image + line * conv.row, packed, bias, first, count, low,
-                       high, y};
+/// Does the work with the first of the kinds that takes such windows; false where none does.
+template <typename... Kinds>
+bool run_first(const WindowRow& work) {
   const auto run = [&]<typename Kind>() {
-    if (!Kind::fits(conv)) return false;
+    if (!Kind::fits(work.conv)) return false;
     windows_of_row<Kind>(work);
     return true;
   };
-  const bool is_done =
-      run.template operator()<DenseWindows<3, 1>>() || run.template operator()<DenseWindows<3, 2>>() ||
-      run.template operator()<DenseWindows<5, 1>>() || run.template operator()<DenseWindows<5, 2>>() ||
-      run.template operator()<DenseWindows<7, 1>>();
-  if (!is_done) windows_of_row<AnyWindows>(work);
+  return (run.template operator()<Kinds>() || ...);
+}
+
+void depthwise_windows(const ChannelWindow& conv, const float* image, const float* packed, const float* bias,
+                       int64_t row, int64_t rows, int64_t first, int64_t count, float low, float high,
+                       float* y) {
+  const auto first_line = [&](int64_t r, int64_t tap_row) {
+    return image + (r * conv.row_stride - conv.top + tap_row * conv.row_dilation) * conv.row;
+  };
+  for (const int64_t last = row + rows; row < last; ++row, y += conv.out_columns * conv.out_pixel) {
+    if (row + 1 < last) {
+      const int64_t top = row - conv.top, begin = std::max<int64_t>(0, -top),
+                    end = std::min(conv.kernel_rows + 1, conv.in_rows - top);
+      const WindowRow pair{conv, begin, end - begin, first_line(row, begin), packed, bias, first, count, low,
+                           high, y};
+      if (end > begin && run_first<DensePairs<3>, DensePairs<5>, DensePairs<7>>(pair)) {
+        ++row, y += conv.out_columns * conv.out_pixel;
+        continue;
+      }
+    }
+    const auto [begin, end] = conv.tap_rows(row);
+    const WindowRow work{conv, begin, end - begin, first_line(row, begin), packed, bias, first, count, low,
+                         high, y};
+    run_first<DenseWindows<3, 1>, DenseWindows<3, 2>, DenseWindows<5, 1>, DenseWindows<5, 2>,
+              DenseWindows<7, 1>, AnyWindows>(work);
+  }
 }
 
 }  // namespace HWY_NAMESPACE
@@ -200,13 +297,15 @@ constexpr float kUnbounded = std::numeric_limits<float>::infinity();
 
 }  // namespace
 
-void depthwise_row(const ChannelWindow& conv, const float* image, const float* packed, const float* bias,
-                   int64_t row, int64_t first, int64_t count, const FinishRows& finish, float* y) noexcept {
+void depthwise_rows(const ChannelWindow& conv, const float* image, const float* packed, const float* bias,
+                    int64_t row, int64_t rows, int64_t first, int64_t count, const FinishRows& finish,
+                    float* y) noexcept {
   const bool clips = finish.function == FinishFunction::kClip;
   HWY_DYNAMIC_DISPATCH(depthwise_windows)
-  (conv, image, packed, bias, row, first, count, clips ? finish.a : -kUnbounded,
+  (conv, image, packed, bias, row, rows, first, count, clips ? finish.a : -kUnbounded,
    clips ? finish.b : kUnbounded, y);
-  finish_windows(conv, first, count, finish, y);
+  for (int64_t r = 0; r < rows; ++r)
+    finish_windows(conv, first, count, finish, y + r * conv.out_columns * conv.out_pixel);
 }
 
 }  // namespace assay::kernels

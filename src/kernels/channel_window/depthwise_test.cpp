@@ -65,12 +65,13 @@ struct Case {
       }
     return sum;
   }
-  void check(const FinishRows& finish, double (*function)(double), bool with_bias, int64_t group) {
-    for (int64_t r = 0; r < rows; ++r)
+  void check(const FinishRows& finish, double (*function)(double), bool with_bias, int64_t group,
+             int64_t rows_together = kDepthwiseRows) {
+    for (int64_t r = 0; r < rows; r += rows_together)
       for (int64_t b = 0; b < conv.blocks(); b += group)
-        depthwise_row(conv, x.data(), packed.data(), with_bias ? bias.data() : nullptr, r, b,
-                      std::min(group, conv.blocks() - b), finish,
-                      y.data() + r * conv.out_columns * conv.out_pixel);
+        depthwise_rows(conv, x.data(), packed.data(), with_bias ? bias.data() : nullptr, r,
+                       std::min(rows_together, rows - r), b, std::min(group, conv.blocks() - b), finish,
+                       y.data() + r * conv.out_columns * conv.out_pixel);
     const int64_t stored = is_blocked ? conv.blocks() * kChannelBlock : conv.channels;
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t c = 0; c < conv.out_columns; ++c)
@@ -132,7 +133,9 @@ TEST(Depthwise, IsTheConvolutionOfEveryChannel) {
     SCOPED_TRACE(target);
     for (const bool blocked : {false, true})
       for (const int64_t channels : {1, 16, 24, 45})
-        for (Case& c : cases(channels, blocked)) c.check(kAsItIs, same, channels % 2 == 0, 2);
+        for (const int64_t rows_together : {1, 2, 5})
+          for (Case& c : cases(channels, blocked))
+            c.check(kAsItIs, same, channels % 2 == 0, 2, rows_together);
   });
 }
 
