@@ -58,4 +58,11 @@ std::optional<std::vector<int64_t>> permutation_of(const Node& transpose) {
   return is_permutation ? axes : std::nullopt;
 }
 
+std::optional<int64_t> concat_axis(const Node& n) {
+  if (!is_op(n, "Concat")) return std::nullopt;
+  const int64_t axis = int_attribute(n, "axis", 1);
+  const auto front = from_front({axis}, rank_of(n.output(0)));
+  return front ? (*front)[0] : axis;
+}
+
 }  // namespace assay

@@ -28,4 +28,7 @@ std::optional<std::vector<int64_t>> from_front(std::vector<int64_t> axes, int ra
 /// the node nor the rank says them, or when they are not a permutation of the input's axes.
 std::optional<std::vector<int64_t>> permutation_of(const Node& transpose);
 
+/// The axis of a Concat, from the front where the rank is known; nothing for another operator.
+std::optional<int64_t> concat_axis(const Node& n);
+
 }  // namespace assay

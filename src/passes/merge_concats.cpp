@@ -6,14 +6,6 @@
 namespace assay::pass_merge_concats {
 namespace {
 
-/// Along which axis, from the front when the rank is known; nothing for another operator.
-std::optional<int64_t> concat_axis(const Node& n) {
-  if (!is_op(n, "Concat")) return std::nullopt;
-  const int64_t axis = int_attribute(n, "axis", 1);
-  const auto front = from_front({axis}, rank_of(n.output(0)));
-  return front ? (*front)[0] : axis;
-}
-
 /// The Concat along the axis that gives `v` to `user` only; null when there is none.
 const Node* inner_concat(const Value* v, const Node& user, int64_t axis, const PassContext& context) {
   const Node* inner = context.sole_consumer(v) == &user ? producer_of(v, "Concat") : nullptr;

@@ -605,6 +605,19 @@ constexpr PassCase kCases[] = {
      "g (float[2,1,3] x) => (float[6] y) <int64[1] s = {-1}> { r = Transpose <perm = [1, 0, 2]> (x) y = "
      "Reshape (r, s) }",
      "y = Reshape(x, {6})"},
+    // nest_concats: the longest prefix, whatever it has become itself; the same axis only
+    {"nest_concats",
+     "g (float[2,1] x, float[2,3] z) => (float[2,4] a, float[2,5] b, float[2,8] c) { a = Concat <axis = -1> "
+     "(x, z) b = Concat <axis = 1> (x, z, x) c = Concat <axis = 1> (x, z, x, z) }",
+     "a = Concat<axis=-1>(x, z); b = Concat<axis=1>(a, x); c = Concat<axis=1>(b, z)"},
+    {"nest_concats",
+     "g (float[2,2] x, float[2,2] z) => (float[4,2] a, float[2,6] b, float[2,6] c) { a = Concat <axis = 0> "
+     "(x, z) b = Concat <axis = 1> (x, z, x) c = Concat <axis = 1> (z, x, x) }",
+     ""},
+    {"nest_concats",  // one that comes later
+     "g (float[2,2] x, float[2,2] z) => (float[2,6] a, float[2,4] b) { a = Concat <axis = 1> (x, z, x) b = "
+     "Concat <axis = 1> (x, z) }",
+     ""},
     // raise_opset
     {"raise_opset",
      "g (float[2,3] x) => (float[2,3] y) <float[3] b = {1, 2, 3}> { y = Add <broadcast = 1> (x, b) }",

@@ -56,6 +56,7 @@ constexpr Place kPlaces[] = {
     {PassStage::kSpecialize, &pass_eliminate_identity::def},
     {PassStage::kSpecialize, &pass_fold_constants::def},
     {PassStage::kSpecialize, &pass_eliminate_common_subexpressions::def},
+    {PassStage::kSpecialize, &pass_nest_concats::def},
     {PassStage::kSpecialize, &pass_eliminate_dead_code::def},
 
     {PassStage::kIdioms, &pass_fuse_silu::def},
