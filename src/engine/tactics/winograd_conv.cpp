@@ -251,7 +251,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "winograd_conv",
     .summary = "3x3 convolution with stride 1, dilated or not, after Winograd, channels last",
-    .version = 6,
+    .version = 7,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -60,7 +60,7 @@ inline constexpr int64_t kWide = kVectors == 1 ? kPanelGroup : 1, kWideRows = 6;
 template <typename W>
 inline constexpr int64_t kDepth = kCachedBytes /
                                   (std::is_same_v<W, float> ? kWide * kPanelColumns * 4 : kPanelColumns * 4);
-static_assert(kDepth<float> % kPartDepth == 0);
+static_assert(kDepth<float> % part_depth(1) == 0 && kDepth<float> % part_depth(INT64_MAX) == 0);
 
 /// How a tile sums up.
 enum class Summation : uint8_t { kStraight, kInParts };
@@ -128,6 +128,7 @@ struct Panels {
   int64_t depth;  ///< rows of them
   const W* next;  ///< the panels that are worked on behind these; null: it is not known
   int64_t next_count;
+  int64_t part = 0;  ///< rows of them that are summed up apart, where sums are in parts
 
   /// Panels `first` and `second` of the next ones; those that are not there are some that need not be
   /// fetched.
@@ -178,15 +179,15 @@ HWY_NOINLINE void straight_tile(const Rows& rows, const Panels<W>& panels, Ahead
 
 template <int64_t R, int64_t N>
 HWY_NOINLINE void tile_in_parts(const Rows& rows, const Panels<float>& panels, Ahead ahead) {
-  constexpr int64_t kPartBytes = kPartDepth * kPanelColumns * 4;
+  const int64_t part_bytes = panels.part * kPanelColumns * 4;
   const float *start = rows.start, *w = panels.w;
   int64_t start_stride = rows.start_stride;
-  for (int64_t k = 0; k < panels.depth; k += kPartDepth, w += kPartDepth * kPanelColumns) {
+  for (int64_t k = 0; k < panels.depth; k += panels.part, w += panels.part * kPanelColumns) {
     VP part[R][N * kVectors];
     load_sums(nullptr, 0, part);
-    add_products<R, N>(rows.a + k, rows.a_stride, std::min(kPartDepth, panels.depth - k), w, panels.panel,
+    add_products<R, N>(rows.a + k, rows.a_stride, std::min(panels.part, panels.depth - k), w, panels.panel,
                        ahead, part);
-    ahead = {ahead.first + kPartBytes, ahead.second + kPartBytes};
+    ahead = {ahead.first + part_bytes, ahead.second + part_bytes};
     ASSAY_UNROLL
     for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
     for (int64_t v = 0; v < N * kVectors; ++v) {
@@ -279,7 +280,8 @@ void product_of(const PanelMatrix& matrix, const void* packed, int64_t panel, in
     panel_block<kSummation, W>(
         {a + k, a_stride, k == 0 ? bias : sums, k == 0 ? 0 : stride, sums, stride}, count,
         {now, bytes / static_cast<int64_t>(sizeof(W)), std::min(kDepth<W>, matrix.k - k),
-         more ? now + kDepth<W> * kPanelColumns : now, more ? std::min(kPanelGroup, count) : 0},
+         more ? now + kDepth<W> * kPanelColumns : now, more ? std::min(kPanelGroup, count) : 0,
+         part_depth(matrix.k)},
         rows);
   }
 }

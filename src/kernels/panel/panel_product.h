@@ -43,10 +43,10 @@ void panel_product(const PanelMatrix& matrix, const void* packed, int64_t panel,
                    const float* a, int64_t a_stride, int64_t rows, const float* bias, float* sums,
                    int64_t stride) noexcept;
 
-/// Products that panel_product_in_parts() sums up before they join the sum of all: rounding errors of a sum
-/// of k numbers grow with the parts' length and number, not with k (N. J. Higham, The Accuracy of Floating
-/// Point Summation, SIAM J. Sci. Comput. 14(4), 1993, on blocked sums).
-inline constexpr int64_t kPartDepth = 16;
+/// Products of a sum of k that panel_product_in_parts() adds up before they join the sum of all: rounding
+/// errors grow with the parts' length and number, not with k (N. J. Higham, The Accuracy of Floating Point
+/// Summation, SIAM J. Sci. Comput. 14(4), 1993, on blocked sums). Short parts take longer.
+constexpr int64_t part_depth(int64_t k) { return k < 128 ? 16 : 32; }
 
 /// panel_product() of a matrix of float32, without bias, that rounds less: what Winograd's transforms
 /// magnify.

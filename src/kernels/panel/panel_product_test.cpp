@@ -73,7 +73,7 @@ TEST(PanelProduct, IsTheProductWithTheStoredMatrix) {
 }
 
 /// As many roundings as the parts and their sum are long, not as there are products.
-double part_roundings(int64_t k) { return static_cast<double>(kPartDepth + k / kPartDepth + 1); }
+double part_roundings(int64_t k) { return static_cast<double>(part_depth(k) + k / part_depth(k) + 1); }
 
 TEST(PanelProduct, InPartsIsTheProduct) {
   std::mt19937 random(2);
