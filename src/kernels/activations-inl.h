@@ -43,18 +43,23 @@ HWY_INLINE VF unit_ramp(VF x, float a, float b) {
   return clip(hn::MulAdd(x, constant(a), constant(b)), 0.0f, 1.0f);
 }
 
-HWY_INLINE VF gelu(VF x) {
-  const VF half = hn::Mul(x, constant(0.5f));
-  return hn::MulAdd(half, erf(hn::Mul(x, constant(0.70710678f))), half);
+template <typename V>
+HWY_INLINE V gelu(const V& x) {
+  const V half = mul(x, constant(0.5f));
+  return mul_add(half, erf(mul(x, constant(0.70710678f))), half);
 }
 
-HWY_INLINE VF gelu_tanh(VF x) {
-  const VF half = hn::Mul(x, constant(0.5f));
-  const VF cubic = hn::MulAdd(hn::Mul(constant(0.044715f), hn::Mul(x, x)), x, x);
-  return hn::MulAdd(half, tanh(hn::Mul(constant(0.79788456f), cubic)), half);
+template <typename V>
+HWY_INLINE V gelu_tanh(const V& x) {
+  const V half = mul(x, constant(0.5f));
+  const V cubic = mul_add(mul(constant(0.044715f), mul(x, x)), x, x);
+  return mul_add(half, tanh(mul(constant(0.79788456f), cubic)), half);
 }
 
-HWY_INLINE VF silu(VF x) { return hn::Mul(x, sigmoid(x)); }
+template <typename V>
+HWY_INLINE V silu(const V& x) {
+  return mul(x, sigmoid(x));
+}
 HWY_INLINE VF hard_swish(VF x) { return hn::Mul(x, unit_ramp(x, 1.0f / 6.0f, 0.5f)); }
 HWY_INLINE VF relu(VF x) { return hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Zero(F()), x); }
 HWY_INLINE VF softsign(VF x) { return hn::Div(x, hn::Add(constant(1.0f), hn::Abs(x))); }

@@ -9,3 +9,6 @@
 
 /// Before a loop over registers of a tile: without it their array stays in memory.
 #define ASSAY_UNROLL _Pragma("GCC unroll 16")
+
+/// Behind HWY_ATTR of a lambda that takes arrays of vectors: a call would move them through memory.
+#define ASSAY_INLINED __attribute__((always_inline))

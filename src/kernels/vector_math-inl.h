@@ -9,6 +9,10 @@
 
 #include <hwy/highway.h>
 
+#include <type_traits>
+
+#include "kernels/simd_targets.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace assay::kernels {
 namespace HWY_NAMESPACE {
@@ -20,6 +24,72 @@ using VF = hn::Vec<F>;
 using VI = hn::Vec<I>;
 
 HWY_INLINE VF constant(float x) { return hn::Set(F(), x); }
+
+/// Vectors that the same is done to, one instruction for each in turn. Functions are long chains, and a
+/// processor looks for work no more than a hundred instructions ahead: one vector after the other it finds
+/// half of what it could do.
+inline constexpr size_t kTogether = HWY_TARGET == HWY_AVX3 ? 4 : 2;
+struct Vectors {
+  VF v[kTogether];
+};
+
+HWY_INLINE VF vector_of(VF x, size_t) { return x; }
+HWY_INLINE VF vector_of(const Vectors& x, size_t i) { return x.v[i]; }
+
+/// op of one vector, or of each of several; single ones among them are the same for all.
+template <typename Op, typename... V>
+HWY_INLINE auto each(const Op& op, const V&... x) {
+  if constexpr ((std::is_same_v<V, VF> && ...)) {
+    return op(x...);
+  } else {
+    Vectors y;
+    ASSAY_UNROLL
+    for (size_t i = 0; i < kTogether; ++i) y.v[i] = op(vector_of(x, i)...);
+    return y;
+  }
+}
+
+HWY_INLINE Vectors load_together(const float* p) {
+  Vectors x;
+  ASSAY_UNROLL
+  for (size_t i = 0; i < kTogether; ++i) x.v[i] = hn::LoadU(F(), p + i * hn::Lanes(F()));
+  return x;
+}
+HWY_INLINE void store_together(const Vectors& x, float* p) {
+  ASSAY_UNROLL
+  for (size_t i = 0; i < kTogether; ++i) hn::StoreU(x.v[i], F(), p + i * hn::Lanes(F()));
+}
+
+template <typename A, typename B>
+HWY_INLINE auto add(const A& a, const B& b) {
+  return each([](VF x, VF y) HWY_ATTR { return hn::Add(x, y); }, a, b);
+}
+template <typename A, typename B>
+HWY_INLINE auto sub(const A& a, const B& b) {
+  return each([](VF x, VF y) HWY_ATTR { return hn::Sub(x, y); }, a, b);
+}
+template <typename A, typename B>
+HWY_INLINE auto mul(const A& a, const B& b) {
+  return each([](VF x, VF y) HWY_ATTR { return hn::Mul(x, y); }, a, b);
+}
+/// a * b + c
+template <typename A, typename B, typename C>
+HWY_INLINE auto mul_add(const A& a, const B& b, const C& c) {
+  return each([](VF x, VF y, VF z) HWY_ATTR { return hn::MulAdd(x, y, z); }, a, b, c);
+}
+/// c - a * b
+template <typename A, typename B, typename C>
+HWY_INLINE auto neg_mul_add(const A& a, const B& b, const C& c) {
+  return each([](VF x, VF y, VF z) HWY_ATTR { return hn::NegMulAdd(x, y, z); }, a, b, c);
+}
+template <typename A, typename B>
+HWY_INLINE auto smaller(const A& a, const B& b) {
+  return each([](VF x, VF y) HWY_ATTR { return hn::Min(x, y); }, a, b);
+}
+template <typename V>
+HWY_INLINE V absolute(const V& a) {
+  return each([](VF x) HWY_ATTR { return hn::Abs(x); }, a);
+}
 
 /// x * 2^n for n in [-252, 254], rounded once where the result is subnormal.
 HWY_INLINE VF scale_by_power(VF x, VI n) {
@@ -42,7 +112,8 @@ HWY_INLINE VF scale_by_power(VF x, VF n) {
 }
 
 /// e^x for x in [-104, 89]. NaN stays NaN.
-HWY_INLINE VF exp_within(VF clamped) {
+template <typename V>
+HWY_INLINE V exp_within(const V& clamped) {
 #if HWY_TARGET == HWY_AVX3
   // 2^(n / 16) from a table leaves so little that three terms are enough. What is added rounds to sixteenths,
   // which are the last bits then.
@@ -50,45 +121,62 @@ HWY_INLINE VF exp_within(VF clamped) {
       1.0f,        1.04427378f, 1.09050773f, 1.13878863f, 1.18920712f, 1.24185781f, 1.29683955f, 1.35425555f,
       1.41421356f, 1.47682615f, 1.54221083f, 1.61049033f, 1.68179283f, 1.75625216f, 1.83400809f, 1.91520656f};
   const VF shift = constant(786432.0f);
-  const VF t = hn::MulAdd(clamped, constant(1.44269504f), shift);
-  const VF sixteenths = hn::Sub(t, shift);
-  VF rest = hn::NegMulAdd(sixteenths, constant(0.693359375f), clamped);
-  rest = hn::NegMulAdd(sixteenths, constant(-2.12194440e-4f), rest);
-  const VF power{_mm512_permutexvar_ps(_mm512_castps_si512(t.raw), _mm512_load_ps(kPowers))};
-  const VF q = hn::MulAdd(hn::MulAdd(rest, constant(0.166671666f), constant(0.5f)), rest, constant(1.0f));
-  return VF{_mm512_scalef_ps(hn::MulAdd(hn::Mul(power, rest), q, power).raw, sixteenths.raw)};
+  const V t = mul_add(clamped, constant(1.44269504f), shift);
+  const V sixteenths = sub(t, shift);
+  V rest = neg_mul_add(sixteenths, constant(0.693359375f), clamped);
+  rest = neg_mul_add(sixteenths, constant(-2.12194440e-4f), rest);
+  const VF powers{_mm512_load_ps(kPowers)};
+  const V power =
+      each([](VF i, VF table)
+               HWY_ATTR { return VF{_mm512_permutexvar_ps(_mm512_castps_si512(i.raw), table.raw)}; },
+           t, powers);
+  const V q = mul_add(mul_add(rest, constant(0.166671666f), constant(0.5f)), rest, constant(1.0f));
+  return each([](VF x, VF n) HWY_ATTR { return VF{_mm512_scalef_ps(x.raw, n.raw)}; },
+              mul_add(mul(power, rest), q, power), sixteenths);
 #else
-  const VF n = hn::Round(hn::Mul(clamped, constant(1.44269504f)));
-  VF r = hn::NegMulAdd(n, constant(0.693359375f), clamped);
-  r = hn::NegMulAdd(n, constant(-2.12194440e-4f), r);
-  VF p = constant(0.00138145988f);
-  p = hn::MulAdd(p, r, constant(0.00836871658f));
-  p = hn::MulAdd(p, r, constant(0.041668389f));
-  p = hn::MulAdd(p, r, constant(0.166665211f));
-  p = hn::MulAdd(p, r, constant(0.49999994f));
-  p = hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), constant(1.0f));
-  return scale_by_power(p, n);
+  const V n = each([](VF x) HWY_ATTR { return hn::Round(x); }, mul(clamped, constant(1.44269504f)));
+  V r = neg_mul_add(n, constant(0.693359375f), clamped);
+  r = neg_mul_add(n, constant(-2.12194440e-4f), r);
+  V p = mul_add(constant(0.00138145988f), r, constant(0.00836871658f));
+  p = mul_add(p, r, constant(0.041668389f));
+  p = mul_add(p, r, constant(0.166665211f));
+  p = mul_add(p, r, constant(0.49999994f));
+  p = add(mul_add(mul(r, r), p, r), constant(1.0f));
+  return each([](VF x, VF power) HWY_ATTR { return scale_by_power(x, power); }, p, n);
 #endif
 }
 
 /// e^x. 0 below -104, infinity above 88.73.
-HWY_INLINE VF exp(VF x) {
-  const auto is_zero = hn::Lt(x, constant(-104.0f));
+template <typename V>
+HWY_INLINE V exp(const V& x) {
   // What comes to nothing takes processors a hundred times as long to compute.
-  const VF y = exp_within(hn::IfThenZeroElse(is_zero, hn::Min(x, constant(89.0f))));
-  return hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenZeroElse(is_zero, y));
+  const V y = exp_within(each(
+      [](VF v)
+          HWY_ATTR { return hn::IfThenZeroElse(hn::Lt(v, constant(-104.0f)), hn::Min(v, constant(89.0f))); },
+      x));
+  return each(
+      [](VF v, VF e) HWY_ATTR {
+        return hn::IfThenElse(hn::IsNaN(v), v, hn::IfThenZeroElse(hn::Lt(v, constant(-104.0f)), e));
+      },
+      x, y);
 }
 
 /// e^x for x <= 0 as part of a sum of at least 1: 0 where it would be subnormal, which takes as long. NaN
 /// stays NaN.
-HWY_INLINE VF exp_of_part(VF x) {
+template <typename V>
+HWY_INLINE V exp_of_part(const V& x) {
   const VF least = constant(-87.33654f);
-  const VF y = hn::IfThenZeroElse(hn::Lt(x, least), exp_within(hn::Max(least, x)));
+  const V y = exp_within(each([](VF v, VF low) HWY_ATTR { return hn::Max(low, v); }, x, least));
+  return each(
+      [](VF v, VF e, VF low) HWY_ATTR {
+        const VF part = hn::IfThenZeroElse(hn::Lt(v, low), e);
 #if HWY_TARGET == HWY_AVX3
-  return y;  // the maximum is the second number where one is NaN
+        return part;  // the maximum is the second number where one is NaN
 #else
-  return hn::IfThenElse(hn::IsNaN(x), x, y);
+        return hn::IfThenElse(hn::IsNaN(v), v, part);
 #endif
+      },
+      x, y, least);
 }
 
 /// Natural logarithm; -infinity at 0, NaN below.
@@ -126,49 +214,60 @@ HWY_INLINE VF log(VF x) {
 }
 
 /// 1 / x for x in [1, 2^30].
-HWY_INLINE VF reciprocal_above_one(VF x) {
+template <typename V>
+HWY_INLINE V reciprocal_above_one(const V& x) {
   const VF one = constant(1.0f);
 #if HWY_TARGET == HWY_AVX3
   // 14 bits, doubled: a division takes longer than all that surrounds it.
-  const VF y = hn::ApproximateReciprocal(x);
-  return hn::MulAdd(y, hn::NegMulAdd(x, y, one), y);
+  const V y = each([](VF v) HWY_ATTR { return hn::ApproximateReciprocal(v); }, x);
+  return mul_add(y, neg_mul_add(x, y, one), y);
 #else
-  return hn::Div(one, x);
+  return each([](VF a, VF v) HWY_ATTR { return hn::Div(a, v); }, one, x);
 #endif
 }
 
 /// e^-|x|, 0 where it would be subnormal. NaN stays NaN.
-HWY_INLINE VF exp_of_negative_magnitude(VF x) { return exp_of_part(hn::Neg(hn::Abs(x))); }
-
-/// 1 / (1 + e^-x), from e^-|x|, which neither overflows nor loses bits on either side.
-HWY_INLINE VF sigmoid(VF x) {
-  const VF e = exp_of_negative_magnitude(x);
-  const VF y = reciprocal_above_one(hn::Add(constant(1.0f), e));
-#if HWY_TARGET == HWY_AVX3
-  return VF{_mm512_mask_mul_ps(y.raw, _mm512_movepi32_mask(_mm512_castps_si512(x.raw)), y.raw, e.raw)};
-#else
-  const VF s = hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Mul(e, y), y);
-  return hn::IfThenElse(hn::IsNaN(x), x, s);
-#endif
+template <typename V>
+HWY_INLINE V exp_of_negative_magnitude(const V& x) {
+  return exp_of_part(each([](VF v) HWY_ATTR { return hn::Neg(hn::Abs(v)); }, x));
 }
 
-HWY_INLINE VF tanh(VF x) {
-  const VF a = hn::Abs(x);
-  const VF z = hn::Mul(x, x);
+/// 1 / (1 + e^-x), from e^-|x|, which neither overflows nor loses bits on either side.
+template <typename V>
+HWY_INLINE V sigmoid(const V& x) {
+  const V e = exp_of_negative_magnitude(x);
+  const V y = reciprocal_above_one(add(constant(1.0f), e));
+  return each(
+      [](VF x, VF e, VF y) HWY_ATTR {
+#if HWY_TARGET == HWY_AVX3
+        return VF{_mm512_mask_mul_ps(y.raw, _mm512_movepi32_mask(_mm512_castps_si512(x.raw)), y.raw, e.raw)};
+#else
+        const VF s = hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Mul(e, y), y);
+        return hn::IfThenElse(hn::IsNaN(x), x, s);
+#endif
+      },
+      x, e, y);
+}
+
+template <typename V>
+HWY_INLINE V tanh(const V& x) {
+  const V a = absolute(x);
+  const V z = mul(x, x);
   // tanh(x) = x + x * z * P(z) on |x| < 0.55.
-  VF p = constant(0.00239899964f);
-  p = hn::MulAdd(p, z, constant(-0.00841679424f));
-  p = hn::MulAdd(p, z, constant(0.0217837673f));
-  p = hn::MulAdd(p, z, constant(-0.0539597906f));
-  p = hn::MulAdd(p, z, constant(0.133332953f));
-  p = hn::MulAdd(p, z, constant(-0.333333313f));
-  const VF near = hn::MulAdd(hn::Mul(x, z), p, x);
+  V p = mul_add(constant(0.00239899964f), z, constant(-0.00841679424f));
+  p = mul_add(p, z, constant(0.0217837673f));
+  p = mul_add(p, z, constant(-0.0539597906f));
+  p = mul_add(p, z, constant(0.133332953f));
+  p = mul_add(p, z, constant(-0.333333313f));
+  const V near = mul_add(mul(x, z), p, x);
   // From 9.02 on 1 to float32's precision. A NaN is left to the polynomial.
-  const VF b = hn::Min(a, constant(9.1f));
-  const VF e = exp_within(hn::Add(b, b));
-  const VF y = reciprocal_above_one(hn::Add(e, constant(1.0f)));
-  const VF far = hn::NegMulAdd(constant(2.0f), y, constant(1.0f));
-  return hn::IfThenElse(hn::Ge(a, constant(0.55f)), hn::CopySign(far, x), near);
+  const V b = smaller(a, constant(9.1f));
+  const V e = exp_within(add(b, b));
+  const V y = reciprocal_above_one(add(e, constant(1.0f)));
+  const V far = neg_mul_add(constant(2.0f), y, constant(1.0f));
+  return each([](VF x, VF a, VF near, VF far)
+                  HWY_ATTR { return hn::IfThenElse(hn::Ge(a, constant(0.55f)), hn::CopySign(far, x), near); },
+              x, a, near, far);
 }
 
 #if HWY_TARGET == HWY_AVX3
@@ -195,44 +294,55 @@ alignas(64) inline constexpr float kErfPieces[6][16] = {
 };
 
 /// Error function, by pieces whose coefficients are looked up: one polynomial instead of two and a power.
-HWY_INLINE VF erf(VF x) {
+template <typename V>
+HWY_INLINE V erf(const V& x) {
   // Of two operands the minimum is the second where one is NaN.
-  const VF a{_mm512_min_ps(constant(3.9f).raw, hn::Abs(x).raw)};
-  const __m512i piece = _mm512_cvttps_epi32(hn::Mul(a, constant(4.0f)).raw);
-  const VF r = hn::NegMulAdd(VF{_mm512_cvtepi32_ps(piece)}, constant(0.25f), a);
+  const V a = each([](VF v) HWY_ATTR { return VF{_mm512_min_ps(constant(3.9f).raw, hn::Abs(v).raw)}; }, x);
+  const V whole = each(
+      [](VF v) HWY_ATTR { return VF{_mm512_roundscale_ps(v.raw, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)}; },
+      mul(a, constant(4.0f)));
+  const V piece =
+      each([](VF v) HWY_ATTR { return VF{_mm512_castsi512_ps(_mm512_cvttps_epi32(v.raw))}; }, whole);
+  const V r = neg_mul_add(whole, constant(0.25f), a);
   const auto coefficient = [&](int power) HWY_ATTR {
-    return VF{_mm512_permutexvar_ps(piece, _mm512_load_ps(kErfPieces[power]))};
+    const VF table{_mm512_load_ps(kErfPieces[power])};
+    return each([](VF i, VF of)
+                    HWY_ATTR { return VF{_mm512_permutexvar_ps(_mm512_castps_si512(i.raw), of.raw)}; },
+                piece, table);
   };
-  VF y = coefficient(5);
-  for (int power = 4; power >= 0; --power) y = hn::MulAdd(y, r, coefficient(power));
-  return hn::CopySign(y, x);
+  V y = coefficient(5);
+  for (int power = 4; power >= 0; --power) y = mul_add(y, r, coefficient(power));
+  return each([](VF v, VF sign) HWY_ATTR { return hn::CopySign(v, sign); }, y, x);
 }
 #else
 /// Error function.
-HWY_INLINE VF erf(VF x) {
-  const VF a = hn::Abs(x);
-  const VF z = hn::Mul(x, x);
+template <typename V>
+HWY_INLINE V erf(const V& x) {
+  const V a = absolute(x);
+  const V z = mul(x, x);
   // erf(x) = x * (2 / sqrt(pi) + z * P(z)) on |x| < 1.
-  VF p = constant(7.93311629e-05f);
-  p = hn::MulAdd(p, z, constant(-0.000803503382f));
-  p = hn::MulAdd(p, z, constant(0.00519129215f));
-  p = hn::MulAdd(p, z, constant(-0.0268554837f));
-  p = hn::MulAdd(p, z, constant(0.112836301f));
-  p = hn::MulAdd(p, z, constant(-0.376126319f));
-  const VF near = hn::MulAdd(x, constant(1.12837917f), hn::Mul(x, hn::Mul(z, p)));
+  V p = mul_add(constant(7.93311629e-05f), z, constant(-0.000803503382f));
+  p = mul_add(p, z, constant(0.00519129215f));
+  p = mul_add(p, z, constant(-0.0268554837f));
+  p = mul_add(p, z, constant(0.112836301f));
+  p = mul_add(p, z, constant(-0.376126319f));
+  const V near = mul_add(x, constant(1.12837917f), mul(x, mul(z, p)));
   // 1 - exp(-Q(|x|)) on [0.95, 4]; beyond, 1 to float32's precision.
-  const VF t = hn::Min(a, constant(4.0f));
-  VF q = constant(2.14960492e-05f);
-  q = hn::MulAdd(q, t, constant(-0.000439105643f));
-  q = hn::MulAdd(q, t, constant(0.00419360772f));
-  q = hn::MulAdd(q, t, constant(-0.0251789596f));
-  q = hn::MulAdd(q, t, constant(0.108372465f));
-  q = hn::MulAdd(q, t, constant(0.633262634f));
-  q = hn::MulAdd(q, t, constant(1.12955678f));
-  q = hn::MulAdd(q, t, constant(-0.000183443088f));
-  const VF far = hn::Sub(constant(1.0f), exp(hn::Neg(q)));
-  const VF y = hn::IfThenElse(hn::Lt(a, constant(1.0f)), near, hn::CopySign(far, x));
-  return hn::IfThenElse(hn::IsNaN(x), x, y);
+  const V t = smaller(a, constant(4.0f));
+  V q = mul_add(constant(2.14960492e-05f), t, constant(-0.000439105643f));
+  q = mul_add(q, t, constant(0.00419360772f));
+  q = mul_add(q, t, constant(-0.0251789596f));
+  q = mul_add(q, t, constant(0.108372465f));
+  q = mul_add(q, t, constant(0.633262634f));
+  q = mul_add(q, t, constant(1.12955678f));
+  q = mul_add(q, t, constant(-0.000183443088f));
+  const V far = sub(constant(1.0f), exp(each([](VF v) HWY_ATTR { return hn::Neg(v); }, q)));
+  return each(
+      [](VF x, VF a, VF near, VF far) HWY_ATTR {
+        const VF y = hn::IfThenElse(hn::Lt(a, constant(1.0f)), near, hn::CopySign(far, x));
+        return hn::IfThenElse(hn::IsNaN(x), x, y);
+      },
+      x, a, near, far);
 }
 #endif
 

@@ -2,7 +2,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
 
 // Every instruction set that this processor may have, those that the kernels leave out among them.
 #define HWY_DISABLED_TARGETS (HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
@@ -11,7 +15,7 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
-#include "kernels/vector_math-inl.h"
+#include "kernels/activations-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::kernels {
@@ -34,6 +38,38 @@ void move_partial_vectors(float* end) {
       EXPECT_EQ(p[i], static_cast<float>(2 * i + 2)) << hwy::TargetName(HWY_TARGET) << " " << n;
     EXPECT_EQ(p[-1], 77);
   }
+}
+
+/// The bits of function(vector) are those of function(vectors), whatever lies beside it.
+template <typename Function>
+void compare_together(const std::vector<float>& x, const char* name, Function function) {
+  const size_t lanes = hn::Lanes(F()), step = kTogether * lanes;
+  std::vector<float> one(lanes), together(step);
+  for (size_t i = 0; i + step <= x.size(); i += step) {
+    store_together(function(load_together(x.data() + i)), together.data());
+    for (size_t k = 0; k < step; k += lanes) {
+      hn::StoreU(function(hn::LoadU(F(), x.data() + i + k)), F(), one.data());
+      for (size_t l = 0; l < lanes; ++l)
+        EXPECT_TRUE(std::memcmp(&one[l], &together[k + l], sizeof(float)) == 0 ||
+                    (std::isnan(one[l]) && std::isnan(together[k + l])))
+            << name << " of " << x[i + k + l] << ": " << one[l] << ", " << together[k + l];
+    }
+  }
+}
+
+void compare_functions_together() {
+  std::vector<float> x = {0,   -0.0F,    1e-40F,    -1e-40F,
+                          NAN, INFINITY, -INFINITY, std::numeric_limits<float>::max()};
+  for (float v = -120; v < 120; v += 0.37F) x.push_back(v);
+  for (float v = -4; v < 4; v += 0.019F) x.push_back(v);
+  x.resize(x.size() / 64 * 64);
+  compare_together(x, "exp", [](const auto& v) HWY_ATTR { return exp(v); });
+  compare_together(x, "sigmoid", [](const auto& v) HWY_ATTR { return sigmoid(v); });
+  compare_together(x, "tanh", [](const auto& v) HWY_ATTR { return tanh(v); });
+  compare_together(x, "erf", [](const auto& v) HWY_ATTR { return erf(v); });
+  compare_together(x, "gelu", [](const auto& v) HWY_ATTR { return gelu(v); });
+  compare_together(x, "gelu_tanh", [](const auto& v) HWY_ATTR { return gelu_tanh(v); });
+  compare_together(x, "silu", [](const auto& v) HWY_ATTR { return silu(v); });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -65,6 +101,19 @@ TEST(VectorMath, PartialVectorsTouchNothingElse) {
   if (hwy::SupportedTargets() & HWY_AVX3) N_AVX3::move_partial_vectors(end);
 #endif
   ::munmap(pages, 2 * page);
+}
+
+TEST(VectorMath, SeveralVectorsAreAsOne) {
+  HWY_STATIC_DISPATCH(compare_functions_together)();
+#if HWY_TARGETS & HWY_SSE4
+  if (hwy::SupportedTargets() & HWY_SSE4) N_SSE4::compare_functions_together();
+#endif
+#if HWY_TARGETS & HWY_AVX2
+  if (hwy::SupportedTargets() & HWY_AVX2) N_AVX2::compare_functions_together();
+#endif
+#if HWY_TARGETS & HWY_AVX3
+  if (hwy::SupportedTargets() & HWY_AVX3) N_AVX3::compare_functions_together();
+#endif
 }
 
 }  // namespace

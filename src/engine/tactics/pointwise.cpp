@@ -433,7 +433,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "pointwise",
     .summary = "chains of elementwise operators, in one walk over memory",
-    .version = 4,
+    .version = 5,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -117,7 +117,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "softmax",
     .summary = "Softmax and LogSoftmax of rows",
-    .version = 2,
+    .version = 3,
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

@@ -31,6 +31,14 @@ void rows_of(RowsToFinish p, Function function) {
   const auto count = static_cast<size_t>(p.columns);
   for (int64_t r = 0; r < p.rows; ++r, p.x += p.x_stride, p.y += p.y_stride) {
     size_t c = 0;
+    if constexpr (std::is_invocable_v<Function, Vectors>)
+      for (; c + kTogether * lanes <= count; c += kTogether * lanes) {
+        Vectors v = load_together(p.x + c);
+        if constexpr (kAdds == Adds::kFirst) v = add(v, load_together(p.addend + c));
+        v = function(v);
+        if constexpr (kAdds == Adds::kLast) v = add(v, load_together(p.addend + c));
+        store_together(v, p.y + c);
+      }
     for (; c + lanes <= count; c += lanes) {
       VF v = hn::LoadU(f, p.x + c);
       if constexpr (kAdds == Adds::kFirst) v = hn::Add(v, hn::LoadU(f, p.addend + c));
@@ -63,17 +71,21 @@ void finish(const FinishRows& finish, int64_t rows, int64_t columns, const float
     case FinishFunction::kClip:
       return add_and_finish(finish.adds_last, p, [=](VF v) HWY_ATTR { return clip(v, a, b); });
     case FinishFunction::kGelu:
-      return add_and_finish(finish.adds_last, p, [](VF v) HWY_ATTR { return gelu(v); });
+      return add_and_finish(finish.adds_last, p,
+                            [](const auto& v) HWY_ATTR ASSAY_INLINED { return gelu(v); });
     case FinishFunction::kGeluTanh:
-      return add_and_finish(finish.adds_last, p, [](VF v) HWY_ATTR { return gelu_tanh(v); });
+      return add_and_finish(finish.adds_last, p,
+                            [](const auto& v) HWY_ATTR ASSAY_INLINED { return gelu_tanh(v); });
     case FinishFunction::kHardSigmoid:
       return add_and_finish(finish.adds_last, p, [=](VF v) HWY_ATTR { return unit_ramp(v, a, b); });
     case FinishFunction::kHardSwish:
       return add_and_finish(finish.adds_last, p, [](VF v) HWY_ATTR { return hard_swish(v); });
     case FinishFunction::kSigmoid:
-      return add_and_finish(finish.adds_last, p, [](VF v) HWY_ATTR { return sigmoid(v); });
+      return add_and_finish(finish.adds_last, p,
+                            [](const auto& v) HWY_ATTR ASSAY_INLINED { return sigmoid(v); });
     case FinishFunction::kSilu:
-      return add_and_finish(finish.adds_last, p, [](VF v) HWY_ATTR { return silu(v); });
+      return add_and_finish(finish.adds_last, p,
+                            [](const auto& v) HWY_ATTR ASSAY_INLINED { return silu(v); });
   }
 }
 

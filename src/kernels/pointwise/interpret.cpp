@@ -31,6 +31,15 @@ HWY_INLINE void map1(const float* x, float* out, size_t count, Fn fn) {
   if (i < count) store_first(fn(load_first(x + i, count - i)), out + i, count - i);
 }
 
+/// The same for a function that takes several vectors at a time, too.
+template <typename Fn>
+HWY_INLINE void map_together(const float* x, float* out, size_t count, Fn fn) {
+  const size_t step = kTogether * hn::Lanes(F());
+  size_t i = 0;
+  for (; i + step <= count; i += step) store_together(fn(load_together(x + i)), out + i);
+  map1(x + i, out + i, count - i, fn);
+}
+
 template <typename Fn>
 HWY_INLINE void map2(const float* x, const float* y, float* out, size_t count, Fn fn) {
   const F f;
@@ -106,6 +115,9 @@ HWY_INLINE VF sign(VF x) {
 #define ASSAY_UNARY(name, expression) \
   case PointwiseOp::k##name:          \
     return map1(x, out, count, [=](VF v) HWY_ATTR { return expression; })
+#define ASSAY_FUNCTION(name, function) \
+  case PointwiseOp::k##name:           \
+    return map_together(x, out, count, [](const auto& v) HWY_ATTR ASSAY_INLINED { return function(v); })
 #define ASSAY_WITHIN(name, limit, expression) \
   case PointwiseOp::k##name:                  \
     return map_within(x, out, count, limit, exact_##name, [](VF v) HWY_ATTR { return expression; })
@@ -129,11 +141,11 @@ void unary(const PointwiseInstruction& in, const float* x, float* out, size_t co
     ASSAY_UNARY(Copy, v);
     ASSAY_UNARY(Dequantize, hn::Mul(hn::Sub(v, constant(b)), constant(a)));
     ASSAY_UNARY(Elu, elu(v, a));
-    ASSAY_UNARY(Erf, erf(v));
-    ASSAY_UNARY(Exp, exp(v));
+    ASSAY_FUNCTION(Erf, erf);
+    ASSAY_FUNCTION(Exp, exp);
     ASSAY_UNARY(Floor, hn::Floor(v));
-    ASSAY_UNARY(Gelu, gelu(v));
-    ASSAY_UNARY(GeluTanh, gelu_tanh(v));
+    ASSAY_FUNCTION(Gelu, gelu);
+    ASSAY_FUNCTION(GeluTanh, gelu_tanh);
     ASSAY_UNARY(HardSigmoid, unit_ramp(v, a, b));
     ASSAY_UNARY(HardSwish, hard_swish(v));
     ASSAY_UNARY(LeakyRelu, hn::IfThenElse(hn::Lt(v, hn::Zero(F())), hn::Mul(v, constant(a)), v));
@@ -147,14 +159,14 @@ void unary(const PointwiseInstruction& in, const float* x, float* out, size_t co
     ASSAY_UNARY(Round, hn::Round(v));
     ASSAY_UNARY(Selu, hn::Mul(constant(b), elu(v, a)));
     ASSAY_UNARY(Shrink, shrink(v, a, b));
-    ASSAY_UNARY(Sigmoid, sigmoid(v));
+    ASSAY_FUNCTION(Sigmoid, sigmoid);
     ASSAY_UNARY(Sign, sign(v));
-    ASSAY_UNARY(Silu, silu(v));
+    ASSAY_FUNCTION(Silu, silu);
     ASSAY_UNARY(Softplus, softplus(v));
     ASSAY_UNARY(Softsign, softsign(v));
     ASSAY_UNARY(Sqrt, hn::Sqrt(v));
     ASSAY_UNARY(Square, hn::Mul(v, v));
-    ASSAY_UNARY(Tanh, tanh(v));
+    ASSAY_FUNCTION(Tanh, tanh);
     ASSAY_UNARY(ThresholdedRelu, thresholded_relu(v, a));
     ASSAY_WITHIN(Acos, 1.0f, hn::Acos(F(), v));
     ASSAY_WITHIN(Asin, 1.0f, hn::Asin(F(), v));
@@ -207,6 +219,7 @@ void binary(const PointwiseInstruction& in, const float* x, const float* y, floa
   }
 }
 
+#undef ASSAY_FUNCTION
 #undef ASSAY_UNARY
 #undef ASSAY_WITHIN
 #undef ASSAY_SCALAR

@@ -59,6 +59,20 @@ HWY_INLINE float exp_row(const Row& row, float m, float* out, int64_t n) {
   const VF vm = constant(m);
   VF sum = hn::Zero(f);
   int64_t i = 0;
+  constexpr auto kStep = static_cast<int64_t>(kTogether);
+  if (n >= kStep * lanes) {
+    Vectors sums = each([](VF) HWY_ATTR { return hn::Zero(F()); }, Vectors());
+    for (; i + kStep * lanes <= n; i += kStep * lanes) {
+      Vectors x;
+      ASSAY_UNROLL
+      for (int64_t k = 0; k < kStep; ++k) x.v[k] = row.whole(i + k * lanes);
+      const Vectors e = exp_of_part(sub(x, vm));
+      sums = add(sums, e);
+      if (out != nullptr) store_together(e, out + i);
+    }
+    ASSAY_UNROLL
+    for (size_t k = 0; k < kTogether; ++k) sum = hn::Add(sum, sums.v[k]);
+  }
   for (; i + lanes <= n; i += lanes) {
     const VF e = exp_of_part(hn::Sub(row.whole(i), vm));
     sum = hn::Add(sum, e);
