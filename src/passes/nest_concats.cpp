@@ -1,6 +1,7 @@
 // A Concat whose first inputs are all that another one joins takes that one's result: features that grow from
 // layer to layer (DenseNet) then lie in one piece of memory, to which each layer adds its own, and nothing is
 // copied. Without this a value could lie in one of the results only.
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
@@ -26,7 +27,8 @@ bool nest(Graph& g) {
   bool changed = false;
   for (const auto& n : g.nodes()) {
     const std::optional<int64_t> axis = concat_axis(*n);
-    if (!axis || n->inputs().size() < 2) continue;
+    // What nobody reads has no value to take.
+    if (!axis || n->inputs().size() < 2 || n->output(0) == nullptr) continue;
     const std::vector<Value*> inputs(n->inputs().begin(), n->inputs().end());
     uint64_t key = static_cast<uint64_t>(*axis);
     const Joined* longest = nullptr;

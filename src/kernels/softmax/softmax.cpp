@@ -61,7 +61,7 @@ HWY_INLINE float exp_row(const Row& row, float m, float* out, int64_t n) {
   int64_t i = 0;
   constexpr auto kStep = static_cast<int64_t>(kTogether);
   if (n >= kStep * lanes) {
-    Vectors sums = each([](VF) HWY_ATTR { return hn::Zero(F()); }, Vectors());
+    Vectors sums{};
     for (; i + kStep * lanes <= n; i += kStep * lanes) {
       Vectors x;
       ASSAY_UNROLL

@@ -148,8 +148,6 @@ namespace assay::kernels {
 HWY_EXPORT(input_tiles_of);
 HWY_EXPORT(output_tile_of);
 
-namespace {}  // namespace
-
 void convolve_plainly(const WinogradSize& size, const float* matrices, int64_t row_stride,
                       int64_t point_stride, int64_t count, const float* rows, int64_t number_of_rows,
                       const float* bias, float* sums, int64_t stride) noexcept {
