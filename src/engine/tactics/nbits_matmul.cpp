@@ -113,7 +113,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "nbits_matmul",
     .summary = "products with weights of 2, 4 or 8 bits in blocks, read as they are stored",
-    .version = 2,
+    .version = 3,
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

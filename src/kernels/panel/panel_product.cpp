@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "base/parallel.h"
 
@@ -20,13 +21,13 @@
 namespace assay::kernels {
 
 /// Of panels that are worked on together, in the first-level cache beside the rows of both sides.
-inline constexpr int64_t kCachedBytes = 16 << 10;
+inline constexpr int64_t kCachedBytes = 32 << 10;
 
-/// What a tile asks memory for, a line of each for every row of the matrix that it works through. A matrix
-/// that comes from memory would else be waited for: a few rows of sums keep the units busy for less time than
-/// that takes.
+/// What a tile asks memory for, a line of each that is not null for every row of the matrix that it works
+/// through. A matrix that comes from memory would else be waited for: a few rows of sums keep the units busy
+/// for less time than that takes.
 struct Ahead {
-  const char *first, *second;
+  const char *first = nullptr, *second = nullptr;
 };
 
 struct StoredFloat16 {
@@ -55,8 +56,9 @@ inline constexpr int64_t kRows = kVectors >= kPanelRows ? 1 : kPanelRows / kVect
 /// operand is then loaded for four products, and loads keep up with the multiplications.
 inline constexpr int64_t kWide = kVectors == 1 ? kPanelGroup : 1, kWideRows = 6;
 
-/// Rows of the matrix that panels of W are worked through at a time, whole parts of a sum: with four panels
-/// of 256 rows, every tile waited for the second-level cache.
+/// Rows of the matrix that panels of W are worked through at a time, whole parts of a sum. With half as many
+/// sums are loaded and stored more often, with twice as many tiles wait for the second-level cache: both take
+/// 3 to 5 % longer.
 template <typename W>
 inline constexpr int64_t kDepth = kCachedBytes /
                                   (std::is_same_v<W, float> ? kWide * kPanelColumns * 4 : kPanelColumns * 4);
@@ -68,26 +70,109 @@ enum class Summation : uint8_t { kStraight, kInParts };
 HWY_INLINE VP load_columns(const float* p) { return hn::LoadU(P(), p); }
 HWY_INLINE VP load_columns(const StoredFloat16* p) { return load_float16(P(), &p->bits); }
 
-/// Adds rows [0, depth) of N panels, `panel` elements apart, to the sums of R rows.
+/// Places at equal distances, a pointer for each three of them: a processor adds once or twice a distance to
+/// an address by itself.
+template <typename T, int64_t kCount>
+struct Places {
+  T* third[(kCount + 2) / 3];
+  int64_t distance;
+
+  HWY_INLINE Places(T* first, int64_t distance) : distance(distance) {
+    ASSAY_UNROLL
+    for (int64_t i = 0; 3 * i < kCount; ++i) third[i] = first + 3 * i * distance;
+  }
+  HWY_INLINE T* at(int64_t i) const { return third[i / 3] + i % 3 * distance; }
+  HWY_INLINE void advance(int64_t elements) {
+    ASSAY_UNROLL
+    for (int64_t i = 0; 3 * i < kCount; ++i) third[i] += elements;
+  }
+  /// Keeps GCC from a register for each place and step, of which there are not enough.
+  HWY_INLINE void hide() {
+    ASSAY_UNROLL
+    for (int64_t i = 0; 3 * i < kCount; ++i) {
+      T* place = third[i];
+      asm volatile("" : "+r"(place));
+      third[i] = place;
+    }
+    int64_t same = distance;
+    asm volatile("" : "+r"(same));
+    distance = same;
+  }
+};
+
+/// sums[v] += x * columns[v], in the sums' own registers: GCC else moves those of a loop of several steps
+/// about, and some into memory. kFromMemory: a processor that can takes x from memory with each
+/// multiplication, for which it decodes nothing more than without; it can load two numbers a cycle.
+template <bool kFromMemory, size_t kCount>
+HWY_INLINE void multiply_add(const float* x, const VP (&columns)[kCount], VP (&sums)[kCount]) {
+#if HWY_TARGET == HWY_AVX3
+  if constexpr (kFromMemory) {
+    ASSAY_UNROLL
+    for (size_t v = 0; v < kCount; ++v) {
+      auto sum = sums[v].raw;
+      asm("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(columns[v].raw), "m"(*x));
+      sums[v].raw = sum;
+    }
+    return;
+  }
+#endif
+  const VP factor = hn::Set(P(), *x);
+  ASSAY_UNROLL
+  for (size_t v = 0; v < kCount; ++v) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+    auto sum = sums[v].raw;
+    asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(factor.raw), "v"(columns[v].raw));
+    sums[v].raw = sum;
+#else
+    sums[v] = hn::MulAdd(factor, columns[v], sums[v]);
+#endif
+  }
+}
+
+/// Steps between two looks at the loop's end.
+inline constexpr int64_t kSteps = 4;
+
+/// Adds rows [0, depth) of N panels, `panel` elements apart, to the sums of R rows. With as few instructions
+/// as can be: where another program runs on the same core, each has half of those that it decodes, which is
+/// less than the multiplications need with a few more beside them.
 template <int64_t R, int64_t N, typename W>
 HWY_INLINE void add_products(const float* a, int64_t a_stride, int64_t depth, const W* w, int64_t panel,
                              Ahead ahead, VP (&acc)[R][N * kVectors]) {
   constexpr auto kLine = static_cast<int64_t>(kPanelColumns * sizeof(W));
-  for (int64_t k = 0; k < depth; ++k, w += kPanelColumns) {
-    if constexpr (N > 1) {
-      __builtin_prefetch(ahead.first + k * kLine, 0, 2);
-      __builtin_prefetch(ahead.second + k * kLine, 0, 2);
-    }
+  Places<const float, R> left(a, a_stride);
+  Places<const W, N> right(w, panel);
+  const auto step = [&](int64_t k) HWY_ATTR ASSAY_INLINED {
+    left.hide();
+    right.hide();
     VP columns[N * kVectors];
     ASSAY_UNROLL
     for (int64_t v = 0; v < N * kVectors; ++v)
-      columns[v] = load_columns(w + v / kVectors * panel + v % kVectors * kLanes);
-    ASSAY_UNROLL
-    for (int64_t r = 0; r < R; ++r) {
-      const VP x = hn::Set(P(), a[r * a_stride + k]);
+      columns[v] = load_columns(right.at(v / kVectors) + k * kPanelColumns + v % kVectors * kLanes);
+    const auto rows = [&]<size_t... kRow>(std::index_sequence<kRow...>) HWY_ATTR ASSAY_INLINED {
+      // An address of two registers would have to be added up apart.
+      (multiply_add<(N == 1 || kRow % 3 == 0)>(left.at(kRow) + k, columns, acc[kRow]), ...);
+    };
+    rows(std::make_index_sequence<R>());
+  };
+  int64_t k = 0;
+  for (; k + kSteps <= depth; k += kSteps) {
+    if (ahead.first != nullptr) {
       ASSAY_UNROLL
-      for (int64_t v = 0; v < N * kVectors; ++v) acc[r][v] = hn::MulAdd(x, columns[v], acc[r][v]);
+      for (int64_t i = 0; i < kSteps; ++i) __builtin_prefetch(ahead.first + (k + i) * kLine, 0, 2);
+      if (ahead.second != nullptr) {
+        ASSAY_UNROLL
+        for (int64_t i = 0; i < kSteps; ++i) __builtin_prefetch(ahead.second + (k + i) * kLine, 0, 2);
+      }
     }
+    ASSAY_UNROLL
+    for (int64_t i = 0; i < kSteps; ++i) step(i);
+    left.advance(kSteps);
+    right.advance(kSteps * kPanelColumns);
+  }
+  for (; k < depth; ++k) {
+    step(0);
+    left.advance(1);
+    right.advance(kPanelColumns);
   }
 }
 
@@ -130,13 +215,12 @@ struct Panels {
   int64_t next_count;
   int64_t part = 0;  ///< rows of them that are summed up apart, where sums are in parts
 
-  /// Panels `first` and `second` of the next ones; those that are not there are some that need not be
-  /// fetched.
-  Ahead ahead(int64_t first, int64_t second) const {
-    const auto place = [&](int64_t i) {
-      return reinterpret_cast<const char*>(i < next_count ? next + i * panel : w);
+  /// What tile number i asks for: a panel, or two where there are few tiles.
+  Ahead ahead(int64_t i, bool are_few) const {
+    const auto place = [&](int64_t p) {
+      return p < next_count ? reinterpret_cast<const char*>(next + p * panel) : nullptr;
     };
-    return {place(first), place(second)};
+    return are_few ? Ahead{place(2 * i), place(2 * i + 1)} : Ahead{place(i)};
   }
 };
 
@@ -157,24 +241,32 @@ struct Rows {
 
 template <int64_t R, int64_t N>
 HWY_INLINE void load_sums(const float* from, int64_t stride, VP (&acc)[R][N]) {
+  Places<const float, R> places(from, stride);
+  places.hide();
   ASSAY_UNROLL
   for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
   for (int64_t v = 0; v < N; ++v)
-    acc[r][v] = from == nullptr ? hn::Zero(P()) : hn::LoadU(P(), from + r * stride + v * kLanes);
+    acc[r][v] = from == nullptr ? hn::Zero(P()) : hn::LoadU(P(), places.at(r) + v * kLanes);
+}
+
+template <int64_t R, int64_t N>
+HWY_INLINE void store_sums(const VP (&acc)[R][N], float* to, int64_t stride) {
+  Places<float, R> places(to, stride);
+  places.hide();
+  ASSAY_UNROLL
+  for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
+  for (int64_t v = 0; v < N; ++v) hn::StoreU(acc[r][v], P(), places.at(r) + v * kLanes);
 }
 
 template <int64_t R, int64_t N, typename W>
-HWY_NOINLINE void straight_tile(const Rows& rows, const Panels<W>& panels, Ahead ahead) {
+HWY_INLINE void straight_tile(Rows rows, const Panels<W>& panels, Ahead ahead) {
   VP acc[R][N * kVectors];
   load_sums(rows.start, rows.start_stride, acc);
   if constexpr (std::is_same_v<W, StoredBfloat16>)
     add_pairs<R>(rows.a, rows.a_stride, panels.depth, panels.w, acc);
   else
     add_products<R, N>(rows.a, rows.a_stride, panels.depth, panels.w, panels.panel, ahead, acc);
-  ASSAY_UNROLL
-  for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
-  for (int64_t v = 0; v < N * kVectors; ++v)
-    hn::StoreU(acc[r][v], P(), rows.sums + r * rows.stride + v * kLanes);
+  store_sums(acc, rows.sums, rows.stride);
 }
 
 template <int64_t R, int64_t N>
@@ -187,63 +279,68 @@ HWY_NOINLINE void tile_in_parts(const Rows& rows, const Panels<float>& panels, A
     load_sums(nullptr, 0, part);
     add_products<R, N>(rows.a + k, rows.a_stride, std::min(panels.part, panels.depth - k), w, panels.panel,
                        ahead, part);
-    ahead = {ahead.first + part_bytes, ahead.second + part_bytes};
+    if (ahead.first != nullptr) ahead.first += part_bytes;
+    if (ahead.second != nullptr) ahead.second += part_bytes;
+    Places<const float, R> from(start, start_stride);
+    from.hide();
+    Places<float, R> to(rows.sums, rows.stride);
+    to.hide();
     ASSAY_UNROLL
     for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
     for (int64_t v = 0; v < N * kVectors; ++v) {
-      const VP sum = start == nullptr
-                         ? part[r][v]
-                         : hn::Add(hn::LoadU(P(), start + r * start_stride + v * kLanes), part[r][v]);
-      hn::StoreU(sum, P(), rows.sums + r * rows.stride + v * kLanes);
+      const VP sum =
+          start == nullptr ? part[r][v] : hn::Add(hn::LoadU(P(), from.at(r) + v * kLanes), part[r][v]);
+      hn::StoreU(sum, P(), to.at(r) + v * kLanes);
     }
     start = rows.sums;
     start_stride = rows.stride;
   }
 }
 
+/// `count` tiles of R rows, the first of which is number `tile` of those on these panels.
 template <int64_t R, int64_t N, Summation kSummation, typename W>
-HWY_INLINE void tile(const Rows& rows, const Panels<W>& panels, Ahead ahead) {
-  if constexpr (kSummation == Summation::kInParts)
-    tile_in_parts<R, N>(rows, panels, ahead);
-  else
-    straight_tile<R, N>(rows, panels, ahead);
+HWY_NOINLINE void tiles(Rows rows, int64_t count, const Panels<W>& panels, int64_t tile, bool are_few) {
+  for (const int64_t end = tile + count; tile < end; ++tile) {
+    const Ahead ahead = panels.ahead(tile, are_few);
+    if constexpr (kSummation == Summation::kInParts)
+      tile_in_parts<R, N>(rows, panels, ahead);
+    else
+      straight_tile<R, N>(rows, panels, ahead);
+    rows = rows.from(R);
+  }
 }
 
-/// Tiles of M rows, then one of those that are left.
+/// Tiles of M rows, then those of fewer that are left.
 template <int64_t M, int64_t N, Summation kSummation, typename W>
 void panel_rows(const Rows& all, int64_t rows, const Panels<W>& panels) {
-  // The first tiles ask for the next panels: in a few of them where there are more, else in all.
-  const bool is_low = rows < N * M;
-  int64_t r = 0, tiles = 0;
-  const auto ahead = [&] {
-    const int64_t i = tiles++;
-    return is_low ? panels.ahead(2 * i, 2 * i + 1) : panels.ahead(i, panels.next_count);
+  const bool are_few = rows < N * M;
+  int64_t r = 0, taken = 0;
+  const auto take = [&]<int64_t R>(int64_t count) {
+    if (count == 0) return;
+    tiles<R, N, kSummation>(all.from(r), count, panels, taken, are_few);
+    r += R * count;
+    taken += count;
   };
   if constexpr (M == kWideRows) {
     // Some tiles of a row less, where none is left over then: a tile of one row reads the panel as often as
     // one of six.
     const int64_t smaller = (M - rows % M) % M;
     if (const int64_t end = rows - smaller * (M - 1); end >= 0) {
-      for (; r < end; r += M) tile<M, N, kSummation>(all.from(r), panels, ahead());
-      for (; r < rows; r += M - 1) tile<M - 1, N, kSummation>(all.from(r), panels, ahead());
-      return;
+      take.template operator()<M>(end / M);
+      return take.template operator()<M - 1>(smaller);
     }
   }
-  for (; r + M <= rows; r += M) tile<M, N, kSummation>(all.from(r), panels, ahead());
-  const auto take = [&]<int64_t R>() {
-    if constexpr (R < M)
-      if (r + R <= rows) {
-        tile<R, N, kSummation>(all.from(r), panels, ahead());
-        r += R;
-      }
-  };
+  take.template operator()<M>(rows / M);
   // What is left in few pieces: one row at a time would read the panel as often.
-  take.template operator()<6>();
-  take.template operator()<5>();
-  take.template operator()<4>();
-  take.template operator()<3>();
-  take.template operator()<2>();
-  for (; r < rows; ++r) tile<1, N, kSummation>(all.from(r), panels, ahead());
+  const auto take_left = [&]<int64_t R>() {
+    if constexpr (R < M) take.template operator()<R>((rows - r) / R);
+  };
+  take_left.template operator()<6>();
+  take_left.template operator()<5>();
+  take_left.template operator()<4>();
+  take_left.template operator()<3>();
+  take_left.template operator()<2>();
+  take_left.template operator()<1>();
 }
 
 /// Panels [0, count) from `panels` on, added up from `rows.start` on.
