@@ -22,6 +22,13 @@ class EnginePanelTest : public EngineTest {
  protected:
   using Ints = std::vector<int64_t>;
 
+  /// The layout in blocks of channels that this processor's kernels take; empty: none.
+  static std::string blocks() {
+    for (const engine::Layout layout : engine::default_config(1).layouts)
+      if (layout.is_blocked()) return layout.str();
+    return {};
+  }
+
   Value* conv(const Shape& in, const Shape& w, AttributeList attributes, bool with_bias = true) {
     std::vector<Value*> inputs = {input("x" + std::to_string(feed.size()), in), weight(w)};
     if (with_bias) inputs.push_back(weight({w[0]}));
@@ -117,8 +124,13 @@ TEST_F(EnginePanelTest, WinogradOfEveryKind) {
   const std::vector<Tensor> reference = exact();
   for (const char* m : {"2x2", "4x4"}) {
     BuilderConfig config{.optimization_level = 0, .bf16 = true};  // 4x4 rounds more
-    config.disabled_tactics = {"dnnl_conv", "image_conv", "panel_conv", "tap_conv",
-                               "winograd_conv:" + std::string(m == std::string("2x2") ? "4x4" : "2x2")};
+    config.disabled_tactics = {"dnnl_conv",
+                               "image_conv",
+                               "panel_conv",
+                               "tap_conv",
+                               "winograd_conv:" + std::string(m == std::string("2x2") ? "4x4" : "2x2"),
+                               "winograd_conv:2x2 " + blocks(),
+                               "winograd_conv:4x4 " + blocks()};
     for (const int threads : {1, 2, 3}) {
       const Runtime runtime({.threads = threads});
       AlgorithmNames names;
@@ -132,20 +144,66 @@ TEST_F(EnginePanelTest, WinogradOfEveryKind) {
   }
 }
 
+/// Images in blocks of channels: windows, whole and single operands, several images in a tile of rows.
+TEST_F(EnginePanelTest, BlocksOfChannels) {
+  const std::string block = blocks();
+  if (block.empty()) GTEST_SKIP() << "this processor's layouts have no blocks";
+  const Ints around = {1, 1, 1, 1};
+  const auto image = [&](const Shape& shape) { return input("image" + std::to_string(feed.size()), shape); };
+  output(op("Relu",
+            {op("Add", {conv({2, 32, 9, 11}, {48, 32, 3, 3}, {{"pads", around}}), image({2, 48, 9, 11})})}));
+  output(conv({1, 16, 6, 5}, {16, 16, 3, 3}, {{"pads", Ints{0, 2, 1, 0}}}, false));
+  output(op("Sigmoid", {conv({3, 64, 13, 3}, {144, 64, 3, 3}, {})}));
+  output(op("Mul", {conv({2, 32, 5, 4}, {32, 32, 3, 3}, {}), image({2, 32, 3, 2})}));
+  output(op("Mul", {conv({3, 16, 5, 5}, {32, 16, 3, 3}, {{"dilations", Ints{2, 1}}}), weight({32, 1, 1})}));
+  infer_shapes(*model);
+  const std::vector<Tensor> reference = exact();
+  const std::vector<std::string> ways = {"winograd_conv:2x2", "winograd_conv:4x4", "panel_conv:float32"};
+  for (const std::string& way : ways) {
+    const std::string wanted = way + " " + block;
+    BuilderConfig config{.optimization_level = 0, .bf16 = true};  // 4x4 rounds more
+    config.disabled_tactics = {"dnnl_conv",
+                               "image_conv",
+                               "tap_conv",
+                               "panel_conv:bfloat16",
+                               "panel_conv:bfloat16_products",
+                               "panel_conv:bfloat16 " + block,
+                               "panel_conv:bfloat16_products " + block};
+    for (const std::string& other : ways) {
+      config.disabled_tactics.push_back(other);
+      if (other != way) config.disabled_tactics.push_back(other + " " + block);
+    }
+    for (const int threads : {1, 2, 3}) {
+      const Runtime runtime({.threads = threads});
+      AlgorithmNames names;
+      config.algorithm_selector = &names;
+      const auto engine =
+          runtime.deserialize_engine(Builder(runtime).build_serialized_network(model, config));
+      const std::vector<Tensor> y = engine->create_execution_context()->infer(feed);
+      for (size_t i = 0; i < y.size(); ++i) expect_near(y[i], reference[i], way);
+      EXPECT_EQ(names.chosen.count(wanted), 5U) << wanted;
+    }
+  }
+}
+
 TEST_F(EnginePanelTest, InfinitiesAndNanStayWhereTheyAre) {
-  output(op("Relu", {conv({1, 16, 9, 9}, {24, 16, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}})}));
-  output(conv({1, 16, 9, 9}, {24, 16, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}}));
-  output(conv({1, 16, 9, 9}, {24, 16, 3, 3}, {{"pads", Ints{2, 2, 2, 2}}, {"dilations", Ints{2, 2}}}));
+  output(op("Relu", {conv({1, 16, 9, 9}, {32, 16, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}})}));
+  output(conv({1, 16, 9, 9}, {32, 16, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}}));
+  output(conv({1, 16, 9, 9}, {32, 16, 3, 3}, {{"pads", Ints{2, 2, 2, 2}}, {"dilations", Ints{2, 2}}}));
   infer_shapes(*model);
   for (Tensor& t : feed) {
     t.mutable_data<float>()[2 * 81 + 4 * 9 + 4] = INFINITY;
     t.mutable_data<float>()[7 * 81 + 8 * 9 + 1] = NAN;
   }
   const std::vector<Tensor> reference = exact();
-  for (const char* other : {"winograd_conv:2x2", "winograd_conv:4x4"}) {
-    const BuilderConfig config{.optimization_level = 0,
-                               .bf16 = true,
-                               .disabled_tactics = {"dnnl_conv", "panel_conv", "tap_conv", other}};
+  const std::vector<std::string> ways = {"winograd_conv:2x2", "winograd_conv:4x4",
+                                         "winograd_conv:2x2 " + blocks(), "winograd_conv:4x4 " + blocks()};
+  for (const std::string& way : ways) {
+    if (way.ends_with(' ')) continue;
+    BuilderConfig config{.optimization_level = 0, .bf16 = true};
+    config.disabled_tactics = {"dnnl_conv", "panel_conv", "tap_conv"};
+    for (const std::string& other : ways)
+      if (other != way) config.disabled_tactics.push_back(other);
     const Runtime runtime({.threads = 2});
     const auto engine = Builder(runtime).build_engine(model, config);
     const std::vector<Tensor> y = engine->create_execution_context()->infer(feed);

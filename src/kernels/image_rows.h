@@ -11,6 +11,30 @@
 
 namespace assay::kernels {
 
+/// Where the numbers of images lie, pixel by pixel: channels of a block side by side, then the pixels of an
+/// image, then the blocks. One block of all channels: channels last.
+struct ImagePlaces {
+  int64_t channels = 0, pixels = 0, block = 0;
+
+  /// A channel of a pixel, which is counted over all images.
+  int64_t of(int64_t pixel, int64_t channel) const {
+    return (pixel / pixels * channels + channel / block * block) * pixels + pixel % pixels * block +
+           channel % block;
+  }
+  int64_t block_distance() const { return pixels * block; }
+
+  /// Calls copy(from, count, to) for the channels of `count` pixels of an image from `pixel` on, which go to
+  /// [count, channels].
+  template <typename T, typename Copy>
+  void read(const float* x, int64_t pixel, int64_t count, T* to, Copy copy) const {
+    const float* const first = x + of(pixel, 0);
+    if (block == channels) return copy(first, count * channels, to);
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t c = 0; c < channels; c += block)
+        copy(first + i * block + c * pixels, block, to + i * channels + c);
+  }
+};
+
 /// Walks the positions of a window of up to three axes over all images in row-major order.
 class Positions {
  public:
@@ -68,23 +92,6 @@ inline std::pair<int64_t, int64_t> inside_taps(const Window& w, int64_t start) {
   const int64_t end = start >= w.in[last] ? 0 : (w.in[last] - start + step - 1) / step;
   return {std::min(first, w.kernel[last]),
           std::clamp<int64_t>(end, std::min(first, w.kernel[last]), w.kernel[last])};
-}
-
-/// Calls visit(row, tap, pixel) for the positions [first, first + count), `row` counted from the first, and
-/// all taps in row-major order: the number of the pixel, over all images, that the tap reads, or -1 outside.
-template <typename Visit>
-void visit_pixels(const Window& w, int64_t first, int64_t count, Visit visit) {
-  const size_t last = w.rank() - 1;
-  Positions position(w, first);
-  for (int64_t r = 0; r < count; ++r, position.next()) {
-    const int64_t start = position.start(last);
-    for_tap_rows(w, position, [&](int64_t tap, int64_t element) {
-      for (int64_t t = 0; t < w.kernel[last]; ++t) {
-        const int64_t at = start + t * w.dilations[last];
-        visit(r, tap + t, element < 0 || at < 0 || at >= w.in[last] ? int64_t{-1} : element + at);
-      }
-    });
-  }
 }
 
 /// Writes the rows of the positions [first, first + count): taps in row-major order, `channels` numbers each,

@@ -15,15 +15,17 @@ void BM_LaneConv(benchmark::State& state) {
   const int64_t extent = state.range(2), channels = conv.in_channels(), rows = 48;
   std::vector<float> x(static_cast<size_t>((extent + 2) * (extent + 2) * channels), 1),
       w(static_cast<size_t>(conv.packed_floats()), 0.5F), sums(static_cast<size_t>(rows * channels));
-  std::vector<const float*> pixels(static_cast<size_t>(9 * rows));
+  std::vector<const float*> pixels;
+  for (int64_t first = 0; first + rows <= extent * extent; first += rows)
+    for (int64_t t = 0; t < 9; ++t)
+      for (int64_t r = 0; r < rows; ++r) {
+        const int64_t at = first + r, y = at / extent + t / 3, c = at % extent + t % 3;
+        pixels.push_back(x.data() + (y * (extent + 2) + c) * channels);
+      }
   for (auto _ : state)
     for (int64_t first = 0; first + rows <= extent * extent; first += rows) {
-      for (int64_t t = 0; t < 9; ++t)
-        for (int64_t r = 0; r < rows; ++r) {
-          const int64_t at = first + r, y = at / extent + t / 3, c = at % extent + t % 3;
-          pixels[static_cast<size_t>(t * rows + r)] = x.data() + (y * (extent + 2) + c) * channels;
-        }
-      lane_products(conv, w.data(), pixels.data(), rows, 0, channels, nullptr, sums.data(), channels);
+      lane_products(conv, w.data(), pixels.data() + 9 * first, rows, 0, channels, nullptr, sums.data(),
+                    channels, {extent, first % extent});
     }
   state.counters["GFLOP/s"] =
       benchmark::Counter(18e-9 * static_cast<double>(extent * extent / rows * rows * channels * conv.inputs),

@@ -49,15 +49,16 @@ HWY_INLINE auto each(const Op& op, const V&... x) {
   }
 }
 
-HWY_INLINE Vectors load_together(const float* p) {
+/// Vectors that lie so many numbers apart, or side by side.
+HWY_INLINE Vectors load_together(const float* p, size_t distance = hn::Lanes(F())) {
   Vectors x;
   ASSAY_UNROLL
-  for (size_t i = 0; i < kTogether; ++i) x.v[i] = hn::LoadU(F(), p + i * hn::Lanes(F()));
+  for (size_t i = 0; i < kTogether; ++i) x.v[i] = hn::LoadU(F(), p + i * distance);
   return x;
 }
-HWY_INLINE void store_together(const Vectors& x, float* p) {
+HWY_INLINE void store_together(const Vectors& x, float* p, size_t distance = hn::Lanes(F())) {
   ASSAY_UNROLL
-  for (size_t i = 0; i < kTogether; ++i) hn::StoreU(x.v[i], F(), p + i * hn::Lanes(F()));
+  for (size_t i = 0; i < kTogether; ++i) hn::StoreU(x.v[i], F(), p + i * distance);
 }
 
 template <typename A, typename B>

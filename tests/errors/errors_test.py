@@ -150,14 +150,19 @@ def check_interrupt(binary, folder):
 
 
 def check_version_speed(binary, folder):
-    """--version takes at most 5 ms of processor time (the best of many, as the machine may be busy)."""
-    best = 1.0
-    for _ in range(200):
-        process = subprocess.Popen([binary, "--version"], stdout=subprocess.DEVNULL)
-        used = os.wait4(process.pid, 0)[2]
-        process.returncode = 0
-        best = min(best, used.ru_utime + used.ru_stime)
-    return None if best < 0.005 else f"{best * 1000:.1f} ms at best"
+    """--version takes at most 5 ms of processor time: the best of many at several times, as another program on the same core
+    doubles it."""
+    best, limit = 1.0, 0.005
+    for attempt in range(4):
+        time.sleep(10 if attempt > 0 else 0)
+        for _ in range(200):
+            process = subprocess.Popen([binary, "--version"], stdout=subprocess.DEVNULL)
+            used = os.wait4(process.pid, 0)[2]
+            process.returncode = 0
+            best = min(best, used.ru_utime + used.ru_stime)
+        if best < limit:
+            return None
+    return f"{best * 1000:.1f} ms at best"
 
 
 def check_names(binary, folder):

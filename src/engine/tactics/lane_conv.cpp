@@ -83,6 +83,9 @@ class LaneKernel final : public TiledProduct {
       : TiledProduct(r, conv.size, tiles, TileFinish(r, 3, conv.size, tiles)),
         lanes_(lanes_of(conv)),
         window_(std::move(conv.window)) {
+    const size_t last = window_.rank() - 1;
+    if (window_.kernel[last] == 3 && window_.strides[last] == 1 && window_.dilations[last] == 1)
+      line_ = window_.out[last];
     r.product({lanes_.taps, lanes_.inputs, conv.size.n + kernels::kLaneBlock * lanes_.groups});
     r.check_elements(r.row_input(1), {lanes_.packed_floats()});
     r.optional_elements(2, {kernels::lane_bias_floats(lanes_)});
@@ -96,9 +99,27 @@ class LaneKernel final : public TiledProduct {
     const int64_t channels = lanes_.in_channels();
     std::fill_n(padding, channels, 0.0F);
     auto* const pixels = static_cast<const float**>(scratch);
-    kernels::visit_pixels(window_, first, count, [&](int64_t row, int64_t tap, int64_t pixel) {
-      pixels[tap * count + row] = pixel < 0 ? padding : x + pixel * channels;
-    });
+    const size_t last = window_.rank() - 1;
+    const int64_t length = window_.out[last], step = window_.strides[last];
+    const auto pixels_before = [step](int64_t distance) {
+      return distance <= 0 ? 0 : (distance + step - 1) / step;
+    };
+    for (int64_t row = 0; row < count;) {  // line by line of the result
+      const int64_t some = std::min(count - row, length - (first + row) % length);
+      const kernels::Positions position(window_, first + row);
+      kernels::for_tap_rows(window_, position, [&](int64_t tap, int64_t element) {
+        for (int64_t t = 0; t < window_.kernel[last]; ++t) {
+          const int64_t at = position.start(last) + t * window_.dilations[last];
+          const int64_t inside = element < 0 ? some : std::min(some, pixels_before(-at)),
+                        behind = std::clamp(pixels_before(window_.in[last] - at), inside, some);
+          const float** const to = pixels + (tap + t) * count + row;
+          std::fill(to, to + inside, padding);
+          for (int64_t i = inside; i < behind; ++i) to[i] = x + (element + at + i * step) * channels;
+          std::fill(to + behind, to + some, padding);
+        }
+      });
+      row += some;
+    }
     return scratch;
   }
 
@@ -109,12 +130,14 @@ class LaneKernel final : public TiledProduct {
     const int64_t stride = direct ? size().n : tile.stride;
     kernels::lane_products(lanes_, static_cast<const float*>(args.inputs[1]),
                            static_cast<const float* const*>(tile.left), tile.rows, tile.column, tile.columns,
-                           static_cast<const float*>(args.inputs[2]), sums, stride);
+                           static_cast<const float*>(args.inputs[2]), sums, stride,
+                           {line_, line_ == 0 ? 0 : tile.row % line_});
     if (!direct) finish().run(args, tile.row, tile.rows, tile.column, tile.columns, sums, stride, tile.spare);
   }
 
   LaneConv lanes_;
   kernels::Window window_;
+  int64_t line_ = 0;  ///< pixels of a line of the result, where each sees three neighbours of a line; else 0
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
@@ -131,7 +154,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "lane_conv",
     .summary = "convolution in groups of several channels, an output channel in each lane, channels last",
-    .version = 2,
+    .version = 3,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

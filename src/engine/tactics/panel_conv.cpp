@@ -1,4 +1,5 @@
-// Convolution as a product of gathered rows with panels of weights in 32 or 16 bits, channels last.
+// Convolution as a product of gathered rows with panels of weights in 32 or 16 bits, channels last or in
+// blocks of them.
 #include "engine/tactics/panel_product.h"
 #include "engine/tactics/tactic_list.h"
 #include "kernels/convert/convert.h"
@@ -32,35 +33,40 @@ std::string propose(const Problem& p, Proposals& proposals) {
     source.arrange = [outputs = conv.size.n, inputs, taps](const float* w) {
       return taps_first(w, outputs, inputs, taps);
     };
-  propose_panels(
-      p, p.node().input(0), source, conv.size, !is_pointwise(conv.window), p.region().epilogue,
-      Layout::channels_last(), 0.6, [&](Candidate& b) { write_conv_product(conv, b.step.parameters); },
-      proposals);
+  for (const Layout layout : product_layouts(p, conv))
+    propose_panels(
+        p, p.node().input(0), source, conv.size, layout.is_blocked() || !is_pointwise(conv.window),
+        p.region().epilogue, layout, 0.6, [&](Candidate& b) { write_conv_product(conv, b.step.parameters); },
+        proposals);
   return {};
 }
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r = read_panel_step(plan, step);
   r.input(0);
-  ConvProduct conv = read_conv_product(r);
+  const Layout layout = product_layout(r);
+  ConvProduct conv = read_conv_product(r, ConvGroups::kRefused, layout);
   StepReader::check(!conv.is_depthwise, "its channels have groups of their own");
   const auto window = std::make_shared<const kernels::Window>(std::move(conv.window));
   const int64_t c = conv.in_channels, k = conv.size.k;
+  const kernels::ImagePlaces places{c, window->in_size(), layout.is_blocked() ? layout.block : c};
   PanelKernel::Gather gather;
-  if (!is_pointwise(*window))
-    gather = [window, c, k](const float* x, int64_t first, int64_t count, float* rows) {
+  if (layout.is_blocked() || !is_pointwise(*window))
+    gather = [window, places, c, k](const float* x, int64_t first, int64_t count, float* rows) {
       kernels::gather_rows(*window, c, first, count, k, rows, [&](int64_t pixel, int64_t n, float* to) {
-        std::copy_n(x + pixel * c, n * c, to);
+        places.read(x, pixel, n, to,
+                    [](const float* from, int64_t numbers, float* at) { std::copy_n(from, numbers, at); });
       });
     };
   return std::make_unique<PanelKernel>(
       r, conv.size, std::move(gather),
-      [window, c, k](const float* x, int64_t first, int64_t count, uint16_t* rows) {
-        kernels::gather_rows(*window, c, first, count, k + k % 2, rows,
-                             [&](int64_t pixel, int64_t n, uint16_t* to) {
-                               kernels::narrow_row(kernels::NarrowType::kBfloat16, x + pixel * c, to,
-                                                   static_cast<size_t>(n * c));
-                             });
+      [window, places, c, k](const float* x, int64_t first, int64_t count, uint16_t* rows) {
+        kernels::gather_rows(
+            *window, c, first, count, k + k % 2, rows, [&](int64_t pixel, int64_t n, uint16_t* to) {
+              places.read(x, pixel, n, to, [](const float* from, int64_t numbers, uint16_t* at) {
+                kernels::narrow_row(kernels::NarrowType::kBfloat16, from, at, static_cast<size_t>(numbers));
+              });
+            });
       });
 }
 
@@ -68,8 +74,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef def = {
     .name = "panel_conv",
-    .summary = "convolution as a product with panels of weights in 32 or 16 bits, channels last",
-    .version = 7,
+    .summary = "convolution as a product with panels of weights in 32 or 16 bits, channels last or in blocks",
+    .version = 8,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -114,6 +114,7 @@ void propose_panels(const Problem& p, const Value* x, const PanelSource& source,
   const UnalignedTensor& weights = source.weights->tensor();
   const auto add = [&](std::string variant, NumericsClass numerics, DType dtype, bool rounds) {
     const kernels::PanelMatrix matrix{size.n, size.k, panel_type(dtype)};
+    if (layout.is_blocked()) variant += " " + layout.str();
     Candidate& b = proposals.add(std::move(variant), numerics);
     b.add_input(x, layout);
     b.add_constant(
@@ -179,7 +180,8 @@ void PanelKernel::compute(const KernelArgs& args, const Tile& tile) const noexce
                 count = (tile.columns + kernels::kPanelColumns - 1) / kernels::kPanelColumns;
   const float* const bias =
       args.inputs[2] == nullptr ? nullptr : static_cast<const float*>(args.inputs[2]) + tile.column;
-  const bool direct = finish().is_plain() && tile.columns % kernels::kPanelColumns == 0;
+  const bool direct =
+      finish().is_plain() && finish().has_rows() && tile.columns % kernels::kPanelColumns == 0;
   auto* const sums = direct ? reinterpret_cast<float*>(finish().result(args, tile.row, tile.column))
                             : static_cast<float*>(tile.sums);
   const int64_t stride = direct ? size().n : tile.stride;

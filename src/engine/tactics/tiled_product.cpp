@@ -128,6 +128,24 @@ std::string read_conv_product(const Problem& p, ConvProduct& conv, ConvGroups gr
   return tile_epilogue_refusal(p, p.region().epilogue);
 }
 
+std::vector<Layout> product_layouts(const Problem& p, const ConvProduct& conv) {
+  std::vector<Layout> layouts = {Layout::channels_last()};
+  if (p.output_dtype(0) != DType::kFloat32) return layouts;
+  for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0)))
+    if (layout.is_blocked() && conv.in_channels % layout.block == 0 && conv.size.n % layout.block == 0)
+      layouts.push_back(layout);
+  return layouts;
+}
+
+Layout product_layout(const StepReader& r) {
+  const PlanValue &in = r.any_input(0), &out = r.any_output(0);
+  if (!in.layout.is_blocked()) return Layout::channels_last();
+  StepReader::check(in.shape.rank() >= 3 && out.shape.rank() == in.shape.rank() &&
+                        in.shape[1] % in.layout.block == 0 && out.shape[1] % in.layout.block == 0,
+                    "it makes {} of {} in {}", out.shape.str(), in.shape.str(), in.layout.str());
+  return in.layout;
+}
+
 void write_conv_product(const ConvProduct& conv, Parameters& parameters) {
   parameters.set("kernel", conv.window.kernel);
   parameters.set("strides", conv.window.strides);
@@ -183,7 +201,8 @@ void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epil
   for (size_t i = 0; i < epilogue.size(); ++i) {
     spec.entries[i].may_accumulate = false;
     if (epilogue[i].operand == nullptr) continue;
-    const auto q = quantization_of(epilogue[i].operand);
+    // Numbers of 8 bits are not stored in blocks.
+    const auto q = layout.is_blocked() ? std::nullopt : quantization_of(epilogue[i].operand);
     if (q) spec.entries[i].format.dtype = q->dtype;
     scales.push_back(q ? double{q->scale} : 1);
     zero_points.push_back(q ? q->zero_point : 0);
@@ -202,8 +221,14 @@ TileFinish::TileFinish(const StepReader& r, size_t inputs, const ProductSize& si
   const PlanValue& out = r.any_output(0);
   const std::optional<PointwiseType> type = type_of(out.dtype);
   const bool sums = is_plain() && out.dtype == DType::kInt32;
-  StepReader::check((sums || type.has_value()) && !out.layout.is_blocked(), "its result is {} in {}",
-                    dtype_name(out.dtype), out.layout.str());
+  StepReader::check(
+      (sums || type.has_value()) &&
+          (!out.layout.is_blocked() || (out.dtype == DType::kFloat32 && out.shape.rank() > 2 &&
+                                        size.n == out.shape[1] && size.n % out.layout.block == 0)),
+      "its result is {} in {}", dtype_name(out.dtype), out.layout.str());
+  places_ = out.layout.is_blocked()
+                ? kernels::ImagePlaces{size.n, out.shape.numel(2, out.shape.size()), out.layout.block}
+                : kernels::ImagePlaces{size.n, 1, size.n};
   StepReader::check(!is_plain() || sums || out.dtype == DType::kFloat32, "its result is {}",
                     dtype_name(out.dtype));
   r.check_elements(out, {size.m, size.n});
@@ -225,12 +250,12 @@ void TileFinish::add_operands(const StepReader& r) {
     const bool whole = v.shape.numel() == size_.m * size_.n && size_.m > 1,
                column = v.shape.numel() == size_.n;
     StepReader::check(
-        type.has_value() && !v.layout.is_blocked() &&
-            (whole ? same_memory(v.shape, v.layout, out.layout) : column || v.shape.numel() == 1),
+        type.has_value() && (whole ? same_memory(v.shape, v.layout, out.layout)
+                                   : !v.layout.is_blocked() && (column || v.shape.numel() == 1)),
         "'{}' of shape {} in {} does not fit its result", v.name, v.shape.str(), v.layout.str());
-    operands_.push_back({static_cast<size_t>(e.position), whole ? size_.n : 0,
-                         whole || (column && size_.n > 1) ? 1 : 0, storage_bytes(v.dtype, 1)});
-    types_.push_back({*type, {operands_.back().row_stride, operands_.back().column_stride}});
+    operands_.push_back({static_cast<size_t>(e.position), whole, whole || (column && size_.n > 1) ? 1 : 0,
+                         storage_bytes(v.dtype, 1)});
+    types_.push_back({*type, {whole ? places_.block : 0, operands_.back().column_stride}});
   }
 }
 
@@ -267,8 +292,7 @@ void TileFinish::find_common_end() {
   bool adds_first = false, adds_last = false;
   for (const EpilogueSpec::Entry& e : entries) {
     if (e.op == PointwiseOp::kAdd) {
-      if (adds_first || adds_last || types_[1].type != PointwiseType::kFloat32 ||
-          operands_[0].row_stride == 0)
+      if (adds_first || adds_last || types_[1].type != PointwiseType::kFloat32 || !operands_[0].is_whole)
         return;
       (end ? adds_last : adds_first) = true;
     } else {
@@ -299,39 +323,61 @@ void TileFinish::make_program(const StepReader& r, std::span<const int64_t> rows
     running = append_checked(program, e.op, {running, operand, -1}, e.a, e.b);
   }
   program.add_result(running);
+  const auto add_loop = [&](int64_t count, int64_t width) {
+    if (count == 0 || width == 0) return;
+    std::vector<kernels::PointwiseOperand> operands = types_;
+    operands[0].strides = {columns, 1};
+    loops_.push_back(
+        {count, width, checked_loop(program, Shape{count, width}, std::move(operands), {result_type_})});
+  };
+  if (has_rows()) {
+    for (const int64_t count : rows)
+      for (const int64_t width : {std::min(columns, size_.n), size_.n % columns}) add_loop(count, width);
+    return;
+  }
+  // Rows of a tile that belong to two images are finished one by one.
   for (const int64_t count : rows)
-    for (const int64_t width : {std::min(columns, size_.n), size_.n % columns})
-      if (count > 0 && width > 0) {
-        std::vector<kernels::PointwiseOperand> operands = types_;
-        operands[0].strides = {columns, 1};
-        loops_.push_back(
-            {count, width, checked_loop(program, Shape{count, width}, std::move(operands), {result_type_})});
-      }
+    if (count > 1) add_loop(count, places_.block);
+  add_loop(1, places_.block);
 }
 
 void TileFinish::run(const KernelArgs& args, int64_t row, int64_t rows, int64_t column, int64_t columns,
                      const float* values, int64_t stride, void* spare) const noexcept {
-  char* const out = result(args, row, column);
-  const size_t bytes = static_cast<size_t>(columns) * width_;
+  if (has_rows()) return run_rows(args, row * size_.n + column, rows, column, columns, values, stride, spare);
+  const bool by_row = !is_plain() && !common_end_ && row % places_.pixels + rows > places_.pixels;
+  while (rows > 0) {
+    const int64_t some = by_row ? 1 : std::min(rows, places_.pixels - row % places_.pixels);
+    for (int64_t c = 0; c < columns; c += places_.block)
+      run_rows(args, places_.of(row, column + c), some, column + c, places_.block, values + c, stride, spare);
+    row += some;
+    rows -= some;
+    values += some * stride;
+  }
+}
+
+void TileFinish::run_rows(const KernelArgs& args, int64_t place, int64_t rows, int64_t column,
+                          int64_t columns, const float* values, int64_t stride, void* spare) const noexcept {
+  const auto width = static_cast<int64_t>(width_), pitch = places_.block;
+  char* const out = static_cast<char*>(args.outputs[0]) + place * width;
+  const auto bytes = static_cast<size_t>(columns * width);
   if (is_plain()) {
-    for (int64_t r = 0; r < rows; ++r) std::memcpy(out + r * pitch(), values + r * stride, bytes);
+    for (int64_t r = 0; r < rows; ++r) std::memcpy(out + r * pitch * width, values + r * stride, bytes);
     return;
   }
   if (common_end_) {
     const float* addend = nullptr;
-    if (!operands_.empty())
-      addend = static_cast<const float*>(args.inputs[operands_[0].position]) + row * size_.n + column;
-    kernels::finish_rows(*common_end_, rows, columns, values, stride, addend, size_.n,
-                         reinterpret_cast<float*>(out), size_.n);
+    if (!operands_.empty()) addend = static_cast<const float*>(args.inputs[operands_[0].position]) + place;
+    kernels::finish_rows(*common_end_, rows, columns, values, stride, addend, pitch,
+                         reinterpret_cast<float*>(out), pitch);
     return;
   }
   std::array<const void*, kernels::kMaxPointwiseRegisters> operands;
   operands[0] = values;
   for (size_t i = 0; i < operands_.size(); ++i)
     operands[i + 1] = static_cast<const char*>(args.inputs[operands_[i].position]) +
-                      (row * operands_[i].row_stride + column * operands_[i].column_stride) *
+                      (operands_[i].is_whole ? place : column * operands_[i].column_stride) *
                           static_cast<int64_t>(operands_[i].width);
-  const bool whole = columns == size_.n;
+  const bool whole = columns == pitch;
   void* results[] = {whole ? out : spare};
   for (const Loop& l : loops_)
     if (l.rows == rows && l.columns == columns) {
@@ -340,7 +386,8 @@ void TileFinish::run(const KernelArgs& args, int64_t row, int64_t rows, int64_t 
     }
   if (whole) return;
   for (int64_t r = 0; r < rows; ++r)
-    std::memcpy(out + r * pitch(), static_cast<const char*>(spare) + static_cast<size_t>(r) * bytes, bytes);
+    std::memcpy(out + r * pitch * width, static_cast<const char*>(spare) + static_cast<size_t>(r) * bytes,
+                bytes);
 }
 
 TiledProduct::TiledProduct(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,

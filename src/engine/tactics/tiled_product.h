@@ -12,6 +12,7 @@
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic.h"
 #include "kernels/conv.h"
+#include "kernels/image_rows.h"
 #include "kernels/panel/finish_rows.h"
 
 namespace assay::engine {
@@ -53,6 +54,11 @@ struct ConvProduct {
   int64_t groups = 1;         ///< of several channels: k counts those of one
   ProductSize size;
 };
+/// Layouts in which rows and results of a convolution of float32 images may lie, both in the same: channels
+/// last, and blocks of which the channels of both are a multiple.
+std::vector<Layout> product_layouts(const Problem& p, const ConvProduct& conv);
+/// The layout of a step's images that product_layouts() returned, of which its result's is checked.
+Layout product_layout(const StepReader& r);
 /// Whether groups of several channels are taken.
 enum class ConvGroups : uint8_t { kRefused, kTaken };
 /// The window and the weights of a convolution with constant weights. Returns why not, or nothing.
@@ -105,7 +111,9 @@ class TileFinish {
   const EpilogueSpec& spec() const { return spec_; }
   /// Nothing happens to the numbers: they may be written where they belong.
   bool is_plain() const { return spec_.entries.empty(); }
-  /// Where a tile's first element lies in the result, and the distance of its rows.
+  /// Rows of the result lie one after the other, not in blocks of columns.
+  bool has_rows() const { return places_.block == size_.n; }
+  /// Where a tile's first element lies in a result that has rows, and their distance.
   char* result(const KernelArgs& args, int64_t row, int64_t column) const {
     return static_cast<char*>(args.outputs[0]) + (row * size_.n + column) * static_cast<int64_t>(width_);
   }
@@ -117,7 +125,8 @@ class TileFinish {
  private:
   struct Operand {
     size_t position;  ///< among the step's inputs
-    int64_t row_stride, column_stride;
+    bool is_whole;    ///< lies as the result does
+    int64_t column_stride;
     size_t width;
   };
   struct Loop {
@@ -127,9 +136,13 @@ class TileFinish {
   void add_operands(const StepReader& r);
   void find_common_end();
   void make_program(const StepReader& r, std::span<const int64_t> rows, int64_t columns);
+  /// Numbers that lie in rows `places_.block` apart, from element `place` of the result on.
+  void run_rows(const KernelArgs& args, int64_t place, int64_t rows, int64_t column, int64_t columns,
+                const float* values, int64_t stride, void* spare) const noexcept;
 
   ProductSize size_;
-  size_t width_ = 4;  ///< bytes of an element of the result
+  kernels::ImagePlaces places_;  ///< of the result
+  size_t width_ = 4;             ///< bytes of an element of the result
   EpilogueSpec spec_;
   std::vector<Operand> operands_;
   std::vector<kernels::PointwiseOperand> types_;

@@ -1,7 +1,7 @@
-// Convolution by 3x3 windows with stride 1 after Winograd, channels last: fewer multiplications for more
-// rounding. Tiles of 2x2 stay within what a plain sum is expected to err; those of 4x4 do where so many
-// channels are summed up that the sums' own rounding outweighs that of the transforms. Infinities and NaN
-// would spread over a tile, so tiles that hold some are computed as they are defined.
+// Convolution by 3x3 windows with stride 1 after Winograd, channels last or in blocks of them: fewer
+// multiplications for more rounding. Tiles of 2x2 stay within what a plain sum is expected to err; those of
+// 4x4 do where so many channels are summed up that the sums' own rounding outweighs that of the transforms.
+// Infinities and NaN would spread over a tile, so tiles that hold some are computed as they are defined.
 #include "kernels/winograd/winograd.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ std::string form_refusal(const ConvProduct& conv) {
   return {};
 }
 
-WinogradSize size_of(const ConvProduct& conv, int64_t m) {
+WinogradSize size_of(const ConvProduct& conv, int64_t m, Layout layout) {
   const kernels::Window& w = conv.window;
   return {.batch = conv.size.m / w.out_size(),
           .in_height = w.in[0],
@@ -57,7 +57,8 @@ WinogradSize size_of(const ConvProduct& conv, int64_t m) {
           .pad_left = w.begin[1],
           .m = m,
           .down = w.dilations[0],
-          .right = w.dilations[1]};
+          .right = w.dilations[1],
+          .in_block = layout.is_blocked() ? layout.block : 0};
 }
 
 ProductSize product_of(const WinogradSize& size) {
@@ -122,19 +123,19 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = read_conv_product(p, conv); !reason.empty()) return reason;
   if (std::string reason = form_refusal(conv); !reason.empty()) return reason;
   if (!all_finite(p, *p.input_constant(1))) return "a weight is infinite or NaN";
-  for (const int64_t m : {2, 4}) {
-    const WinogradSize size = size_of(conv, m);
+  const auto add = [&](int64_t m, Layout layout) {
+    const WinogradSize size = size_of(conv, m, layout);
     const kernels::PanelMatrix matrix = matrix_of(size);
-    Candidate& b = proposals.add(fmt::format("{0}x{0}", m),
+    Candidate& b = proposals.add(fmt::format("{0}x{0}{1}", m, layout.is_blocked() ? " " + layout.str() : ""),
                                  m == 2 || conv.in_channels >= kernels::kWinogradLargeTileChannels
                                      ? NumericsClass::kReassociated
                                      : NumericsClass::kLowered);
-    b.add_input(p.node().input(0), Layout::channels_last());
+    b.add_input(p.node().input(0), layout);
     const UnalignedTensor& weights = *p.input_constant(1);
     b.add_constant(p.node().input(1)->name(), weights, fmt::format("Winograd {0}x{0} in panels", m),
                    [weights, size] { return pack(weights, size); });
     add_padded_bias(p.node().input(2), 1, matrix.panels() * kernels::kPanelColumns, b);
-    b.add_output(p.region().output(), Layout::channels_last());
+    b.add_output(p.region().output(), layout);
     write_conv_product(conv, b.step.parameters);
     b.step.parameters.set("m", m);
     b.step.scratch_bytes = tiles_of(size, p.config().threads).scratch_bytes();
@@ -143,8 +144,10 @@ std::string propose(const Problem& p, Proposals& proposals) {
         estimate_with_weights(2.0 * static_cast<double>(size.points()) * static_cast<double>(product.m) *
                                   static_cast<double>(product.n) * static_cast<double>(product.k),
                               static_cast<double>(size.points() * matrix.bytes()), m == 2 ? 0.58 : 0.55);
-    write_tile_epilogue(p, p.region().epilogue, Layout::channels_last(), b);
-  }
+    write_tile_epilogue(p, p.region().epilogue, layout, b);
+  };
+  for (const Layout layout : product_layouts(p, conv))
+    for (const int64_t m : {2, 4}) add(m, layout);
   return {};
 }
 
@@ -219,8 +222,11 @@ class WinogradKernel final : public TiledProduct {
     // The rows lie in this chunk's own scratch memory, behind what was gathered.
     auto* const rows =
         reinterpret_cast<float*>(static_cast<char*>(tile.gathered) + plain_rows_at(winograd_, tile.rows));
-    kernels::gather_rows(window_, c, row, count, 9 * c, rows,
-                         [&](int64_t pixel, int64_t n, float* to) { std::copy_n(x + pixel * c, n * c, to); });
+    kernels::gather_rows(window_, c, row, count, 9 * c, rows, [&](int64_t pixel, int64_t n, float* to) {
+      winograd_.in_places().read(x, pixel, n, to, [](const float* from, int64_t numbers, float* at) {
+        std::copy_n(from, numbers, at);
+      });
+    });
     for (int64_t k = 0; k < tile.columns; k += kernels::kPanelColumns) {
       const auto* const panel = static_cast<const float*>(args.inputs[1]) +
                                 (tile.column + k) / kernels::kPanelColumns * (matrix_.panel_bytes() / 4);
@@ -238,11 +244,12 @@ class WinogradKernel final : public TiledProduct {
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 3, kernels::kMaxPointwiseRegisters);
   r.input(0);
-  const ConvProduct conv = read_conv_product(r);
+  const Layout layout = product_layout(r);
+  const ConvProduct conv = read_conv_product(r, ConvGroups::kRefused, layout);
   if (const std::string reason = form_refusal(conv); !reason.empty()) StepReader::check(false, "{}", reason);
   const int64_t m = r.number("m", 2, 4);
   StepReader::check(m != 3, "it has tiles of 3x3");
-  const WinogradSize size = size_of(conv, m);
+  const WinogradSize size = size_of(conv, m, layout);
   return std::make_unique<WinogradKernel>(r, conv, size, tiles_of(size, r.plan().threads));
 }
 
@@ -250,8 +257,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef def = {
     .name = "winograd_conv",
-    .summary = "3x3 convolution with stride 1, dilated or not, after Winograd, channels last",
-    .version = 8,
+    .summary = "3x3 convolution with stride 1, dilated or not, after Winograd, channels last or in blocks",
+    .version = 9,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

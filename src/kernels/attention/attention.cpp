@@ -174,15 +174,14 @@ float largest_of(const float* x, int64_t n) {
 /// e^x for x <= 0, where only its share of a sum of at least 1 counts: 0 where it would be subnormal, errors
 /// of x beside multiples of log 2 stay. NaN stays NaN.
 HWY_INLINE VF exp_of_negative(VF x) {
-  const VF least = constant(-87.33654F);
 #if HWY_TARGET == HWY_AVX3
-  const VF n = hn::Round(hn::Mul(x, constant(1.44269504F)));
+  return exp_of_part(x);
 #else
+  const VF least = constant(-87.33654F);
   const I i;
   const VF magic = constant(12582912.0F);
   const VF shifted = hn::MulAdd(hn::Max(x, least), constant(1.44269504F), magic);
   const VF n = hn::Sub(shifted, magic);
-#endif
   const VF r = hn::NegMulAdd(n, constant(0.693147182F), x);
   VF p = constant(0.00138145988F);
   p = hn::MulAdd(p, r, constant(0.00836871658F));
@@ -191,36 +190,43 @@ HWY_INLINE VF exp_of_negative(VF x) {
   p = hn::MulAdd(p, r, constant(0.49999994F));
   p = hn::MulAdd(p, r, constant(1.0F));
   p = hn::MulAdd(p, r, constant(1.0F));
-#if HWY_TARGET == HWY_AVX3
-  return hn::IfThenZeroElse(hn::Lt(x, least), scale_by_power(p, n));
-#else
   // The last bits of `shifted` are n.
   const VF y = hn::BitCast(F(), hn::Add(hn::BitCast(i, p), hn::ShiftLeft<23>(hn::BitCast(i, shifted))));
   return hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenZeroElse(hn::Lt(x, least), y));
 #endif
 }
+HWY_INLINE Vectors exp_of_negative(const Vectors& x) {
+#if HWY_TARGET == HWY_AVX3
+  return exp_of_part(x);
+#else
+  return each([](VF v) HWY_ATTR { return exp_of_negative(v); }, x);
+#endif
+}
 
 /// x = e^(x - m); returns the sum.
 float exponentiate(float* x, int64_t n, float m) {
-  VF a = hn::Zero(F()), b = a;
   const VF vm = constant(m);
+  const int64_t step = static_cast<int64_t>(kTogether) * lanes();
+  VF sum = hn::Zero(F());
   int64_t i = 0;
-  for (; i + 2 * lanes() <= n; i += 2 * lanes()) {
-    const VF v = exp_of_negative(hn::Sub(hn::LoadU(F(), x + i), vm)),
-             w = exp_of_negative(hn::Sub(hn::LoadU(F(), x + i + lanes()), vm));
-    a = hn::Add(a, v);
-    b = hn::Add(b, w);
-    hn::StoreU(v, F(), x + i);
-    hn::StoreU(w, F(), x + i + lanes());
+  if (n >= step) {
+    Vectors sums = each([](VF) HWY_ATTR { return hn::Zero(F()); }, load_together(x));
+    for (; i + step <= n; i += step) {
+      const Vectors e = exp_of_negative(sub(load_together(x + i), vm));
+      sums = add(sums, e);
+      store_together(e, x + i);
+    }
+    ASSAY_UNROLL
+    for (size_t v = 0; v < kTogether; ++v) sum = hn::Add(sum, sums.v[v]);
   }
   for (; i < n; i += lanes()) {
     const auto count = static_cast<size_t>(std::min(lanes(), n - i));
     const bool whole = count == hn::Lanes(F());
     const VF v = exp_of_negative(hn::Sub(whole ? hn::LoadU(F(), x + i) : load_first(x + i, count), vm));
-    a = hn::Add(a, whole ? v : hn::IfThenElseZero(hn::FirstN(F(), count), v));
+    sum = hn::Add(sum, whole ? v : hn::IfThenElseZero(hn::FirstN(F(), count), v));
     whole ? hn::StoreU(v, F(), x + i) : store_first(v, x + i, count);
   }
-  return hn::GetLane(hn::SumOfLanes(F(), hn::Add(a, b)));
+  return hn::GetLane(hn::SumOfLanes(F(), sum));
 }
 
 void scale_row(const float* x, float factor, float* y, int64_t n) {

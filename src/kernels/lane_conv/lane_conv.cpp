@@ -23,6 +23,8 @@ inline constexpr int64_t kLaneVectors = kLaneBlock / kLaneCount;
 inline constexpr bool kManyRegisters = kLaneVectors == 1;
 /// Rows whose sums, and the vectors that these are made from, fill the registers.
 inline constexpr int64_t kSharedRows = kManyRegisters ? 12 : 6;
+/// The same for pixels of a line.
+inline constexpr int64_t kLineRows = kManyRegisters ? 14 : 8, kLineTaps = 3;
 /// Vectors of one group that an element of a row is multiplied with before it is left.
 inline constexpr int64_t kOwnVectors = kManyRegisters ? 4 : 2;
 constexpr int64_t own_rows(int64_t vectors) { return vectors == kOwnVectors ? 6 : 8; }
@@ -78,6 +80,39 @@ HWY_NOINLINE void shared_tile(const LaneTile& t) {
   for (int64_t r = 0; r < R; ++r) store_lanes(acc[r], t.sums + r * t.stride, t.count);
 }
 
+/// The same for R pixels of a line: what is picked from a pixel is multiplied for up to three of them.
+/// Picking takes one of the two units that multiply.
+template <int64_t R>
+HWY_NOINLINE void line_tile(const LaneTile& t) {
+  const LF f;
+  VL acc[R];
+  ASSAY_UNROLL
+  for (int64_t r = 0; r < R; ++r) acc[r] = t.bias == nullptr ? hn::Zero(f) : hn::LoadU(f, t.bias);
+  const float* w = t.w;
+  const float* const* pixels = t.pixels;
+  const int64_t tap = t.inputs * kLaneBlock;
+  for (int64_t line = 0; line < t.taps; line += kLineTaps, pixels += kLineTaps * t.rows, w += 2 * tap) {
+    const float* seen[R + 2];
+    ASSAY_UNROLL
+    for (int64_t r = 0; r < R; ++r) seen[r] = pixels[r] + t.base;
+    seen[R] = pixels[t.rows + R - 1] + t.base;
+    seen[R + 1] = pixels[2 * t.rows + R - 1] + t.base;
+    for (int64_t i = 0; i < t.inputs; ++i, w += kLaneBlock) {
+      const VL weights[kLineTaps] = {hn::LoadU(f, w), hn::LoadU(f, w + tap), hn::LoadU(f, w + 2 * tap)};
+      const auto lanes = hn::SetTableIndices(f, t.lanes + i * kLaneCount);
+      ASSAY_UNROLL
+      for (int64_t p = 0; p < R + 2; ++p) {
+        const VL x = hn::TableLookupLanes(hn::LoadU(f, seen[p]), lanes);
+        ASSAY_UNROLL
+        for (int64_t k = 0; k < kLineTaps; ++k)
+          if (p - k >= 0 && p - k < R) acc[p - k] = hn::MulAdd(x, weights[k], acc[p - k]);
+      }
+    }
+  }
+  ASSAY_UNROLL
+  for (int64_t r = 0; r < R; ++r) store_lanes(acc[r], t.sums + r * t.stride, t.count);
+}
+
 /// Lanes of one group: all of them take the same input.
 template <int64_t N, int64_t R>
 HWY_NOINLINE void own_tile(const LaneTile& t) {
@@ -116,6 +151,10 @@ using LaneTileFunction = void (*)(const LaneTile&);
 template <int64_t... R>
 constexpr auto shared_tiles(std::integer_sequence<int64_t, R...>) {
   return std::array<LaneTileFunction, sizeof...(R)>{&shared_tile<R + 1>...};
+}
+template <int64_t... R>
+constexpr auto line_tiles(std::integer_sequence<int64_t, R...>) {
+  return std::array<LaneTileFunction, sizeof...(R)>{&line_tile<R + 1>...};
 }
 template <int64_t N, int64_t... R>
 constexpr auto own_tiles(std::integer_sequence<int64_t, R...>) {
@@ -161,8 +200,21 @@ LaneTile lane_tile(const LaneConv& conv, const float* const* pixels, int64_t row
           .count = 0};
 }
 
+/// Tiles of pixels of one line.
+void line_rows(LaneTile t, int64_t rows, const LaneLines& lines) {
+  static constexpr auto kTiles = line_tiles(std::make_integer_sequence<int64_t, kLineRows>());
+  for (int64_t first = 0; first < rows;) {
+    const int64_t count = std::min(rows - first, lines.length - (lines.place + first) % lines.length);
+    lane_rows(kTiles, t, count);
+    t.pixels += count;
+    t.sums += count * t.stride;
+    first += count;
+  }
+}
+
 void shared_products(const LaneConv& conv, const float* packed, const float* const* pixels, int64_t rows,
-                     int64_t first, int64_t count, const float* bias, float* sums, int64_t stride) {
+                     int64_t first, int64_t count, const float* bias, float* sums, int64_t stride,
+                     const LaneLines& lines) {
   static constexpr auto kTiles = shared_tiles(std::make_integer_sequence<int64_t, kSharedRows>());
   HWY_ALIGN int32_t lanes[kLaneBlock * kLaneCount];
   for (int64_t i = 0; i < conv.inputs; ++i)
@@ -175,7 +227,10 @@ void shared_products(const LaneConv& conv, const float* packed, const float* con
     t.sums = sums + o;
     t.stride = stride;
     t.count = count - o;
-    lane_rows(kTiles, t, rows);
+    if (lines.length > 0 && t.readable >= kLaneCount)
+      line_rows(t, rows, lines);
+    else
+      lane_rows(kTiles, t, rows);
   }
 }
 
@@ -200,10 +255,11 @@ void own_products(const LaneConv& conv, const float* w, const float* const* pixe
 }
 
 void products_of_lanes(const LaneConv& conv, const float* packed, const float* const* pixels, int64_t rows,
-                       int64_t first, int64_t count, const float* bias, float* sums, int64_t stride) {
+                       int64_t first, int64_t count, const float* bias, float* sums, int64_t stride,
+                       const LaneLines& lines) {
   // Where narrow vectors hold the outputs of one group alone, nothing is picked from a vector.
   if (conv.shares_blocks() && conv.outputs < kLaneCount)
-    return shared_products(conv, packed, pixels, rows, first, count, bias, sums, stride);
+    return shared_products(conv, packed, pixels, rows, first, count, bias, sums, stride, lines);
   for (int64_t o = first; o < first + count; o += conv.outputs) {
     const int64_t blocks = conv.shares_blocks() ? o / kLaneBlock : conv.blocks(o);
     own_products(conv, packed + blocks * conv.block_floats() + (conv.shares_blocks() ? o % kLaneBlock : 0),
@@ -238,8 +294,10 @@ void pack_lane_weights(const LaneConv& conv, const float* weights, float* packed
 }
 
 void lane_products(const LaneConv& conv, const float* packed, const float* const* pixels, int64_t rows,
-                   int64_t first, int64_t count, const float* bias, float* sums, int64_t stride) noexcept {
-  HWY_DYNAMIC_DISPATCH(products_of_lanes)(conv, packed, pixels, rows, first, count, bias, sums, stride);
+                   int64_t first, int64_t count, const float* bias, float* sums, int64_t stride,
+                   LaneLines lines) noexcept {
+  HWY_DYNAMIC_DISPATCH(products_of_lanes)
+  (conv, packed, pixels, rows, first, count, bias, sums, stride, lines);
 }
 
 }  // namespace assay::kernels

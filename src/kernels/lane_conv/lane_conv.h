@@ -39,12 +39,20 @@ void pack_lane_weights(const LaneConv& conv, const float* weights, float* packed
 /// Numbers that a bias has in memory: what follows that of the last channel is read and not used.
 inline int64_t lane_bias_floats(const LaneConv& conv) { return conv.out_channels() + kLaneBlock; }
 
+/// Rows as pixels of lines of the result, where windows are three taps wide without strides or dilations
+/// along them: of the three pixels that a row sees in a line of taps, the next row sees two.
+struct LaneLines {
+  int64_t length = 0;  ///< pixels of a line; 0: windows have another form
+  int64_t place = 0;   ///< of the first row in its line
+};
+
 /// sums[r, o] = bias[o] + sum over the taps t and inputs i of o's group of w[o, i, t] * pixels[t * rows +
 /// r][i] for the output channels [first, first + count); `first` is a multiple of unit(), and so is `count`,
 /// unless it ends with the last channel. pixels: where the channels of the pixel lie that row r sees at tap
 /// t, all of them readable. sums: `stride` from row to row, begin with channel `first`. `bias` may be null;
-/// it begins with that of channel 0.
+/// it begins with that of channel 0. The taps are whole lines of three where `lines` has a length.
 void lane_products(const LaneConv& conv, const float* packed, const float* const* pixels, int64_t rows,
-                   int64_t first, int64_t count, const float* bias, float* sums, int64_t stride) noexcept;
+                   int64_t first, int64_t count, const float* bias, float* sums, int64_t stride,
+                   LaneLines lines = {}) noexcept;
 
 }  // namespace assay::kernels

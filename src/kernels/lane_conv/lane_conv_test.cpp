@@ -17,10 +17,13 @@ struct Case {
   std::vector<float> x, w, bias, packed;
   std::vector<const float*> pixels;
 
-  Case(const LaneConv& c, int64_t number) : conv(c), rows(number) {
+  /// Rows that see any pixels; those of lines where `lines` has a length, by windows of lines of three taps.
+  Case(const LaneConv& c, int64_t number, const LaneLines& lines = {}) : conv(c), rows(number) {
     std::mt19937 random(7);
     std::uniform_real_distribution<float> uniform(-1, 1);
-    const int64_t seen = rows + c.taps;
+    const int64_t across = lines.length + 2,
+                  seen = lines.length == 0 ? rows + c.taps
+                                           : ((lines.place + rows - 1) / lines.length + c.taps / 3) * across;
     x.resize(static_cast<size_t>(seen * c.in_channels()));  // nothing behind the last pixel's channels
     w.resize(static_cast<size_t>(c.out_channels() * c.inputs * c.taps));
     bias.resize(static_cast<size_t>(lane_bias_floats(c)));
@@ -30,7 +33,11 @@ struct Case {
     pack_lane_weights(c, w.data(), packed.data());
     for (int64_t t = 0; t < c.taps; ++t)
       for (int64_t r = 0; r < rows; ++r)
-        pixels.push_back(x.data() + (r * 5 + t * 3) % seen * c.in_channels());
+        pixels.push_back(x.data() +
+                         c.in_channels() * (lines.length == 0
+                                                ? (r * 5 + t * 3) % seen
+                                                : ((lines.place + r) / lines.length + t / 3) * across +
+                                                      (lines.place + r) % lines.length + t % 3));
   }
   double expected(int64_t r, int64_t o, bool with_bias) const {
     double sum = with_bias ? bias[static_cast<size_t>(o)] : 0;
@@ -41,11 +48,11 @@ struct Case {
     return sum;
   }
   /// The output channels [first, first + count), between numbers that must stay as they are.
-  void check(int64_t first, int64_t count, bool with_bias) const {
+  void check(int64_t first, int64_t count, bool with_bias, LaneLines lines = {}) const {
     const int64_t stride = count + 3;
     std::vector<float> sums(static_cast<size_t>(rows * stride), 77);
     lane_products(conv, packed.data(), pixels.data(), rows, first, count, with_bias ? bias.data() : nullptr,
-                  sums.data(), stride);
+                  sums.data(), stride, lines);
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t o = 0; o < stride; ++o) {
         const float got = sums[static_cast<size_t>(r * stride + o)];
@@ -104,6 +111,25 @@ TEST(LaneConv, PartsBeginAndEndWithGroupsAndBlocks) {
       c.check(all / unit * unit == all ? all - unit : all / unit * unit,
               all / unit * unit == all ? unit : all - all / unit * unit, true);
     }
+  });
+}
+
+TEST(LaneConv, PixelsOfLinesShareWhatTheySee) {
+  on_every_target([&](const char* target) {
+    SCOPED_TRACE(target);
+    for (const LaneConv& form : kForms)
+      for (const int64_t length : {1, 2, 7, 14, 15, 31}) {
+        if (form.taps % 3 != 0) continue;
+        for (const int64_t rows : {1, 13, 48}) {
+          const LaneLines lines = {length, length / 2};
+          Case(form, rows, lines).check(0, form.out_channels(), rows == 13, lines);
+        }
+        const LaneLines lines = {length, 0};
+        Case special(form, 8, lines);
+        special.x[static_cast<size_t>(2 * form.in_channels())] = INFINITY;
+        special.x[static_cast<size_t>(3 * form.in_channels() - 1)] = NAN;
+        special.check(0, form.out_channels(), true, lines);
+      }
   });
 }
 

@@ -29,7 +29,21 @@ void rows_of(RowsToFinish p, Function function) {
   const F f;
   const size_t lanes = hn::Lanes(f);
   const auto count = static_cast<size_t>(p.columns);
-  for (int64_t r = 0; r < p.rows; ++r, p.x += p.x_stride, p.y += p.y_stride) {
+  int64_t r = 0;
+  if constexpr (std::is_invocable_v<Function, Vectors>)
+    if (count == lanes) {  // several rows of one vector
+      constexpr auto kRows = static_cast<int64_t>(kTogether);
+      const auto distance = [](int64_t stride) { return static_cast<size_t>(stride); };
+      for (; r + kRows <= p.rows; r += kRows, p.x += kRows * p.x_stride, p.y += kRows * p.y_stride) {
+        Vectors v = load_together(p.x, distance(p.x_stride));
+        if constexpr (kAdds == Adds::kFirst) v = add(v, load_together(p.addend, distance(p.addend_stride)));
+        v = function(v);
+        if constexpr (kAdds == Adds::kLast) v = add(v, load_together(p.addend, distance(p.addend_stride)));
+        store_together(v, p.y, distance(p.y_stride));
+        if constexpr (kAdds != Adds::kNothing) p.addend += kRows * p.addend_stride;
+      }
+    }
+  for (; r < p.rows; ++r, p.x += p.x_stride, p.y += p.y_stride) {
     size_t c = 0;
     if constexpr (std::is_invocable_v<Function, Vectors>)
       for (; c + kTogether * lanes <= count; c += kTogether * lanes) {

@@ -75,7 +75,7 @@ TEST(FinishRows, IsTheFunctionOfTheSum) {
   for (size_t i = 0; i < x.size(); ++i) addend[i] = static_cast<float>(i % 7) * 0.25F - 0.5F;
   const auto n = static_cast<int64_t>(x.size());
   for (const auto& [rows, function, slack] : functions)
-    for (const int64_t columns : {n, int64_t{1}, int64_t{13}, int64_t{32}})
+    for (const int64_t columns : {n, int64_t{1}, int64_t{8}, int64_t{13}, int64_t{16}, int64_t{32}})
       for (const int adds : {0, 1, 2}) {
         FinishRows finish = rows;
         finish.adds_last = adds == 2;

@@ -29,6 +29,8 @@ template <int64_t M>
 TilePixels<M + 2> pixels_of(const WinogradSize& size, const float* x, int64_t tile) {
   constexpr int64_t kSide = M + 2;
   const WinogradSize::Corner corner = size.corner(tile);
+  const ImagePlaces places = size.in_places();
+  const float* const image = x + places.of(corner.image * places.pixels, 0);
   const int64_t top = corner.y - size.pad_top, left = corner.x - size.pad_left;
   TilePixels<kSide> pixels{{},
                            top >= 0 && left >= 0 && top + (kSide - 1) * size.down < size.in_height &&
@@ -37,9 +39,7 @@ TilePixels<M + 2> pixels_of(const WinogradSize& size, const float* x, int64_t ti
     for (int64_t j = 0; j < kSide; ++j) {
       const int64_t y = top + i * size.down, x_at = left + j * size.right;
       const bool inside = y >= 0 && y < size.in_height && x_at >= 0 && x_at < size.in_width;
-      pixels.at[i * kSide + j] =
-          inside ? x + ((corner.image * size.in_height + y) * size.in_width + x_at) * size.in_channels
-                 : nullptr;
+      pixels.at[i * kSide + j] = inside ? image + (y * size.in_width + x_at) * places.block : nullptr;
     }
   return pixels;
 }
@@ -47,17 +47,19 @@ TilePixels<M + 2> pixels_of(const WinogradSize& size, const float* x, int64_t ti
 /// Transforms one tile, row by row of its points; true where all numbers are finite. An infinity or NaN shows
 /// in the first or last point of its row and column: between them these use every number of the tile.
 template <class D, bool kInside, int64_t kSide>
-bool transform_tile(D f, const TilePixels<kSide>& pixels, int64_t channels, float* to, int64_t point_stride) {
+bool transform_tile(D f, const TilePixels<kSide>& pixels, const ImagePlaces& places, float* to,
+                    int64_t point_stride) {
   using V = hn::Vec<D>;
+  constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
   V special = hn::Zero(f);  // 0 times numbers
-  for (int64_t k = 0; k < channels; k += static_cast<int64_t>(hn::Lanes(f))) {
+  for (int64_t k = 0, from = 0, left = places.block; k < places.channels; k += kLanes) {
     V columns[kSide][kSide];
     for (int64_t j = 0; j < kSide; ++j) {
       V d[kSide], transformed[kSide];
       ASSAY_UNROLL
       for (int64_t i = 0; i < kSide; ++i) {
         const float* p = pixels.at[i * kSide + j];
-        d[i] = kInside || p != nullptr ? hn::LoadU(f, p + k) : hn::Zero(f);
+        d[i] = kInside || p != nullptr ? hn::LoadU(f, p + from) : hn::Zero(f);
       }
       transform_input(d, transformed);
       ASSAY_UNROLL
@@ -72,6 +74,9 @@ bool transform_tile(D f, const TilePixels<kSide>& pixels, int64_t channels, floa
       for (int64_t j = 0; j < kSide; ++j)
         hn::StoreU(transformed[j], f, to + (i * kSide + j) * point_stride + k);
     }
+    from += kLanes;
+    left -= kLanes;
+    if (left == 0) from += places.block_distance() - places.block, left = places.block;
   }
   return hn::AllTrue(f, hn::Eq(special, hn::Zero(f)));
 }
@@ -79,12 +84,12 @@ bool transform_tile(D f, const TilePixels<kSide>& pixels, int64_t channels, floa
 template <int64_t M, class D>
 void input_tiles(D f, const WinogradSize& size, const float* x, int64_t first, int64_t count,
                  WinogradMatrices to, uint8_t* has_special) {
+  const ImagePlaces places = size.in_places();
   for (int64_t t = 0; t < count; ++t) {
     const auto pixels = pixels_of<M>(size, x, first + t);
     float* const row = to.data + t * to.row_stride;
-    const bool finite = pixels.all_inside
-                            ? transform_tile<D, true>(f, pixels, size.in_channels, row, to.point_stride)
-                            : transform_tile<D, false>(f, pixels, size.in_channels, row, to.point_stride);
+    const bool finite = pixels.all_inside ? transform_tile<D, true>(f, pixels, places, row, to.point_stride)
+                                          : transform_tile<D, false>(f, pixels, places, row, to.point_stride);
     has_special[t] = finite ? 0 : 1;
   }
 }
@@ -124,7 +129,7 @@ void with_vectors(int64_t channels, const Call& call) {
 
 void input_tiles_of(const WinogradSize& size, const float* x, int64_t first, int64_t count,
                     WinogradMatrices matrices, uint8_t* has_special) {
-  with_vectors(size.in_channels, [&](auto f) {
+  with_vectors(size.in_places().block, [&](auto f) {
     size.m == 2 ? input_tiles<2>(f, size, x, first, count, matrices, has_special)
                 : input_tiles<4>(f, size, x, first, count, matrices, has_special);
   });

@@ -9,9 +9,11 @@
 
 #include <cstdint>
 
+#include "kernels/image_rows.h"
+
 namespace assay::kernels {
 
-/// Images with channels last, whose channels are a multiple of kWinogradChannels.
+/// Images with channels last, or in blocks of them, whose channels are a multiple of kWinogradChannels.
 struct WinogradSize {
   int64_t batch = 0;
   int64_t in_height = 0, in_width = 0, in_channels = 0;
@@ -19,8 +21,12 @@ struct WinogradSize {
   int64_t pad_top = 0, pad_left = 0;
   int64_t m = 0;                ///< results of a tile along an axis: 2 or 4
   int64_t down = 1, right = 1;  ///< dilations: from a result of a tile to the next below it, and beside it
+  int64_t in_block = 0;         ///< input channels that lie side by side, a multiple of 8; 0: all
 
   int64_t points() const { return (m + 2) * (m + 2); }
+  ImagePlaces in_places() const {
+    return {in_channels, in_height * in_width, in_block == 0 ? in_channels : in_block};
+  }
   int64_t tiles() const { return batch * tiles_along(out_height, down) * tiles_along(out_width, right); }
   /// Where the first result of a tile lies.
   struct Corner {
