@@ -84,6 +84,20 @@ class EnginePanelTest : public EngineTest {
     EXPECT_EQ(got.count("panel_conv:" + storage) + got.count("panel_matmul:" + storage), count);
     EXPECT_EQ(got.count("evaluate"), 0U);
   }
+  /// With one to three threads, `count` steps run by `way`, and every output is what it should be.
+  void expect_chosen(BuilderConfig config, const std::string& way, size_t count) {
+    const std::vector<Tensor> reference = exact();
+    for (const int threads : {1, 2, 3}) {
+      const Runtime runtime({.threads = threads});
+      AlgorithmNames names;
+      config.algorithm_selector = &names;
+      const auto engine =
+          runtime.deserialize_engine(Builder(runtime).build_serialized_network(model, config));
+      const std::vector<Tensor> y = engine->create_execution_context()->infer(feed);
+      for (size_t i = 0; i < y.size(); ++i) expect_near(y[i], reference[i], way);
+      EXPECT_EQ(names.chosen.count(way), count) << way;
+    }
+  }
   void expect_every_form(size_t count) {
     for (const char* storage : {"float32", "float16", "bfloat16"}) expect_panels(storage, count);
   }
@@ -121,7 +135,6 @@ TEST_F(EnginePanelTest, WinogradOfEveryKind) {
             {conv({2, 16, 13, 9}, {8, 16, 3, 3}, {{"dilations", Ints{2, 4}}, {"pads", Ints{2, 4, 2, 4}}})}));
   output(conv({1, 8, 7, 7}, {8, 8, 3, 3}, {{"dilations", Ints{9, 1}}, {"pads", Ints{9, 1, 9, 1}}}));
   infer_shapes(*model);
-  const std::vector<Tensor> reference = exact();
   for (const char* m : {"2x2", "4x4"}) {
     BuilderConfig config{.optimization_level = 0, .bf16 = true};  // 4x4 rounds more
     config.disabled_tactics = {"dnnl_conv",
@@ -131,16 +144,7 @@ TEST_F(EnginePanelTest, WinogradOfEveryKind) {
                                "winograd_conv:" + std::string(m == std::string("2x2") ? "4x4" : "2x2"),
                                "winograd_conv:2x2 " + blocks(),
                                "winograd_conv:4x4 " + blocks()};
-    for (const int threads : {1, 2, 3}) {
-      const Runtime runtime({.threads = threads});
-      AlgorithmNames names;
-      config.algorithm_selector = &names;
-      const auto engine =
-          runtime.deserialize_engine(Builder(runtime).build_serialized_network(model, config));
-      const std::vector<Tensor> y = engine->create_execution_context()->infer(feed);
-      for (size_t i = 0; i < y.size(); ++i) expect_near(y[i], reference[i], m);
-      EXPECT_EQ(names.chosen.count("winograd_conv:" + std::string(m)), 6U);
-    }
+    expect_chosen(config, "winograd_conv:" + std::string(m), 6);
   }
 }
 
@@ -157,7 +161,6 @@ TEST_F(EnginePanelTest, BlocksOfChannels) {
   output(op("Mul", {conv({2, 32, 5, 4}, {32, 32, 3, 3}, {}), image({2, 32, 3, 2})}));
   output(op("Mul", {conv({3, 16, 5, 5}, {32, 16, 3, 3}, {{"dilations", Ints{2, 1}}}), weight({32, 1, 1})}));
   infer_shapes(*model);
-  const std::vector<Tensor> reference = exact();
   const std::vector<std::string> ways = {"winograd_conv:2x2", "winograd_conv:4x4", "panel_conv:float32"};
   for (const std::string& way : ways) {
     const std::string wanted = way + " " + block;
@@ -173,16 +176,7 @@ TEST_F(EnginePanelTest, BlocksOfChannels) {
       config.disabled_tactics.push_back(other);
       if (other != way) config.disabled_tactics.push_back(other + " " + block);
     }
-    for (const int threads : {1, 2, 3}) {
-      const Runtime runtime({.threads = threads});
-      AlgorithmNames names;
-      config.algorithm_selector = &names;
-      const auto engine =
-          runtime.deserialize_engine(Builder(runtime).build_serialized_network(model, config));
-      const std::vector<Tensor> y = engine->create_execution_context()->infer(feed);
-      for (size_t i = 0; i < y.size(); ++i) expect_near(y[i], reference[i], way);
-      EXPECT_EQ(names.chosen.count(wanted), 5U) << wanted;
-    }
+    expect_chosen(config, wanted, 5);
   }
 }
 

@@ -20,7 +20,7 @@
 #define ASSAY_KERNELS_PANEL_STORED_
 namespace assay::kernels {
 
-/// Of panels that are worked on together, in the first-level cache beside the rows of both sides.
+/// Of panels that are worked on together: as much as the first-level cache of most processors.
 inline constexpr int64_t kCachedBytes = 32 << 10;
 
 /// What a tile asks memory for, a line of each that is not null for every row of the matrix that it works
@@ -387,7 +387,7 @@ void block_product(const PanelBlock& b, const float* a, int64_t a_stride, int64_
                    float* sums, int64_t stride) {
   for (int64_t k = 0; k < b.depth; k += kDepth<float>)
     panel_block<Summation::kStraight, float>(
-        {a + k, a_stride, k > 0 || adds ? sums : nullptr, stride, sums, stride}, b.count,
+        {a + k, a_stride, k > 0 || adds ? sums : nullptr, k > 0 || adds ? stride : 0, sums, stride}, b.count,
         {b.data + k * kPanelColumns, b.panel, std::min(kDepth<float>, b.depth - k), nullptr, 0}, rows);
 }
 
