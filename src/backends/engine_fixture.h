@@ -48,6 +48,21 @@ class EngineTest : public testing::Test {
     return layer(g, std::move(type), arguments, {"y"}, {.attributes = std::move(attributes)})[0];
   }
   void output(Value* v) { g.outputs.push_back(v); }
+  /// What may follow convolutions: a batch norm behind a function and an operand of the whole result behind
+  /// that, an operand before the function, and what few kernels do. `make` makes a convolution, whose result
+  /// has this shape.
+  template <typename Make>
+  std::vector<Value*> ends(const Make& make, const Shape& shape) {
+    Shape channels(std::vector<int64_t>(shape.size() - 1, 1));
+    channels[0] = shape[1];
+    const auto whole = [&] { return input(fmt::format("whole{}", feed.size()), shape); };
+    Value* const scaled = op("Mul", {op("Relu", {make()}), weight(channels)});
+    Value* const shifted = op("Add", {scaled, weight(channels)});
+    std::vector<Value*> all = {op("Add", {shifted, whole()})};
+    all.push_back(op("Sigmoid", {op("Add", {make(), whole()})}));
+    all.push_back(op("Mul", {make(), whole()}));
+    return all;
+  }
 
   std::vector<Tensor> exact() {
     std::vector<Tensor> y(g.outputs.size());

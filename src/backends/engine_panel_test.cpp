@@ -180,6 +180,23 @@ TEST_F(EnginePanelTest, BlocksOfChannels) {
   }
 }
 
+/// Pixels that lie in memory are not gathered: several images in a tile of rows, and what may follow.
+TEST_F(EnginePanelTest, PixelsInBlocksOfChannels) {
+  const std::string block = blocks();
+  if (block.empty()) GTEST_SKIP() << "this processor's layouts have no blocks";
+  output(conv({3, 48, 5, 5}, {32, 48, 1, 1}, {}));
+  output(conv({1, 16, 30, 33}, {160, 16, 1, 1}, {}, false));
+  output(conv({2, 144, 7}, {16, 144, 1}, {}));
+  // Of one pixel a whole operand is one of its channels.
+  output(op("Add", {conv({1, 16, 1, 1}, {32, 16, 1, 1}, {}), input("one", {1, 32, 1, 1})}));
+  const auto end = [&] { return conv({2, 32, 6, 7}, {64, 32, 1, 1}, {}); };
+  for (Value* x : ends(end, {2, 64, 6, 7})) output(x);
+  infer_shapes(*model);
+  BuilderConfig config{.optimization_level = 0};
+  config.disabled_tactics = {"dnnl_conv", "image_conv", "tap_conv", "signal_conv", "panel_conv:float32"};
+  expect_chosen(config, "panel_conv:float32 " + block, 7);
+}
+
 TEST_F(EnginePanelTest, InfinitiesAndNanStayWhereTheyAre) {
   output(op("Relu", {conv({1, 16, 9, 9}, {32, 16, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}})}));
   output(conv({1, 16, 9, 9}, {32, 16, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}}));

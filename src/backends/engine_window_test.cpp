@@ -148,12 +148,13 @@ TEST_F(EngineWindowTest, WindowsOfSingleChannels) {
   output(single({3, 32, 8, 6}, {3, 2},
                 {{"pads", Ints{2, 0, 0, 3}}, {"dilations", Ints{2, 1}}, {"strides", Ints{1, 3}}}));
   output(single({1, 64, 300}, {4}, {{"pads", Ints{1, 2}}, {"dilations", Ints{5}}}));
-  // What follows is more than a function: it runs by itself.
-  Value* x = single({1, 48, 10, 10}, {3, 3}, {{"pads", Ints{1, 1, 1, 1}}});
-  output(op("Add", {x, input("other", {1, 48, 10, 10})}));
-  expect_by("depthwise_conv:channels_last", 6, {"dnnl_conv", "signal_conv"});
+  // Of one pixel a whole operand is one of its channels.
+  output(op("Add", {single({1, 37, 3, 3}, {3, 3}, {}), input("one", {1, 37, 1, 1})}));
+  const auto forty = [&] { return single({2, 40, 6, 5}, {3, 3}, {{"pads", Ints{1, 1, 1, 1}}}); };
+  for (Value* x : ends(forty, {2, 40, 6, 5})) output(x);
+  expect_by("depthwise_conv:channels_last", 9, {"dnnl_conv", "signal_conv"});
   // In blocks of 16 channels, where the functions of what fills up the last one are not 0.
-  expect_by("depthwise_conv:blocked16", 6, {"dnnl_conv", "signal_conv", "depthwise_conv:channels_last"}, {2});
+  expect_by("depthwise_conv:blocked16", 9, {"dnnl_conv", "signal_conv", "depthwise_conv:channels_last"}, {2});
 }
 
 TEST_F(EngineWindowTest, ImagesOfFewChannels) {
@@ -161,15 +162,14 @@ TEST_F(EngineWindowTest, ImagesOfFewChannels) {
   output(op("Relu", {conv({2, 3, 19, 30}, {24, 3, 3, 3}, {{"pads", around}, {"strides", Ints{2, 2}}})}));
   output(op("HardSwish", {conv({1, 1, 9, 7}, {16, 1, 5, 3}, {{"pads", Ints{4, 0, 0, 1}}}, false)}));
   output(conv({3, 4, 40}, {33, 4, 7}, {{"pads", Ints{3, 9}}, {"dilations", Ints{2}}, {"strides", Ints{3}}}));
-  // What follows is more than a function: it runs by itself.
-  Value* x = conv({1, 2, 10, 10}, {8, 2, 3, 3}, {{"pads", around}});
-  output(op("Add", {x, input("other", {1, 8, 10, 10})}));
+  const auto eight = [&] { return conv({2, 2, 10, 10}, {8, 2, 3, 3}, {{"pads", around}}); };
+  for (Value* x : ends(eight, {2, 8, 10, 10})) output(x);
   const std::vector<std::string> others = {"dnnl_conv", "panel_conv", "tap_conv", "winograd_conv",
                                            "winograd_line"};
-  expect_by("image_conv:channels_last", 4, others);
+  expect_by("image_conv:channels_last", 6, others);
   std::vector<std::string> blocked = others;
   blocked.push_back("image_conv:channels_last");
-  expect_by("image_conv:blocked16", 4, blocked, {2});
+  expect_by("image_conv:blocked16", 6, blocked, {2});
 }
 
 TEST_F(EngineWindowTest, InfinitiesAndNanInSingleChannels) {

@@ -36,7 +36,7 @@ void BM_Depthwise(benchmark::State& state) {
   const int64_t group = blocked ? 1 : 8;
   const auto row_of = [&](int64_t r, int64_t b) {
     depthwise_rows(c, x.data(), w.data(), bias.data(), r, std::min(kDepthwiseRows, rows - r), b,
-                   std::min(group, c.blocks() - b), {0, 6}, y.data() + r * c.out_columns * c.out_pixel);
+                   std::min(group, c.blocks() - b), {0, 6}, {}, y.data() + r * c.out_columns * c.out_pixel);
   };
   for (auto _ : state) {
     if (blocked)

@@ -40,7 +40,7 @@ void BM_ImageConv(benchmark::State& state) {
        scratch = numbers(conv.scratch_floats());
   for (auto _ : state)
     for (int64_t r = 0; r < rows; ++r)
-      image_conv_row(conv, x.data(), w.data(), bias.data(), r, finish, scratch.data(),
+      image_conv_row(conv, x.data(), w.data(), bias.data(), r, finish, {}, scratch.data(),
                      y.data() + r * c.out_columns * c.out_pixel);
   state.counters["GFLOP/s"] =
       benchmark::Counter(2e-9 * static_cast<double>(rows * c.out_columns * channels * conv.taps()),

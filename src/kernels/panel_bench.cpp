@@ -17,7 +17,7 @@ void BM_PanelProduct(benchmark::State& state) {
   pack_panels(m, source.data(), n, 1, packed.data());
   std::vector<float> sums(static_cast<size_t>(rows * m.panels() * kPanelColumns));
   for (auto _ : state)
-    panel_product(m, packed.data(), 0, m.panels(), a.data(), k, rows, nullptr, sums.data(),
+    panel_product(m, packed.data(), 0, m.panels(), {a.data(), k}, rows, nullptr, sums.data(),
                   m.panels() * kPanelColumns);
   state.counters["GFLOP/s"] = benchmark::Counter(2e-9 * static_cast<double>(rows * n * k),
                                                  benchmark::Counter::kIsIterationInvariantRate);

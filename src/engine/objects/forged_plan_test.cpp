@@ -396,7 +396,16 @@ TEST_F(ForgedPlans, RowsThatAreNotThere) {
   EXPECT_REFUSED(
       windows, "depthwise_conv",
       [](Plan&, Step& s) { s.parameters.set("epilogue", std::vector<std::string>{"Exp"}); },
-      "Exp is no function of single numbers that it has");
+      "what follows its sums is no end that it has");
+  const std::string scaled = network("(float[1,32,1,1] x) => (float[1,32,1,1] y)",
+                                     zeros("32,1,3,3", 288) + ", " + zeros("32,1,1", 32, "f"),
+                                     "c = Conv <group = 32, pads = [1, 1, 1, 1]> (x, w) y = Mul (c, f)");
+  EXPECT_REFUSED(
+      scaled, "depthwise_conv",
+      [](Plan& p, Step& s) {
+        p.values[static_cast<size_t>(s.inputs[3])].shape = Shape({31, 1, 1});
+      },
+      "what follows its sums is no end that it has");
   const std::string image =
       network("(float[1,3,64,64] x) => (float[1,16,1,1] y)", zeros("16,3,3,3", 432),
               "c = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (x, w) y = GlobalMaxPool (c)");

@@ -48,26 +48,38 @@ kernels::ChannelWindow channel_window(const kernels::Window& w, int64_t channels
   return c;
 }
 
-std::string function_refusal(const std::vector<EpilogueStep>& epilogue) {
-  if (epilogue.size() > 1) return "more than one function follows";
-  for (const EpilogueStep& s : epilogue)
-    if (s.operand != nullptr || !finish_function(s.form.op, s.form.a, s.form.b))
-      return "what follows is no function of single numbers that it has";
+std::string common_end_refusal(const Problem& p, const ConvProduct& conv) {
+  if (std::string reason = row_epilogue_refusal(p, p.region().epilogue); !reason.empty()) return reason;
+  // Whichever layout: it says which operands are wanted in it.
+  const EpilogueSpec spec = epilogue_spec(p, p.region().epilogue, Layout::channels_last(), 3);
+  const std::optional<CommonEnd> end = common_end(spec, conv.size.m, conv.size.n);
+  if (!end) return "what follows is no end that it has";
+  for (const EpilogueSpec::Entry& e : spec.entries)
+    if (e.position >= 0 && e.position == end->addend && e.format.layout.is_row())
+      return "an operand has fewer axes than the result";
   return {};
 }
 
-kernels::FinishRows read_function(const StepReader& r) {
-  constexpr float kUnbounded = std::numeric_limits<float>::infinity();
-  kernels::FinishRows finish{-kUnbounded, kUnbounded};
+void write_common_end(const Problem& p, Layout layout, Candidate& b) {
+  EpilogueSpec spec = epilogue_spec(p, p.region().epilogue, layout, 3);
+  for (EpilogueSpec::Entry& e : spec.entries) e.may_accumulate = false;
+  write_epilogue(p.region().epilogue, spec, b);
+}
+
+CommonEnd read_common_end(const StepReader& r, const ProductSize& size) {
+  const PlanValue& out = r.output(0);
   const EpilogueSpec spec = epilogue_spec(r, 3);
-  StepReader::check(spec.entries.size() <= 1, "it has {} functions", spec.entries.size());
+  const std::optional<CommonEnd> end = common_end(spec, size.m, size.n);
+  StepReader::check(end.has_value(), "what follows its sums is no end that it has");
   for (const EpilogueSpec::Entry& e : spec.entries) {
-    const auto function = finish_function(e.op, e.a, e.b);
-    StepReader::check(function && e.position < 0, "{} is no function of single numbers that it has",
-                      kernels::pointwise_name(e.op));
-    finish = *function;
+    if (e.position < 0) continue;
+    // What is of a whole result of one pixel is of its channels, too.
+    const bool fits = same_memory(e.shape, e.format.layout, out.layout) ||
+                      (e.position != end->addend && e.format.layout.is_row());
+    StepReader::check(fits, "'{}' in {} does not fit its result",
+                      r.input(static_cast<size_t>(e.position)).name, e.format.layout.str());
   }
-  return finish;
+  return *end;
 }
 
 kernels::Window pooled_window(const Problem& p) {

@@ -18,11 +18,15 @@ inline constexpr Layout kChannelBlocks{static_cast<int32_t>(kernels::kChannelBlo
 /// A window of one or two axes over images of so many channels in kChannelBlocks or channels last.
 kernels::ChannelWindow channel_window(const kernels::Window& window, int64_t channels, Layout layout);
 
-/// Why what follows a convolution is not what these tactics do with its sums, one function at most; or
-/// nothing.
-std::string function_refusal(const std::vector<EpilogueStep>& epilogue);
-/// The function of a step whose operands would follow 3 inputs.
-kernels::FinishRows read_function(const StepReader& r);
+/// Inputs of a step of theirs: image, weights and bias, and what a common end adds.
+inline constexpr size_t kMostEndInputs = 6;
+
+/// Why these tactics do not carry out what follows a convolution, or nothing.
+std::string common_end_refusal(const Problem& p, const ConvProduct& conv);
+/// Writes it down. Operands follow 3 inputs; whole ones are wanted in `layout`.
+void write_common_end(const Problem& p, Layout layout, Candidate& b);
+/// Reads it back, of a step whose result has this size. Throws Error (kInvalidModel).
+CommonEnd read_common_end(const StepReader& r, const ProductSize& size);
 
 /// The window of a pooling: that of its attributes, or the whole image (global poolings, and ReduceMean).
 kernels::Window pooled_window(const Problem& p);

@@ -31,8 +31,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (!conv.is_depthwise) return "its groups are not single channels";
   if (conv.window.rank() > 2) return "it has three spatial axes";
   if (!all_finite(p, *p.input_constant(1))) return "a weight is infinite or NaN, and would meet padding";
-  const std::vector<EpilogueStep>& epilogue = p.region().epilogue;
-  if (std::string reason = function_refusal(epilogue); !reason.empty()) return reason;
+  if (std::string reason = common_end_refusal(p, conv); !reason.empty()) return reason;
   std::vector<Layout> layouts = {Layout::channels_last()};
   for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0)))
     if (layout == kChannelBlocks) layouts.push_back(layout);
@@ -46,7 +45,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
     add_padded_bias(p.node().input(2), 1, size.bias_floats(), b);
     b.add_output(p.region().output(), layout);
     write_conv_product(conv, b.step.parameters);
-    write_epilogue(epilogue, epilogue_spec(p, epilogue, layout, 3), b);
+    write_common_end(p, layout, b);
     const auto results = static_cast<double>(conv.size.m) * static_cast<double>(conv.size.n);
     b.estimate = estimate_seconds(2 * results * static_cast<double>(conv.size.k), 0, 0.8);
   }
@@ -59,7 +58,7 @@ class DepthwiseKernel final : public Kernel {
       : conv_(channel_window(conv.window, conv.size.n, layout)),
         rows_(conv_, conv.size.m / conv.window.out_size(), conv.window.out_size() / conv_.out_columns,
               kernels::kDepthwiseRows),
-        finish_(read_function(r)) {
+        end_(read_common_end(r, conv.size)) {
     r.product({conv_.blocks(), kernels::kChannelBlock, conv_.taps(), int64_t{sizeof(float)}});
     r.check_elements(r.row_input(1), {conv_.packed_floats()});
     r.optional_elements(2, {conv_.bias_floats()});
@@ -72,7 +71,8 @@ class DepthwiseKernel final : public Kernel {
     auto* const y = static_cast<float*>(args.outputs[0]);
     rows_.run([&](const ChannelRows::Part& part) {
       kernels::depthwise_rows(conv_, x + part.image, packed, bias, part.row, part.rows, part.first,
-                              part.count, finish_, y + part.result);
+                              part.count, end_.finish, end_.operands(args, part.result, conv_.out_pixel, 0),
+                              y + part.result);
     });
     return Status::kOk;
   }
@@ -80,11 +80,11 @@ class DepthwiseKernel final : public Kernel {
  private:
   ChannelWindow conv_;
   ChannelRows rows_;
-  kernels::FinishRows finish_;
+  CommonEnd end_;
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const StepReader r(plan, step, 3);
+  const StepReader r(plan, step, 3, kMostEndInputs);
   r.input(0);
   const Layout layout = r.output(0).layout == kChannelBlocks ? kChannelBlocks : Layout::channels_last();
   const ConvProduct conv = read_conv_product(r, ConvGroups::kRefused, layout);
@@ -97,7 +97,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "depthwise_conv",
     .summary = "depthwise convolution in vectors of channels, channels last or in blocks of 16",
-    .version = 2,
+    .version = 3,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -43,8 +43,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (conv.is_depthwise || conv.in_channels > kMostPlanes) return "the image has more than a few channels";
   if (conv.window.rank() > 2) return "it has three spatial axes";
   if (!all_finite(p, *p.input_constant(1))) return "a weight is infinite or NaN, and would meet padding";
-  const std::vector<EpilogueStep>& epilogue = p.region().epilogue;
-  if (std::string reason = function_refusal(epilogue); !reason.empty()) return reason;
+  if (std::string reason = common_end_refusal(p, conv); !reason.empty()) return reason;
   std::vector<Layout> layouts = {Layout::channels_last()};
   for (const Layout layout : p.layouts(DType::kFloat32, *p.output_shape(0)))
     if (layout == kChannelBlocks) layouts.push_back(layout);
@@ -60,7 +59,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
     write_conv_product(conv, b.step.parameters);
     b.step.parameters.set("threads", int64_t{p.config().threads});
     b.step.scratch_bytes = p.config().threads * size.scratch_floats() * int64_t{sizeof(float)};
-    write_epilogue(epilogue, epilogue_spec(p, epilogue, layout, 3), b);
+    write_common_end(p, layout, b);
     const auto results = static_cast<double>(conv.size.m) * static_cast<double>(conv.size.n);
     b.estimate = estimate_seconds(2 * results * static_cast<double>(conv.size.k), 0, 0.9);
   }
@@ -74,7 +73,7 @@ class ImageKernel final : public Kernel {
         images_(conv.size.m / conv.window.out_size()),
         rows_(conv.window.out_size() / conv_.window.out_columns),
         threads_(r.threads()),
-        finish_(read_function(r)) {
+        end_(read_common_end(r, conv.size)) {
     r.product({conv_.window.blocks(), kernels::kChannelBlock, conv_.taps(), int64_t{sizeof(float)}});
     r.check_elements(r.row_input(1), {conv_.packed_floats()});
     r.optional_elements(2, {conv_.window.bias_floats()});
@@ -94,10 +93,11 @@ class ImageKernel final : public Kernel {
         const int64_t end = images_ * rows_ * (part + 1) / threads_;
         for (int64_t i = images_ * rows_ * part / threads_; i < end; ++i) {
           const int64_t image = i / rows_, row = i % rows_;
-          kernels::image_conv_row(
-              conv_, x + image * conv_.planes * w.block, static_cast<const float*>(args.inputs[1]),
-              static_cast<const float*>(args.inputs[2]), row, finish_, scratch,
-              y + image * stored * rows_ * w.out_columns + row * w.out_columns * w.out_pixel);
+          const int64_t result = image * stored * rows_ * w.out_columns + row * w.out_columns * w.out_pixel;
+          kernels::image_conv_row(conv_, x + image * conv_.planes * w.block,
+                                  static_cast<const float*>(args.inputs[1]),
+                                  static_cast<const float*>(args.inputs[2]), row, end_.finish,
+                                  end_.operands(args, result, w.out_pixel, 0), scratch, y + result);
         }
       }
     });
@@ -107,11 +107,11 @@ class ImageKernel final : public Kernel {
  private:
   ImageConv conv_;
   int64_t images_, rows_, threads_;
-  kernels::FinishRows finish_;
+  CommonEnd end_;
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const StepReader r(plan, step, 3);
+  const StepReader r(plan, step, 3, kMostEndInputs);
   r.row_input(0);
   const Layout layout = r.output(0).layout == kChannelBlocks ? kChannelBlocks : Layout::channels_last();
   const ConvProduct conv = read_conv_product(r, ConvGroups::kRefused, {}, layout);
@@ -124,6 +124,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "image_conv",
     .summary = "convolution of row-major images of up to four channels, to channels last or in blocks of 16",
+    .version = 2,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

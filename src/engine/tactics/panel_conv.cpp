@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"Conv"};
 
-/// The rows are the image as it lies in memory.
+/// The rows are the image's pixels as they lie in memory.
 bool is_pointwise(const kernels::Window& w) {
   for (size_t a = 0; a < w.rank(); ++a)
     if (w.kernel[a] != 1 || w.strides[a] != 1 || w.begin[a] != 0 || w.out[a] != w.in[a]) return false;
@@ -35,9 +35,8 @@ std::string propose(const Problem& p, Proposals& proposals) {
     };
   for (const Layout layout : product_layouts(p, conv))
     propose_panels(
-        p, p.node().input(0), source, conv.size, layout.is_blocked() || !is_pointwise(conv.window),
-        p.region().epilogue, layout, 0.6, [&](Candidate& b) { write_conv_product(conv, b.step.parameters); },
-        proposals);
+        p, p.node().input(0), source, conv.size, !is_pointwise(conv.window), p.region().epilogue, layout, 0.6,
+        [&](Candidate& b) { write_conv_product(conv, b.step.parameters); }, proposals);
   return {};
 }
 
@@ -51,7 +50,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const int64_t c = conv.in_channels, k = conv.size.k;
   const kernels::ImagePlaces places{c, window->in_size(), layout.is_blocked() ? layout.block : c};
   PanelKernel::Gather gather;
-  if (layout.is_blocked() || !is_pointwise(*window))
+  if (!is_pointwise(*window))
     gather = [window, places, c, k](const float* x, int64_t first, int64_t count, float* rows) {
       kernels::gather_rows(*window, c, first, count, k, rows, [&](int64_t pixel, int64_t n, float* to) {
         places.read(x, pixel, n, to,
@@ -59,7 +58,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
       });
     };
   return std::make_unique<PanelKernel>(
-      r, conv.size, std::move(gather),
+      r, conv.size, places, std::move(gather),
       [window, places, c, k](const float* x, int64_t first, int64_t count, uint16_t* rows) {
         kernels::gather_rows(
             *window, c, first, count, k + k % 2, rows, [&](int64_t pixel, int64_t n, uint16_t* to) {
@@ -75,7 +74,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "panel_conv",
     .summary = "convolution as a product with panels of weights in 32 or 16 bits, channels last or in blocks",
-    .version = 8,
+    .version = 9,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

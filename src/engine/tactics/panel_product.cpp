@@ -142,15 +142,16 @@ StepReader read_panel_step(const Plan& plan, const Step& step) {
   return {plan, step, 3, kernels::kMaxPointwiseRegisters};
 }
 
-PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, Gather gather,
-                         NarrowGather narrow_gather)
-    : PanelKernel(r, size, panel_tiles(size, gather != nullptr, r.flag("rounds"), r.plan().threads), gather,
-                  narrow_gather) {}
+PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const kernels::ImagePlaces& lying,
+                         Gather gather, NarrowGather narrow_gather)
+    : PanelKernel(r, size, panel_tiles(size, gather != nullptr, r.flag("rounds"), r.plan().threads), lying,
+                  gather, narrow_gather) {}
 
 PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,
-                         Gather& gather, NarrowGather& narrow_gather)
+                         const kernels::ImagePlaces& lying, Gather& gather, NarrowGather& narrow_gather)
     : TiledProduct(r, size, tiles, TileFinish(r, 3, size, tiles)),
       rounds_(r.flag("rounds")),
+      lying_(lying),
       gather_(std::move(gather)),
       narrow_gather_(std::move(narrow_gather)) {
   const auto dtype = dtype_from_name(r.text("type"));
@@ -171,7 +172,7 @@ const void* PanelKernel::gather(const KernelArgs& args, int64_t first, int64_t c
   else if (gather_)
     gather_(x, first, count, static_cast<float*>(scratch));
   else
-    return x + first * size().k;
+    return x;
   return scratch;
 }
 
@@ -185,12 +186,26 @@ void PanelKernel::compute(const KernelArgs& args, const Tile& tile) const noexce
   auto* const sums = direct ? reinterpret_cast<float*>(finish().result(args, tile.row, tile.column))
                             : static_cast<float*>(tile.sums);
   const int64_t stride = direct ? size().n : tile.stride;
-  if (rounds_)
+  const auto multiply = [&](const kernels::PanelRows& a, int64_t first, int64_t rows) {
+    kernels::panel_product(matrix_, args.inputs[1], panel, count, a, rows, bias, sums + first * stride,
+                           stride);
+  };
+  const int64_t k = size().k;
+  if (rounds_) {
     kernels::bfloat16_product(matrix_, args.inputs[1], panel, count, static_cast<const uint16_t*>(tile.left),
-                              narrow_length(size().k), tile.rows, bias, sums, stride);
-  else
-    kernels::panel_product(matrix_, args.inputs[1], panel, count, static_cast<const float*>(tile.left),
-                           size().k, tile.rows, bias, sums, stride);
+                              narrow_length(k), tile.rows, bias, sums, stride);
+  } else if (const auto* const left = static_cast<const float*>(tile.left); gather_) {
+    multiply({left, k}, 0, tile.rows);
+  } else if (lying_.block == k) {
+    multiply({left + tile.row * k, k}, 0, tile.rows);
+  } else {
+    // Rows of one image at a time.
+    for (int64_t r = 0, some = 0; r < tile.rows; r += some) {
+      some = std::min(tile.rows - r, lying_.pixels - (tile.row + r) % lying_.pixels);
+      multiply({left + lying_.of(tile.row + r, 0), lying_.block, lying_.block, lying_.block_distance()}, r,
+               some);
+    }
+  }
   if (!direct) finish().run(args, tile.row, tile.rows, tile.column, tile.columns, sums, stride, tile.spare);
 }
 

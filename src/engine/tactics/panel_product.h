@@ -43,19 +43,21 @@ class PanelKernel final : public TiledProduct {
   using Gather = std::function<void(const float* x, int64_t first, int64_t count, float* rows)>;
   /// The same rounded to bfloat16, an even number each.
   using NarrowGather = std::function<void(const float* x, int64_t first, int64_t count, uint16_t* rows)>;
-  /// Without `gather`, rows lie in memory one after the other.
-  PanelKernel(const StepReader& r, const ProductSize& size, Gather gather, NarrowGather narrow_gather);
+  /// Without `gather`, rows are the pixels of `lying`.
+  PanelKernel(const StepReader& r, const ProductSize& size, const kernels::ImagePlaces& lying, Gather gather,
+              NarrowGather narrow_gather);
 
  private:
   /// Takes both.
-  PanelKernel(const StepReader& r, const ProductSize& size, const ProductTiles& tiles, Gather& gather,
-              NarrowGather& narrow_gather);
+  PanelKernel(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,
+              const kernels::ImagePlaces& lying, Gather& gather, NarrowGather& narrow_gather);
   const void* gather(const KernelArgs& args, int64_t first, int64_t count,
                      void* scratch) const noexcept override;
   void compute(const KernelArgs& args, const Tile& tile) const noexcept override;
 
   kernels::PanelMatrix matrix_;
   bool rounds_;  ///< rows are in bfloat16
+  kernels::ImagePlaces lying_;
   Gather gather_;
   NarrowGather narrow_gather_;
 };

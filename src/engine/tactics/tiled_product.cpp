@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 
 #include "base/parallel.h"
 #include "engine/runtime/arena.h"
@@ -236,7 +235,11 @@ TileFinish::TileFinish(const StepReader& r, size_t inputs, const ProductSize& si
   width_ = storage_bytes(out.dtype, 1);
   if (is_plain()) return;
   add_operands(r);
-  find_common_end();
+  const bool is_float = result_type_ == PointwiseType::kFloat32 &&
+                        std::ranges::all_of(types_, [](const kernels::PointwiseOperand& o) {
+                          return o.type == PointwiseType::kFloat32;
+                        });
+  if (is_float) common_end_ = common_end(spec_, size.m, size.n);
   make_program(r, rows, columns);
 }
 
@@ -249,59 +252,17 @@ void TileFinish::add_operands(const StepReader& r) {
     const std::optional<PointwiseType> type = type_of(v.dtype);
     const bool whole = v.shape.numel() == size_.m * size_.n && size_.m > 1,
                column = v.shape.numel() == size_.n;
-    StepReader::check(
-        type.has_value() && (whole ? same_memory(v.shape, v.layout, out.layout)
-                                   : !v.layout.is_blocked() && (column || v.shape.numel() == 1)),
-        "'{}' of shape {} in {} does not fit its result", v.name, v.shape.str(), v.layout.str());
+    // What is of a whole result of one row is of its columns, too.
+    const bool alike = same_memory(v.shape, v.layout, out.layout);
+    StepReader::check(type.has_value() && (whole    ? alike
+                                           : column ? alike || !v.layout.is_blocked()
+                                                    : !v.layout.is_blocked() && v.shape.numel() == 1),
+                      "'{}' of shape {} in {} does not fit its result", v.name, v.shape.str(),
+                      v.layout.str());
     operands_.push_back({static_cast<size_t>(e.position), whole, whole || (column && size_.n > 1) ? 1 : 0,
                          storage_bytes(v.dtype, 1)});
     types_.push_back({*type, {whole ? places_.block : 0, operands_.back().column_stride}});
   }
-}
-
-std::optional<kernels::FinishRows> finish_function(PointwiseOp op, float a, float b) {
-  using kernels::FinishFunction;
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  switch (op) {
-    case PointwiseOp::kRelu:
-      return {{0, kInfinity}};
-    case PointwiseOp::kClip:
-      return {{a, b}};
-    case PointwiseOp::kGelu:
-      return {{0, 0, FinishFunction::kGelu}};
-    case PointwiseOp::kGeluTanh:
-      return {{0, 0, FinishFunction::kGeluTanh}};
-    case PointwiseOp::kHardSigmoid:
-      return {{a, b, FinishFunction::kHardSigmoid}};
-    case PointwiseOp::kHardSwish:
-      return {{0, 0, FinishFunction::kHardSwish}};
-    case PointwiseOp::kSigmoid:
-      return {{0, 0, FinishFunction::kSigmoid}};
-    case PointwiseOp::kSilu:
-      return {{0, 0, FinishFunction::kSilu}};
-    default:
-      return std::nullopt;
-  }
-}
-
-void TileFinish::find_common_end() {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const auto& entries = spec_.entries;
-  if (result_type_ != PointwiseType::kFloat32 || entries.size() > 2) return;
-  std::optional<kernels::FinishRows> end;
-  bool adds_first = false, adds_last = false;
-  for (const EpilogueSpec::Entry& e : entries) {
-    if (e.op == PointwiseOp::kAdd) {
-      if (adds_first || adds_last || types_[1].type != PointwiseType::kFloat32 || !operands_[0].is_whole)
-        return;
-      (end ? adds_last : adds_first) = true;
-    } else {
-      if (end || !(end = finish_function(e.op, e.a, e.b))) return;
-    }
-  }
-  if (!end) end = {-kInfinity, kInfinity};
-  end->adds_last = adds_last;
-  common_end_ = end;
 }
 
 void TileFinish::make_program(const StepReader& r, std::span<const int64_t> rows, int64_t columns) {
@@ -365,10 +326,9 @@ void TileFinish::run_rows(const KernelArgs& args, int64_t place, int64_t rows, i
     return;
   }
   if (common_end_) {
-    const float* addend = nullptr;
-    if (!operands_.empty()) addend = static_cast<const float*>(args.inputs[operands_[0].position]) + place;
-    kernels::finish_rows(*common_end_, rows, columns, values, stride, addend, pitch,
-                         reinterpret_cast<float*>(out), pitch);
+    kernels::finish_rows(common_end_->finish, rows, columns, values, stride,
+                         common_end_->operands(args, place, pitch, column), reinterpret_cast<float*>(out),
+                         pitch);
     return;
   }
   std::array<const void*, kernels::kMaxPointwiseRegisters> operands;

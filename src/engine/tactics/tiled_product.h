@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "engine/tactics/common_end.h"
 #include "engine/tactics/matrix_product.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic.h"
 #include "kernels/conv.h"
 #include "kernels/image_rows.h"
-#include "kernels/panel/finish_rows.h"
 
 namespace assay::engine {
 
@@ -94,9 +94,6 @@ std::string tile_epilogue_refusal(const Problem& p, const std::vector<EpilogueSt
 void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, Layout layout,
                          Candidate& b);
 
-/// An instruction of one operand as the end of a tile; nothing for those that have no such form.
-std::optional<kernels::FinishRows> finish_function(kernels::PointwiseOp op, float a, float b);
-
 /// Carries out what write_tile_epilogue() wrote.
 class TileFinish {
  public:
@@ -134,7 +131,6 @@ class TileFinish {
     kernels::PointwiseLoop loop;
   };
   void add_operands(const StepReader& r);
-  void find_common_end();
   void make_program(const StepReader& r, std::span<const int64_t> rows, int64_t columns);
   /// Numbers that lie in rows `places_.block` apart, from element `place` of the result on.
   void run_rows(const KernelArgs& args, int64_t place, int64_t rows, int64_t column, int64_t columns,
@@ -148,8 +144,7 @@ class TileFinish {
   std::vector<kernels::PointwiseOperand> types_;
   kernels::PointwiseType result_type_ = kernels::PointwiseType::kFloat32;
   std::vector<Loop> loops_;
-  /// Where all that happens is an addition of a whole operand and one function, or one of both.
-  std::optional<kernels::FinishRows> common_end_;
+  std::optional<CommonEnd> common_end_;
 };
 
 /// Runs a product tile by tile.

@@ -1,7 +1,6 @@
 #include "kernels/channel_window/depthwise.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "kernels/channel_window/finish_windows.h"
 #include "kernels/simd_targets.h"
@@ -291,21 +290,18 @@ namespace assay::kernels {
 
 HWY_EXPORT(depthwise_windows);
 
-namespace {
-
-constexpr float kUnbounded = std::numeric_limits<float>::infinity();
-
-}  // namespace
-
 void depthwise_rows(const ChannelWindow& conv, const float* image, const float* packed, const float* bias,
                     int64_t row, int64_t rows, int64_t first, int64_t count, const FinishRows& finish,
-                    float* y) noexcept {
-  const bool clips = finish.function == FinishFunction::kClip;
+                    const FinishOperands& operands, float* y) noexcept {
+  const WindowBounds bounds = window_bounds(finish, operands);
   HWY_DYNAMIC_DISPATCH(depthwise_windows)
-  (conv, image, packed, bias, row, rows, first, count, clips ? finish.a : -kUnbounded,
-   clips ? finish.b : kUnbounded, y);
-  for (int64_t r = 0; r < rows; ++r)
-    finish_windows(conv, first, count, finish, y + r * conv.out_columns * conv.out_pixel);
+  (conv, image, packed, bias, row, rows, first, count, bounds.low, bounds.high, y);
+  const int64_t next = conv.out_columns * conv.out_pixel;
+  FinishOperands those = operands;
+  for (int64_t r = 0; r < rows; ++r) {
+    finish_windows(conv, first, count, finish, those, y + r * next);
+    if (those.addend != nullptr) those.addend += next;
+  }
 }
 
 }  // namespace assay::kernels

@@ -14,10 +14,10 @@ inline constexpr int64_t kDepthwiseRows = 2;
 
 /// Rows [row, row + rows) of the results for the blocks of channels [first, first + count):
 /// finish(bias[channel] + sum over the taps inside the image of w[channel, tap] * pixel). `image` and `y`
-/// begin with channel 0: the image with its first pixel, y with the first of the rows. `bias`, which may be
-/// null, and `packed` are those of all channels. The finish has no addend.
+/// begin with channel 0: the image with its first pixel, y with the first of the rows, as an addend does.
+/// `bias`, which may be null, `packed` and the operands of columns are those of all channels.
 void depthwise_rows(const ChannelWindow& conv, const float* image, const float* packed, const float* bias,
                     int64_t row, int64_t rows, int64_t first, int64_t count, const FinishRows& finish,
-                    float* y) noexcept;
+                    const FinishOperands& operands, float* y) noexcept;
 
 }  // namespace assay::kernels

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/channel_window/finish_check.h"
 #include "kernels/every_target.h"
 
 namespace assay::kernels::depthwise_test {
@@ -65,13 +66,27 @@ struct Case {
       }
     return sum;
   }
-  void check(const FinishRows& finish, double (*function)(double), bool with_bias, int64_t group,
-             int64_t rows_together = kDepthwiseRows) {
-    for (int64_t r = 0; r < rows; r += rows_together)
+  void run(const FinishRows& finish, const FinishOperands& operands, bool with_bias, int64_t group,
+           int64_t rows_together = kDepthwiseRows) {
+    FinishOperands those = operands;
+    for (int64_t r = 0; r < rows; r += rows_together) {
+      const int64_t from = r * conv.out_columns * conv.out_pixel;
+      if (operands.addend != nullptr) those.addend = operands.addend + from;
       for (int64_t b = 0; b < conv.blocks(); b += group)
         depthwise_rows(conv, x.data(), packed.data(), with_bias ? bias.data() : nullptr, r,
                        std::min(rows_together, rows - r), b, std::min(group, conv.blocks() - b), finish,
-                       y.data() + r * conv.out_columns * conv.out_pixel);
+                       those, y.data() + from);
+    }
+  }
+  void run(const FinishRows& finish, const FinishOperands& operands) { run(finish, operands, true, 2); }
+  int64_t channel_of(int64_t place) const {
+    return is_blocked ? place / conv.out_block * kChannelBlock + place % kChannelBlock
+                      : place % conv.channels;
+  }
+
+  void check(const FinishRows& finish, double (*function)(double), bool with_bias, int64_t group,
+             int64_t rows_together = kDepthwiseRows) {
+    run(finish, {}, with_bias, group, rows_together);
     const int64_t stored = is_blocked ? conv.blocks() * kChannelBlock : conv.channels;
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t c = 0; c < conv.out_columns; ++c)
@@ -171,6 +186,20 @@ TEST(Depthwise, FunctionsFollow) {
         c.check(
             {0, 0, FinishFunction::kHardSwish},
             [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }, false, 2);
+      }
+  });
+}
+
+TEST(Depthwise, OperandsFollow) {
+  on_every_target([&](const char* target) {
+    SCOPED_TRACE(target);
+    for (const bool blocked : {false, true})
+      for (Case& c : cases(27, blocked)) {
+        if (c.rows != 7) continue;
+        check_operands(c, c.conv.out_pixel, c.conv.channels, {0, kInfinity},
+                       [](double x) { return std::max(x, 0.0); });
+        check_operands(c, c.conv.out_pixel, c.conv.channels, {0, 0, FinishFunction::kSigmoid},
+                       [](double x) { return 1 / (1 + std::exp(-x)); });
       }
   });
 }

@@ -1,19 +1,47 @@
 #include "kernels/channel_window/finish_windows.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace assay::kernels {
+namespace {
+
+constexpr float kUnbounded = std::numeric_limits<float>::infinity();
+
+/// Nothing is added before the bounds.
+bool bounds_first(const FinishRows& finish, const FinishOperands& operands) {
+  return finish.function == FinishFunction::kClip && (operands.addend == nullptr || finish.adds_last);
+}
+
+}  // namespace
+
+WindowBounds window_bounds(const FinishRows& finish, const FinishOperands& operands) noexcept {
+  return bounds_first(finish, operands) ? WindowBounds{finish.a, finish.b}
+                                        : WindowBounds{-kUnbounded, kUnbounded};
+}
 
 void finish_windows(const ChannelWindow& c, int64_t first, int64_t count, const FinishRows& finish,
-                    float* y) noexcept {
-  const int64_t end = std::min((first + count) * kChannelBlock, c.channels);
-  if (finish.function != FinishFunction::kClip) {
-    if (c.fills_blocks) {
-      for (int64_t b = first; b < first + count; ++b)
-        finish_rows(finish, 1, c.out_columns * kChannelBlock, y + b * c.out_block, 0, nullptr, 0,
-                    y + b * c.out_block, 0);
+                    const FinishOperands& operands, float* y) noexcept {
+  const int64_t channel = first * kChannelBlock, end = std::min((first + count) * kChannelBlock, c.channels);
+  FinishRows rest = finish;
+  const bool are_bounded = bounds_first(finish, operands);
+  if (are_bounded) rest.a = -kUnbounded, rest.b = kUnbounded;
+  // Channels [from, to), which begin at that element of y.
+  const auto finish_channels = [&](int64_t from, int64_t to, int64_t at) {
+    FinishOperands those = operands;
+    if (those.addend != nullptr) those.addend += at;
+    if (those.factors != nullptr) those.factors += from;
+    if (those.shifts != nullptr) those.shifts += from;
+    if (to - from == c.out_pixel && !those.scale())  // all in one piece
+      return finish_rows(rest, 1, c.out_columns * c.out_pixel, y + at, 0, those, y + at, 0);
+    finish_rows(rest, c.out_columns, to - from, y + at, c.out_pixel, those, y + at, c.out_pixel);
+  };
+  if (!are_bounded || operands.addend != nullptr || operands.scale()) {
+    if (!c.fills_blocks) {
+      finish_channels(channel, end, channel);
     } else {
-      float* const from = y + first * kChannelBlock;
-      finish_rows(finish, c.out_columns, end - first * kChannelBlock, from, c.out_pixel, nullptr, 0, from,
-                  c.out_pixel);
+      for (int64_t b = first; b < first + count; ++b)
+        finish_channels(b * kChannelBlock, std::min((b + 1) * kChannelBlock, end), b * c.out_block);
     }
   }
   if (!c.fills_blocks || end == (first + count) * kChannelBlock) return;

@@ -8,9 +8,16 @@
 
 namespace assay::kernels {
 
-/// Of a row of results at y whose blocks [first, first + count) are there, and within its bounds where the
-/// function is kClip: the function, and zeros for what fills up the last block.
+/// The bounds that a kernel keeps by itself.
+struct WindowBounds {
+  float low, high;
+};
+WindowBounds window_bounds(const FinishRows& finish, const FinishOperands& operands) noexcept;
+
+/// Of a row of results at y whose blocks [first, first + count) are there, and within window_bounds(): what
+/// else happens to them, and zeros for what fills up the last block. Operands begin as y does, those of
+/// columns with channel 0.
 void finish_windows(const ChannelWindow& window, int64_t first, int64_t count, const FinishRows& finish,
-                    float* y) noexcept;
+                    const FinishOperands& operands, float* y) noexcept;
 
 }  // namespace assay::kernels

@@ -1,7 +1,6 @@
 #include "kernels/channel_window/image_conv.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "kernels/channel_window/finish_windows.h"
 #include "kernels/simd_targets.h"
@@ -151,13 +150,12 @@ void fill_lines(const ImageConv& conv, const float* image, int64_t row, float* l
 }  // namespace
 
 void image_conv_row(const ImageConv& conv, const float* image, const float* packed, const float* bias,
-                    int64_t row, const FinishRows& finish, float* scratch, float* y) noexcept {
-  constexpr float kUnbounded = std::numeric_limits<float>::infinity();
-  const bool clips = finish.function == FinishFunction::kClip;
+                    int64_t row, const FinishRows& finish, const FinishOperands& operands, float* scratch,
+                    float* y) noexcept {
+  const WindowBounds bounds = window_bounds(finish, operands);
   fill_lines(conv, image, row, scratch);
-  HWY_DYNAMIC_DISPATCH(image_windows)
-  (conv, scratch, packed, bias, clips ? finish.a : -kUnbounded, clips ? finish.b : kUnbounded, y);
-  finish_windows(conv.window, 0, conv.window.blocks(), finish, y);
+  HWY_DYNAMIC_DISPATCH(image_windows)(conv, scratch, packed, bias, bounds.low, bounds.high, y);
+  finish_windows(conv.window, 0, conv.window.blocks(), finish, operands, y);
 }
 
 }  // namespace assay::kernels

@@ -25,8 +25,9 @@ struct ImageConv {
 };
 
 /// Row `row` of the results, all channels: finish(bias[channel] + sum over planes and taps of w * pixel).
-/// `y` begins with the row; `bias`, which may be null, is filled up. The finish has no addend.
+/// `y` and an addend begin with the row; `bias`, which may be null, is filled up.
 void image_conv_row(const ImageConv& conv, const float* image, const float* packed, const float* bias,
-                    int64_t row, const FinishRows& finish, float* scratch, float* y) noexcept;
+                    int64_t row, const FinishRows& finish, const FinishOperands& operands, float* scratch,
+                    float* y) noexcept;
 
 }  // namespace assay::kernels

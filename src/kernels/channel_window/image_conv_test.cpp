@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/channel_window/finish_check.h"
 #include "kernels/every_target.h"
 
 namespace assay::kernels::image_conv_test {
@@ -66,11 +67,24 @@ struct Case {
     return sum;
   }
 
+  void run(const FinishRows& finish, const FinishOperands& operands, bool with_bias = true) {
+    const ChannelWindow& v = conv.window;
+    FinishOperands those = operands;
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t from = r * v.out_columns * v.out_pixel;
+      if (operands.addend != nullptr) those.addend = operands.addend + from;
+      image_conv_row(conv, x.data(), packed.data(), with_bias ? bias.data() : nullptr, r, finish, those,
+                     scratch.data(), y.data() + from);
+    }
+  }
+  int64_t channel_of(int64_t place) const {
+    const ChannelWindow& v = conv.window;
+    return v.fills_blocks ? place / v.out_block * kChannelBlock + place % kChannelBlock : place % v.channels;
+  }
+
   void check(const FinishRows& finish, double (*function)(double), bool with_bias) {
     const ChannelWindow& v = conv.window;
-    for (int64_t r = 0; r < rows; ++r)
-      image_conv_row(conv, x.data(), packed.data(), with_bias ? bias.data() : nullptr, r, finish,
-                     scratch.data(), y.data() + r * v.out_columns * v.out_pixel);
+    run(finish, {}, with_bias);
     const int64_t stored = v.fills_blocks ? v.blocks() * kChannelBlock : v.channels;
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t c = 0; c < v.out_columns; ++c)
@@ -138,6 +152,19 @@ TEST(ImageConv, FunctionsFollow) {
             {0.25F, 0.5F}, [](double x) { return std::clamp(x, 0.25, 0.5); }, true);
         c.check(
             {0, 0, FinishFunction::kSigmoid}, [](double x) { return 1 / (1 + std::exp(-x)); }, true);
+      }
+  });
+}
+
+TEST(ImageConv, OperandsFollow) {
+  on_every_target([&](const char* target) {
+    SCOPED_TRACE(target);
+    for (const bool blocked : {false, true})
+      for (Case& c : cases(1, 27, blocked)) {
+        check_operands(c, c.conv.window.out_pixel, c.conv.window.channels, {0, kInfinity},
+                       [](double x) { return std::max(x, 0.0); });
+        check_operands(c, c.conv.window.out_pixel, c.conv.window.channels, {0, 0, FinishFunction::kSilu},
+                       [](double x) { return x / (1 + std::exp(-x)); });
       }
   });
 }

@@ -1,5 +1,8 @@
 #include "kernels/panel/finish_rows.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/panel/finish_rows.cpp"
@@ -18,8 +21,7 @@ struct RowsToFinish {
   int64_t rows, columns;
   const float* x;
   int64_t x_stride;
-  const float* addend;
-  int64_t addend_stride;
+  FinishOperands operands;
   float* y;
   int64_t y_stride;
 };
@@ -36,11 +38,13 @@ void rows_of(RowsToFinish p, Function function) {
       const auto distance = [](int64_t stride) { return static_cast<size_t>(stride); };
       for (; r + kRows <= p.rows; r += kRows, p.x += kRows * p.x_stride, p.y += kRows * p.y_stride) {
         Vectors v = load_together(p.x, distance(p.x_stride));
-        if constexpr (kAdds == Adds::kFirst) v = add(v, load_together(p.addend, distance(p.addend_stride)));
+        if constexpr (kAdds == Adds::kFirst)
+          v = add(v, load_together(p.operands.addend, distance(p.operands.addend_stride)));
         v = function(v);
-        if constexpr (kAdds == Adds::kLast) v = add(v, load_together(p.addend, distance(p.addend_stride)));
+        if constexpr (kAdds == Adds::kLast)
+          v = add(v, load_together(p.operands.addend, distance(p.operands.addend_stride)));
         store_together(v, p.y, distance(p.y_stride));
-        if constexpr (kAdds != Adds::kNothing) p.addend += kRows * p.addend_stride;
+        if constexpr (kAdds != Adds::kNothing) p.operands.addend += kRows * p.operands.addend_stride;
       }
     }
   for (; r < p.rows; ++r, p.x += p.x_stride, p.y += p.y_stride) {
@@ -48,59 +52,100 @@ void rows_of(RowsToFinish p, Function function) {
     if constexpr (std::is_invocable_v<Function, Vectors>)
       for (; c + kTogether * lanes <= count; c += kTogether * lanes) {
         Vectors v = load_together(p.x + c);
-        if constexpr (kAdds == Adds::kFirst) v = add(v, load_together(p.addend + c));
+        if constexpr (kAdds == Adds::kFirst) v = add(v, load_together(p.operands.addend + c));
         v = function(v);
-        if constexpr (kAdds == Adds::kLast) v = add(v, load_together(p.addend + c));
+        if constexpr (kAdds == Adds::kLast) v = add(v, load_together(p.operands.addend + c));
         store_together(v, p.y + c);
       }
     for (; c + lanes <= count; c += lanes) {
       VF v = hn::LoadU(f, p.x + c);
-      if constexpr (kAdds == Adds::kFirst) v = hn::Add(v, hn::LoadU(f, p.addend + c));
+      if constexpr (kAdds == Adds::kFirst) v = hn::Add(v, hn::LoadU(f, p.operands.addend + c));
       v = function(v);
-      if constexpr (kAdds == Adds::kLast) v = hn::Add(v, hn::LoadU(f, p.addend + c));
+      if constexpr (kAdds == Adds::kLast) v = hn::Add(v, hn::LoadU(f, p.operands.addend + c));
       hn::StoreU(v, f, p.y + c);
     }
     if (const size_t left = count - c; left > 0) {
       VF v = load_first(p.x + c, left);
-      if constexpr (kAdds == Adds::kFirst) v = hn::Add(v, load_first(p.addend + c, left));
+      if constexpr (kAdds == Adds::kFirst) v = hn::Add(v, load_first(p.operands.addend + c, left));
       v = function(v);
-      if constexpr (kAdds == Adds::kLast) v = hn::Add(v, load_first(p.addend + c, left));
+      if constexpr (kAdds == Adds::kLast) v = hn::Add(v, load_first(p.operands.addend + c, left));
       store_first(v, p.y + c, left);
     }
-    if constexpr (kAdds != Adds::kNothing) p.addend += p.addend_stride;
+    if constexpr (kAdds != Adds::kNothing) p.operands.addend += p.operands.addend_stride;
   }
 }
 
 template <typename Function>
 void add_and_finish(bool adds_last, const RowsToFinish& p, Function function) {
-  if (p.addend == nullptr) return rows_of<Adds::kNothing>(p, function);
+  if (p.operands.addend == nullptr) return rows_of<Adds::kNothing>(p, function);
   adds_last ? rows_of<Adds::kLast>(p, function) : rows_of<Adds::kFirst>(p, function);
 }
 
+/// y = function(x) * factors + shifts, and the addend before or behind that, of numbers within bounds: with
+/// other functions it is a second walk through y.
+template <Adds kAdds>
+void scaled_rows(RowsToFinish p, float low, float high) {
+  const F f;
+  const size_t lanes = hn::Lanes(f);
+  const auto count = static_cast<size_t>(p.columns);
+  const float *factors = p.operands.factors, *shifts = p.operands.shifts, *addend = p.operands.addend;
+  for (int64_t r = 0; r < p.rows; ++r, p.x += p.x_stride, p.y += p.y_stride) {
+    for (size_t c = 0; c < count; c += lanes) {
+      const size_t some = std::min(lanes, count - c);
+      const auto load = [&](const float* from) HWY_ATTR {
+        return some == lanes ? hn::LoadU(f, from + c) : load_first(from + c, some);
+      };
+      VF v = load(p.x);
+      if constexpr (kAdds == Adds::kFirst) v = hn::Add(v, load(addend));
+      v = clip(v, low, high);
+      if (factors != nullptr && shifts != nullptr)
+        v = hn::MulAdd(v, load(factors), load(shifts));
+      else
+        v = factors != nullptr ? hn::Mul(v, load(factors)) : hn::Add(v, load(shifts));
+      if constexpr (kAdds == Adds::kLast) v = hn::Add(v, load(addend));
+      some == lanes ? hn::StoreU(v, f, p.y + c) : store_first(v, p.y + c, some);
+    }
+    if constexpr (kAdds != Adds::kNothing) addend += p.operands.addend_stride;
+  }
+}
+
 void finish(const FinishRows& finish, int64_t rows, int64_t columns, const float* x, int64_t x_stride,
-            const float* addend, int64_t addend_stride, float* y, int64_t y_stride) {
-  const RowsToFinish p{rows, columns, x, x_stride, addend, addend_stride, y, y_stride};
+            const FinishOperands& operands, float* y, int64_t y_stride) {
+  RowsToFinish p{rows, columns, x, x_stride, operands, y, y_stride};
   const float a = finish.a, b = finish.b;
+  const bool clips = finish.function == FinishFunction::kClip, scales = operands.scale(),
+             adds_last = finish.adds_last;
+  // Of a function that is no bound, what is added last waits for the factors.
+  if (scales && !clips && adds_last) p.operands.addend = nullptr;
   switch (finish.function) {
     case FinishFunction::kClip:
-      return add_and_finish(finish.adds_last, p, [=](VF v) HWY_ATTR { return clip(v, a, b); });
+      if (scales) break;
+      return add_and_finish(adds_last, p, [=](VF v) HWY_ATTR { return clip(v, a, b); });
     case FinishFunction::kGelu:
-      return add_and_finish(finish.adds_last, p,
-                            [](const auto& v) HWY_ATTR ASSAY_INLINED { return gelu(v); });
+      add_and_finish(adds_last, p, [](const auto& v) HWY_ATTR ASSAY_INLINED { return gelu(v); });
+      break;
     case FinishFunction::kGeluTanh:
-      return add_and_finish(finish.adds_last, p,
-                            [](const auto& v) HWY_ATTR ASSAY_INLINED { return gelu_tanh(v); });
+      add_and_finish(adds_last, p, [](const auto& v) HWY_ATTR ASSAY_INLINED { return gelu_tanh(v); });
+      break;
     case FinishFunction::kHardSigmoid:
-      return add_and_finish(finish.adds_last, p, [=](VF v) HWY_ATTR { return unit_ramp(v, a, b); });
+      add_and_finish(adds_last, p, [=](VF v) HWY_ATTR { return unit_ramp(v, a, b); });
+      break;
     case FinishFunction::kHardSwish:
-      return add_and_finish(finish.adds_last, p, [](VF v) HWY_ATTR { return hard_swish(v); });
+      add_and_finish(adds_last, p, [](VF v) HWY_ATTR { return hard_swish(v); });
+      break;
     case FinishFunction::kSigmoid:
-      return add_and_finish(finish.adds_last, p,
-                            [](const auto& v) HWY_ATTR ASSAY_INLINED { return sigmoid(v); });
+      add_and_finish(adds_last, p, [](const auto& v) HWY_ATTR ASSAY_INLINED { return sigmoid(v); });
+      break;
     case FinishFunction::kSilu:
-      return add_and_finish(finish.adds_last, p,
-                            [](const auto& v) HWY_ATTR ASSAY_INLINED { return silu(v); });
+      add_and_finish(adds_last, p, [](const auto& v) HWY_ATTR ASSAY_INLINED { return silu(v); });
+      break;
   }
+  if (!scales) return;
+  constexpr float kUnbounded = std::numeric_limits<float>::infinity();
+  if (!clips) p.x = y, p.x_stride = y_stride, p.operands.addend = adds_last ? operands.addend : nullptr;
+  const float low = clips ? a : -kUnbounded, high = clips ? b : kUnbounded;
+  if (p.operands.addend == nullptr) return scaled_rows<Adds::kNothing>(p, low, high);
+  adds_last ? scaled_rows<Adds::kLast>(p, low, high) : scaled_rows<Adds::kFirst>(p, low, high);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -113,8 +158,8 @@ namespace assay::kernels {
 HWY_EXPORT(finish);
 
 void finish_rows(const FinishRows& finish, int64_t rows, int64_t columns, const float* x, int64_t x_stride,
-                 const float* addend, int64_t addend_stride, float* y, int64_t y_stride) noexcept {
-  HWY_DYNAMIC_DISPATCH(finish)(finish, rows, columns, x, x_stride, addend, addend_stride, y, y_stride);
+                 const FinishOperands& operands, float* y, int64_t y_stride) noexcept {
+  HWY_DYNAMIC_DISPATCH(finish)(finish, rows, columns, x, x_stride, operands, y, y_stride);
 }
 
 }  // namespace assay::kernels

@@ -1,4 +1,5 @@
-// The commonest ends of a convolution: something is added, and a function bounds or bends the sum.
+// The commonest ends of a convolution: something is added, a function bounds or bends the sum, and each
+// channel has a factor and a shift.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +21,22 @@ enum class FinishFunction : uint8_t {
 struct FinishRows {
   float a, b;
   FinishFunction function = FinishFunction::kClip;
-  bool adds_last = false;  ///< the addend is added to the function's result, not to what it is taken of
+  bool adds_last = false;  ///< the addend is added at the end, not to what the function is taken of
 };
 
-/// y[r, c] = function(x[r, c] + addend[r, c]) for columns of rows that lie so far apart; or function(x[r, c])
-/// + addend[r, c]. `addend` may be null. NaN stays NaN. y may be x where the strides are equal.
+/// What is read beside the numbers; null: nothing is.
+struct FinishOperands {
+  const float* addend = nullptr;
+  int64_t addend_stride = 0;
+  /// Of each column: a factor of the function's result, and what is added then.
+  const float *factors = nullptr, *shifts = nullptr;
+
+  bool scale() const { return factors != nullptr || shifts != nullptr; }
+};
+
+/// y[r, c] = function(x[r, c] + addend[r, c]) * factors[c] + shifts[c] for columns of rows that lie so far
+/// apart; or the same with the addend added last. NaN stays NaN. y may be x where the strides are equal.
 void finish_rows(const FinishRows& finish, int64_t rows, int64_t columns, const float* x, int64_t x_stride,
-                 const float* addend, int64_t addend_stride, float* y, int64_t y_stride) noexcept;
+                 const FinishOperands& operands, float* y, int64_t y_stride) noexcept;
 
 }  // namespace assay::kernels

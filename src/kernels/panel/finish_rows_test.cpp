@@ -22,7 +22,8 @@ TEST(FinishRows, AddsAndBoundsAndKeepsNan) {
         x[0] = NAN;
         x[20] = inf;
         x[40] = -inf;
-        finish_rows({low, high}, 3, columns, x.data(), 20, adds ? addend.data() : nullptr, 21, y.data(), 22);
+        finish_rows({low, high}, 3, columns, x.data(), 20, {adds ? addend.data() : nullptr, 21}, y.data(),
+                    22);
         for (int64_t r = 0; r < 3; ++r) {
           for (int64_t c = 0; c < columns; ++c) {
             const float sum = x[r * 20 + c] + (adds ? addend[r * 21 + c] : 0);
@@ -80,8 +81,8 @@ TEST(FinishRows, IsTheFunctionOfTheSum) {
         FinishRows finish = rows;
         finish.adds_last = adds == 2;
         std::vector<float> y = x;
-        finish_rows(finish, n / columns, columns, y.data(), columns, adds == 0 ? nullptr : addend.data(),
-                    columns, y.data(), columns);
+        finish_rows(finish, n / columns, columns, y.data(), columns,
+                    {adds == 0 ? nullptr : addend.data(), columns}, y.data(), columns);
         for (int64_t i = 0; i < n; ++i) {
           if (i >= n / columns * columns) {
             EXPECT_TRUE(y[i] == x[i] || std::isnan(x[i])) << "what follows was touched";

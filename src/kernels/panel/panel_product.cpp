@@ -64,9 +64,6 @@ inline constexpr int64_t kDepth = kCachedBytes /
                                   (std::is_same_v<W, float> ? kWide * kPanelColumns * 4 : kPanelColumns * 4);
 static_assert(kDepth<float> % part_depth(1) == 0 && kDepth<float> % part_depth(INT64_MAX) == 0);
 
-/// How a tile sums up.
-enum class Summation : uint8_t { kStraight, kInParts };
-
 HWY_INLINE VP load_columns(const float* p) { return hn::LoadU(P(), p); }
 HWY_INLINE VP load_columns(const StoredFloat16* p) { return load_float16(P(), &p->bits); }
 
@@ -132,14 +129,17 @@ HWY_INLINE void multiply_add(const float* x, const VP (&columns)[kCount], VP (&s
 /// Steps between two looks at the loop's end.
 inline constexpr int64_t kSteps = 4;
 
+/// How a tile sums up; in runs, the left operand's rows lie so.
+enum class Summation : uint8_t { kStraight, kInRuns, kInParts };
+
 /// Adds rows [0, depth) of N panels, `panel` elements apart, to the sums of R rows. With as few instructions
 /// as can be: where another program runs on the same core, each has half of those that it decodes, which is
 /// less than the multiplications need with a few more beside them.
-template <int64_t R, int64_t N, typename W>
-HWY_INLINE void add_products(const float* a, int64_t a_stride, int64_t depth, const W* w, int64_t panel,
-                             Ahead ahead, VP (&acc)[R][N * kVectors]) {
+template <int64_t R, int64_t N, bool kInRuns, typename W>
+HWY_INLINE void add_products(const PanelRows& a, int64_t depth, const W* w, int64_t panel, Ahead ahead,
+                             VP (&acc)[R][N * kVectors]) {
   constexpr auto kLine = static_cast<int64_t>(kPanelColumns * sizeof(W));
-  Places<const float, R> left(a, a_stride);
+  Places<const float, R> left(a.first, a.stride);
   Places<const W, N> right(w, panel);
   const auto step = [&](int64_t k) HWY_ATTR ASSAY_INLINED {
     left.hide();
@@ -155,20 +155,30 @@ HWY_INLINE void add_products(const float* a, int64_t a_stride, int64_t depth, co
     rows(std::make_index_sequence<R>());
   };
   int64_t k = 0;
-  for (; k + kSteps <= depth; k += kSteps) {
-    if (ahead.first != nullptr) {
-      ASSAY_UNROLL
-      for (int64_t i = 0; i < kSteps; ++i) __builtin_prefetch(ahead.first + (k + i) * kLine, 0, 2);
-      if (ahead.second != nullptr) {
+  const auto add_steps = [&](int64_t end) HWY_ATTR ASSAY_INLINED {
+    for (; k + kSteps <= end; k += kSteps) {
+      if (ahead.first != nullptr) {
         ASSAY_UNROLL
-        for (int64_t i = 0; i < kSteps; ++i) __builtin_prefetch(ahead.second + (k + i) * kLine, 0, 2);
+        for (int64_t i = 0; i < kSteps; ++i) __builtin_prefetch(ahead.first + (k + i) * kLine, 0, 2);
+        if (ahead.second != nullptr) {
+          ASSAY_UNROLL
+          for (int64_t i = 0; i < kSteps; ++i) __builtin_prefetch(ahead.second + (k + i) * kLine, 0, 2);
+        }
       }
+      ASSAY_UNROLL
+      for (int64_t i = 0; i < kSteps; ++i) step(i);
+      left.advance(kSteps);
+      right.advance(kSteps * kPanelColumns);
     }
-    ASSAY_UNROLL
-    for (int64_t i = 0; i < kSteps; ++i) step(i);
-    left.advance(kSteps);
-    right.advance(kSteps * kPanelColumns);
+  };
+  if constexpr (kInRuns) {
+    while (k < depth) {
+      add_steps(k + a.run);
+      left.advance(a.distance - a.run);
+    }
+    return;
   }
+  add_steps(depth);
   for (; k < depth; ++k) {
     step(0);
     left.advance(1);
@@ -226,18 +236,24 @@ struct Panels {
 
 /// Rows whose sums begin as `start`, or as 0 where that is null.
 struct Rows {
-  const float* a;
-  int64_t a_stride;
+  PanelRows a;
   const float* start;
   int64_t start_stride;
   float* sums;
   int64_t stride;
 
-  Rows from(int64_t r) const {
-    return {a + r * a_stride, a_stride,          start == nullptr ? nullptr : start + r * start_stride,
-            start_stride,     sums + r * stride, stride};
+  HWY_INLINE void advance(int64_t r) {
+    a.first += r * a.stride;
+    if (start != nullptr) start += r * start_stride;
+    sums += r * stride;
   }
 };
+
+/// The rows from number k of each on, which begins a run.
+HWY_INLINE PanelRows from_number(PanelRows a, int64_t k) {
+  a.first += a.run == 0 ? k : k / a.run * a.distance;
+  return a;
+}
 
 template <int64_t R, int64_t N>
 HWY_INLINE void load_sums(const float* from, int64_t stride, VP (&acc)[R][N]) {
@@ -258,14 +274,18 @@ HWY_INLINE void store_sums(const VP (&acc)[R][N], float* to, int64_t stride) {
   for (int64_t v = 0; v < N; ++v) hn::StoreU(acc[r][v], P(), places.at(r) + v * kLanes);
 }
 
-template <int64_t R, int64_t N, typename W>
-HWY_INLINE void straight_tile(Rows rows, const Panels<W>& panels, Ahead ahead) {
+template <int64_t R, int64_t N, bool kInRuns, typename W>
+HWY_INLINE void straight_tile(const Rows& rows, const Panels<W>& panels, Ahead ahead) {
   VP acc[R][N * kVectors];
   load_sums(rows.start, rows.start_stride, acc);
-  if constexpr (std::is_same_v<W, StoredBfloat16>)
-    add_pairs<R>(rows.a, rows.a_stride, panels.depth, panels.w, acc);
-  else
-    add_products<R, N>(rows.a, rows.a_stride, panels.depth, panels.w, panels.panel, ahead, acc);
+  if constexpr (std::is_same_v<W, StoredBfloat16>) {
+    const int64_t run = kInRuns ? rows.a.run : panels.depth;
+    const float* a = rows.a.first;
+    for (int64_t k = 0; k < panels.depth; k += run, a += rows.a.distance)
+      add_pairs<R>(a, rows.a.stride, run, panels.w + k * kPanelColumns, acc);
+  } else {
+    add_products<R, N, kInRuns>(rows.a, panels.depth, panels.w, panels.panel, ahead, acc);
+  }
   store_sums(acc, rows.sums, rows.stride);
 }
 
@@ -277,8 +297,8 @@ HWY_NOINLINE void tile_in_parts(const Rows& rows, const Panels<float>& panels, A
   for (int64_t k = 0; k < panels.depth; k += panels.part, w += panels.part * kPanelColumns) {
     VP part[R][N * kVectors];
     load_sums(nullptr, 0, part);
-    add_products<R, N>(rows.a + k, rows.a_stride, std::min(panels.part, panels.depth - k), w, panels.panel,
-                       ahead, part);
+    add_products<R, N, false>({rows.a.first + k, rows.a.stride}, std::min(panels.part, panels.depth - k), w,
+                              panels.panel, ahead, part);
     if (ahead.first != nullptr) ahead.first += part_bytes;
     if (ahead.second != nullptr) ahead.second += part_bytes;
     Places<const float, R> from(start, start_stride);
@@ -299,25 +319,25 @@ HWY_NOINLINE void tile_in_parts(const Rows& rows, const Panels<float>& panels, A
 
 /// `count` tiles of R rows, the first of which is number `tile` of those on these panels.
 template <int64_t R, int64_t N, Summation kSummation, typename W>
-HWY_NOINLINE void tiles(Rows rows, int64_t count, const Panels<W>& panels, int64_t tile, bool are_few) {
+HWY_NOINLINE void tiles(Rows& rows, int64_t count, const Panels<W>& panels, int64_t tile, bool are_few) {
   for (const int64_t end = tile + count; tile < end; ++tile) {
     const Ahead ahead = panels.ahead(tile, are_few);
     if constexpr (kSummation == Summation::kInParts)
       tile_in_parts<R, N>(rows, panels, ahead);
     else
-      straight_tile<R, N>(rows, panels, ahead);
-    rows = rows.from(R);
+      straight_tile<R, N, kSummation == Summation::kInRuns>(rows, panels, ahead);
+    rows.advance(R);
   }
 }
 
 /// Tiles of M rows, then those of fewer that are left.
 template <int64_t M, int64_t N, Summation kSummation, typename W>
-void panel_rows(const Rows& all, int64_t rows, const Panels<W>& panels) {
+void panel_rows(Rows next, int64_t rows, const Panels<W>& panels) {
   const bool are_few = rows < N * M;
   int64_t r = 0, taken = 0;
   const auto take = [&]<int64_t R>(int64_t count) {
     if (count == 0) return;
-    tiles<R, N, kSummation>(all.from(r), count, panels, taken, are_few);
+    tiles<R, N, kSummation>(next, count, panels, taken, are_few);
     r += R * count;
     taken += count;
   };
@@ -364,9 +384,10 @@ void panel_block(Rows rows, int64_t count, const Panels<W>& panels, int64_t row_
   for (; p < count; ++p) take.template operator()<1, kRows>(p);
 }
 
-template <typename W, Summation kSummation = Summation::kStraight>
-void product_of(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count, const float* a,
-                int64_t a_stride, int64_t rows, const float* bias, float* sums, int64_t stride) {
+template <typename W, Summation kSummation>
+void product_of(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
+                const PanelRows& a, int64_t rows, const float* bias, float* sums, int64_t stride) {
+  static_assert(kDepth<W> % kPanelColumns == 0);
   const int64_t bytes = matrix.panel_bytes();
   const auto* const w = reinterpret_cast<const W*>(static_cast<const char*>(packed) + panel * bytes);
   for (int64_t k = 0; k < matrix.k; k += kDepth<W>) {
@@ -375,7 +396,7 @@ void product_of(const PanelMatrix& matrix, const void* packed, int64_t panel, in
     // for some of the panel behind, or of what lies behind the matrix, which does no harm.)
     const bool more = k + kDepth<W> < matrix.k;
     panel_block<kSummation, W>(
-        {a + k, a_stride, k == 0 ? bias : sums, k == 0 ? 0 : stride, sums, stride}, count,
+        {from_number(a, k), k == 0 ? bias : sums, k == 0 ? 0 : stride, sums, stride}, count,
         {now, bytes / static_cast<int64_t>(sizeof(W)), std::min(kDepth<W>, matrix.k - k),
          more ? now + kDepth<W> * kPanelColumns : now, more ? std::min(kPanelGroup, count) : 0,
          part_depth(matrix.k)},
@@ -387,25 +408,38 @@ void block_product(const PanelBlock& b, const float* a, int64_t a_stride, int64_
                    float* sums, int64_t stride) {
   for (int64_t k = 0; k < b.depth; k += kDepth<float>)
     panel_block<Summation::kStraight, float>(
-        {a + k, a_stride, k > 0 || adds ? sums : nullptr, k > 0 || adds ? stride : 0, sums, stride}, b.count,
-        {b.data + k * kPanelColumns, b.panel, std::min(kDepth<float>, b.depth - k), nullptr, 0}, rows);
+        {{a + k, a_stride}, k > 0 || adds ? sums : nullptr, k > 0 || adds ? stride : 0, sums, stride},
+        b.count, {b.data + k * kPanelColumns, b.panel, std::min(kDepth<float>, b.depth - k), nullptr, 0},
+        rows);
 }
 
-void product(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count, const float* a,
-             int64_t a_stride, int64_t rows, const float* bias, float* sums, int64_t stride) {
+template <Summation kSummation>
+void product_as_stored(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
+                       const PanelRows& a, int64_t rows, const float* bias, float* sums, int64_t stride) {
+  const auto product = [&]<typename W>() {
+    product_of<W, kSummation>(matrix, packed, panel, count, a, rows, bias, sums, stride);
+  };
   switch (matrix.type) {
     case PanelType::kFloat32:
-      return product_of<float>(matrix, packed, panel, count, a, a_stride, rows, bias, sums, stride);
+      return product.template operator()<float>();
     case PanelType::kFloat16:
-      return product_of<StoredFloat16>(matrix, packed, panel, count, a, a_stride, rows, bias, sums, stride);
+      return product.template operator()<StoredFloat16>();
     case PanelType::kBfloat16:
-      return product_of<StoredBfloat16>(matrix, packed, panel, count, a, a_stride, rows, bias, sums, stride);
+      return product.template operator()<StoredBfloat16>();
   }
+}
+
+void product(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count, const PanelRows& a,
+             int64_t rows, const float* bias, float* sums, int64_t stride) {
+  if (a.run == 0)
+    product_as_stored<Summation::kStraight>(matrix, packed, panel, count, a, rows, bias, sums, stride);
+  else
+    product_as_stored<Summation::kInRuns>(matrix, packed, panel, count, a, rows, bias, sums, stride);
 }
 
 void product_in_parts(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
                       const float* a, int64_t a_stride, int64_t rows, float* sums, int64_t stride) {
-  product_of<float, Summation::kInParts>(matrix, packed, panel, count, a, a_stride, rows, nullptr, sums,
+  product_of<float, Summation::kInParts>(matrix, packed, panel, count, {a, a_stride}, rows, nullptr, sums,
                                          stride);
 }
 
@@ -474,9 +508,9 @@ void pack_panels(const PanelMatrix& m, const void* numbers, int64_t row_stride, 
 }
 
 void panel_product(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
-                   const float* a, int64_t a_stride, int64_t rows, const float* bias, float* sums,
+                   const PanelRows& a, int64_t rows, const float* bias, float* sums,
                    int64_t stride) noexcept {
-  HWY_DYNAMIC_DISPATCH(product)(matrix, packed, panel, count, a, a_stride, rows, bias, sums, stride);
+  HWY_DYNAMIC_DISPATCH(product)(matrix, packed, panel, count, a, rows, bias, sums, stride);
 }
 
 void panel_product_in_parts(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,

@@ -36,12 +36,20 @@ struct PanelMatrix {
 void pack_panels(const PanelMatrix& matrix, const void* source, int64_t row_stride, int64_t column_stride,
                  void* packed);
 
+/// Rows of a left operand, `stride` apart: each in one piece, or in runs of `run` numbers that begin
+/// `distance` apart, as a pixel's channels lie in blocks. `run` is 4, 8 or 16, and divides k.
+struct PanelRows {
+  const float* first;
+  int64_t stride;
+  int64_t run = 0;  ///< 0: in one piece
+  int64_t distance = 0;
+};
+
 /// sums[r, c] = bias[c] + sum over k of a[r, k] * matrix[k, c] for the columns of `count` panels from `panel`
-/// on, columns beyond n included. Rows of `a` are `a_stride` apart, rows of `sums` `stride`. `bias` may be
-/// null; it begins with that of the first column and has as many elements as there are columns.
+/// on, columns beyond n included. Rows of `sums` are `stride` apart. `bias` may be null; it begins with that
+/// of the first column and has as many elements as there are columns.
 void panel_product(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
-                   const float* a, int64_t a_stride, int64_t rows, const float* bias, float* sums,
-                   int64_t stride) noexcept;
+                   const PanelRows& a, int64_t rows, const float* bias, float* sums, int64_t stride) noexcept;
 
 /// Products of a sum of k that panel_product_in_parts() adds up before they join the sum of all: rounding
 /// errors grow with the parts' length and number, not with k (N. J. Higham, The Accuracy of Floating Point

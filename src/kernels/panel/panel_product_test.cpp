@@ -59,7 +59,7 @@ TEST(PanelProduct, IsTheProductWithTheStoredMatrix) {
           const Case x(random, rows, n, k, type);
           for (const bool with_bias : {false, true}) {
             std::vector<float> sums(static_cast<size_t>(rows * x.stride), 77);
-            panel_product(x.matrix, x.packed.data(), 0, x.matrix.panels(), x.a.data(), x.a_stride, rows,
+            panel_product(x.matrix, x.packed.data(), 0, x.matrix.panels(), {x.a.data(), x.a_stride}, rows,
                           with_bias ? x.bias.data() : nullptr, sums.data(), x.stride);
             for (int64_t r = 0; r < rows; ++r) {
               for (int64_t c = 0; c < n; ++c)
@@ -70,6 +70,28 @@ TEST(PanelProduct, IsTheProductWithTheStoredMatrix) {
             }
           }
         }
+}
+
+TEST(PanelProduct, TakesRowsInRuns) {
+  std::mt19937 random(6);
+  for (const PanelType type : {PanelType::kFloat32, PanelType::kFloat16, PanelType::kBfloat16})
+    for (const int64_t run : {4, 8, 16})
+      for (const int64_t rows : {1, 5, 6, 12, 31})
+        for (const int64_t n : {16, 48, 80})
+          for (const int64_t k : {16, 48, 528, 1040}) {
+            const Case x(random, rows, n, k, type);
+            // Runs of all rows, then the next ones.
+            std::vector<float> blocks(static_cast<size_t>(rows * k));
+            for (int64_t r = 0; r < rows; ++r)
+              for (int64_t i = 0; i < k; ++i)
+                blocks[(i / run * rows + r) * run + i % run] = x.a[r * x.a_stride + i];
+            std::vector<float> sums(static_cast<size_t>(rows * x.stride)), expected = sums;
+            panel_product(x.matrix, x.packed.data(), 0, x.matrix.panels(),
+                          {blocks.data(), run, run, rows * run}, rows, x.bias.data(), sums.data(), x.stride);
+            panel_product(x.matrix, x.packed.data(), 0, x.matrix.panels(), {x.a.data(), x.a_stride}, rows,
+                          x.bias.data(), expected.data(), x.stride);
+            ASSERT_EQ(sums, expected) << run << " of " << k << ", " << rows << " rows";
+          }
 }
 
 /// As many roundings as the parts and their sum are long, not as there are products.
@@ -107,7 +129,7 @@ TEST(PanelProduct, InPartsRoundsLess) {
     std::vector<char> packed(static_cast<size_t>(m.bytes()));
     pack_panels(m, b.data(), n, 1, packed.data());
     std::vector<float> straight(static_cast<size_t>(n)), in_parts = straight;
-    panel_product(m, packed.data(), 0, m.panels(), a.data(), kDepth, 1, nullptr, straight.data(), n);
+    panel_product(m, packed.data(), 0, m.panels(), {a.data(), kDepth}, 1, nullptr, straight.data(), n);
     panel_product_in_parts(m, packed.data(), 0, m.panels(), a.data(), kDepth, 1, in_parts.data(), n);
     const double sum = kDepth * double{b[0]};
     for (int64_t c = 0; c < n; ++c) EXPECT_LT(8 * std::abs(in_parts[c] - sum), std::abs(straight[c] - sum));
@@ -135,7 +157,7 @@ TEST(PanelProduct, StartsAtAPanel) {
   std::mt19937 random(2);
   const Case x(random, 7, 70, 33, PanelType::kBfloat16);
   std::vector<float> sums(static_cast<size_t>(7 * 32));
-  panel_product(x.matrix, x.packed.data(), 1, 2, x.a.data(), x.a_stride, 7, x.bias.data() + 16, sums.data(),
+  panel_product(x.matrix, x.packed.data(), 1, 2, {x.a.data(), x.a_stride}, 7, x.bias.data() + 16, sums.data(),
                 32);
   for (int64_t r = 0; r < 7; ++r)
     for (int64_t c = 0; c < 32; ++c) ASSERT_NEAR(sums[r * 32 + c], x.expected(r, c + 16, true), 1e-4);
@@ -149,7 +171,7 @@ TEST(PanelProduct, InfinitiesAndNanStayInTheirRowsAndColumns) {
     b[2 * 17 + 4] = NAN;  // column 4
     std::vector<char> packed(static_cast<size_t>(m.bytes()));
     pack_panels(m, b.data(), 17, 1, packed.data());
-    panel_product(m, packed.data(), 0, 2, a.data(), 3, 4, nullptr, sums.data(), 32);
+    panel_product(m, packed.data(), 0, 2, {a.data(), 3}, 4, nullptr, sums.data(), 32);
     for (int64_t r = 0; r < 4; ++r)
       for (int64_t c = 0; c < 17; ++c) {
         if (c == 4)

@@ -1,0 +1,70 @@
+#include "engine/tactics/common_end.h"
+
+#include <limits>
+
+namespace assay::engine {
+namespace {
+
+using kernels::FinishFunction;
+using kernels::FinishRows;
+using kernels::PointwiseOp;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+std::optional<FinishRows> finish_function(PointwiseOp op, float a, float b) {
+  switch (op) {
+    case PointwiseOp::kRelu:
+      return {{0, kInfinity}};
+    case PointwiseOp::kClip:
+      return {{a, b}};
+    case PointwiseOp::kGelu:
+      return {{0, 0, FinishFunction::kGelu}};
+    case PointwiseOp::kGeluTanh:
+      return {{0, 0, FinishFunction::kGeluTanh}};
+    case PointwiseOp::kHardSigmoid:
+      return {{a, b, FinishFunction::kHardSigmoid}};
+    case PointwiseOp::kHardSwish:
+      return {{0, 0, FinishFunction::kHardSwish}};
+    case PointwiseOp::kSigmoid:
+      return {{0, 0, FinishFunction::kSigmoid}};
+    case PointwiseOp::kSilu:
+      return {{0, 0, FinishFunction::kSilu}};
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<CommonEnd> common_end(const EpilogueSpec& spec, int64_t rows, int64_t channels) {
+  CommonEnd end;
+  std::optional<FinishRows> function;
+  // What the next instruction may not come before any more.
+  enum class Stage : uint8_t { kSum, kFunction, kFactors, kShifts, kDone } stage = Stage::kSum;
+  for (const EpilogueSpec::Entry& e : spec.entries) {
+    const bool is_whole = e.position >= 0 && rows > 1 && e.shape.numel() == rows * channels,
+               is_channels = e.position >= 0 && !is_whole && channels > 1 && e.shape.numel() == channels;
+    if (e.position < 0) {
+      if (stage > Stage::kSum || !(function = finish_function(e.op, e.a, e.b))) return std::nullopt;
+      stage = Stage::kFunction;
+    } else if (e.op == PointwiseOp::kMul && is_channels && stage < Stage::kFactors) {
+      end.factors = e.position;
+      stage = Stage::kFactors;
+    } else if (e.op == PointwiseOp::kAdd && is_channels && stage < Stage::kShifts) {
+      end.shifts = e.position;
+      stage = Stage::kShifts;
+    } else if (e.op == PointwiseOp::kAdd && is_whole && end.addend < 0) {
+      end.addend = e.position;
+      end.finish.adds_last = stage > Stage::kSum;
+      if (end.finish.adds_last) stage = Stage::kDone;
+    } else {
+      return std::nullopt;
+    }
+  }
+  const bool adds_last = end.finish.adds_last;
+  end.finish = function.value_or(FinishRows{-kInfinity, kInfinity});
+  end.finish.adds_last = adds_last;
+  return end;
+}
+
+}  // namespace assay::engine
