@@ -60,6 +60,8 @@ class EngineTest : public testing::Test {
     Value* const shifted = op("Add", {scaled, weight(channels)});
     std::vector<Value*> all = {op("Add", {shifted, whole()})};
     all.push_back(op("Sigmoid", {op("Add", {make(), whole()})}));
+    Value* const halved = op("Mul", {op("LeakyRelu", {make()}), scalar(0.5F)});
+    all.push_back(op("Add", {op("Add", {halved, scalar(2)}), whole()}));
     all.push_back(op("Mul", {make(), whole()}));
     return all;
   }

@@ -194,7 +194,7 @@ TEST_F(EnginePanelTest, PixelsInBlocksOfChannels) {
   infer_shapes(*model);
   BuilderConfig config{.optimization_level = 0};
   config.disabled_tactics = {"dnnl_conv", "image_conv", "tap_conv", "signal_conv", "panel_conv:float32"};
-  expect_chosen(config, "panel_conv:float32 " + block, 7);
+  expect_chosen(config, "panel_conv:float32 " + block, 8);
 }
 
 TEST_F(EnginePanelTest, InfinitiesAndNanStayWhereTheyAre) {

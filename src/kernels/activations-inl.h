@@ -62,6 +62,9 @@ HWY_INLINE V silu(const V& x) {
 }
 HWY_INLINE VF hard_swish(VF x) { return hn::Mul(x, unit_ramp(x, 1.0f / 6.0f, 0.5f)); }
 HWY_INLINE VF relu(VF x) { return hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Zero(F()), x); }
+HWY_INLINE VF leaky_relu(VF x, float a) {
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Mul(x, constant(a)), x);
+}
 HWY_INLINE VF softsign(VF x) { return hn::Div(x, hn::Add(constant(1.0f), hn::Abs(x))); }
 /// x, but 0 where it is at most a.
 HWY_INLINE VF thresholded_relu(VF x, float a) {

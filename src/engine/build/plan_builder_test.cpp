@@ -107,6 +107,32 @@ TEST(PlanBuilder, TheLastPlanIsTheSameAndTakesTheWeights) {
 }
 
 /// A processor with AVX2 and VNNI got blocks of 16, for which oneDNN has no kernels without AVX-512.
+/// oneDNN takes half a second to describe a convolution along 64,000 samples with channels last: a speech
+/// synthesiser, whose sentences are of ever new lengths, would wait for it before each.
+TEST(PlanBuilder, LongRowsAreNoQuestionForOneDnn) {
+  std::string zeros = "0";
+  for (int i = 1; i < 16 * 16 * 3; ++i) zeros += ", 0";
+  const auto model = parse_text(
+      "<ir_version: 8, opset_import: [\"\" : 15]>\n"
+      "g (float[1,16,N] x) => (float[1,16,M] y) <float[16,16,3] w = {" +
+          zeros + "}> { y = Conv <pads = [1, 1]> (x, w) }",
+      "test");
+  PlanBuilder builder(*model, default_config(1));
+  const auto offers = [&](int64_t samples) {
+    builder.build(std::vector<Shape>{Shape{1, 16, samples}});
+    std::set<std::string> names;
+    for (const RegionReport& r : builder.reports())
+      for (const RegionReport::Line& line : r.candidates) names.insert(line.candidate);
+    return names;
+  };
+  for (const auto& [samples, asks] : {std::pair{1000, true}, {64000, false}}) {
+    const std::set<std::string> names = offers(samples);
+    EXPECT_EQ(names.contains("dnnl_conv:channels_last"), asks) << samples;
+    EXPECT_TRUE(names.contains("panel_conv:float32")) << samples;
+    EXPECT_TRUE(names.contains("dnnl_conv:row")) << samples;
+  }
+}
+
 TEST(PlanBuilder, BlocksAreAsWideAsVectors) {
   for (const int isa : {dnnl_cpu_isa_sse41, dnnl_cpu_isa_avx, dnnl_cpu_isa_avx2, dnnl_cpu_isa_avx2_vnni})
     EXPECT_EQ(channel_block(isa), 8) << isa;

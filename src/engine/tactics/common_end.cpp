@@ -25,6 +25,8 @@ std::optional<FinishRows> finish_function(PointwiseOp op, float a, float b) {
       return {{a, b, FinishFunction::kHardSigmoid}};
     case PointwiseOp::kHardSwish:
       return {{0, 0, FinishFunction::kHardSwish}};
+    case PointwiseOp::kLeakyRelu:
+      return {{a, 0, FinishFunction::kLeakyRelu}};
     case PointwiseOp::kSigmoid:
       return {{0, 0, FinishFunction::kSigmoid}};
     case PointwiseOp::kSilu:
@@ -39,12 +41,18 @@ std::optional<FinishRows> finish_function(PointwiseOp op, float a, float b) {
 std::optional<CommonEnd> common_end(const EpilogueSpec& spec, int64_t rows, int64_t channels) {
   CommonEnd end;
   std::optional<FinishRows> function;
+  double scale = 1, shift = -0.0;
   // What the next instruction may not come before any more.
-  enum class Stage : uint8_t { kSum, kFunction, kFactors, kShifts, kDone } stage = Stage::kSum;
+  enum class Stage : uint8_t { kSum, kFunction, kFactors, kShifts, kNumbers, kDone } stage = Stage::kSum;
   for (const EpilogueSpec::Entry& e : spec.entries) {
     const bool is_whole = e.position >= 0 && rows > 1 && e.shape.numel() == rows * channels,
                is_channels = e.position >= 0 && !is_whole && channels > 1 && e.shape.numel() == channels;
-    if (e.position < 0) {
+    if (e.op == PointwiseOp::kAffine) {
+      if (stage > Stage::kFunction && stage != Stage::kNumbers) return std::nullopt;
+      scale *= e.a;
+      shift = shift * e.a + e.b;
+      stage = Stage::kNumbers;
+    } else if (e.position < 0) {
       if (stage > Stage::kSum || !(function = finish_function(e.op, e.a, e.b))) return std::nullopt;
       stage = Stage::kFunction;
     } else if (e.op == PointwiseOp::kMul && is_channels && stage < Stage::kFactors) {
@@ -53,7 +61,7 @@ std::optional<CommonEnd> common_end(const EpilogueSpec& spec, int64_t rows, int6
     } else if (e.op == PointwiseOp::kAdd && is_channels && stage < Stage::kShifts) {
       end.shifts = e.position;
       stage = Stage::kShifts;
-    } else if (e.op == PointwiseOp::kAdd && is_whole && end.addend < 0) {
+    } else if (e.op == PointwiseOp::kAdd && is_whole && end.addend < 0 && stage != Stage::kDone) {
       end.addend = e.position;
       end.finish.adds_last = stage > Stage::kSum;
       if (end.finish.adds_last) stage = Stage::kDone;
@@ -64,6 +72,8 @@ std::optional<CommonEnd> common_end(const EpilogueSpec& spec, int64_t rows, int6
   const bool adds_last = end.finish.adds_last;
   end.finish = function.value_or(FinishRows{-kInfinity, kInfinity});
   end.finish.adds_last = adds_last;
+  end.finish.scale = static_cast<float>(scale);
+  end.finish.shift = static_cast<float>(shift);
   return end;
 }
 

@@ -9,8 +9,8 @@
 
 namespace assay::engine {
 
-/// Of results in rows of channels: [+ operand] function [* channel's] [+ channel's] [+ operand], each part of
-/// which may be missing, with one whole operand at most.
+/// Of results in rows of channels: [+ operand] function [* channel's] [+ channel's] [+ operand], or numbers
+/// in the place of the channels'. Each part may be missing, and there is one whole operand at most.
 struct CommonEnd {
   kernels::FinishRows finish;
   int32_t addend = -1, factors = -1, shifts = -1;  ///< inputs of the step; -1: none

@@ -233,14 +233,14 @@ TileFinish::TileFinish(const StepReader& r, size_t inputs, const ProductSize& si
   r.check_elements(out, {size.m, size.n});
   if (type) result_type_ = *type;
   width_ = storage_bytes(out.dtype, 1);
-  if (is_plain()) return;
+  if (is_plain() && has_rows()) return;
   add_operands(r);
   const bool is_float = result_type_ == PointwiseType::kFloat32 &&
                         std::ranges::all_of(types_, [](const kernels::PointwiseOperand& o) {
                           return o.type == PointwiseType::kFloat32;
                         });
   if (is_float) common_end_ = common_end(spec_, size.m, size.n);
-  make_program(r, rows, columns);
+  if (!common_end_) make_program(r, rows, columns);
 }
 
 void TileFinish::add_operands(const StepReader& r) {
@@ -305,7 +305,7 @@ void TileFinish::make_program(const StepReader& r, std::span<const int64_t> rows
 void TileFinish::run(const KernelArgs& args, int64_t row, int64_t rows, int64_t column, int64_t columns,
                      const float* values, int64_t stride, void* spare) const noexcept {
   if (has_rows()) return run_rows(args, row * size_.n + column, rows, column, columns, values, stride, spare);
-  const bool by_row = !is_plain() && !common_end_ && row % places_.pixels + rows > places_.pixels;
+  const bool by_row = !common_end_ && row % places_.pixels + rows > places_.pixels;
   while (rows > 0) {
     const int64_t some = by_row ? 1 : std::min(rows, places_.pixels - row % places_.pixels);
     for (int64_t c = 0; c < columns; c += places_.block)
@@ -321,7 +321,7 @@ void TileFinish::run_rows(const KernelArgs& args, int64_t place, int64_t rows, i
   const auto width = static_cast<int64_t>(width_), pitch = places_.block;
   char* const out = static_cast<char*>(args.outputs[0]) + place * width;
   const auto bytes = static_cast<size_t>(columns * width);
-  if (is_plain()) {
+  if (is_plain() && has_rows()) {
     for (int64_t r = 0; r < rows; ++r) std::memcpy(out + r * pitch * width, values + r * stride, bytes);
     return;
   }

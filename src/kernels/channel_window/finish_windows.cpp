@@ -32,11 +32,11 @@ void finish_windows(const ChannelWindow& c, int64_t first, int64_t count, const 
     if (those.addend != nullptr) those.addend += at;
     if (those.factors != nullptr) those.factors += from;
     if (those.shifts != nullptr) those.shifts += from;
-    if (to - from == c.out_pixel && !those.scale())  // all in one piece
+    if (to - from == c.out_pixel && !are_scaled(rest, those))  // all in one piece
       return finish_rows(rest, 1, c.out_columns * c.out_pixel, y + at, 0, those, y + at, 0);
     finish_rows(rest, c.out_columns, to - from, y + at, c.out_pixel, those, y + at, c.out_pixel);
   };
-  if (!are_bounded || operands.addend != nullptr || operands.scale()) {
+  if (!are_bounded || operands.addend != nullptr || are_scaled(finish, operands)) {
     if (!c.fills_blocks) {
       finish_channels(channel, end, channel);
     } else {

@@ -84,7 +84,7 @@ void add_and_finish(bool adds_last, const RowsToFinish& p, Function function) {
 /// y = function(x) * factors + shifts, and the addend before or behind that, of numbers within bounds: with
 /// other functions it is a second walk through y.
 template <Adds kAdds>
-void scaled_rows(RowsToFinish p, float low, float high) {
+void scaled_rows(RowsToFinish p, float low, float high, float scale, float shift) {
   const F f;
   const size_t lanes = hn::Lanes(f);
   const auto count = static_cast<size_t>(p.columns);
@@ -98,10 +98,8 @@ void scaled_rows(RowsToFinish p, float low, float high) {
       VF v = load(p.x);
       if constexpr (kAdds == Adds::kFirst) v = hn::Add(v, load(addend));
       v = clip(v, low, high);
-      if (factors != nullptr && shifts != nullptr)
-        v = hn::MulAdd(v, load(factors), load(shifts));
-      else
-        v = factors != nullptr ? hn::Mul(v, load(factors)) : hn::Add(v, load(shifts));
+      v = hn::MulAdd(v, factors == nullptr ? hn::Set(f, scale) : load(factors),
+                     shifts == nullptr ? hn::Set(f, shift) : load(shifts));
       if constexpr (kAdds == Adds::kLast) v = hn::Add(v, load(addend));
       some == lanes ? hn::StoreU(v, f, p.y + c) : store_first(v, p.y + c, some);
     }
@@ -113,9 +111,9 @@ void finish(const FinishRows& finish, int64_t rows, int64_t columns, const float
             const FinishOperands& operands, float* y, int64_t y_stride) {
   RowsToFinish p{rows, columns, x, x_stride, operands, y, y_stride};
   const float a = finish.a, b = finish.b;
-  const bool clips = finish.function == FinishFunction::kClip, scales = operands.scale(),
+  const bool clips = finish.function == FinishFunction::kClip, scales = are_scaled(finish, operands),
              adds_last = finish.adds_last;
-  // Of a function that is no bound, what is added last waits for the factors.
+  // What is added last waits for the factors, which a function that is no bound leaves to a second walk.
   if (scales && !clips && adds_last) p.operands.addend = nullptr;
   switch (finish.function) {
     case FinishFunction::kClip:
@@ -133,6 +131,9 @@ void finish(const FinishRows& finish, int64_t rows, int64_t columns, const float
     case FinishFunction::kHardSwish:
       add_and_finish(adds_last, p, [](VF v) HWY_ATTR { return hard_swish(v); });
       break;
+    case FinishFunction::kLeakyRelu:
+      add_and_finish(adds_last, p, [=](VF v) HWY_ATTR { return leaky_relu(v, a); });
+      break;
     case FinishFunction::kSigmoid:
       add_and_finish(adds_last, p, [](const auto& v) HWY_ATTR ASSAY_INLINED { return sigmoid(v); });
       break;
@@ -144,8 +145,10 @@ void finish(const FinishRows& finish, int64_t rows, int64_t columns, const float
   constexpr float kUnbounded = std::numeric_limits<float>::infinity();
   if (!clips) p.x = y, p.x_stride = y_stride, p.operands.addend = adds_last ? operands.addend : nullptr;
   const float low = clips ? a : -kUnbounded, high = clips ? b : kUnbounded;
-  if (p.operands.addend == nullptr) return scaled_rows<Adds::kNothing>(p, low, high);
-  adds_last ? scaled_rows<Adds::kLast>(p, low, high) : scaled_rows<Adds::kFirst>(p, low, high);
+  if (p.operands.addend == nullptr)
+    return scaled_rows<Adds::kNothing>(p, low, high, finish.scale, finish.shift);
+  adds_last ? scaled_rows<Adds::kLast>(p, low, high, finish.scale, finish.shift)
+            : scaled_rows<Adds::kFirst>(p, low, high, finish.scale, finish.shift);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -14,6 +14,7 @@ enum class FinishFunction : uint8_t {
   kGeluTanh,
   kHardSigmoid,
   kHardSwish,
+  kLeakyRelu,
   kSigmoid,
   kSilu,
 };
@@ -22,6 +23,8 @@ struct FinishRows {
   float a, b;
   FinishFunction function = FinishFunction::kClip;
   bool adds_last = false;  ///< the addend is added at the end, not to what the function is taken of
+  /// In the place of columns' factors and shifts where there are none.
+  float scale = 1, shift = -0.0F;
 };
 
 /// What is read beside the numbers; null: nothing is.
@@ -30,9 +33,12 @@ struct FinishOperands {
   int64_t addend_stride = 0;
   /// Of each column: a factor of the function's result, and what is added then.
   const float *factors = nullptr, *shifts = nullptr;
-
-  bool scale() const { return factors != nullptr || shifts != nullptr; }
 };
+
+/// Something happens to the function's result.
+inline bool are_scaled(const FinishRows& finish, const FinishOperands& operands) {
+  return operands.factors != nullptr || operands.shifts != nullptr || finish.scale != 1 || finish.shift != 0;
+}
 
 /// y[r, c] = function(x[r, c] + addend[r, c]) * factors[c] + shifts[c] for columns of rows that lie so far
 /// apart; or the same with the addend added last. NaN stays NaN. y may be x where the strides are equal.

@@ -37,6 +37,54 @@ TEST(FinishRows, AddsAndBoundsAndKeepsNan) {
       }
 }
 
+/// Each column's factor and shift, or one for all, with each addend, in rows of any length.
+TEST(FinishRows, ScalesAndShifts) {
+  constexpr int64_t kRows = 5;
+  for (const int64_t columns : {1, 7, 8, 16, 19, 70})
+    for (const FinishFunction function : {FinishFunction::kClip, FinishFunction::kLeakyRelu})
+      for (const int which : {0, 1, 2, 3, 4, 5}) {  // 4: numbers, 5: a number that only multiplies
+        std::vector<float> x(static_cast<size_t>(kRows * columns)), addend = x, y(x.size() + 1, 99);
+        for (size_t i = 0; i < x.size(); ++i) {
+          x[i] = static_cast<float>(i % 9) - 4;
+          addend[i] = static_cast<float>(i % 5) * 0.5F;
+        }
+        std::vector<float> factors(static_cast<size_t>(columns)), shifts = factors;
+        for (size_t i = 0; i < factors.size(); ++i) {
+          factors[i] = static_cast<float>(i % 4) - 1.5F;
+          shifts[i] = static_cast<float>(i % 3) * 0.25F;
+        }
+        for (const int adds : {0, 1, 2}) {
+          FinishRows finish{-1, 2, function, adds == 2};
+          if (which >= 4) finish.scale = -2;
+          if (which == 4) finish.shift = 3;
+          FinishOperands operands{adds == 0 ? nullptr : addend.data(), columns};
+          if (which < 4 && (which & 1) != 0) operands.factors = factors.data();
+          if (which < 4 && (which & 2) != 0) operands.shifts = shifts.data();
+          finish_rows(finish, kRows, columns, x.data(), columns, operands, y.data(), columns);
+          for (size_t i = 0; i < x.size(); ++i) {
+            const size_t c = i % factors.size();
+            const float sum = adds == 1 ? x[i] + addend[i] : x[i];
+            float wanted =
+                function == FinishFunction::kClip ? std::clamp(sum, -1.0F, 2.0F) : (sum < 0 ? -sum : sum);
+            wanted = wanted * (operands.factors != nullptr ? factors[c]
+                               : which >= 4                ? -2.0F
+                                                           : 1.0F) +
+                     (operands.shifts != nullptr ? shifts[c]
+                      : which == 4               ? 3.0F
+                                                 : 0.0F) +
+                     (adds == 2 ? addend[i] : 0);
+            EXPECT_EQ(y[i], wanted) << columns << " columns, " << which << ", " << adds << ", " << i;
+          }
+          EXPECT_EQ(y[x.size()], 99);
+        }
+      }
+  // What only multiplies keeps the sign of a zero.
+  const float zero = -0.0F;
+  float y = 1;
+  finish_rows({-1, 1, FinishFunction::kClip, false, 2}, 1, 1, &zero, 1, {}, &y, 1);
+  EXPECT_TRUE(std::signbit(y));
+}
+
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// Every function over the whole range, with the addend before and behind it, for rows of any length and in
@@ -57,6 +105,7 @@ TEST(FinishRows, IsTheFunctionOfTheSum) {
          return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
        },
        3e-7},
+      {{0.2F, 0, FinishFunction::kLeakyRelu}, [](double x) { return x < 0 ? x * 0.2F : x; }, 1e-45},
       {{0.25F, 0.5F, FinishFunction::kHardSigmoid},
        [](double x) { return std::clamp(0.25 * x + 0.5, 0.0, 1.0); },
        1e-7},
