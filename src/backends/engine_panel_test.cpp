@@ -43,6 +43,7 @@ class EnginePanelTest : public EngineTest {
     BuilderConfig config{.optimization_level = 0, .fp16 = fp16, .bf16 = bf16};
     config.disabled_tactics = {"dnnl_conv",
                                "image_conv",
+                               "dot_conv",
                                "tap_conv",
                                "winograd_line",
                                "winograd_conv",
@@ -139,6 +140,7 @@ TEST_F(EnginePanelTest, WinogradOfEveryKind) {
     BuilderConfig config{.optimization_level = 0, .bf16 = true};  // 4x4 rounds more
     config.disabled_tactics = {"dnnl_conv",
                                "image_conv",
+                               "dot_conv",
                                "panel_conv",
                                "tap_conv",
                                "winograd_conv:" + std::string(m == std::string("2x2") ? "4x4" : "2x2"),
@@ -167,6 +169,7 @@ TEST_F(EnginePanelTest, BlocksOfChannels) {
     BuilderConfig config{.optimization_level = 0, .bf16 = true};  // 4x4 rounds more
     config.disabled_tactics = {"dnnl_conv",
                                "image_conv",
+                               "dot_conv",
                                "tap_conv",
                                "panel_conv:bfloat16",
                                "panel_conv:bfloat16_products",
@@ -193,7 +196,8 @@ TEST_F(EnginePanelTest, PixelsInBlocksOfChannels) {
   for (Value* x : ends(end, {2, 64, 6, 7})) output(x);
   infer_shapes(*model);
   BuilderConfig config{.optimization_level = 0};
-  config.disabled_tactics = {"dnnl_conv", "image_conv", "tap_conv", "signal_conv", "panel_conv:float32"};
+  config.disabled_tactics = {"dnnl_conv", "image_conv",  "dot_conv",
+                             "tap_conv",  "signal_conv", "panel_conv:float32"};
   expect_chosen(config, "panel_conv:float32 " + block, 8);
 }
 
@@ -212,7 +216,7 @@ TEST_F(EnginePanelTest, InfinitiesAndNanStayWhereTheyAre) {
   for (const std::string& way : ways) {
     if (way.ends_with(' ')) continue;
     BuilderConfig config{.optimization_level = 0, .bf16 = true};
-    config.disabled_tactics = {"dnnl_conv", "panel_conv", "tap_conv"};
+    config.disabled_tactics = {"dnnl_conv", "panel_conv", "tap_conv", "dot_conv"};
     for (const std::string& other : ways)
       if (other != way) config.disabled_tactics.push_back(other);
     const Runtime runtime({.threads = 2});

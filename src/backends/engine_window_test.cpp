@@ -173,6 +173,22 @@ TEST_F(EngineWindowTest, ImagesOfFewChannels) {
   expect_by("image_conv:blocked16", 7, blocked, {2});
 }
 
+TEST_F(EngineWindowTest, ResultsOfFewChannels) {
+  const Ints around = {1, 1, 1, 1};
+  output(op("Sigmoid", {conv({2, 40, 9, 13}, {3, 40, 3, 3}, {{"pads", around}, {"strides", Ints{2, 1}}})}));
+  output(conv({1, 16, 50}, {1, 16, 7}, {{"pads", Ints{3, 9}}, {"dilations", Ints{2}}}, false));
+  output(conv({3, 64, 5, 6}, {8, 64, 1, 1}, {}));
+  const auto three = [&] { return conv({2, 21, 6, 7}, {3, 21, 3, 3}, {{"pads", around}}); };
+  for (Value* x : ends(three, {2, 3, 6, 7})) output(x);
+  const std::vector<std::string> others = {"dnnl_conv", "panel_conv", "tap_conv", "winograd_conv",
+                                           "winograd_line"};
+  std::vector<std::string> last = others, blocked = others;
+  last.push_back("dot_conv:blocked16");
+  expect_by("dot_conv:channels_last", 7, last);
+  blocked.push_back("dot_conv:channels_last");
+  expect_by("dot_conv:blocked16", 7, blocked, {2});
+}
+
 TEST_F(EngineWindowTest, InfinitiesAndNanInSingleChannels) {
   output(conv({1, 24, 6, 5}, {24, 1, 3, 3}, {{"group", int64_t{24}}, {"pads", Ints{1, 1, 1, 1}}}));
   feed[0].mutable_data<float>()[3 * 30 + 12] = INFINITY;
@@ -319,7 +335,7 @@ TEST_F(EngineWindowTest, TapByTap) {
   // More than one block of columns, more than one tile of rows, deeper than a block of weights.
   Value* x = conv({1, 260, 30, 17}, {150, 260, 3, 3}, {{"pads", around}});
   output(op("Relu", {op("Add", {x, input("other", {1, 150, 30, 17})})}));
-  expect_by("tap_conv", 6, {"dnnl_conv", "panel_conv", "winograd_conv", "winograd_line"});
+  expect_by("tap_conv", 6, {"dnnl_conv", "panel_conv", "dot_conv", "winograd_conv", "winograd_line"});
 }
 
 TEST_F(EngineWindowTest, TransposedTapByTap) {
@@ -353,7 +369,7 @@ TEST_F(EngineWindowTest, AlongOneAxisAfterWinograd) {
   output(conv({1, 130, 2}, {300, 130, 4}, {{"pads", Ints{3, 40}}, {"dilations", Ints{7}}}));
   Value* x = conv({1, 100, 1000}, {170, 100, 5}, {{"pads", Ints{4, 0}}});
   output(op("Relu", {op("Add", {x, input("other", {1, 170, 1000})})}));
-  expect_by("winograd_line", 7, {"dnnl_conv", "panel_conv", "tap_conv"});
+  expect_by("winograd_line", 7, {"dnnl_conv", "panel_conv", "dot_conv", "tap_conv"});
 }
 
 TEST_F(EngineWindowTest, InfinitiesAndNanAlongOneAxis) {
@@ -361,13 +377,13 @@ TEST_F(EngineWindowTest, InfinitiesAndNanAlongOneAxis) {
   feed[0].mutable_data<float>()[3 * 41 + 12] = INFINITY;
   feed[0].mutable_data<float>()[4 * 41 + 12] = -INFINITY;
   feed[0].mutable_data<float>()[23 * 41 + 40] = NAN;
-  expect_by("winograd_line", 1, {"dnnl_conv", "panel_conv", "tap_conv"}, {2});
+  expect_by("winograd_line", 1, {"dnnl_conv", "panel_conv", "dot_conv", "tap_conv"}, {2});
 }
 
 /// What rounds more than a plain sum does is not taken unless it is allowed.
 TEST_F(EngineWindowTest, FewTermsAreNotTransformed) {
   output(conv({1, 31, 20}, {16, 31, 3}, {}));
-  expect_by("winograd_line", 0, {"dnnl_conv", "panel_conv", "tap_conv"}, {2});
+  expect_by("winograd_line", 0, {"dnnl_conv", "panel_conv", "dot_conv", "tap_conv"}, {2});
 }
 
 TEST_F(EngineWindowTest, InfinitiesAndNanTapByTap) {
@@ -375,7 +391,8 @@ TEST_F(EngineWindowTest, InfinitiesAndNanTapByTap) {
   output(op("ConvTranspose", {g.inputs[0], weight({24, 5, 3, 3})}, {{"strides", Ints{2, 2}}}));
   feed[0].mutable_data<float>()[3 * 25 + 12] = INFINITY;
   feed[0].mutable_data<float>()[23 * 25 + 24] = NAN;
-  expect_by("tap_conv", 2, {"dnnl_conv", "dnnl_deconv", "panel_conv", "winograd_conv", "winograd_line"}, {2});
+  expect_by("tap_conv", 2,
+            {"dnnl_conv", "dnnl_deconv", "panel_conv", "dot_conv", "winograd_conv", "winograd_line"}, {2});
 }
 
 }  // namespace

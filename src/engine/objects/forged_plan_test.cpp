@@ -200,11 +200,11 @@ TEST_F(ForgedPlans, ScoresOfRows) {
 }
 
 TEST_F(ForgedPlans, NumbersThatDoNotFitTheOperands) {
-  const std::string conv = network("(float[1,8,4,4] x) => (float[1,8,4,4] y)", zeros("8,8,3,3", 576),
+  const std::string conv = network("(float[1,8,4,4] x) => (float[1,16,4,4] y)", zeros("16,8,3,3", 1152),
                                    "y = Conv <pads = [1, 1, 1, 1]> (x, w)");
   EXPECT_REFUSED(conv, "dnnl_conv", set("strides", 0, 0), "its parameter 'strides' holds 0");
   EXPECT_REFUSED(conv, "dnnl_conv", set("strides", 0, 2), "oneDNN has no such kernel");
-  EXPECT_REFUSED(conv, "dnnl_conv", set("weights", 1, 9), "weights (8, 9, 3, 3) are not for");
+  EXPECT_REFUSED(conv, "dnnl_conv", set("weights", 1, 9), "weights (16, 9, 3, 3) are not for");
   EXPECT_REFUSED(conv, "dnnl_conv", set("weights", 2, 300), "the packed weights are fewer");
   const std::string deconv =
       network("(float[1,8,3] x) => (float[1,4,5] y)", zeros("8,4,3", 96), "y = ConvTranspose (x, w)");
@@ -412,6 +412,10 @@ TEST_F(ForgedPlans, RowsThatAreNotThere) {
   EXPECT_REFUSED(image, "image_conv", set("kernel", 0, 4), "does not have");
   EXPECT_REFUSED(image, "image_conv", set("depthwise", 1), "it has 16 channels of 3");
   EXPECT_REFUSED(image, "image_conv", set("threads", 64), "scratch");
+  const std::string dots = network("(float[1,16,64,64] x) => (float[1,2,64,64] y)", zeros("2,16,7,7", 1568),
+                                   "y = Conv <pads = [3, 3, 3, 3]> (x, w)");
+  EXPECT_REFUSED(dots, "dot_conv", set("kernel", 0, 4), "does not have");
+  EXPECT_REFUSED(dots, "dot_conv", set("depthwise", 1), "it has 2 channels of 16");
   const std::string lstm =
       network("(float[2,1,4] x) => (float[2,1,1,3] y)", zeros("1,12,4", 48) + ", " + zeros("1,12,3", 36, "r"),
               "y = LSTM <hidden_size = 3> (x, w, r)");

@@ -16,6 +16,8 @@ constexpr std::string_view kOperators[] = {"Conv"};
 
 /// Input images of so few channels are read row-major by the first layer's kernels.
 constexpr int64_t kImageChannels = 4;
+/// Of a result: kernels compute a multiple of them.
+constexpr int64_t kFilledChannels = 16;
 
 std::string supports(const Problem& p) {
   if (p.region().result_transposed != nullptr) return "the result is transposed";
@@ -324,8 +326,11 @@ std::string add_candidate(const Problem& p, const ConvShape& images, const Choic
   parameters.set("implementation", made.implementation);
   b.step.scratch_bytes = made.scratch;
   write_epilogue(region.epilogue, made.spec, b);
-  const auto products = static_cast<double>(c.output.numel()) * static_cast<double>(c.weights.numel()) /
-                        static_cast<double>(c.output[1]);
+  // Whole vectors of channels are computed.
+  const int64_t filled = (c.output[1] + kFilledChannels - 1) / kFilledChannels * kFilledChannels,
+                channels = groups_of(c) == 1 ? filled : c.output[1];
+  const auto products = static_cast<double>(c.output.numel() / c.output[1] * channels) *
+                        static_cast<double>(c.weights.numel()) / static_cast<double>(c.output[1]);
   // The few weights of groups are read beside the images.
   const double efficiency = efficiency_of(rank_implementation(made.implementation));
   const auto weight_bytes = 4.0 * static_cast<double>(c.weights.numel());

@@ -60,7 +60,8 @@ std::string propose(const Problem& p, Proposals& proposals) {
     b.step.parameters.set("threads", int64_t{p.config().threads});
     b.step.scratch_bytes = p.config().threads * size.scratch_floats() * int64_t{sizeof(float)};
     write_common_end(p, layout, b);
-    const auto results = static_cast<double>(conv.size.m) * static_cast<double>(conv.size.n);
+    const auto results =
+        static_cast<double>(conv.size.m) * static_cast<double>(size.window.blocks() * kernels::kChannelBlock);
     b.estimate = estimate_seconds(2 * results * static_cast<double>(conv.size.k), 0, 0.9);
   }
   return {};

@@ -121,14 +121,15 @@ void propose_panels(const Problem& p, const Value* x, const PanelSource& source,
         source.weights->name(), weights,
         fmt::format("{} in panels of {} {}", source.packing, kernels::kPanelColumns, dtype_name(dtype)),
         [weights, matrix, source] { return pack(weights, matrix, source); });
-    add_padded_bias(source.bias, source.bias_scale, matrix.panels() * kernels::kPanelColumns, b);
+    add_padded_bias(source.bias, source.bias_scale, matrix.filled_columns(), b);
     b.add_output(p.region().output(), layout);
     b.step.parameters.set("type", std::string(dtype_name(dtype)));
     b.step.parameters.set("rounds", int64_t{rounds});
     b.step.scratch_bytes = panel_tiles(size, gathered, rounds, p.config().threads).scratch_bytes();
-    b.estimate = estimate_seconds(
-        2.0 * static_cast<double>(size.m) * static_cast<double>(size.n) * static_cast<double>(size.k),
-        static_cast<double>(matrix.bytes()), rounds ? 2 * efficiency : efficiency);
+    b.estimate =
+        estimate_seconds(2.0 * static_cast<double>(size.m) * static_cast<double>(matrix.filled_columns()) *
+                             static_cast<double>(size.k),
+                         static_cast<double>(matrix.bytes()), rounds ? 2 * efficiency : efficiency);
     finish(b);
     write_tile_epilogue(p, epilogue, layout, b);
   };

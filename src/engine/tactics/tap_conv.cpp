@@ -136,7 +136,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
                  fmt::format("{}{} x {} taps in panels of {}", product.conv.transposed ? "transposed " : "",
                              product.conv.channels, w.taps(), kernels::kPanelColumns),
                  [weights, product] { return pack(weights, product); });
-  add_padded_bias(p.node().input(2), 1, matrix.panels() * kernels::kPanelColumns, b);
+  add_padded_bias(p.node().input(2), 1, matrix.filled_columns(), b);
   b.add_output(p.region().output(), Layout::channels_last());
   Parameters& parameters = b.step.parameters;
   parameters.set("transposed", int64_t{product.conv.transposed});
@@ -145,7 +145,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   const int64_t images = product.size.m / (product.conv.transposed ? w.in_size() : w.out_size());
   b.estimate = estimate_with_weights(2.0 * static_cast<double>(images * product.conv.products()) *
                                          static_cast<double>(product.conv.channels) *
-                                         static_cast<double>(product.size.n),
+                                         static_cast<double>(matrix.filled_columns()),
                                      static_cast<double>(matrix.bytes()), 0.55);
   write_tile_epilogue(p, p.region().epilogue, Layout::channels_last(), b);
   return {};

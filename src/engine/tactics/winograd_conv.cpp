@@ -134,16 +134,16 @@ std::string propose(const Problem& p, Proposals& proposals) {
     const UnalignedTensor& weights = *p.input_constant(1);
     b.add_constant(p.node().input(1)->name(), weights, fmt::format("Winograd {0}x{0} in panels", m),
                    [weights, size] { return pack(weights, size); });
-    add_padded_bias(p.node().input(2), 1, matrix.panels() * kernels::kPanelColumns, b);
+    add_padded_bias(p.node().input(2), 1, matrix.filled_columns(), b);
     b.add_output(p.region().output(), layout);
     write_conv_product(conv, b.step.parameters);
     b.step.parameters.set("m", m);
     b.step.scratch_bytes = tiles_of(size, p.config().threads).scratch_bytes();
     const ProductSize product = product_of(size);
-    b.estimate =
-        estimate_with_weights(2.0 * static_cast<double>(size.points()) * static_cast<double>(product.m) *
-                                  static_cast<double>(product.n) * static_cast<double>(product.k),
-                              static_cast<double>(size.points() * matrix.bytes()), m == 2 ? 0.58 : 0.55);
+    b.estimate = estimate_with_weights(
+        2.0 * static_cast<double>(size.points()) * static_cast<double>(product.m) *
+            static_cast<double>(matrix.filled_columns()) * static_cast<double>(product.k),
+        static_cast<double>(size.points() * matrix.bytes()), m == 2 ? 0.58 : 0.55);
     write_tile_epilogue(p, p.region().epilogue, layout, b);
   };
   for (const Layout layout : product_layouts(p, conv))

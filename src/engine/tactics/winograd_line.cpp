@@ -98,14 +98,14 @@ std::string propose(const Problem& p, Proposals& proposals) {
                  fmt::format("Winograd of {} taps in panels of {}", line.taps, kernels::kPanelColumns),
                  [weights, line] { return pack(weights, line); });
   const kernels::PanelMatrix matrix = line.matrix();
-  add_padded_bias(p.node().input(2), 1, matrix.panels() * kernels::kPanelColumns, b);
+  add_padded_bias(p.node().input(2), 1, matrix.filled_columns(), b);
   b.add_output(p.region().output(), Layout::channels_last());
   write_conv_product(conv, b.step.parameters);
   b.step.scratch_bytes = tiles_of(line, p.config().threads).scratch_bytes();
-  b.estimate =
-      estimate_with_weights(2.0 * WinogradLine::kPoints * static_cast<double>(line.tiles()) *
-                                static_cast<double>(line.depth()) * static_cast<double>(line.outputs),
-                            static_cast<double>(WinogradLine::kPoints * matrix.bytes()), 0.45);
+  b.estimate = estimate_with_weights(2.0 * WinogradLine::kPoints * static_cast<double>(line.tiles()) *
+                                         static_cast<double>(line.depth()) *
+                                         static_cast<double>(matrix.filled_columns()),
+                                     static_cast<double>(WinogradLine::kPoints * matrix.bytes()), 0.45);
   write_tile_epilogue(p, p.region().epilogue, Layout::channels_last(), b);
   return {};
 }

@@ -23,6 +23,8 @@ struct PanelMatrix {
   int64_t n = 0, k = 0;
   PanelType type = PanelType::kFloat32;
 
+  /// Those that are computed.
+  int64_t filled_columns() const { return panels() * kPanelColumns; }
   int64_t panels() const { return (n + kPanelColumns - 1) / kPanelColumns; }
   int64_t panel_bytes() const {
     return type == PanelType::kFloat32 ? k * kPanelColumns * 4 : (k + k % 2) * kPanelColumns * 2;
