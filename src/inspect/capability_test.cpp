@@ -185,16 +185,16 @@ TEST(Capability, tells_fast_tactics_from_plain_evaluation) {
   const Shape shapes[] = {{1, 4, 8, 8}};
   const std::vector<NodeTactics> nodes = plan_tactics(model, shapes);
   ASSERT_EQ(nodes.size(), 4u);
-  EXPECT_EQ(nodes[0].tactics, std::vector<std::string>{"dnnl_conv"});
-  EXPECT_EQ(nodes[1].tactics, std::vector<std::string>{"dnnl_conv"});
+  EXPECT_EQ(nodes[0].tactics, std::vector<std::string>{"image_conv"});
+  EXPECT_EQ(nodes[1].tactics, std::vector<std::string>{"image_conv"});
   EXPECT_TRUE(nodes[2].tactics.empty());
   EXPECT_EQ(nodes[3].tactics, std::vector<std::string>{"evaluate"});
   EXPECT_EQ(tactics_text(tactic_use(model, nodes, 10)),
             "===== Tactics =====\n"
             "Operator |   Count | Tactic      | Reason                               | Nodes\n"
             "-------------------------------------------------------------------------------\n"
-            "Conv     |       1 | dnnl_conv   |                                      | [[10, 11]]\n"
-            "Relu     |       1 | dnnl_conv   |                                      | [[11, 12]]\n"
+            "Conv     |       1 | image_conv  |                                      | [[10, 11]]\n"
+            "Relu     |       1 | image_conv  |                                      | [[11, 12]]\n"
             "Identity |       1 | none needed |                                      | [[12, 13]]\n"
             "NonZero  |       1 | evaluate    | no other tactic serves this operator | [[13, 14]]\n"
             "2 of 4 node(s) run on fast tactics, 1 by plain evaluation, 1 need no step (folded, or a view)");
