@@ -24,6 +24,13 @@ std::vector<T> two_axes(std::vector<T> v, T missing) {
 
 }  // namespace
 
+std::vector<Layout> window_layouts(const Problem& p, const Shape& shape) {
+  std::vector<Layout> layouts = {Layout::channels_last()};
+  for (const Layout layout : p.layouts(DType::kFloat32, shape))
+    if (layout == kChannelBlocks) layouts.push_back(layout);
+  return layouts;
+}
+
 kernels::ChannelWindow channel_window(const kernels::Window& w, int64_t channels, Layout layout) {
   const auto in = two_axes<int64_t>(w.in, 1), out = two_axes<int64_t>(w.out, 1),
              kernel = two_axes<int64_t>(w.kernel, 1), strides = two_axes<int64_t>(w.strides, 1),

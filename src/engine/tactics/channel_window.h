@@ -15,6 +15,8 @@ namespace assay::engine {
 /// The blocked layout that they know besides channels last.
 inline constexpr Layout kChannelBlocks{static_cast<int32_t>(kernels::kChannelBlock)};
 
+/// Layouts in which they are proposed for images of this shape, besides the row-major one.
+std::vector<Layout> window_layouts(const Problem& p, const Shape& shape);
 /// A window of one or two axes over images of so many channels in kChannelBlocks or channels last.
 kernels::ChannelWindow channel_window(const kernels::Window& window, int64_t channels, Layout layout);
 

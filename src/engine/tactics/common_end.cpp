@@ -41,16 +41,21 @@ std::optional<FinishRows> finish_function(PointwiseOp op, float a, float b) {
 std::optional<CommonEnd> common_end(const EpilogueSpec& spec, int64_t rows, int64_t channels) {
   CommonEnd end;
   std::optional<FinishRows> function;
-  double scale = 1, shift = -0.0;
+  float scale = 1, shift = -0.0F;
   // What the next instruction may not come before any more.
   enum class Stage : uint8_t { kSum, kFunction, kFactors, kShifts, kNumbers, kDone } stage = Stage::kSum;
   for (const EpilogueSpec::Entry& e : spec.entries) {
     const bool is_whole = e.position >= 0 && rows > 1 && e.shape.numel() == rows * channels,
                is_channels = e.position >= 0 && !is_whole && channels > 1 && e.shape.numel() == channels;
     if (e.op == PointwiseOp::kAffine) {
-      if (stage > Stage::kFunction && stage != Stage::kNumbers) return std::nullopt;
-      scale *= e.a;
-      shift = shift * e.a + e.b;
+      // A number is added behind a factor. Factors are not multiplied with each other: what overflows or
+      // vanishes then may be a number in between when they are taken one by one.
+      if (stage == Stage::kNumbers && e.a == 1 && shift == 0) {
+        shift = e.b;
+      } else {
+        if (stage > Stage::kFunction) return std::nullopt;
+        scale = e.a, shift = e.b;
+      }
       stage = Stage::kNumbers;
     } else if (e.position < 0) {
       if (stage > Stage::kSum || !(function = finish_function(e.op, e.a, e.b))) return std::nullopt;
@@ -72,8 +77,8 @@ std::optional<CommonEnd> common_end(const EpilogueSpec& spec, int64_t rows, int6
   const bool adds_last = end.finish.adds_last;
   end.finish = function.value_or(FinishRows{-kInfinity, kInfinity});
   end.finish.adds_last = adds_last;
-  end.finish.scale = static_cast<float>(scale);
-  end.finish.shift = static_cast<float>(shift);
+  end.finish.scale = scale;
+  end.finish.shift = shift;
   return end;
 }
 

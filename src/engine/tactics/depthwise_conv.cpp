@@ -32,10 +32,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (conv.window.rank() > 2) return "it has three spatial axes";
   if (!all_finite(p, *p.input_constant(1))) return "a weight is infinite or NaN, and would meet padding";
   if (std::string reason = common_end_refusal(p, conv); !reason.empty()) return reason;
-  std::vector<Layout> layouts = {Layout::channels_last()};
-  for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0)))
-    if (layout == kChannelBlocks) layouts.push_back(layout);
-  for (const Layout layout : layouts) {
+  for (const Layout layout : window_layouts(p, *p.input_shape(0))) {
     const ChannelWindow size = channel_window(conv.window, conv.size.n, layout);
     Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
     b.add_input(p.node().input(0), layout);
