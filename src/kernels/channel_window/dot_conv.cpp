@@ -111,8 +111,9 @@ void dots_of_row(const DotRow& r) {
         dot_tile<P, N, false>(r, column);
     }
   };
-  take.template operator()<kDotPixels<N>>();
-  if constexpr (kDotPixels < N >> 4) take.template operator()<4>();
+  constexpr int64_t kMost = kDotPixels<N>;
+  take.template operator()<kMost>();
+  if constexpr (kMost > 4) take.template operator()<4>();
   take.template operator()<1>();
 }
 
