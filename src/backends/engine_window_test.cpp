@@ -41,9 +41,15 @@ class EngineWindowTest : public EngineTest {
     }
   }
 
-  /// `count` steps run by `tactic` when its rivals are left out, before and after the plan was saved.
-  void expect_by(const std::string& tactic, size_t count, const std::vector<std::string>& rivals,
+  /// `count` steps (nothing: any number) run by `tactic` when its rivals are left out, before and after the
+  /// plan was saved.
+  void expect_by(const std::string& tactic, std::optional<size_t> count,
+                 const std::vector<std::string>& rivals,
                  std::initializer_list<int> thread_counts = {1, 2, 3, 5, 16}) {
+    if (tactic.ends_with("blocked16") && !has_blocks_of_16()) {
+      std::printf("left out: %s, as this processor has no AVX-512\n", tactic.c_str());
+      return;
+    }
     infer_shapes(*model);
     const std::vector<Tensor> reference = exact();
     for (const int threads : thread_counts) {
@@ -55,7 +61,7 @@ class EngineWindowTest : public EngineTest {
       const Runtime runtime({.threads = threads});
       const auto engine =
           runtime.deserialize_engine(Builder(runtime).build_serialized_network(model, config));
-      EXPECT_EQ(steps.names.count(tactic), count);
+      EXPECT_EQ(steps.names.count(tactic), count.value_or(steps.names.count(tactic)));
       const auto context = engine->create_execution_context();
       for (int repeat = 0; repeat < 2; ++repeat) {
         const std::vector<Tensor> y = context->infer(feed);
@@ -104,7 +110,9 @@ TEST_F(EngineWindowTest, WindowsOfPaddingAlone) {
   output(conv({1, 3, 1, 29}, {3, 3, 1, 1}, {{"pads", Ints{0, 2, 0, 2}}}));
   output(conv({1, 16, 1, 8}, {32, 16, 1, 1}, {{"pads", Ints{2, 0, 2, 0}}}));
   output(conv({2, 17, 4, 11}, {30, 17, 2, 4}, {{"dilations", Ints{5, 1}}, {"pads", Ints{1, 0, 1, 2}}}));
-  expect_by("dnnl_conv:channels_last", 0, kBesideChannelsLast, {1, 2});
+  // Those for AVX2 can compute one of them.
+  const std::optional<size_t> count = has_blocks_of_16() ? std::optional<size_t>(0) : std::nullopt;
+  expect_by("dnnl_conv:channels_last", count, kBesideChannelsLast, {1, 2});
 }
 
 // Images of one pixel lie row-major and with channels last at once.

@@ -32,6 +32,7 @@ void clone_into(const Graph& from, Graph& to, ValueMap& map) {
   to.quantization_annotations = from.quantization_annotations;
   to.extra_fields = from.extra_fields;
   to.name_index = from.name_index;
+  map.reserve(map.size() + from.values().size());
   for (const auto& v : from.values()) map[v.get()] = clone_value(*v, to);
   for (const auto& n : from.nodes()) clone_node(*n, to, map);
   for (const Value* v : from.inputs) to.inputs.push_back(map.at(v));

@@ -322,21 +322,15 @@ void Graph::replace_uses(Value* from, Value* to) {
 void Graph::reorder_nodes(std::span<Node* const> order) {
   std::vector<std::unique_ptr<Node>> sorted, gone;
   sorted.reserve(order.size());
-  for (auto& n : nodes_) {  // most often nodes only go
-    const bool is_next = sorted.size() < order.size() && n.get() == order[sorted.size()];
-    (is_next ? sorted : gone).push_back(std::move(n));
-  }
-  if (sorted.size() < order.size()) {
-    std::unordered_map<const Node*, std::unique_ptr<Node>> others;
-    for (auto& n : gone) others.emplace(n.get(), std::move(n));
-    gone.clear();
-    for (size_t i = sorted.size(); i < order.size(); ++i) {
-      const auto it = others.find(order[i]);
-      sorted.push_back(std::move(it->second));
-      others.erase(it);
-    }
-    for (auto& [n, owner] : others) gone.push_back(std::move(owner));
-  }
+  gone.reserve(nodes_.size() - order.size());
+  for (const auto& n : nodes_) n->graph_ = nullptr;
+  for (Node* n : order) n->graph_ = this;
+  for (auto& n : nodes_)
+    if (n->graph_ == nullptr)
+      gone.push_back(std::move(n));
+    else
+      n.release();  // its place in the order holds it
+  for (Node* n : order) sorted.emplace_back(n);
   nodes_ = std::move(sorted);
   if (gone.empty()) return;
   // The nodes of subgraphs may consume our values: they go first, while the values live.

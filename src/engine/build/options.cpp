@@ -25,8 +25,8 @@ std::vector<OperandFormat> formats_of(const std::vector<Candidate::Operand>& ope
 
 class OptionMaker::MadeProblem final : public Problem {
  public:
-  MadeProblem(const Region& region, OptionMaker& maker)
-      : Problem(region, maker.model_, maker.config_), maker_(maker) {}
+  MadeProblem(const Region& region, OptionMaker& maker, std::string_view variant)
+      : Problem(region, maker.model_, maker.config_, variant), maker_(maker) {}
   const Shape* shape(const Value* v) const override { return maker_.shape_of(v); }
   const QuantizedConstant* quantized_constant(const Value* v) const override {
     return maker_.quantized_constant(v);
@@ -93,8 +93,12 @@ std::string OptionMaker::excluded(const Option& option, const std::vector<std::s
   return {};
 }
 
-RegionOptions OptionMaker::options_of(const Region& region) {
+RegionOptions OptionMaker::options_of(const Region& region) { return options_of(region, {}); }
+
+RegionOptions OptionMaker::options_of(const Region& region, std::string_view name) {
   RegionOptions result;
+  const size_t end = std::min(name.find(':'), name.size());
+  const std::string_view wanted = name.substr(0, end), variant = name.substr(std::min(end + 1, name.size()));
   std::vector<std::string> pins, wishes;
   if (!rules_.pinned.empty() || !rules_.preferred.empty())
     for (const Node* n : region.nodes)
@@ -104,8 +108,9 @@ RegionOptions OptionMaker::options_of(const Region& region) {
         if (const auto it = rules_.preferred.find(origin); it != rules_.preferred.end())
           wishes.push_back(it->second);
       }
-  const MadeProblem problem(region, *this);
+  const MadeProblem problem(region, *this, variant);
   for (const TacticDef* tactic : tactics_of(rules_).for_region(region)) {
+    if (!name.empty() && tactic->name != wanted) continue;
     Proposals proposals;
     std::string reason;
     try {
@@ -120,6 +125,7 @@ RegionOptions OptionMaker::options_of(const Region& region) {
     for (Candidate& c : proposals.candidates()) {
       std::string refusal = refuse_unknown(c, *tactic);
       Option option{.tactic = tactic, .candidate = std::move(c)};
+      if (!name.empty() && option.name() != name) continue;
       if (refusal.empty()) refusal = excluded(option, pins);
       option.is_preferred =
           !wishes.empty() &&

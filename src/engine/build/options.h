@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -65,6 +66,8 @@ class OptionMaker {
   OptionMaker(const Model& model, const TacticConfig& config, const TacticRules& rules);
 
   RegionOptions options_of(const Region& region);
+  /// Only those of this name (Option::name); other tactics are not asked.
+  RegionOptions options_of(const Region& region, std::string_view name);
   /// Extents, when they are all known before the run.
   const Shape* shape_of(const Value* v);
   /// See Problem::quantized_constant.

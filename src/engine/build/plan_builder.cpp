@@ -28,6 +28,9 @@ constexpr int kMaxRounds = 4, kMaxLoopRounds = 32;
 /// part unused.
 constexpr int64_t kReusedBytes = int64_t{16} << 20;
 
+/// Sets of shapes that are not near each other for which a builder knows the passes.
+constexpr size_t kMaxPassRuns = 16;
+
 /// What is given out without being computed passes through a node, so that there is a step to write it.
 void compute_outputs(Graph& g) {
   for (Value*& v : g.outputs) {
@@ -40,6 +43,38 @@ void compute_outputs(Graph& g) {
 
 }  // namespace
 
+/// Runs the passes of stages: all, and writes down which changed something, or those that did for near
+/// shapes.
+class PlanBuilder::Trail {
+ public:
+  Trail(const PlanBuilder& builder, const PassRuns* known) : builder_(builder), known_(known) {}
+
+  /// Whether another round is worth it.
+  bool run(Model& model, PassStage stage) {
+    if (known_ != nullptr) {
+      const std::vector<const PassDef*>& passes = known_->runs.at(next_++);
+      run_passes(model, passes, builder_.config_.passes);
+      return !passes.empty();
+    }
+    std::vector<const PassDef*>& changed = made_.emplace_back();
+    for (const PassReport& r : builder_.run_stage(model, stage))
+      if (r.edits > 0) changed.push_back(passes_of(builder_.config_.passes).find(r.pass));
+    return !changed.empty();
+  }
+  bool follows() const { return known_ != nullptr; }
+  /// What inputs hold decided, so that shapes alone do not say what passes find.
+  void forget() { is_general_ = false; }
+  bool is_general() const { return is_general_; }
+  std::vector<std::vector<const PassDef*>> take() { return std::move(made_); }
+
+ private:
+  const PlanBuilder& builder_;
+  const PassRuns* known_;
+  size_t next_ = 0;
+  bool is_general_ = true;
+  std::vector<std::vector<const PassDef*>> made_;
+};
+
 PlanBuilder::PlanBuilder(const Model& model, BuildConfig config)
     : config_(std::move(config)), canonical_(clone_model(model)) {
   const BlockReuse reuse(kReusedBytes);
@@ -50,10 +85,21 @@ PlanBuilder::PlanBuilder(const Model& model, BuildConfig config)
   if (config_.quantization != nullptr && raise_opset(*canonical_, kQuantizedOpset)) infer_shapes(*canonical_);
   quantized_ = find_quantized_constants(*canonical_->graph);
   if (config_.optimize) run_stage(*canonical_, PassStage::kCanonical);
-  if (config_.quantization == nullptr) return;
+  if (config_.quantization != nullptr) quantize_network();
+  for (const auto& v : canonical_->graph->values())
+    if (v->tensor().defined() && !v->tensor().is_container()) findings_->addresses.insert(v->tensor().data());
+}
+
+void PlanBuilder::quantize_network() {
   quantize_report_ = quantize(*canonical_, *config_.quantization);
   if (config_.passes.verify) verify_graph(*canonical_->graph);
   quantized_.merge(find_quantized_constants(*canonical_->graph));
+}
+
+void PlanBuilder::configure(BuildConfig config) {
+  if (config.precisions != Precisions()) config.tactics.most_lowered = NumericsClass::kLowered;
+  config.constants = config_.constants;
+  config_ = std::move(config);
 }
 
 BuildConfig PlanBuilder::config_inside() const {
@@ -67,14 +113,12 @@ std::vector<PassReport> PlanBuilder::run_stage(Model& model, PassStage stage) co
 }
 
 /// Runs the passes for known shapes over a model whose types have been inferred.
-void PlanBuilder::specialize(Model& model) const {
+void PlanBuilder::specialize(Model& model, Trail& trail) const {
   const auto loops = std::count_if(model.graph->nodes().begin(), model.graph->nodes().end(),
                                    [](const auto& n) { return is_op(*n, "Loop"); });
   const int rounds = kMaxRounds + static_cast<int>(std::min<int64_t>(loops, kMaxLoopRounds));
   for (int round = 0; config_.optimize && round < rounds; ++round) {
-    int64_t edits = 0;
-    for (const PassReport& r : run_stage(model, PassStage::kSpecialize)) edits += r.edits;
-    if (edits == 0) break;
+    if (!trail.run(model, PassStage::kSpecialize)) break;
     infer_shapes(model);
   }
 }
@@ -87,19 +131,41 @@ std::shared_ptr<const Plan> PlanBuilder::build(std::span<const Shape> input_shap
 std::shared_ptr<const Plan> PlanBuilder::build(std::span<const Shape> input_shapes,
                                                std::span<const Tensor> inputs,
                                                std::vector<size_t>& value_inputs) {
-  return build_from(clone_model(*canonical_), input_shapes, inputs, value_inputs);
+  if (const PassRuns* known = value_inputs.empty() ? near_runs(input_shapes) : nullptr) {
+    Trail trail(*this, known);
+    auto plan = build_from(clone_model(*canonical_), input_shapes, inputs, value_inputs, trail);
+    // Other passes may be what it takes here.
+    if (known->waits || !waits_for_shapes(*plan)) return plan;
+  }
+  Trail trail(*this, nullptr);
+  auto plan = build_from(clone_model(*canonical_), input_shapes, inputs, value_inputs, trail);
+  if (config_.memory != nullptr && trail.is_general()) {
+    pass_runs_.push_front(
+        {{input_shapes.begin(), input_shapes.end()}, trail.take(), waits_for_shapes(*plan)});
+    if (pass_runs_.size() > kMaxPassRuns) pass_runs_.pop_back();
+  }
+  return plan;
+}
+
+const PlanBuilder::PassRuns* PlanBuilder::near_runs(std::span<const Shape> input_shapes) const {
+  const auto it = std::find_if(pass_runs_.begin(), pass_runs_.end(), [&](const PassRuns& known) {
+    return std::equal(known.shapes.begin(), known.shapes.end(), input_shapes.begin(), input_shapes.end(),
+                      [](const Shape& a, const Shape& b) { return are_near(a, b); });
+  });
+  return it == pass_runs_.end() ? nullptr : &*it;
 }
 
 std::shared_ptr<const Plan> PlanBuilder::build_last(std::span<const Shape> input_shapes,
                                                     std::span<const Tensor> inputs,
                                                     std::vector<size_t>& value_inputs) {
-  return build_from(canonical_, input_shapes, inputs, value_inputs);
+  Trail trail(*this, nullptr);
+  return build_from(canonical_, input_shapes, inputs, value_inputs, trail);
 }
 
 std::shared_ptr<const Plan> PlanBuilder::build_from(const std::shared_ptr<Model>& model,
                                                     std::span<const Shape> input_shapes,
                                                     std::span<const Tensor> inputs,
-                                                    std::vector<size_t>& value_inputs) {
+                                                    std::vector<size_t>& value_inputs, Trail& trail) {
   const BlockReuse reuse(kReusedBytes);
   Graph& g = *model->graph;
   const std::vector<Value*> graph_inputs = g.inputs;
@@ -115,9 +181,10 @@ std::shared_ptr<const Plan> PlanBuilder::build_from(const std::shared_ptr<Model>
     if (g.inputs[i]->type.is_tensor())
       g.inputs[i]->type = Type::tensor(g.inputs[i]->type.dtype, input_shapes[i]);
   for (const size_t i : value_inputs) fix(i);
+  if (!value_inputs.empty()) trail.forget();
   infer_shapes(*model);
-  specialize(*model);
-  while (!inputs.empty()) {
+  specialize(*model, trail);
+  while (!inputs.empty() && !trail.follows()) {
     bool more = false;
     for (const size_t i : shape_value_inputs(*model)) {
       if (!inputs[i].defined() ||
@@ -128,22 +195,24 @@ std::shared_ptr<const Plan> PlanBuilder::build_from(const std::shared_ptr<Model>
       more = true;
     }
     if (!more) break;
+    trail.forget();
     infer_shapes(*model);
-    specialize(*model);
+    specialize(*model, trail);
   }
   std::sort(value_inputs.begin(), value_inputs.end());
-  return plan_of(*model);
+  return plan_of(*model, trail);
 }
 
-std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model) {
+std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model, Trail& trail) {
   Graph& g = *model.graph;
   cut_dynamic_part(model);
-  if (config_.optimize) run_stage(model, PassStage::kIdioms);
+  if (config_.optimize) trail.run(model, PassStage::kIdioms);
   compute_outputs(g);
   const TacticConfig tactics = {.threads = config_.threads,
                                 .layouts = config_.layouts,
                                 .precisions = config_.precisions,
-                                .quantized = &quantized_};
+                                .quantized = &quantized_,
+                                .findings = findings_};
   {
     // Idioms that no tactic takes become the nodes they stand for.
     OptionMaker maker(model, tactics, config_.tactics);
@@ -155,7 +224,7 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model) {
   if (config_.timing_cache != nullptr && config_.has_data)
     measured.emplace(*config_.timing_cache, *config_.constants, config_.pool, config_.timing);
   ChoiceProgress progress;
-  SelectHooks hooks{.filter = config_.filter, .progress = {}};
+  SelectHooks hooks{.filter = config_.filter, .progress = {}, .memory = config_.memory.get()};
   if (config_.on_progress) {
     hooks.progress = [&](size_t done, size_t total) {
       progress = {
@@ -186,6 +255,7 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model) {
                                       {.has_data = config_.has_data, .takes = &model == canonical_.get()});
   resolve_outputs(lowered);
   place_values(lowered);
+  if (config_.memory != nullptr) config_.memory->learn(lowered.plan);
   if (config_.bodies_ahead) plan_bodies(lowered.plan);
   return std::make_shared<Plan>(std::move(lowered.plan));
 }

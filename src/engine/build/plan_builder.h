@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <list>
 #include <memory>
 #include <span>
 
@@ -45,6 +46,9 @@ struct BuildConfig {
   /// Plans for bodies of control flow are made along with that of the network around them, where their shapes
   /// are known; false: when they run for the first time.
   bool bodies_ahead = true;
+  /// Of the network's plans: what they chose serves shapes that are near, and plans that are built go into
+  /// it. Null: each plan is chosen on its own.
+  std::shared_ptr<ChoiceMemory> memory;
   /// False: nobody asks for reports().
   bool reports = true;
   /// False: the plan only says what would be done. Its constants have no data, so it cannot be run, and
@@ -74,6 +78,9 @@ class PlanBuilder {
   /// Brings the model into canonical form; the given one is not changed. Throws Error naming the node that
   /// breaks a rule.
   PlanBuilder(const Model& model, BuildConfig config);
+  /// From now on plans are made with another configuration: one under which the canonical form is the same.
+  /// What is made of weights stays shared with the plans before.
+  void configure(BuildConfig config);
 
   /// The plan for inputs of these shapes, in the order of the model's inputs; those of containers do not
   /// matter. Throws Error naming the node.
@@ -97,13 +104,24 @@ class PlanBuilder {
   const Model& canonical() const { return *canonical_; }
 
  private:
+  class Trail;
+  /// Which passes changed something for some input shapes, by their runs; a run of none ends the rounds of a
+  /// stage.
+  struct PassRuns {
+    std::vector<Shape> shapes;
+    std::vector<std::vector<const PassDef*>> runs;
+    bool waits = false;  ///< the plan waits for shapes
+  };
+
+  void quantize_network();
   std::vector<PassReport> run_stage(Model& model, PassStage stage) const;
-  void specialize(Model& model) const;
+  void specialize(Model& model, Trail& trail) const;
+  const PassRuns* near_runs(std::span<const Shape> input_shapes) const;
   std::shared_ptr<const Plan> build_from(const std::shared_ptr<Model>& model,
                                          std::span<const Shape> input_shapes, std::span<const Tensor> inputs,
-                                         std::vector<size_t>& value_inputs);
+                                         std::vector<size_t>& value_inputs, Trail& trail);
   /// canonical_ itself loses its weights to the plan.
-  std::shared_ptr<const Plan> plan_of(Model& model);
+  std::shared_ptr<const Plan> plan_of(Model& model, Trail& trail);
   void plan_bodies(Plan& plan);
   void report(std::span<const Choice> choices);
   BuildConfig config_inside() const;
@@ -111,6 +129,8 @@ class PlanBuilder {
   BuildConfig config_;
   std::shared_ptr<Model> canonical_;
   QuantizedConstants quantized_;
+  std::shared_ptr<ConstantFindings> findings_ = std::make_shared<ConstantFindings>();
+  std::list<PassRuns> pass_runs_;  ///< the last first
   QuantizeReport quantize_report_;
   std::vector<RegionReport> reports_;
 };

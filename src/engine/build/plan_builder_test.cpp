@@ -106,7 +106,82 @@ TEST(PlanBuilder, TheLastPlanIsTheSameAndTakesTheWeights) {
   }
 }
 
-/// A processor with AVX2 and VNNI got blocks of 16, for which oneDNN has no kernels without AVX-512.
+/// How a convolution along rows of any length runs for these lengths in turn; its plans share a memory with
+/// one in which it is pinned.
+class NearShapes : public testing::Test {
+ protected:
+  NearShapes() {
+    std::string zeros = "0";
+    for (int i = 1; i < 16 * 16; ++i) zeros += ", 0";
+    model = parse_text(
+        "<ir_version: 8, opset_import: [\"\" : 15]>\n"
+        "g (float[1,16,N] x) => (float[1,16,N] y) <float[16,16,1] w = {" +
+            zeros + "}> { y = Conv (x, w) }",
+        "test");
+    config.memory = std::make_shared<ChoiceMemory>();
+  }
+
+  /// The tactic that runs it, after its candidates were counted.
+  std::string tactic_for(PlanBuilder& builder, int64_t length) {
+    const auto plan = builder.build(std::vector<Shape>{Shape{1, 16, length}});
+    candidates = builder.reports().at(0).candidates.size();
+    for (const Step& s : plan->steps)
+      if (s.tactic != "reorder") return tactic_text(s);
+    return "none";
+  }
+
+  std::shared_ptr<Model> model;
+  BuildConfig config = default_config(1);
+  size_t candidates = 0;
+};
+
+TEST_F(NearShapes, RunAsThoseBefore) {
+  BuildConfig pinned = config;
+  pinned.tactics.pinned = {{"y", "evaluate"}};
+  PlanBuilder first(*model, pinned), builder(*model, config);
+  EXPECT_EQ(tactic_for(first, 100), "evaluate");
+  EXPECT_EQ(tactic_for(builder, 150), "evaluate");
+  EXPECT_EQ(candidates, 1U) << "nothing else is asked";
+  EXPECT_EQ(tactic_for(builder, 51), "evaluate");
+  // Near the length that took it over, but not the one that it was chosen for.
+  const std::string other = tactic_for(builder, 250);
+  EXPECT_NE(other, "evaluate");
+  EXPECT_GT(candidates, 1U);
+  EXPECT_EQ(tactic_for(builder, 300), other);
+  EXPECT_EQ(candidates, 1U);
+  EXPECT_EQ(tactic_for(builder, 100), "evaluate") << "both are known now";
+}
+
+TEST_F(NearShapes, AskForTheVariantAlone) {
+  BuildConfig pinned = config;
+  pinned.tactics.pinned = {{"y", "dnnl_conv:row"}};
+  PlanBuilder first(*model, pinned), builder(*model, config);
+  EXPECT_EQ(tactic_for(first, 100), "dnnl_conv:row");
+  EXPECT_EQ(tactic_for(builder, 120), "dnnl_conv:row");
+  EXPECT_EQ(candidates, 1U);
+}
+
+TEST_F(NearShapes, AreAskedAnewWhereRulesForbidWhatRanBefore) {
+  BuildConfig pinned = config, other = config;
+  pinned.tactics.pinned = {{"y", "evaluate"}};
+  other.tactics.disabled = {"evaluate"};
+  PlanBuilder first(*model, pinned), builder(*model, other);
+  EXPECT_EQ(tactic_for(first, 100), "evaluate");
+  EXPECT_NE(tactic_for(builder, 100), "evaluate");
+}
+
+TEST(ChoiceMemory, FactorsOfTwoAreFar) {
+  EXPECT_TRUE(are_near(Shape{3, 64}, Shape{3, 127}));
+  EXPECT_TRUE(are_near(Shape{3, 64}, Shape{3, 33}));
+  EXPECT_FALSE(are_near(Shape{3, 64}, Shape{3, 128}));
+  EXPECT_FALSE(are_near(Shape{3, 64}, Shape{3, 32}));
+  EXPECT_FALSE(are_near(Shape{1, 64}, Shape{2, 64})) << "one row is a product with a vector";
+  EXPECT_FALSE(are_near(Shape{3, 64}, Shape{64}));
+  EXPECT_TRUE(are_near(Shape{0}, Shape{0}));
+  EXPECT_FALSE(are_near(Shape{0}, Shape{1}));
+  EXPECT_TRUE(are_near(Shape(), Shape()));
+}
+
 /// oneDNN takes half a second to describe a convolution along 64,000 samples with channels last: a speech
 /// synthesiser, whose sentences are of ever new lengths, would wait for it before each.
 TEST(PlanBuilder, LongRowsAreNoQuestionForOneDnn) {
@@ -133,6 +208,7 @@ TEST(PlanBuilder, LongRowsAreNoQuestionForOneDnn) {
   }
 }
 
+/// A processor with AVX2 and VNNI got blocks of 16, for which oneDNN has no kernels without AVX-512.
 TEST(PlanBuilder, BlocksAreAsWideAsVectors) {
   for (const int isa : {dnnl_cpu_isa_sse41, dnnl_cpu_isa_avx, dnnl_cpu_isa_avx2, dnnl_cpu_isa_avx2_vnni})
     EXPECT_EQ(channel_block(isa), 8) << isa;

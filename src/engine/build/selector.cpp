@@ -86,24 +86,9 @@ class Selection {
   }
 
   void find_ways(size_t index) {
-    const Cluster& cluster = clusters_[index];
     auto& options = options_.emplace_back();
     std::vector<Way> ways;
-    for (size_t p = 0; p < cluster.partitions.size(); ++p) {
-      auto& row = options.emplace_back();
-      for (const Region& region : cluster.partitions[p]) {
-        row.push_back(with_context([&] { return "at node " + region.main->label(); },
-                                   [&] { return maker_.options_of(region); }));
-        if (row.back().options.empty()) break;
-        costs_.rate(row.back().options);
-        for (Option& o : row.back().options)
-          if (o.is_preferred) o.seconds *= kWish;
-        if (hooks_.filter) hooks_.filter(region, row.back().options);
-        if (row.back().options.empty()) break;
-      }
-      if (row.size() == cluster.partitions[p].size() && !row.back().options.empty())
-        add_ways(cluster.partitions[p], row, p, ways);
-    }
+    if (!remember_ways(clusters_[index], options, ways)) ask_for_ways(clusters_[index], options, ways);
     if (ways.empty()) refuse(index);
     ways_.emplace_back();
     for (const Way& way : ways) keep(way, ways_.back());
@@ -111,8 +96,84 @@ class Selection {
     forget_unused(options, ways_.back());
   }
 
+  /// By partition, then region.
+  using ClusterOptions = std::vector<std::vector<RegionOptions>>;
+
+  /// Of the first partition that ran before. False when none did, or with other shapes.
+  bool remember_ways(const Cluster& cluster, ClusterOptions& options, std::vector<Way>& ways) {
+    if (hooks_.memory == nullptr || hooks_.memory->empty()) return false;
+    for (size_t p = 0; p < cluster.partitions.size(); ++p) {
+      std::vector<RegionOptions> row = remembered(cluster.partitions[p]);
+      if (row.empty()) continue;
+      options.resize(cluster.partitions.size());
+      options[p] = std::move(row);
+      add_ways(cluster.partitions[p], options[p], p, ways);
+      return true;
+    }
+    return false;
+  }
+
+  /// How each of the regions ran; nothing where one of them did not. Of a node that stands for no step, a
+  /// view perhaps, views are taken.
+  std::vector<RegionOptions> remembered(const std::vector<Region>& regions) {
+    std::vector<std::vector<ChoiceMemory::Known>> known;
+    bool any = false;
+    for (const Region& region : regions) {
+      known.push_back(hooks_.memory->of(region));
+      any = any || !known.back().empty();
+      if (known.back().empty() && region.kind != RegionKind::kNode) return {};
+    }
+    std::vector<RegionOptions> row;
+    for (size_t r = 0; any && r < regions.size(); ++r) {
+      row.push_back(known[r].empty() ? views_of(regions[r]) : ask_as_before(regions[r], known[r]));
+      if (row.back().options.empty()) return {};
+    }
+    return row;
+  }
+
+  RegionOptions ask_as_before(const Region& region, const std::vector<ChoiceMemory::Known>& known) {
+    for (const ChoiceMemory::Known& k : known) {
+      RegionOptions found = ask(region, k.option);
+      if (found.options.size() == 1 && ChoiceMemory::is_near(k, found.options[0].candidate, maker_))
+        return found;
+    }
+    return {};
+  }
+
+  RegionOptions views_of(const Region& region) {
+    RegionOptions found = ask(region, {});
+    std::erase_if(found.options, [](const Option& o) { return o.candidate.views.empty(); });
+    return found;
+  }
+
+  /// With their times.
+  RegionOptions ask(const Region& region, std::string_view name) {
+    RegionOptions asked = with_context([&] { return "at node " + region.main->label(); },
+                                       [&] { return maker_.options_of(region, name); });
+    if (asked.options.empty()) return asked;
+    costs_.rate(asked.options);
+    // Wishes come from plans for other shapes. Where these are here, it is known how far they go.
+    if (hooks_.memory == nullptr || hooks_.memory->empty())
+      for (Option& o : asked.options)
+        if (o.is_preferred) o.seconds *= kWish;
+    if (hooks_.filter) hooks_.filter(region, asked.options);
+    return asked;
+  }
+
+  void ask_for_ways(const Cluster& cluster, ClusterOptions& options, std::vector<Way>& ways) {
+    for (size_t p = 0; p < cluster.partitions.size(); ++p) {
+      auto& row = options.emplace_back();
+      for (const Region& region : cluster.partitions[p]) {
+        row.push_back(ask(region, {}));
+        if (row.back().options.empty()) break;
+      }
+      if (row.size() == cluster.partitions[p].size() && !row.back().options.empty())
+        add_ways(cluster.partitions[p], row, p, ways);
+    }
+  }
+
   /// Of candidates that no way takes only what reports say about them stays.
-  static void forget_unused(std::vector<std::vector<RegionOptions>>& options, const std::vector<Way>& ways) {
+  static void forget_unused(ClusterOptions& options, const std::vector<Way>& ways) {
     for (size_t p = 0; p < options.size(); ++p) {
       if (std::none_of(ways.begin(), ways.end(), [&](const Way& w) { return w.partition == p; }))
         options[p] = {};
@@ -278,7 +339,7 @@ class Selection {
   Costs& costs_;
   const SelectHooks& hooks_;
   std::vector<Cluster> clusters_;
-  std::vector<std::vector<std::vector<RegionOptions>>> options_;  // by cluster, partition, region
+  std::vector<ClusterOptions> options_;
   std::vector<std::vector<Way>> ways_;
   std::unordered_set<const Value*> outputs_;
 };

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "engine/build/choice_memory.h"
 #include "engine/build/clusters.h"
 #include "engine/build/options.h"
 
@@ -43,6 +44,9 @@ struct SelectHooks {
   std::function<void(const Region&, std::vector<Option>&)> filter;
   /// Told before each cluster of nodes that is looked at: how many are done, and how many there are.
   std::function<void(size_t done, size_t total)> progress;
+  /// Regions that ran before with shapes that are near run in the same way, and nothing else is asked; null:
+  /// nothing ran.
+  const ChoiceMemory* memory = nullptr;
 };
 
 /// One choice for every region that runs, in an order in which they can. A measured candidate must be 3 %

@@ -21,6 +21,8 @@ bool has_known_inputs(const Model& model) {
 Specializer::Specializer(std::shared_ptr<const Model> model, BuildConfig config)
     : model_(std::move(model)), config_(std::move(config)) {
   if (config_.constants == nullptr) config_.constants = std::make_shared<ConstantCache>();
+  if (config_.memory == nullptr) config_.memory = std::make_shared<ChoiceMemory>();
+  config_.reports = false;
 }
 
 Specializer::Specializer(const PlanNetwork& network, BuildConfig config)
@@ -29,6 +31,7 @@ Specializer::Specializer(const PlanNetwork& network, BuildConfig config)
   std::vector<Shape> shapes;
   for (const int32_t id : network.plan->inputs)
     shapes.push_back(network.plan->values[static_cast<size_t>(id)].shape);
+  config_.memory->learn(*network.plan);
   keep({std::move(shapes), {}}, network.plan);
 }
 
@@ -44,8 +47,15 @@ void Specializer::open() {
   opened();
 }
 
+void Specializer::open(PlanBuilder builder) {
+  const std::lock_guard lock(mutex_);
+  config_.constants = builder.config().constants;
+  builder_.emplace(std::move(builder)).configure(config_);
+}
+
 void Specializer::add(PlanKey key, std::shared_ptr<const Plan> plan) {
   const std::lock_guard lock(mutex_);
+  config_.memory->learn(*plan);
   for (const auto& entry : key.values)
     if (std::find(value_inputs_.begin(), value_inputs_.end(), entry.first) == value_inputs_.end())
       value_inputs_.push_back(entry.first);
@@ -56,10 +66,12 @@ void Specializer::add(PlanKey key, std::shared_ptr<const Plan> plan) {
 std::shared_ptr<const ReadyPlan> Specializer::keep(PlanKey key, std::shared_ptr<const Plan> plan) {
   auto ready = std::make_shared<ReadyPlan>();
   ready->key = std::move(key);
-  BuildConfig inside = config_;
-  inside.quantization = nullptr;
-  for (const PlanNetwork& n : plan->networks)
-    ready->networks.push_back(std::make_shared<Specializer>(n, inside));
+  if (!plan->networks.empty()) {
+    BuildConfig inside = config_;
+    inside.quantization = nullptr;
+    for (const PlanNetwork& n : plan->networks)
+      ready->networks.push_back(std::make_shared<Specializer>(n, inside));
+  }
   ready->plan = std::move(plan);
   return plans_.emplace(std::move(ready));
 }

@@ -30,6 +30,11 @@ class Specializer {
   /// Brings the network into canonical form now rather than with the first plan. Throws Error naming the node
   /// that breaks a rule.
   void open();
+  /// The same with a network that is in canonical form already: the builder of plans that are added, which
+  /// was allowed the same.
+  void open(PlanBuilder builder);
+  /// Steps are chosen as in this plan where shapes are near, as they are as in those that are added.
+  void learn(const Plan& plan) { config_.memory->learn(plan); }
   /// Adds a plan that is there already.
   void add(PlanKey key, std::shared_ptr<const Plan> plan);
   /// Makes the plan for inputs of these shapes ahead, where it does not depend on what they hold; null where

@@ -205,6 +205,8 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   auto builder =
       std::make_unique<engine::PlanBuilder>(*network, build_config(*runtime_, config, saved.rules));
   if (saved.rules.quantization != nullptr) report_quantization(builder->quantize_report(), calibration);
+  // Plans for other shapes will be asked for: the builder stays.
+  const bool stays = is_open && !saved.is_refittable;
   std::vector<engine::RegionReport> reports;
   bool all_ready = true;
   const size_t plan_count = std::max<size_t>(1, config.profiles.size());
@@ -216,7 +218,7 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
       inputs[i] = value;
       found.push_back(i);
     }
-    std::shared_ptr<const engine::Plan> plan = p + 1 < plan_count
+    std::shared_ptr<const engine::Plan> plan = stays || p + 1 < plan_count
                                                    ? builder->build(key.shapes, inputs, found)
                                                    : builder->build_last(key.shapes, inputs, found);
     if (config.algorithm_selector != nullptr) report_choices(*config.algorithm_selector, builder->reports());
@@ -239,9 +241,9 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   explanation_ = engine::reports_text(reports);
   for (const QuantizeReport::Kept& k : builder->quantize_report().kept)
     explanation_ += fmt::format("not in 8 bits: {}: {}\n", k.node, k.reason);
-  builder.reset();
+  if (!stays) builder.reset();
   trim_heap();
-  return make_engine(runtime_, std::move(saved));
+  return make_engine(runtime_, std::move(saved), std::move(builder));
 }
 
 std::string Builder::build_serialized_network(const std::shared_ptr<const Model>& network,

@@ -72,6 +72,8 @@ void Refitter::refit() {
   std::vector<engine::SpecializedPlan> old;
   std::swap(old, saved.plans);
   std::shared_ptr<engine::Specializer> plans = make_specializer(*engine.runtime, saved);
+  for (const engine::SpecializedPlan& p : old)
+    if (p.plan != nullptr) plans->learn(*p.plan);
   for (const engine::SpecializedPlan& p : old) {
     const auto ready = plans->make(p.key);
     saved.plans.push_back({ready->key, ready->plan});

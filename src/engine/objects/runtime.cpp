@@ -83,7 +83,8 @@ std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runt
   return plans;
 }
 
-std::shared_ptr<Engine> make_engine(std::shared_ptr<Runtime::State> runtime, engine::SavedEngine saved) {
+std::shared_ptr<Engine> make_engine(std::shared_ptr<Runtime::State> runtime, engine::SavedEngine saved,
+                                    std::unique_ptr<engine::PlanBuilder> builder) {
   if (const int threads = runtime->pool->size(); saved.threads != threads)
     runtime->warn(fmt::format(
         "The plan '{}' was built for {} thread(s) and runs on {}: it may have been faster otherwise.",
@@ -93,6 +94,7 @@ std::shared_ptr<Engine> make_engine(std::shared_ptr<Runtime::State> runtime, eng
   for (const auto& o : saved.outputs) state->io.push_back({o.name, false, o.type});
   state->input_count = saved.inputs.size();
   state->plans = make_specializer(*runtime, saved);
+  if (builder != nullptr) state->plans->open(std::move(*builder));
   state->saved = std::move(saved);
   state->runtime = std::move(runtime);
   return std::make_shared<Engine>(std::move(state));

@@ -48,8 +48,10 @@ struct Engine::State {
 /// Sets what the builder of a saved engine was allowed.
 void apply(const engine::SavedRules& rules, engine::BuildConfig& config);
 
-/// An engine of what was loaded or built.
-std::shared_ptr<Engine> make_engine(std::shared_ptr<Runtime::State> runtime, engine::SavedEngine saved);
+/// An engine of what was loaded or built. `builder`: what made its plans, for other shapes; null: one is made
+/// when these come.
+std::shared_ptr<Engine> make_engine(std::shared_ptr<Runtime::State> runtime, engine::SavedEngine saved,
+                                    std::unique_ptr<engine::PlanBuilder> builder = nullptr);
 /// What makes plans of a saved engine for other shapes, with its plans in it.
 std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runtime,
                                                       const engine::SavedEngine& saved);

@@ -343,9 +343,11 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = supports(p); !reason.empty()) return reason;
   const ConvShape c = shape_of(p);
   std::string refusal;
-  for (const Choice& choice : choices(p, c))
+  for (const Choice& choice : choices(p, c)) {
+    if (!p.wants(choice.str())) continue;
     if (std::string reason = add_candidate(p, c, choice, proposals); !reason.empty())
       refusal = std::move(reason);
+  }
   return proposals.candidates().empty() ? refusal : std::string();
 }
 

@@ -175,7 +175,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   parameters.set("threads", int64_t{p.config().threads});
   std::string refusal;
   for (const Layout layout : p.layouts(DType::kFloat32, in)) {
-    if (layout.is_channels_last()) continue;
+    if (layout.is_channels_last() || !p.wants(layout.str())) continue;
     const Extents e{.in = in, .out = out, .layout = layout, .groups = groups, .has_bias = p.has_input(2)};
     if (std::string reason = add_candidate(p, e, given, parameters, proposals); !reason.empty())
       refusal = std::move(reason);

@@ -98,8 +98,8 @@ bool all_finite(const UnalignedTensor& t) {
 }  // namespace
 
 bool all_finite(const Problem& p, const UnalignedTensor& t) {
-  return p.config().memo->get<bool>(fmt::format("all_finite {} {}", t.data(), t.nbytes()),
-                                    [&] { return all_finite(t); });
+  return p.config().memo_of(t).get<bool>(fmt::format("all_finite {} {}", t.data(), t.nbytes()),
+                                         [&] { return all_finite(t); });
 }
 
 void add_padded_bias(const Value* bias, double scale, int64_t columns, Candidate& b) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "assay/graph.h"
@@ -35,7 +36,6 @@ enum class NumericsClass : uint8_t {
 /// The element type that a value has in memory; kUndefined for what is not a tensor.
 DType stored_type(const Value* v, Format format);
 
-/// What a tactic may know about the machine and the wishes of the caller.
 /// What tactics have found out while they were asked about one network: blocks repeat, and regions overlap.
 class TacticMemo {
  public:
@@ -52,6 +52,13 @@ class TacticMemo {
   std::unordered_map<std::string, std::shared_ptr<const void>> known_;
 };
 
+/// What was found out about constants that plans for all shapes share.
+struct ConstantFindings {
+  std::unordered_set<const void*> addresses;  ///< of the constants, which stay where they are
+  TacticMemo memo;
+};
+
+/// What a tactic may know about the machine and the wishes of the caller.
 struct TacticConfig {
   int threads = 1;
   /// Layouts that float32 images may have besides the row-major one, the usual one for this CPU first.
@@ -61,13 +68,21 @@ struct TacticConfig {
   const QuantizedConstants* quantized = nullptr;
   /// Of one network whose constants stay where they are.
   std::shared_ptr<TacticMemo> memo = std::make_shared<TacticMemo>();
+  /// Null: it is not known which constants other plans share.
+  std::shared_ptr<ConstantFindings> findings;
+
+  /// For keys that hold the address of this constant.
+  TacticMemo& memo_of(const UnalignedTensor& t) const {
+    return findings != nullptr && findings->addresses.contains(t.data()) ? findings->memo : *memo;
+  }
 };
 
 /// A region to be run, with what is known about its values.
 class Problem {
  public:
-  Problem(const Region& region, const Model& model, const TacticConfig& config)
-      : region_(region), model_(model), config_(config) {}
+  /// `variant`: see wants().
+  Problem(const Region& region, const Model& model, const TacticConfig& config, std::string_view variant = {})
+      : region_(region), model_(model), config_(config), variant_(variant) {}
   virtual ~Problem() = default;
 
   const Region& region() const { return region_; }
@@ -99,6 +114,10 @@ class Problem {
   /// Extents of any value, when they are all known before the run; null for null.
   virtual const Shape* shape(const Value* v) const = 0;
 
+  /// Whether anybody would look at a candidate of this variant: where it takes long to find out about one,
+  /// the others may be left out.
+  bool wants(std::string_view variant) const { return variant_.empty() || variant_ == variant; }
+
   /// The layouts to propose for values of this type and shape: row-major first.
   std::vector<Layout> layouts(DType dtype, const Shape& shape) const;
 
@@ -106,6 +125,7 @@ class Problem {
   const Region& region_;
   const Model& model_;
   const TacticConfig& config_;
+  std::string_view variant_;
 };
 
 /// One way to run a region, written down by a tactic.
