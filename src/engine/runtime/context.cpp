@@ -91,7 +91,8 @@ Context::Context(std::shared_ptr<const Plan> plan, const KernelLookup& lookup, N
   input_arguments_.resize(plan_->inputs.size());
   output_arguments_.resize(plan_->outputs.size());
   tensors_.resize(plan_->values.size());
-  for (size_t i = 0; i < plan_->steps.size(); ++i) prepare_call(i, lookup);
+  make_kernels(lookup);
+  for (size_t i = 0; i < plan_->steps.size(); ++i) bind_call(i);
   schedule_outputs();
 }
 
@@ -134,28 +135,50 @@ void Context::check_tensor_operands(const Step& step) const {
     }
 }
 
-void Context::prepare_call(size_t index, const KernelLookup& lookup) {
+/// oneDNN writes code for each primitive, so that threads share the work. What others have written, and what
+/// may ask for networks, makes its kernels on this thread.
+void Context::make_kernels(const KernelLookup& lookup) {
+  const size_t steps = plan_->steps.size();
+  std::vector<const KernelFactory*> factories;
+  for (const Step& step : plan_->steps) {
+    factories.push_back(lookup(step.tactic));
+    require(factories.back() != nullptr, ErrorCode::kUnsupported, "this build has no tactic named '{}'",
+            step.tactic);
+    calls_.push_back(std::make_unique<Call>());
+  }
+  const auto make = [&](size_t i) {
+    const Step& step = plan_->steps[i];
+    with_context([&] { return fmt::format("in step {} ({})", i, step.tactic); },
+                 [&] {
+                   if (factories[i]->makes_kernels()) {
+                     calls_[i]->kernel = factories[i]->make(*plan_, step);
+                   } else {
+                     check_tensor_operands(step);
+                     calls_[i]->tensor_kernel = factories[i]->create_tensor(*plan_, step, networks_);
+                   }
+                 });
+  };
+  const PoolScope scope(pool_);
+  const auto lanes = static_cast<size_t>(thread_count());
+  parallel_for(static_cast<int64_t>(lanes), 1, [&](int64_t first, int64_t last) {
+    for (auto lane = static_cast<size_t>(first); lane < static_cast<size_t>(last); ++lane)
+      for (size_t i = lane; i < steps; i += lanes)
+        if (factories[i]->create != nullptr) make(i);
+  });
+  for (size_t i = 0; i < steps; ++i)
+    if (factories[i]->create == nullptr) make(i);
+}
+
+void Context::bind_call(size_t index) {
   const Step& step = plan_->steps[index];
-  auto call = std::make_unique<Call>();
-  const KernelFactory* factory = lookup(step.tactic);
-  require(factory != nullptr, ErrorCode::kUnsupported, "this build has no tactic named '{}'", step.tactic);
-  with_context([&] { return fmt::format("in step {} ({})", index, step.tactic); },
-               [&] {
-                 if (factory->makes_kernels()) {
-                   call->kernel = factory->make(*plan_, step);
-                 } else {
-                   check_tensor_operands(step);
-                   call->tensor_kernel = factory->create_tensor(*plan_, step, networks_);
-                 }
-               });
-  call->inputs.resize(step.inputs.size());
-  call->outputs.resize(step.outputs.size());
-  for (size_t i = 0; i < step.inputs.size(); ++i) bind_argument(step.inputs[i], &call->inputs[i]);
+  Call& call = *calls_[index];
+  call.inputs.resize(step.inputs.size());
+  call.outputs.resize(step.outputs.size());
+  for (size_t i = 0; i < step.inputs.size(); ++i) bind_argument(step.inputs[i], &call.inputs[i]);
   for (size_t i = 0; i < step.outputs.size(); ++i)
-    bind_argument(step.outputs[i], const_cast<const void**>(&call->outputs[i]));
+    bind_argument(step.outputs[i], const_cast<const void**>(&call.outputs[i]));
   if (step.scratch_bytes > 0)
-    arena_arguments_.push_back({const_cast<const void**>(&call->scratch), step.scratch_offset});
-  calls_.push_back(std::move(call));
+    arena_arguments_.push_back({const_cast<const void**>(&call.scratch), step.scratch_offset});
 }
 
 void Context::schedule_outputs() {

@@ -82,7 +82,8 @@ class Context {
     int64_t offset;
   };
   void check_tensor_operands(const Step& step) const;
-  void prepare_call(size_t step, const KernelLookup& lookup);
+  void make_kernels(const KernelLookup& lookup);
+  void bind_call(size_t step);
   void bind_argument(int32_t value, const void** place);
   void schedule_outputs();
   Status run_steps(std::span<const Tensor> inputs, OutputBinding& outputs) noexcept;
