@@ -144,6 +144,15 @@ double efficiency_of(ImplementationRank rank, const EpilogueSpec& spec) {
   return 0.8;
 }
 
+/// Its products with packed weights where it has none of its own for the instruction set: measured beside
+/// panel_matmul with AVX2, for 8 to 1,500 rows and 144 to 3,072 columns, 1.9 to 0.8 times its time.
+constexpr double kProductsWithoutAvx512 = 0.62;
+
+bool has_avx512() {
+  const int avx512 = static_cast<int>(dnnl::cpu_isa::avx512_core);
+  return (static_cast<int>(dnnl::get_effective_cpu_isa()) & avx512) == avx512;
+}
+
 /// Of a core.
 constexpr double kCachedBytes = 1 << 20;
 
@@ -200,12 +209,14 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   write_epilogue(p.epilogue, spec, b);
   const ImplementationRank rank = rank_implementation(implementation);
   const double right_bytes = 4.0 * static_cast<double>(p.b.shape.numel());
+  const bool arranges = p.packed && rank == ImplementationRank::kProducts;
+  double efficiency = efficiency_of(rank, spec);
+  if (arranges && !has_avx512()) efficiency = std::min(efficiency, kProductsWithoutAvx512);
   b.estimate = estimate_seconds(2.0 * static_cast<double>(p.out.shape.numel() * p.a.shape.back()),
-                                right_bytes, efficiency_of(rank, spec));
+                                right_bytes, efficiency);
   // It arranges the right matrix anew in every run: beyond the caches that costs more than the products of
   // few rows.
-  if (p.packed && rank == ImplementationRank::kProducts)
-    b.estimate += estimate_seconds(0, 3 * std::max(0.0, right_bytes - kCachedBytes), 1);
+  if (arranges) b.estimate += estimate_seconds(0, 3 * std::max(0.0, right_bytes - kCachedBytes), 1);
   return {};
 }
 
