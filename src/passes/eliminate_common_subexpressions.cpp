@@ -6,6 +6,7 @@
 #include "assay/edit.h"
 #include "graph/input_replacer.h"
 #include "passes/match.h"
+#include "passes/node_key.h"
 #include "passes/origins.h"
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
@@ -13,43 +14,10 @@
 namespace assay::pass_eliminate_common_subexpressions {
 namespace {
 
-/// Constants of at most so many bytes are compared by their contents.
-constexpr size_t kMaxCompared = 64;
-/// Nodes with longer lists as attributes (trees) are not compared: they would be copied for each comparison.
-constexpr size_t kMaxListed = 64 << 10;
-
-void append_bytes(std::string& key, const void* data, size_t bytes) {
-  key.append(static_cast<const char*>(data), bytes);
-  key += ';';
-}
-
 void append_value(std::string& key, const Value* v) {
-  const UnalignedTensor* t = constant_of(v);
-  if (t == nullptr || t->dtype() == DType::kString || t->nbytes() > kMaxCompared) {
-    append_bytes(key, &v, sizeof v);
-    return;
-  }
-  key += fmt::format("{}{}:", static_cast<int>(t->dtype()), t->shape().str());
-  append_bytes(key, t->data(), t->nbytes());
-}
-
-/// False when the attribute is of a kind, or a length, that is not compared.
-bool append_attribute(std::string& key, const Attribute& a) {
-  key += a.name + '=';
-  if (const auto* f = a.get_if<float>())
-    append_bytes(key, f, sizeof *f);
-  else if (const auto* i = a.get_if<int64_t>())
-    key += fmt::format("{};", *i);
-  else if (const auto* s = a.get_if<std::string>())
-    key += *s + ';';
-  else if (const auto* list = a.get_if<std::vector<int64_t>>(); list != nullptr && list->size() <= kMaxListed)
-    append_bytes(key, list->data(), list->size() * sizeof(int64_t));
-  else if (const auto* floats = a.get_if<std::vector<float>>();
-           floats != nullptr && floats->size() <= kMaxListed)
-    append_bytes(key, floats->data(), floats->size() * sizeof(float));
-  else
-    return false;
-  return true;
+  if (append_small_constant(key, v)) return;
+  key.append(reinterpret_cast<const char*>(&v), sizeof v);
+  key += ';';
 }
 
 /// Operators of two inputs whose order means nothing.
@@ -68,12 +36,7 @@ std::optional<std::string> key_of(const Node& n, const Model& model) {
   for (const Value* v : n.inputs()) append_value(inputs.emplace_back(), v);
   if (commutes(n)) std::sort(inputs.begin(), inputs.end());
   for (const std::string& input : inputs) key += input;
-  std::vector<const Attribute*> sorted;
-  for (const Attribute& a : n.attributes) sorted.push_back(&a);
-  std::sort(sorted.begin(), sorted.end(),
-            [](const Attribute* a, const Attribute* b) { return a->name < b->name; });
-  for (const Attribute* a : sorted)
-    if (!append_attribute(key, *a)) return std::nullopt;
+  if (!append_attributes(key, n)) return std::nullopt;
   return key;
 }
 

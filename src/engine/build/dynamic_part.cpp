@@ -13,18 +13,18 @@
 #include "passes/region.h"
 
 namespace assay::engine {
+
+bool is_open(const Value* v) {
+  if (v == nullptr || v->is_constant() || !v->type.is_tensor()) return false;
+  return !v->type.has_shape() || !known_shape(*v->type.dims).has_value();
+}
+
 namespace {
 
 /// More parts than this are cut as one.
 constexpr size_t kMostParts = 128;
 /// Fewer numbers than this may be shapes on their way, also where they are floats.
 constexpr int64_t kFewNumbers = 16;
-
-/// A value without memory of a size known now, that a kernel would have to have.
-bool is_open(const Value* v) {
-  if (v == nullptr || v->is_constant() || !v->type.is_tensor()) return false;
-  return !v->type.has_shape() || !known_shape(*v->type.dims).has_value();
-}
 
 /// Whether shapes may hang on what the value holds, or on its own.
 bool carries_shapes(const Value* v) {
@@ -164,8 +164,9 @@ std::unordered_set<const Value*> read_elsewhere(const Graph& g,
   return read;
 }
 
-/// Puts a Network node in the place of nodes, which are left without inputs and outputs.
-void cut(Graph& g, const std::vector<Node*>& nodes) {
+}  // namespace
+
+Node* cut_part(Graph& g, const std::vector<Node*>& nodes) {
   const std::unordered_set<const Node*> inside(nodes.begin(), nodes.end());
   const std::unordered_set<const Value*> wanted = read_elsewhere(g, inside);
   std::unordered_set<const Value*> made;
@@ -204,9 +205,8 @@ void cut(Graph& g, const std::vector<Node*>& nodes) {
   network->domain = std::string(kRegionDomain);
   set_origins(*network, origins);
   g.remove_nodes_if([&](const Node& n) { return inside.contains(&n); });
+  return network;
 }
-
-}  // namespace
 
 bool cut_dynamic_part(Model& model) {
   Graph& g = *model.graph;
@@ -216,7 +216,7 @@ bool cut_dynamic_part(Model& model) {
   for (const std::vector<Node*>& nodes : *parts) {
     // A single node is as well evaluated as it is.
     if (nodes.size() < 2) continue;
-    cut(g, nodes);
+    cut_part(g, nodes);
     any = true;
   }
   if (any) sort_topologically(g);

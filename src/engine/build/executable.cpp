@@ -7,12 +7,15 @@
 namespace assay::engine {
 namespace {
 
+/// Sets of shapes whose runs are counted.
+constexpr size_t kMaxCounted = 4096;
+
 /// A network is made ready when its first inputs come.
 class LazyRunner final : public NetworkRunner {
  public:
-  explicit LazyRunner(std::shared_ptr<Specializer> plans) : executable_(std::move(plans)) {}
+  explicit LazyRunner(std::shared_ptr<Executable> executable) : executable_(std::move(executable)) {}
   std::vector<Tensor> run(std::span<const Tensor> inputs) override {
-    Context& context = executable_.context_for(inputs);
+    Context& context = executable_->context_for(inputs);
     check_inputs(context.plan(), inputs);
     TensorOutputs outputs(context.plan());
     const Status status = context.run(inputs, outputs);
@@ -23,9 +26,9 @@ class LazyRunner final : public NetworkRunner {
   }
 
   Context* context_for(std::span<const Tensor> inputs, size_t changing) override {
-    Context& context = executable_.context_for(inputs);
+    Context& context = executable_->context_for(inputs);
     check_inputs(context.plan(), inputs);
-    const auto& values = executable_.key().values;
+    const auto& values = executable_->key().values;
     const bool depends =
         std::any_of(values.begin(), values.end(), [&](const auto& value) { return value.first < changing; });
     return depends ? nullptr : &context;
@@ -44,18 +47,26 @@ class LazyRunner final : public NetworkRunner {
     }
   }
 
-  Executable executable_;
+  std::shared_ptr<Executable> executable_;
 };
 
 class PlanNetworks final : public NetworkSource {
  public:
-  explicit PlanNetworks(const ReadyPlan& plan) : plan_(plan) {}
+  explicit PlanNetworks(const ReadyPlan& plan) : plan_(plan), executables_(plan.networks.size()) {}
   std::unique_ptr<NetworkRunner> runner(int32_t network) override {
-    return std::make_unique<LazyRunner>(plan_.networks.at(static_cast<size_t>(network)));
+    return std::make_unique<LazyRunner>(
+        std::make_shared<Executable>(plan_.networks.at(static_cast<size_t>(network))));
+  }
+  std::unique_ptr<NetworkRunner> shared_runner(int32_t network) override {
+    std::shared_ptr<Executable>& executable = executables_.at(static_cast<size_t>(network));
+    if (executable == nullptr)
+      executable = std::make_shared<Executable>(plan_.networks[static_cast<size_t>(network)]);
+    return std::make_unique<LazyRunner>(executable);
   }
 
  private:
   const ReadyPlan& plan_;
+  std::vector<std::shared_ptr<Executable>> executables_;
 };
 
 }  // namespace
@@ -108,9 +119,28 @@ void Executable::give_memory(Context& context) {
   if (context.memory() != memory) context.set_memory(memory);
 }
 
-Context& Executable::context_for(std::span<const Tensor> inputs) {
+Executable::Entry* Executable::find_open(std::span<const Tensor> inputs) {
+  std::vector<const Shape*> shapes;
+  for (const Tensor& t : inputs) shapes.push_back(t.is_container() ? nullptr : &t.shape());
+  return entries_->find_open(shapes);
+}
+
+/// Counts.
+bool Executable::is_often(std::span<const Tensor> inputs) {
+  if (runs_.size() >= kMaxCounted) runs_.clear();
+  return ++runs_[hash_of_shapes(inputs)] >= kOften;
+}
+
+Context& Executable::context_for(std::span<const Tensor> inputs, bool alone) {
   Entry* entry = entries_->find(inputs);
-  Context& context = entry != nullptr ? entry->context : add(plans_->plan_for(inputs));
+  if (entry == nullptr && !alone) {
+    entry = find_open(inputs);
+    if (entry != nullptr && is_often(inputs)) {
+      entry = nullptr;
+      alone = true;
+    }
+  }
+  Context& context = entry != nullptr ? entry->context : add(plans_->plan_for(inputs, alone));
   give_memory(context);
   return context;
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <span>
+#include <unordered_map>
 
 #include "engine/build/specializer.h"
 #include "engine/runtime/arena.h"
@@ -23,7 +24,9 @@ class Executable {
 
   /// The context for these inputs, in the order of the network's; made when it is not there. Stays until the
   /// next call. Throws Error.
-  Context& context_for(std::span<const Tensor> inputs);
+  /// A plan that serves many shapes is used until the same ones have come kOften times; never if `alone`.
+  Context& context_for(std::span<const Tensor> inputs, bool alone = false);
+  static constexpr int kOften = 16;
   /// What the plan of the context that context_for() gave last was made for.
   const PlanKey& key() const;
   /// Makes the context for a plan ahead; context_for() gives it its memory.
@@ -40,6 +43,8 @@ class Executable {
   struct Entry;
   friend const ReadyPlan& plan_in(const Entry& entry);
   void give_memory(Context& context);
+  Entry* find_open(std::span<const Tensor> inputs);
+  bool is_often(std::span<const Tensor> inputs);
 
   std::shared_ptr<Specializer> plans_;
   std::unique_ptr<Arena> arena_;
@@ -47,6 +52,7 @@ class Executable {
   size_t given_bytes_ = 0;
   const std::atomic<bool>* cancel_ = nullptr;
   std::unique_ptr<PlanCache<Entry>> entries_;
+  std::unordered_map<size_t, int> runs_;  ///< of plans that serve many shapes, by the hash of these
 };
 
 }  // namespace assay::engine

@@ -262,6 +262,18 @@ class Lowering {
     return id;
   }
 
+  std::vector<int32_t> networks_of(const Candidate& c) {
+    if (const auto it = shared_networks_.find(c.shares_networks); it != shared_networks_.end())
+      return it->second;
+    std::vector<int32_t> networks;
+    for (const auto& make : c.networks) {
+      networks.push_back(static_cast<int32_t>(plan_.networks.size()));
+      plan_.networks.push_back({make()});
+    }
+    if (c.shares_networks != nullptr) shared_networks_.emplace(c.shares_networks, networks);
+    return networks;
+  }
+
   void write(const Choice& choice) {
     const Candidate& c = choice.option().candidate;
     for (const Candidate::View& view : c.views) {
@@ -287,10 +299,7 @@ class Lowering {
       places_[o.value] = {{o.format, id}};
       step.outputs.push_back(id);
     }
-    for (const auto& make : c.networks) {
-      step.networks.push_back(static_cast<int32_t>(plan_.networks.size()));
-      plan_.networks.push_back({make()});
-    }
+    step.networks = networks_of(c);
     plan_.steps.push_back(std::move(step));
   }
 
@@ -305,6 +314,7 @@ class Lowering {
   Plan& plan_ = lowered_.plan;
   std::unordered_map<const Value*, Places> places_;
   std::map<std::pair<const void*, std::string>, int32_t> own_constants_;
+  std::unordered_map<const void*, std::vector<int32_t>> shared_networks_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "base/cpus.h"
 #include "engine/build/dynamic_part.h"
 #include "engine/build/network_choice.h"
+#include "engine/build/open_parts.h"
 #include "engine/build/shape_values.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/clone.h"
@@ -30,6 +31,9 @@ constexpr int64_t kReusedBytes = int64_t{16} << 20;
 
 /// Sets of shapes that are not near each other for which a builder knows the passes.
 constexpr size_t kMaxPassRuns = 16;
+
+/// A plan for many shapes has at most this part of its nodes in networks that are planned for each.
+constexpr double kMostOpen = 0.5;
 
 /// What is given out without being computed passes through a node, so that there is a step to write it.
 void compute_outputs(Graph& g) {
@@ -200,12 +204,39 @@ std::shared_ptr<const Plan> PlanBuilder::build_from(const std::shared_ptr<Model>
     specialize(*model, trail);
   }
   std::sort(value_inputs.begin(), value_inputs.end());
+  cut_dynamic_part(*model);
   return plan_of(*model, trail);
+}
+
+std::shared_ptr<const Plan> PlanBuilder::build_open(const InputExtents& extents) {
+  const BlockReuse reuse(kReusedBytes);
+  const auto model = clone_model(*canonical_);
+  Graph& g = *model->graph;
+  for (size_t i = 0; i < g.inputs.size(); ++i)
+    if (g.inputs[i]->type.is_tensor())
+      g.inputs[i]->type = Type::tensor(g.inputs[i]->type.dtype, extents.dims()[i]);
+  infer_shapes(*model);
+  Trail trail(*this, nullptr);
+  specialize(*model, trail);
+  const OpenParts parts = cut_open_parts(*model);
+  if (parts.inside > kMostOpen * static_cast<double>(parts.inside + parts.outside)) return nullptr;
+  return plan_of(*model, trail);
+}
+
+std::vector<std::optional<Shape>> PlanBuilder::output_shapes(std::span<const Shape> input_shapes) const {
+  const auto model = clone_model(*canonical_);
+  Graph& g = *model->graph;
+  for (size_t i = 0; i < g.inputs.size(); ++i)
+    if (g.inputs[i]->type.is_tensor())
+      g.inputs[i]->type = Type::tensor(g.inputs[i]->type.dtype, input_shapes[i]);
+  infer_shapes(*model);
+  std::vector<std::optional<Shape>> shapes;
+  for (const Value* v : g.outputs) shapes.push_back(shape_of(v));
+  return shapes;
 }
 
 std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model, Trail& trail) {
   Graph& g = *model.graph;
-  cut_dynamic_part(model);
   if (config_.optimize) trail.run(model, PassStage::kIdioms);
   compute_outputs(g);
   const TacticConfig tactics = {.threads = config_.threads,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "engine/build/input_extents.h"
 #include "engine/build/lowering.h"
 #include "engine/build/measured_costs.h"
 #include "passes/pass_manager.h"
@@ -94,6 +95,12 @@ class PlanBuilder {
   /// go as soon as steps have theirs, and no further plan may be asked for.
   std::shared_ptr<const Plan> build_last(std::span<const Shape> input_shapes, std::span<const Tensor> inputs,
                                          std::vector<size_t>& value_inputs);
+  /// A plan for all shapes that extents hold; it knows those of values that do not depend on open ones, and
+  /// parts of it wait for the rest. Null where little of the network would be left outside of such parts.
+  std::shared_ptr<const Plan> build_open(const InputExtents& extents);
+  /// The shapes that the network's outputs have with inputs of these shapes; nothing where only a run tells.
+  /// Throws Error naming the node.
+  std::vector<std::optional<Shape>> output_shapes(std::span<const Shape> input_shapes) const;
   /// Of the last plan, in the order of its regions; those of bodies that were planned along with it follow.
   const std::vector<RegionReport>& reports() const { return reports_; }
 

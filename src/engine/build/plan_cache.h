@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/build/input_extents.h"
 #include "engine/plan/plan.h"
 
 namespace assay::engine {
@@ -17,6 +18,8 @@ class Specializer;
 /// A plan, with what makes plans of the networks in it.
 struct ReadyPlan {
   PlanKey key;
+  /// Of a plan for many shapes, whose key is empty: those that it serves.
+  std::optional<InputExtents> extents;
   std::shared_ptr<const Plan> plan;
   std::vector<std::shared_ptr<Specializer>> networks;
 };
@@ -44,14 +47,17 @@ class PlanCache {
   static constexpr size_t kMaxPlans = 1024;
   static constexpr size_t kMaxBytes = size_t{512} << 20;
 
-  /// The item whose plan is for these inputs, which is the first one now; null when there is none.
+  /// The item whose plan is for these inputs alone, which is the first one now; null when there is none.
   Item* find(std::span<const Tensor> inputs) {
     const auto [begin, end] = places_.equal_range(hash_of_shapes(inputs));
-    for (auto it = begin; it != end; ++it) {
-      if (!plan_in(*it->second).key.matches(inputs)) continue;
-      if (it->second != items_.begin()) items_.splice(items_.begin(), items_, it->second);
-      return &items_.front();
-    }
+    for (auto it = begin; it != end; ++it)
+      if (plan_in(*it->second).key.matches(inputs)) return use(it->second);
+    return nullptr;
+  }
+  /// The same with a plan for many shapes.
+  Item* find_open(std::span<const Shape* const> shapes) {
+    for (const auto item : open_)
+      if (plan_in(*item).extents->hold(shapes)) return use(item);
     return nullptr;
   }
 
@@ -65,7 +71,10 @@ class PlanCache {
   template <typename... Arguments>
   Item& emplace(Arguments&&... arguments) {
     Item& item = items_.emplace_front(std::forward<Arguments>(arguments)...);
-    places_.emplace(plan_in(item).key.hash_of_shapes(), items_.begin());
+    if (plan_in(item).extents)
+      open_.push_back(items_.begin());
+    else
+      places_.emplace(plan_in(item).key.hash_of_shapes(), items_.begin());
     const Plan& plan = *plan_in(item).plan;
     memory_.add(plan);
     while (items_.size() > 1 && (items_.size() > kMaxPlans || memory_.bytes_beside(plan) > kMaxBytes))
@@ -80,17 +89,29 @@ class PlanCache {
   auto end() const { return items_.end(); }
 
  private:
+  using Place = typename std::list<Item>::iterator;
+
+  Item* use(Place item) {
+    if (item != items_.begin()) items_.splice(items_.begin(), items_, item);
+    return &items_.front();
+  }
+
   void drop_last() {
     const ReadyPlan& last = plan_in(items_.back());
-    const auto [begin, end] = places_.equal_range(last.key.hash_of_shapes());
-    places_.erase(
-        std::find_if(begin, end, [&](const auto& place) { return &*place.second == &items_.back(); }));
+    if (last.extents) {
+      std::erase_if(open_, [&](const Place& place) { return &*place == &items_.back(); });
+    } else {
+      const auto [begin, end] = places_.equal_range(last.key.hash_of_shapes());
+      places_.erase(
+          std::find_if(begin, end, [&](const auto& place) { return &*place.second == &items_.back(); }));
+    }
     memory_.remove(*last.plan);
     items_.pop_back();
   }
 
   std::list<Item> items_;
-  std::unordered_multimap<size_t, typename std::list<Item>::iterator> places_;
+  std::unordered_multimap<size_t, Place> places_;
+  std::vector<Place> open_;  // items of plans for many shapes
   PlanMemory memory_;
 };
 

@@ -63,9 +63,11 @@ void Specializer::add(PlanKey key, std::shared_ptr<const Plan> plan) {
   keep(std::move(key), std::move(plan));
 }
 
-std::shared_ptr<const ReadyPlan> Specializer::keep(PlanKey key, std::shared_ptr<const Plan> plan) {
+std::shared_ptr<const ReadyPlan> Specializer::keep(PlanKey key, std::shared_ptr<const Plan> plan,
+                                                   std::optional<InputExtents> extents) {
   auto ready = std::make_shared<ReadyPlan>();
   ready->key = std::move(key);
+  ready->extents = std::move(extents);
   if (!plan->networks.empty()) {
     BuildConfig inside = config_;
     inside.quantization = nullptr;
@@ -79,7 +81,8 @@ std::shared_ptr<const ReadyPlan> Specializer::keep(PlanKey key, std::shared_ptr<
 std::shared_ptr<const ReadyPlan> Specializer::prepare(const std::vector<Shape>& shapes) {
   const std::lock_guard lock(mutex_);
   for (const auto& p : plans_)
-    if (p->key.values.empty() && p->key.shapes == shapes) return p;
+    if (!p->extents && p->key.values.empty() && p->key.shapes == shapes) return p;
+  if (auto plan = open_plan(shapes)) return plan;
   PlanBuilder& builder = opened();
   std::shared_ptr<const Plan> plan;
   if (is_large(*model_) && has_known_inputs(*model_)) {
@@ -105,11 +108,35 @@ std::shared_ptr<const ReadyPlan> Specializer::make(const PlanKey& key) {
   return keep(key, opened().build(key.shapes, inputs, found));
 }
 
-std::shared_ptr<const ReadyPlan> Specializer::plan_for(std::span<const Tensor> inputs) {
+/// Null as long as shapes do not tell which extents are open, and where most of the network depends on them
+/// or anything on what inputs hold.
+std::shared_ptr<const ReadyPlan> Specializer::open_plan(const std::vector<Shape>& shapes) {
+  if (!value_inputs_.empty() || ignores_values_) return nullptr;
+  std::vector<const Shape*> pointers;
+  for (const Shape& s : shapes) pointers.push_back(&s);
+  if (const auto* plan = plans_.find_open(pointers)) return *plan;
+  new_shapes_.push_back(shapes);
+  if (new_shapes_.size() > kSameExtents) new_shapes_.erase(new_shapes_.begin());
+  if (new_shapes_.size() < kSameExtents) return nullptr;
+  std::optional<InputExtents> extents = InputExtents::of(*opened().canonical().graph, new_shapes_);
+  if (!extents || std::find(not_open_.begin(), not_open_.end(), *extents) != not_open_.end()) return nullptr;
+  if (auto plan = opened().build_open(*extents)) return keep({}, std::move(plan), std::move(extents));
+  not_open_.push_back(std::move(*extents));
+  return nullptr;
+}
+
+std::vector<std::optional<Shape>> Specializer::output_shapes(const std::vector<Shape>& shapes) {
+  const std::lock_guard lock(mutex_);
+  return opened().output_shapes(shapes);
+}
+
+std::shared_ptr<const ReadyPlan> Specializer::plan_for(std::span<const Tensor> inputs, bool alone) {
   const std::lock_guard lock(mutex_);
   if (const auto* plan = plans_.find(inputs)) return *plan;
   PlanKey key;
   for (const Tensor& t : inputs) key.shapes.push_back(t.is_container() ? Shape() : t.shape());
+  if (!alone)
+    if (auto plan = open_plan(key.shapes)) return plan;
   if (plans_.has_shapes(inputs) && ++value_misses_ > kMaxValueMisses) ignores_values_ = true;
   if (ignores_values_) return keep(std::move(key), opened().build(key.shapes));
   std::shared_ptr<const Plan> plan = opened().build(key.shapes, inputs, value_inputs_);

@@ -124,6 +124,16 @@ struct ExecutionContext::State {
     }
   }
 
+  /// With inputs of these shapes, as far as shapes tell.
+  const std::vector<std::optional<Shape>>& output_shapes(engine::Specializer& plans,
+                                                         std::vector<Shape> input_shapes) {
+    if (inferred_for != input_shapes) {
+      outputs_inferred = plans.output_shapes(input_shapes);
+      inferred_for = std::move(input_shapes);
+    }
+    return outputs_inferred;
+  }
+
   void view_input(size_t i) {
     if (addresses[i] == nullptr || !shapes[i]) {
       inputs[i] = {};
@@ -153,9 +163,11 @@ struct ExecutionContext::State {
     throw error;
   }
 
+  /// For `inputs`. Taps show every value, so nothing may wait for its shape then.
+  engine::Context& ready_context() { return executable->context_for(inputs, tap != nullptr); }
+
   /// Runs on `inputs`.
-  void run(engine::OutputBinding& outputs) {
-    engine::Context& context = executable->context_for(inputs);
+  void run(engine::Context& context, engine::OutputBinding& outputs) {
     watch(context);
     const engine::Status status = context.run(inputs, outputs);
     if (tap_failure) std::rethrow_exception(std::exchange(tap_failure, nullptr));
@@ -195,6 +207,9 @@ struct ExecutionContext::State {
   std::vector<const void*> addresses;
   std::vector<size_t> address_bytes;
   BoundOutputs bound;
+  /// The last shapes that outputs were asked for with.
+  std::optional<std::vector<Shape>> inferred_for;
+  std::vector<std::optional<Shape>> outputs_inferred;
   char* device_memory = nullptr;
   size_t device_bytes = 0;
   Profiler* profiler = nullptr;
@@ -265,11 +280,13 @@ std::optional<Shape> ExecutionContext::tensor_shape(std::string_view name) {
       std::all_of(state_->inputs.begin(), state_->inputs.end(), [](const Tensor& t) { return t.defined(); });
   std::vector<Shape> shapes;
   for (const auto& s : state_->shapes) shapes.push_back(s.value_or(Shape()));
-  const auto ready = has_inputs ? state_->executable->plans()->plan_for(state_->inputs)
-                                : state_->executable->plans()->prepare(shapes);
+  engine::Specializer& plans = *state_->executable->plans();
+  const auto ready = has_inputs ? plans.plan_for(state_->inputs) : plans.prepare(shapes);
   if (ready != nullptr) {
     const engine::PlanValue& v = ready->plan->values[static_cast<size_t>(ready->plan->outputs[o])];
     if (v.has_shape) return v.shape;
+    if (ready->extents)
+      if (const auto& shape = state_->output_shapes(plans, std::move(shapes))[o]) return shape;
   }
   // What only the run could tell, it may have told.
   return state_->bound.shapes[o].empty() ? std::nullopt : std::optional(state_->bound.shapes[o]);
@@ -334,7 +351,7 @@ void ExecutionContext::execute() {
   s.check_values();
   s.bound.misfit.reset();
   s.cancelled.store(false, std::memory_order_relaxed);
-  s.run(s.bound);
+  s.run(s.ready_context(), s.bound);
 }
 
 std::vector<Tensor> ExecutionContext::infer(std::span<const Tensor> inputs) {
@@ -365,9 +382,9 @@ std::vector<Tensor> ExecutionContext::infer(std::span<const Tensor> inputs) {
   s.check_values();
   s.bound.misfit.reset();
   s.cancelled.store(false, std::memory_order_relaxed);
-  engine::Context& context = s.executable->context_for(s.inputs);
+  engine::Context& context = s.ready_context();
   engine::TensorOutputs outputs(context.plan());
-  s.run(outputs);
+  s.run(context, outputs);
   return outputs.take();
 }
 

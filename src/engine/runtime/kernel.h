@@ -69,6 +69,8 @@ class NetworkSource {
   virtual ~NetworkSource() = default;
   /// Of the network's number in the plan. Throws Error.
   virtual std::unique_ptr<NetworkRunner> runner(int32_t network) = 0;
+  /// The same for steps that only run it: those of one number share what is made ready.
+  virtual std::unique_ptr<NetworkRunner> shared_runner(int32_t network) = 0;
 };
 
 /// Makes kernels with data of its own, for tactics from extension modules.

@@ -14,6 +14,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   for (const Value* v : p.node().inputs()) b.add_input(v);
   for (const Value* v : p.node().outputs()) b.add_output(v);
   b.networks = {[&node = p.node(), &model = p.model()] { return make_body(body_of(node), model).model; }};
+  b.shares_networks = &body_of(p.node());
   b.estimate = estimate_seconds(0, 0, 1);
   return {};
 }
@@ -42,7 +43,7 @@ std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, Network
   for (size_t i = 0; i < step.inputs.size(); ++i)
     StepReader::check(r.has_input(i), "its input {} is left out", i);
   r.check_network(0, step.inputs.size(), step.outputs.size());
-  return std::make_unique<NetworkKernel>(source.runner(step.networks[0]));
+  return std::make_unique<NetworkKernel>(source.shared_runner(step.networks[0]));
 }
 
 }  // namespace

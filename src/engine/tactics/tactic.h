@@ -181,6 +181,8 @@ class Candidate {
   /// Nodes that the step carries along as they are: made when the candidate is chosen, while the region's
   /// graph is there.
   std::vector<std::function<std::shared_ptr<const Model>()>> networks;
+  /// Steps that name the same here have the networks of the first of them; null: nobody else has these.
+  const void* shares_networks = nullptr;
   /// For the choice without measurements: seconds that it may take on one core of a common CPU.
   double estimate = 0;
 };

@@ -1,0 +1,130 @@
+// Extents that differ from run to run: one plan serves them all where most of the network does not depend on
+// them.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "assay/builder.h"
+#include "engine/build/decoder_test_util.h"
+#include "engine/build/executable.h"
+#include "engine/objects/state.h"
+
+namespace assay::growing_cache_test {
+namespace {
+
+class GrowingCache : public testing::Test {
+ protected:
+  std::shared_ptr<Engine> build(const engine::TestDecoder& decoder, int64_t least = 1, int64_t most = 99) {
+    OptimizationProfile profile;
+    const std::vector<Tensor> low = decoder.inputs(least), high = decoder.inputs(most);
+    for (size_t i = 0; i < low.size(); ++i)
+      profile.set_shape(decoder.g.inputs[i]->name(), low[i].shape(), low[i].shape(),
+                        high[i].shape());
+    BuilderConfig config{.optimization_level = 0};
+    config.profiles = {profile};
+    return Builder(runtime).build_engine(decoder.model, config);
+  }
+  /// From an engine for these shapes alone.
+  std::vector<Tensor> expected(const engine::TestDecoder& decoder, int64_t past) {
+    return build(decoder, past, past)->create_execution_context()->infer(decoder.inputs(past));
+  }
+  static void expect_near(const std::vector<Tensor>& a, const std::vector<Tensor>& b, int64_t past) {
+    ASSERT_EQ(a.size(), b.size());
+    for (size_t i = 0; i < a.size(); ++i) {
+      ASSERT_EQ(a[i].shape(), b[i].shape()) << i << " at " << past;
+      for (int64_t j = 0; j < a[i].numel(); ++j)
+        ASSERT_NEAR(a[i].data<float>()[j], b[i].data<float>()[j], 1e-5) << i << " at " << past;
+    }
+  }
+  static size_t plans_of(const Engine& engine) { return engine.state().plans->plan_count(); }
+
+  Runtime runtime{{.threads = 2}};
+};
+
+TEST_F(GrowingCache, OnePlanServesAllLengths) {
+  const engine::TestDecoder decoder(4);
+  const auto engine = build(decoder);
+  const auto context = engine->create_execution_context();
+  for (const int64_t past : {8, 9, 10, 11, 12, 30, 2, 13, 99, 1})
+    expect_near(context->infer(decoder.inputs(past)), expected(decoder, past), past);
+  // The profile's, those of the first two lengths, and one for all.
+  EXPECT_EQ(plans_of(*engine), 4U);
+}
+
+TEST_F(GrowingCache, ShapesThatComeOftenGetAPlanOfTheirOwn) {
+  const engine::TestDecoder decoder(4);
+  const auto engine = build(decoder);
+  const auto context = engine->create_execution_context();
+  for (const int64_t past : {8, 9, 10}) context->infer(decoder.inputs(past));
+  for (int i = 0; i < engine::Executable::kOften; ++i) {
+    EXPECT_EQ(plans_of(*engine), 4U) << i;
+    context->infer(decoder.inputs(20));
+  }
+  EXPECT_EQ(plans_of(*engine), 5U);
+  expect_near(context->infer(decoder.inputs(20)), expected(decoder, 20), 20);
+  expect_near(context->infer(decoder.inputs(21)), expected(decoder, 21), 21);
+  EXPECT_EQ(plans_of(*engine), 5U);
+}
+
+TEST_F(GrowingCache, TapsShowAllValues) {
+  const engine::TestDecoder decoder(4);
+  const auto engine = build(decoder);
+  const auto context = engine->create_execution_context();
+  for (const int64_t past : {8, 9, 10}) context->infer(decoder.inputs(past));
+  std::set<std::string> usual, seen;
+  const auto alone = build(decoder, 11, 11)->create_execution_context();
+  alone->set_tap([&](const std::string& name, const Tensor&) { usual.insert(name); });
+  alone->infer(decoder.inputs(11));
+  context->set_tap([&](const std::string& name, const Tensor&) { seen.insert(name); });
+  context->infer(decoder.inputs(11));
+  EXPECT_EQ(seen, usual);
+}
+
+TEST_F(GrowingCache, BoundMemoryAndShapesBeforeTheRun) {
+  const engine::TestDecoder decoder(4);
+  const auto engine = build(decoder);
+  const auto context = engine->create_execution_context();
+  for (int64_t past = 5; past < 15; ++past) {
+    const std::vector<Tensor> inputs = decoder.inputs(past);
+    for (size_t i = 0; i < inputs.size(); ++i)
+      context->set_input_shape(decoder.g.inputs[i]->name(), inputs[i].shape());
+    std::vector<Tensor> outputs;
+    for (const Value* v : decoder.g.outputs) {
+      const auto shape = context->tensor_shape(v->name());
+      ASSERT_TRUE(shape) << v->name() << " at " << past;
+      outputs.push_back(Tensor::zeros(DType::kFloat32, *shape));
+    }
+    for (size_t i = 0; i < inputs.size(); ++i)
+      context->set_input_address(decoder.g.inputs[i]->name(), inputs[i].data(), inputs[i].nbytes());
+    for (size_t i = 0; i < outputs.size(); ++i)
+      context->set_tensor_address(decoder.g.outputs[i]->name(), outputs[i].mutable_data(),
+                                  outputs[i].nbytes());
+    context->execute();
+    expect_near(outputs, expected(decoder, past), past);
+  }
+  EXPECT_EQ(plans_of(*engine), 4U);
+}
+
+/// Where nearly all depends on the open extent, one plan would save nothing.
+TEST_F(GrowingCache, ANetworkThatIsAllOpenIsPlannedForEachLength) {
+  const engine::TestDecoder decoder(1);
+  Graph& g = decoder.g;
+  const size_t outputs = g.outputs.size();
+  for (Value* v : {g.outputs[1], g.outputs[2]}) {
+    for (int i = 0; i < 20; ++i) {
+      Value* next = g.add_value(g.unique_name("next"));
+      g.add_node(i % 2 == 0 ? "Softmax" : "Tanh", {v}, {next});
+      v = next;
+    }
+    g.outputs.push_back(v);
+  }
+  infer_shapes(*decoder.model);
+  const auto engine = build(decoder);
+  const auto context = engine->create_execution_context();
+  for (int64_t past = 5; past < 15; ++past)
+    EXPECT_EQ(context->infer(decoder.inputs(past)).size(), outputs + 2);
+  EXPECT_EQ(plans_of(*engine), 11U);
+}
+
+}  // namespace
+}  // namespace assay::growing_cache_test
