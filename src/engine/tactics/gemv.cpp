@@ -118,6 +118,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "gemv",
     .summary = "a few rows times a constant matrix, read where it lies or in 16 bits",
+    .version = 2,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

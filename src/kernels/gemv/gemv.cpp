@@ -60,8 +60,9 @@ HWY_INLINE VF load_row_first(const W* p, size_t n) {
 }
 HWY_INLINE VF load_row_first(const float* p, size_t n) { return load_first(p, n); }
 
-/// Adds S rows of the matrix, weighted, to M rows of sums, for one vector of columns.
-template <int64_t M, int64_t S, typename W, typename Load, typename LoadRow, typename Store>
+/// Adds S rows of the matrix, weighted, to M rows of sums, for one vector of columns. If they are short, asks
+/// for what the next S rows have there: the processor's own reading ahead ends with each page.
+template <int64_t M, int64_t S, bool kShort, typename W, typename Load, typename LoadRow, typename Store>
 HWY_INLINE void add_streams(const Product<W>& p, int64_t k, int64_t column, Load load, LoadRow load_row,
                             Store store) {
   VF sums[M];
@@ -69,7 +70,9 @@ HWY_INLINE void add_streams(const Product<W>& p, int64_t k, int64_t column, Load
   for (int64_t m = 0; m < M; ++m) sums[m] = load(p.y + m * p.n + column);
   ASSAY_UNROLL
   for (int64_t s = 0; s < S; ++s) {
-    const VF row = load_row(p.b + (k + s) * p.n + column);
+    const W* at = p.b + (k + s) * p.n + column;
+    if (kShort) __builtin_prefetch(at + S * p.n);
+    const VF row = load_row(at);
     ASSAY_UNROLL
     for (int64_t m = 0; m < M; ++m) sums[m] = hn::MulAdd(constant(p.x[m * p.k + k + s]), row, sums[m]);
   }
@@ -77,18 +80,18 @@ HWY_INLINE void add_streams(const Product<W>& p, int64_t k, int64_t column, Load
   for (int64_t m = 0; m < M; ++m) store(sums[m], p.y + m * p.n + column);
 }
 
-template <int64_t M, int64_t S, typename W>
+template <int64_t M, int64_t S, bool kShort, typename W>
 HWY_INLINE void add_rows(const Product<W>& p, int64_t k, int64_t first, int64_t last) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
   int64_t j = first;
   for (; j + lanes <= last; j += lanes)
-    add_streams<M, S>(
+    add_streams<M, S, kShort>(
         p, k, j, [](const float* q) HWY_ATTR { return hn::LoadU(F(), q); },
         [](const W* q) HWY_ATTR { return load_row(q); },
         [](VF v, float* q) HWY_ATTR { hn::StoreU(v, F(), q); });
   if (j == last) return;
   const auto left = static_cast<size_t>(last - j);
-  add_streams<M, S>(
+  add_streams<M, S, kShort>(
       p, k, j, [=](const float* q) HWY_ATTR { return load_first(q, left); },
       [=](const W* q) HWY_ATTR { return load_row_first(q, left); },
       [=](VF v, float* q) HWY_ATTR { store_first(v, q, left); });
@@ -101,8 +104,11 @@ void sum_rows(const Product<W>& p, int64_t first, int64_t last) {
   for (int64_t j = 0; j < p.n; j += kBand) {
     const int64_t end = std::min(p.n, j + kBand);
     int64_t k = first;
-    for (; k + 8 <= last; k += 8) add_rows<M, 8>(p, k, j, end);
-    for (; k < last; ++k) add_rows<M, 1>(p, k, j, end);
+    if (p.n <= kBand)
+      for (; k + 8 <= last; k += 8) add_rows<M, 8, true>(p, k, j, end);
+    else
+      for (; k + 8 <= last; k += 8) add_rows<M, 8, false>(p, k, j, end);
+    for (; k < last; ++k) add_rows<M, 1, false>(p, k, j, end);
   }
 }
 
