@@ -20,6 +20,9 @@ constexpr std::string_view kOperators[] = {"Conv"};
 /// Bytes of transformed images, and of transformed sums, that stay in the second-level cache.
 constexpr int64_t kLineLeftBytes = 1 << 20, kLineSumBytes = 384 << 10;
 constexpr int64_t kMostLineTiles = 96;
+/// Tiles whose results are finished together, and how many rows at a time: 64 numbers in a row would be few.
+constexpr int64_t kFinishedTiles = 16, kFinishedRows = kFinishedTiles * WinogradLine::kResults;
+constexpr std::array<int64_t, 4> kRowsAtATime = {kFinishedRows, 16, 4, 1};
 /// Terms of a sum from which on its own rounding outweighs that of the transforms (docs/engine.md).
 constexpr int64_t kManyTerms = 96;
 
@@ -70,9 +73,9 @@ ProductTiles tiles_of(const WinogradLine& line, int threads) {
                     std::clamp(kLineLeftBytes / row_bytes, 2 * ProductTiles::kRows, kMostLineTiles), threads,
                     kPoints, kLineSumBytes, kernels::kPanelGroup);
   t.left_bytes = static_cast<int64_t>(align_up(static_cast<size_t>(marks_at(line, t.rows) + t.rows)));
-  // The spare memory, as large, holds the results of a tile, and those again behind the epilogue.
+  // The spare memory, as large, holds results, and those again behind the epilogue.
   t.sum_bytes = static_cast<int64_t>(align_up(static_cast<size_t>(
-      std::max(kPoints * sum_point_stride(t.rows, t.columns), 2 * WinogradLine::kResults * t.columns) * 4)));
+      std::max(kPoints * sum_point_stride(t.rows, t.columns), 2 * kFinishedRows * t.columns) * 4)));
   return t;
 }
 
@@ -114,8 +117,7 @@ class LineKernel final : public TiledProduct {
  public:
   LineKernel(const StepReader& r, const ProductSize& result, const WinogradLine& line,
              const ProductTiles& tiles)
-      : TiledProduct(r, product_of(line), tiles,
-                     TileFinish(r, 3, result, std::array<int64_t, 4>{1, 2, 3, 4}, tiles.columns)),
+      : TiledProduct(r, product_of(line), tiles, TileFinish(r, 3, result, kRowsAtATime, tiles.columns)),
         line_(line),
         matrix_(line.matrix()) {
     r.product({WinogradLine::kPoints, matrix_.k, matrix_.panels(), kernels::kPanelColumns * 4});
@@ -148,23 +150,67 @@ class LineKernel final : public TiledProduct {
         args.inputs[2] == nullptr ? nullptr : static_cast<const float*>(args.inputs[2]) + tile.column;
     auto* const results = static_cast<float*>(tile.spare);
     const auto* const special = static_cast<const uint8_t*>(tile.left) + marks_at(line_, tile.rows);
-    const bool beside = line_.dilation == 1 && line_.inner == 1;
-    for (int64_t t = 0; t < tile.rows; ++t) {
-      const WinogradLine::Start start = line_.start(tile.row + t);
-      const int64_t count = line_.results(start), together = beside ? count : 1;
-      if (special[t] == 0)
-        kernels::transform_line_outputs(sums + t * tile.stride, point_stride, panels * kColumns, bias,
-                                        results, tile.stride);
-      else
-        for (int64_t i = 0; i < count; ++i)
+    for (int64_t t = 0; t < tile.rows;) {
+      const Batch batch = batch_at(tile.row + t, tile.rows - t);
+      for (int64_t n = 0; n < batch.tiles; ++n) {
+        // Result i of all that begin side by side comes before result i + 1 of the first of them.
+        const int64_t step = batch.beside * tile.stride;
+        float* const own =
+            results + n / batch.beside * WinogradLine::kResults * step + n % batch.beside * tile.stride;
+        if (special[t + n] == 0) {
+          kernels::transform_line_outputs(sums + (t + n) * tile.stride, point_stride, panels * kColumns, bias,
+                                          own, step);
+          continue;
+        }
+        const WinogradLine::Start start = line_.start(tile.row + t + n);
+        for (int64_t i = 0; i < line_.results(start); ++i)
           for (int64_t k = 0; k < panels; ++k)
             kernels::convolve_line_plainly(
                 line_, weights, panel + k, static_cast<const float*>(args.inputs[0]), start, i,
-                bias == nullptr ? nullptr : bias + k * kColumns, results + i * tile.stride + k * kColumns);
-      for (int64_t i = 0; i < count; i += together)
-        finish().run(args, line_.result(start, i), together, tile.column, tile.columns,
-                     results + i * tile.stride, tile.stride, results + WinogradLine::kResults * tile.stride);
+                bias == nullptr ? nullptr : bias + k * kColumns, own + i * step + k * kColumns);
+      }
+      finish_batch(args, tile, tile.row + t, batch, results);
+      t += batch.tiles;
     }
+  }
+
+  /// Tiles that follow each other, `beside` of which begin side by side.
+  struct Batch {
+    int64_t tiles, beside;
+  };
+
+  /// All that begin side by side, as often as they fit, or some of them.
+  Batch batch_at(int64_t first, int64_t most) const noexcept {
+    const int64_t beside = line_.beside(), place = first % beside;
+    const int64_t some = std::min({beside - place, most, kFinishedTiles});
+    if (some < beside) return {some, some};
+    const int64_t number = first / beside % line_.tiles_of_line();
+    return {beside * std::min({kFinishedTiles / beside, most / beside, line_.tiles_of_line() - number}),
+            beside};
+  }
+
+  void finish_batch(const KernelArgs& args, const Tile& tile, int64_t first, const Batch& batch,
+                    const float* results) const noexcept {
+    const WinogradLine::Start start = line_.start(first);
+    if (batch.beside == line_.beside() && line_.leaves_no_gaps()) {
+      int64_t rows = 0;
+      for (int64_t n = 0; n < batch.tiles; ++n) rows += line_.results(line_.start(first + n));
+      finish_rows(args, tile, line_.result(start, 0), rows, results);
+      return;
+    }
+    for (int64_t i = 0; i < WinogradLine::kResults; ++i) {
+      int64_t rows = 0;
+      while (rows < batch.beside && line_.results(line_.start(first + rows)) > i) ++rows;
+      finish_rows(args, tile, line_.result(start, i), rows, results + i * batch.beside * tile.stride);
+    }
+  }
+
+  void finish_rows(const KernelArgs& args, const Tile& tile, int64_t row, int64_t rows,
+                   const float* results) const noexcept {
+    float* const spare = static_cast<float*>(tile.spare) + kFinishedRows * tile.stride;
+    for (const int64_t some : kRowsAtATime)
+      for (; rows >= some; rows -= some, row += some, results += some * tile.stride)
+        finish().run(args, row, some, tile.column, tile.columns, results, tile.stride, spare);
   }
 
   WinogradLine line_;
@@ -186,7 +232,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "winograd_line",
     .summary = "convolution along one axis with stride 1, dilated or not, after Winograd, channels last",
-    .version = 3,
+    .version = 4,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -23,14 +23,19 @@ struct WinogradLine {
   /// One for each point.
   PanelMatrix matrix() const { return {outputs, depth()}; }
   int64_t tiles() const { return images * lines() * tiles_of_line() * inner; }
+  /// Tiles that begin side by side, before the next ones on the same lines.
+  int64_t beside() const { return lines() * inner; }
+  /// Whether the results of tiles that begin side by side are all between them.
+  bool leaves_no_gaps() const { return lines() == dilation; }
+  /// Tiles on each line.
+  int64_t tiles_of_line() const { return ((out_length + dilation - 1) / dilation + kResults - 1) / kResults; }
   /// Where the first result of a tile lies.
   struct Start {
     int64_t image, first, inner;
   };
   Start start(int64_t tile) const {
-    const int64_t i = tile % inner, number = tile / inner % tiles_of_line(),
-                  line = tile / inner / tiles_of_line() % lines();
-    return {tile / inner / tiles_of_line() / lines(), line + number * kResults * dilation, i};
+    const int64_t place = tile % beside(), number = tile / beside() % tiles_of_line();
+    return {tile / beside() / tiles_of_line(), place / inner + number * kResults * dilation, place % inner};
   }
   /// Results of a tile that are there.
   int64_t results(const Start& s) const {
@@ -48,7 +53,6 @@ struct WinogradLine {
 
  private:
   int64_t lines() const { return std::min(dilation, out_length); }
-  int64_t tiles_of_line() const { return ((out_length + dilation - 1) / dilation + kResults - 1) / kResults; }
 };
 
 /// Packs weights [outputs, channels, taps] as kPoints matrices in panels, computed in double.
