@@ -146,7 +146,12 @@ std::string propose(const Problem& p, Proposals& proposals) {
       p, parameters, [&](Layout layout) { return parts_of(s.out, layout, p.config().threads); },
       [&](Layout layout, const Box& part) { return describe(s, layout, part); },
       static_cast<double>(s.out.numel() * Shape(s.kernel).numel()),
-      [](Layout layout) { return layout.is_blocked() ? 0.2 : 0.1; }, proposals);
+      [](Layout layout, std::string_view implementation) {
+        // Plain loops where oneDNN has no code for the instruction set: row-major images on AVX2.
+        if (!implementation.starts_with("jit")) return 0.008;
+        return layout.is_blocked() ? 0.2 : 0.1;
+      },
+      proposals);
 }
 
 /// oneDNN's maxima begin at the least finite number, which it gives where a window holds minus infinity

@@ -133,7 +133,7 @@ int64_t scratch_bytes(const dnnl::memory::desc& desc);
 /// Adds a candidate for every layout of an image, but channels last, in which oneDNN makes another image of
 /// it without weights: input and output 0 of the node, both in that layout. `parts(layout)` cuts the result,
 /// `describe(layout, part)` gives the descriptor and throws dnnl::error where there is none; `operations` of
-/// `efficiency(layout)` estimate it. Returns why there are none, or nothing.
+/// `efficiency(layout, implementation)` estimate it. Returns why there are none, or nothing.
 template <typename Parts, typename Describe, typename Efficiency>
 std::string add_image_candidates(const Problem& p, const Parameters& parameters, Parts parts,
                                  Describe describe, double operations, Efficiency efficiency,
@@ -142,13 +142,15 @@ std::string add_image_candidates(const Problem& p, const Parameters& parameters,
   for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0))) {
     if (layout.is_channels_last()) continue;
     Parameters own = parameters;
+    std::string implementation;
     int64_t scratch = 0;
     try {
       for (const Box& part : parts(layout)) {
         const auto pd = describe(layout, part);
         scratch += scratch_bytes(pd.scratchpad_desc());
-        own.set("implementation", std::string(pd.impl_info_str()));
+        implementation = pd.impl_info_str();
       }
+      own.set("implementation", implementation);
     } catch (const dnnl::error& e) {
       refusal = fmt::format("oneDNN has no implementation ({})", e.what());
       continue;
@@ -158,7 +160,7 @@ std::string add_image_candidates(const Problem& p, const Parameters& parameters,
     b.add_output(p.node().output(0), layout);
     b.step.parameters = std::move(own);
     b.step.scratch_bytes = scratch;
-    b.estimate = estimate_seconds(operations, 0, efficiency(layout));
+    b.estimate = estimate_seconds(operations, 0, efficiency(layout, implementation));
   }
   return proposals.candidates().empty() ? refusal : std::string();
 }
