@@ -18,8 +18,7 @@ class GrowingCache : public testing::Test {
     OptimizationProfile profile;
     const std::vector<Tensor> low = decoder.inputs(least), high = decoder.inputs(most);
     for (size_t i = 0; i < low.size(); ++i)
-      profile.set_shape(decoder.g.inputs[i]->name(), low[i].shape(), low[i].shape(),
-                        high[i].shape());
+      profile.set_shape(decoder.g.inputs[i]->name(), low[i].shape(), low[i].shape(), high[i].shape());
     BuilderConfig config{.optimization_level = 0};
     config.profiles = {profile};
     return Builder(runtime).build_engine(decoder.model, config);
