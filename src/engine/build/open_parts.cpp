@@ -30,7 +30,7 @@ bool is_extents(const Value* v) {
 /// Parts are numbered: one stands behind those of lower numbers only, and so does what is between.
 class Levels {
  public:
-  explicit Levels(Graph& g) : graph_(g) {
+  explicit Levels(const Graph& g) {
     for (const auto& n : g.nodes()) look_at(n.get());
     for (auto n = g.nodes().rbegin(); n != g.nodes().rend(); ++n) move_behind(n->get());
   }
@@ -62,7 +62,9 @@ class Levels {
     for (const Value* v : used) {
       const auto it = places_.find(v->producer());
       if (it == places_.end()) continue;
-      place.inside = std::max(place.inside, it->second.inside);
+      // Extents that bodies take from around them are not computed anew: they come from outside.
+      const bool anew = it->second.kind != Kind::kExtents || !has_subgraph(*n);
+      place.inside = std::max(place.inside, anew ? it->second.inside : it->second.outside);
       place.outside = std::max(place.outside, it->second.outside);
     }
     const auto follows_extents = [&] {
@@ -103,7 +105,6 @@ class Levels {
     if (place.kind == Kind::kOpen) place.inside = place.latest;
   }
 
-  Graph& graph_;
   std::unordered_map<const Node*, Place> places_;
 };
 

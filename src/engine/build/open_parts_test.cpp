@@ -62,6 +62,33 @@ TEST(OpenPartsTest, ExtentsThatAreUsedOutsideAreComputedThere) {
   EXPECT_EQ(count(g, "Cast"), 1U);
 }
 
+/// What a body takes from around it stands before its node, also where the node waits for shapes itself.
+TEST(OpenPartsTest, ExtentsThatBodiesTakeComeFromOutside) {
+  TestDecoder decoder(1);
+  Graph& g = decoder.g;
+  Value* keys = g.outputs[1];
+  const auto extents = std::find_if(g.nodes().begin(), g.nodes().end(), [&](const auto& n) {
+    return n->op_type == "Shape" && n->input(0) == keys;
+  });
+  ASSERT_NE(extents, g.nodes().end());
+  const auto branch = [&] {
+    auto body = std::make_shared<Graph>();
+    body->set_parent(&g);
+    Value* out = body->add_value("expanded");
+    body->add_node("Expand", {keys, (*extents)->output(0)}, {out});
+    body->outputs = {out};
+    return body;
+  };
+  Value* condition = g.add_input("condition", Type::tensor(DType::kBool, Shape{}));
+  Value* chosen = g.add_value("chosen");
+  g.add_node("If", {condition}, {chosen}, {{"then_branch", branch()}, {"else_branch", branch()}}, "if");
+  g.outputs.push_back(chosen);
+  infer_shapes(*decoder.model);
+  cut_open_parts(*decoder.model);
+  EXPECT_EQ(networks_of(*decoder.model).size(), 2U);
+  EXPECT_EQ(count(g, "Shape"), 1U);
+}
+
 TEST(OpenPartsTest, OtherConstantsAreOtherParts) {
   TestDecoder decoder(3);
   size_t softmax = 0;

@@ -20,7 +20,8 @@ constexpr std::string_view kOperators[] = {"Conv"};
 /// Bytes of transformed images, and of transformed sums, that stay in the second-level cache.
 constexpr int64_t kLineLeftBytes = 1 << 20, kLineSumBytes = 384 << 10;
 constexpr int64_t kMostLineTiles = 96;
-/// Tiles whose results are finished together, and how many rows at a time: 64 numbers in a row would be few.
+/// Tiles whose results are finished together, and how many rows at a time: those of one tile, a row of few
+/// channels each where there are dilations, would be too few.
 constexpr int64_t kFinishedTiles = 16, kFinishedRows = kFinishedTiles * WinogradLine::kResults;
 constexpr std::array<int64_t, 4> kRowsAtATime = {kFinishedRows, 16, 4, 1};
 /// Terms of a sum from which on its own rounding outweighs that of the transforms (docs/engine.md).
