@@ -38,7 +38,8 @@ void BM_Winograd(benchmark::State& state) {
           panel_product_in_parts(matrix, weights.data() + p * matrix.bytes() / 4, column / 16, columns / 16,
                                  a.data() + p * left, row, count, sums.data() + p * sum, columns);
         for (int64_t t = 0; t < count; ++t)
-          transform_winograd_outputs(m, sums.data() + t * columns, sum, columns, nullptr, y.data(), columns);
+          transform_winograd_outputs(m, sums.data() + t * columns, sum, columns, nullptr, y.data(),
+                                     m * columns, columns);
       }
     }
   state.counters["GFLOP/s of the direct form"] = benchmark::Counter(

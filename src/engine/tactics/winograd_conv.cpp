@@ -29,6 +29,11 @@ constexpr int64_t kMostTiles = 48;
 /// worth more, whose images are read once for each block of columns, in order.
 constexpr int64_t kCachedWeightBytes = 8 << 20, kManyLeftBytes = 16 << 20;
 
+/// Results of tiles side by side that are finished together, m rows of them: they stay in a first-level
+/// cache. And how many of a row at a time.
+constexpr int64_t kFinishedPixels = 64;
+constexpr std::array<int64_t, 6> kRowsAtATime = {32, 16, 4, 3, 2, 1};
+
 bool all_are(const std::vector<int64_t>& v, int64_t x) {
   return std::all_of(v.begin(), v.end(), [x](int64_t y) { return y == x; });
 }
@@ -155,8 +160,7 @@ class WinogradKernel final : public TiledProduct {
  public:
   WinogradKernel(const StepReader& r, const ConvProduct& conv, const WinogradSize& size,
                  const ProductTiles& tiles)
-      : TiledProduct(r, product_of(size), tiles,
-                     TileFinish(r, 3, conv.size, std::array<int64_t, 4>{1, 2, 3, 4}, tiles.columns)),
+      : TiledProduct(r, product_of(size), tiles, TileFinish(r, 3, conv.size, kRowsAtATime, tiles.columns)),
         window_(conv.window),
         winograd_(size),
         matrix_(matrix_of(size)) {
@@ -187,36 +191,79 @@ class WinogradKernel final : public TiledProduct {
           left_stride(winograd_), tile.rows, sums + p * point_stride, tile.stride);
     const float* const bias =
         args.inputs[2] == nullptr ? nullptr : static_cast<const float*>(args.inputs[2]) + tile.column;
-    // The spare memory is as large as all sums: a tile of results fits, and its rows after the epilogue.
+    // The spare memory is as large as all sums: the results of a run of tiles fit, and a row of them after
+    // the epilogue.
     auto* const pixels = static_cast<float*>(tile.spare);
     const auto* const special = static_cast<const uint8_t*>(tile.left) + marks_at(winograd_, tile.rows);
-    for (int64_t t = 0; t < tile.rows; ++t) {
-      const WinogradSize::Corner corner = winograd_.corner(tile.row + t);
-      const int64_t high = winograd_.results_from(corner.y, winograd_.out_height, winograd_.down),
-                    wide = winograd_.results_from(corner.x, winograd_.out_width, winograd_.right);
-      // A tile beyond the last row or column of its image has no results.
-      if (high <= 0 || wide <= 0) continue;
-      if (special[t] == 0)
-        kernels::transform_winograd_outputs(m, sums + t * tile.stride, point_stride, tile.columns, bias,
-                                            pixels, tile.stride);
-      // Results beside each other are finished together.
-      const int64_t together = winograd_.right == 1 ? wide : 1;
-      for (int64_t i = 0; i < high; ++i)
-        for (int64_t j = 0; j < wide; j += together) {
-          const int64_t row =
-              (corner.image * winograd_.out_height + corner.y + i * winograd_.down) * winograd_.out_width +
-              corner.x + j * winograd_.right;
-          float* const values = pixels + (i * m + j) * tile.stride;
-          if (special[t] != 0) compute_plainly(args, tile, row, together, bias, values);
-          finish().run(args, row, together, tile.column, tile.columns, values, tile.stride,
-                       pixels + m * m * tile.stride);
-        }
+    for (int64_t t = 0; t < tile.rows;) {
+      const Run run = run_from(tile.row + t, tile.rows - t);
+      const int64_t row_stride = run.tiles * m * tile.stride;
+      for (int64_t n = 0; run.high > 0 && n < run.tiles; ++n) {
+        if (special[t + n] == 0)
+          kernels::transform_winograd_outputs(m, sums + (t + n) * tile.stride, point_stride, tile.columns,
+                                              bias, pixels + n * m * tile.stride, row_stride, tile.stride);
+        else
+          compute_plainly(args, tile, run, n, bias, pixels + n * m * tile.stride, row_stride);
+      }
+      for (int64_t i = 0; i < run.high; ++i)
+        if (winograd_.right == 1)
+          finish_rows(args, tile, result_of(run, i, 0), run.wide, pixels + i * row_stride,
+                      pixels + m * row_stride);
+        else
+          for (int64_t j = 0; j < run.wide; ++j)
+            finish_rows(args, tile, result_of(run, i, j), 1, pixels + i * row_stride + j * tile.stride,
+                        pixels + m * row_stride);
+      t += run.tiles;
     }
   }
 
+  /// Tiles beside each other, whose results are finished together. A tile beyond the last row or column of
+  /// its image has no results.
+  struct Run {
+    WinogradSize::Corner corner;
+    int64_t tiles, high, wide;
+  };
+
+  Run run_from(int64_t first, int64_t most) const noexcept {
+    const int64_t m = winograd_.m;
+    const WinogradSize::Corner corner = winograd_.corner(first);
+    int64_t tiles = 1;
+    if (winograd_.right == 1)
+      tiles = std::min({most, kFinishedPixels / (m * m), (winograd_.out_width - corner.x + m - 1) / m});
+    return {corner, tiles,
+            std::clamp<int64_t>(winograd_.results_from(corner.y, winograd_.out_height, winograd_.down), 0, m),
+            std::clamp<int64_t>((winograd_.out_width - corner.x + winograd_.right - 1) / winograd_.right, 0,
+                                tiles * m)};
+  }
+
+  /// The row of the result that row i, column j of a run's results is.
+  int64_t result_of(const Run& run, int64_t i, int64_t j) const noexcept {
+    return (run.corner.image * winograd_.out_height + run.corner.y + i * winograd_.down) *
+               winograd_.out_width +
+           run.corner.x + j * winograd_.right;
+  }
+
+  void finish_rows(const KernelArgs& args, const Tile& tile, int64_t row, int64_t rows, const float* results,
+                   float* spare) const noexcept {
+    for (const int64_t some : kRowsAtATime)
+      for (; rows >= some; rows -= some, row += some, results += some * tile.stride)
+        finish().run(args, row, some, tile.column, tile.columns, results, tile.stride, spare);
+  }
+
+  /// The results of tile n of a run as they are defined, those beside each other together.
+  void compute_plainly(const KernelArgs& args, const Tile& tile, const Run& run, int64_t n, const float* bias,
+                       float* values, int64_t row_stride) const noexcept {
+    const int64_t first = n * winograd_.m, wide = std::min(winograd_.m, run.wide - first),
+                  together = winograd_.right == 1 ? wide : 1;
+    for (int64_t i = 0; i < run.high; ++i)
+      for (int64_t j = 0; j < wide; j += together)
+        compute_pixels(args, tile, result_of(run, i, first + j), together, bias,
+                       values + i * row_stride + j * tile.stride);
+  }
+
   /// `count` pixels from `row` on, by gathered rows.
-  void compute_plainly(const KernelArgs& args, const Tile& tile, int64_t row, int64_t count,
-                       const float* bias, float* values) const noexcept {
+  void compute_pixels(const KernelArgs& args, const Tile& tile, int64_t row, int64_t count, const float* bias,
+                      float* values) const noexcept {
     const auto* const x = static_cast<const float*>(args.inputs[0]);
     const int64_t c = winograd_.in_channels;
     // The rows lie in this chunk's own scratch memory, behind what was gathered.
@@ -258,7 +305,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "winograd_conv",
     .summary = "3x3 convolution with stride 1, dilated or not, after Winograd, channels last or in blocks",
-    .version = 9,
+    .version = 10,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

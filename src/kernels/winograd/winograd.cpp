@@ -96,7 +96,7 @@ void input_tiles(D f, const WinogradSize& size, const float* x, int64_t first, i
 
 template <int64_t M, class D>
 void output_tile(D f, const float* sums, int64_t point_stride, int64_t columns, const float* bias, float* y,
-                 int64_t pixel_stride) {
+                 int64_t row_stride, int64_t pixel_stride) {
   using V = hn::Vec<D>;
   constexpr int64_t kSide = M + 2;
   for (int64_t k = 0; k < columns; k += static_cast<int64_t>(hn::Lanes(f))) {
@@ -115,7 +115,7 @@ void output_tile(D f, const float* sums, int64_t point_stride, int64_t columns, 
       transform_output(rows[i], transformed);
       ASSAY_UNROLL
       for (int64_t j = 0; j < M; ++j)
-        hn::StoreU(hn::Add(transformed[j], b), f, y + (i * M + j) * pixel_stride + k);
+        hn::StoreU(hn::Add(transformed[j], b), f, y + i * row_stride + j * pixel_stride + k);
     }
   }
 }
@@ -136,10 +136,10 @@ void input_tiles_of(const WinogradSize& size, const float* x, int64_t first, int
 }
 
 void output_tile_of(int64_t m, const float* sums, int64_t point_stride, int64_t columns, const float* bias,
-                    float* y, int64_t pixel_stride) {
+                    float* y, int64_t row_stride, int64_t pixel_stride) {
   with_vectors(columns, [&](auto f) {
-    m == 2 ? output_tile<2>(f, sums, point_stride, columns, bias, y, pixel_stride)
-           : output_tile<4>(f, sums, point_stride, columns, bias, y, pixel_stride);
+    m == 2 ? output_tile<2>(f, sums, point_stride, columns, bias, y, row_stride, pixel_stride)
+           : output_tile<4>(f, sums, point_stride, columns, bias, y, row_stride, pixel_stride);
   });
 }
 
@@ -209,8 +209,9 @@ void transform_winograd_inputs(const WinogradSize& size, const float* x, int64_t
 }
 
 void transform_winograd_outputs(int64_t m, const float* sums, int64_t point_stride, int64_t columns,
-                                const float* bias, float* y, int64_t pixel_stride) noexcept {
-  HWY_DYNAMIC_DISPATCH(output_tile_of)(m, sums, point_stride, columns, bias, y, pixel_stride);
+                                const float* bias, float* y, int64_t row_stride,
+                                int64_t pixel_stride) noexcept {
+  HWY_DYNAMIC_DISPATCH(output_tile_of)(m, sums, point_stride, columns, bias, y, row_stride, pixel_stride);
 }
 
 }  // namespace assay::kernels

@@ -91,9 +91,10 @@ void transform_winograd_inputs(const WinogradSize& size, const float* x, int64_t
                                WinogradMatrices matrices, uint8_t* has_special) noexcept;
 
 /// The m rows of m pixels of one tile, `columns` channels each, from points() matrices of sums: the tile's
-/// row of each lies at sums + point * point_stride. Pixel (i, j) goes to y + (i * m + j) * columns. `bias`
-/// may be null. `columns` is a multiple of kWinogradChannels.
+/// row of each lies at sums + point * point_stride. Pixel (i, j) goes to y + i * row_stride + j *
+/// pixel_stride. `bias` may be null. `columns` is a multiple of kWinogradChannels.
 void transform_winograd_outputs(int64_t m, const float* sums, int64_t point_stride, int64_t columns,
-                                const float* bias, float* y, int64_t pixel_stride) noexcept;
+                                const float* bias, float* y, int64_t row_stride,
+                                int64_t pixel_stride) noexcept;
 
 }  // namespace assay::kernels

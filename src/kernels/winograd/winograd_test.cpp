@@ -48,7 +48,7 @@ std::vector<float> convolve(const WinogradSize& s, const std::vector<float>& x, 
       }
   std::vector<float> tile(static_cast<size_t>(s.m * s.m * n));
   for (int64_t t = 0; t < tiles; ++t) {
-    transform_winograd_outputs(s.m, sums.data() + t * n, tiles * n, n, bias, tile.data(), n);
+    transform_winograd_outputs(s.m, sums.data() + t * n, tiles * n, n, bias, tile.data(), s.m * n, n);
     const WinogradSize::Corner corner = s.corner(t);
     for (int64_t i = 0; i < s.m; ++i)
       for (int64_t j = 0; j < s.m; ++j) {
