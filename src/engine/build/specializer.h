@@ -24,6 +24,7 @@ class Specializer {
  public:
   static constexpr int kMaxValueMisses = 4;
   static constexpr size_t kSameExtents = 3;
+  static constexpr size_t kMostNotOpen = 16;
 
   Specializer(std::shared_ptr<const Model> model, BuildConfig config);
   /// For a network in a plan; its own plan, if it has one, is there from the beginning.
@@ -70,7 +71,7 @@ class Specializer {
   int value_misses_ = 0;
   bool ignores_values_ = false;
   std::vector<std::vector<Shape>> new_shapes_;  ///< the last kSameExtents that there was no plan for
-  std::vector<InputExtents> not_open_;          ///< for which no plan came about
+  std::vector<InputExtents> not_open_;          ///< the last for which no plan came about
   PlanCache<std::shared_ptr<const ReadyPlan>> plans_;
 };
 
