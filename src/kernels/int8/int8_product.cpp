@@ -16,7 +16,59 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using F = hn::ScalableTag<float>;
-#if HWY_TARGET != HWY_SCALAR
+#if HWY_TARGET == HWY_AVX2
+
+/// Rows whose sums the registers can hold.
+inline constexpr int64_t kRows = 2;
+inline constexpr int64_t kVectors = kInt8Columns / 8;
+/// Of four products of a column, odd levels' sums are at most 256 in size: so many fit in 16 bits.
+inline constexpr int64_t kOddDepth = 4 * 127;
+
+/// vpmaddubsw multiplies 32 bytes at a time and adds pairs in 16 bits, in which pairs of two levels times
+/// weights do not fit. Those of halves of levels, at most 127, do, and so do those of what is left, 0 or 1.
+template <int64_t R>
+HWY_INLINE void tile(const uint8_t* a, int64_t a_stride, int64_t length, const int8_t* weights, int32_t* sums,
+                     int64_t stride) {
+  const __m256i ones = _mm256_set1_epi16(1), lowest = _mm256_set1_epi8(1), seven = _mm256_set1_epi8(127);
+  __m256i halves[R][kVectors], rest[R][kVectors];
+  ASSAY_UNROLL
+  for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
+  for (int64_t v = 0; v < kVectors; ++v) halves[r][v] = rest[r][v] = _mm256_setzero_si256();
+  for (int64_t first = 0; first < length; first += kOddDepth) {
+    const int64_t last = std::min(length, first + kOddDepth);
+    __m256i odd[R][kVectors];
+    ASSAY_UNROLL
+    for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
+    for (int64_t v = 0; v < kVectors; ++v) odd[r][v] = _mm256_setzero_si256();
+    for (int64_t k = first; k < last; k += 4, weights += 4 * kInt8Columns) {
+      ASSAY_UNROLL
+      for (int64_t r = 0; r < R; ++r) {
+        int32_t four;
+        std::memcpy(&four, a + r * a_stride + k, sizeof four);
+        const __m256i levels = _mm256_set1_epi32(four), last_bits = _mm256_and_si256(levels, lowest),
+                      half = _mm256_and_si256(_mm256_srli_epi16(levels, 1), seven);
+        ASSAY_UNROLL
+        for (int64_t v = 0; v < kVectors; ++v) {
+          const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights + v * 32));
+          halves[r][v] =
+              _mm256_add_epi32(halves[r][v], _mm256_madd_epi16(_mm256_maddubs_epi16(half, w), ones));
+          odd[r][v] = _mm256_add_epi16(odd[r][v], _mm256_maddubs_epi16(last_bits, w));
+        }
+      }
+    }
+    ASSAY_UNROLL
+    for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
+    for (int64_t v = 0; v < kVectors; ++v)
+      rest[r][v] = _mm256_add_epi32(rest[r][v], _mm256_madd_epi16(odd[r][v], ones));
+  }
+  ASSAY_UNROLL
+  for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
+  for (int64_t v = 0; v < kVectors; ++v)
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums + r * stride + v * 8),
+                        _mm256_add_epi32(_mm256_slli_epi32(halves[r][v], 1), rest[r][v]));
+}
+
+#elif HWY_TARGET != HWY_SCALAR
 using I32 = hn::CappedTag<int32_t, kInt8Columns>;
 using I16 = hn::Repartition<int16_t, I32>;
 using V32 = hn::Vec<I32>;
@@ -104,17 +156,36 @@ void panel_rows(const Int8Rows& a, int64_t rows, int64_t length, const int8_t* w
   for (; r < rows; ++r) tile<1>(at(r), a.stride, length, weights, sums + r * stride, stride);
 }
 
+uint32_t sum_of(const uint8_t* levels, int64_t count) {
+  uint32_t sum = 0;
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<uint8_t> u8;
+  const hn::Repartition<uint64_t, decltype(u8)> u64;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(u8));
+  auto sums = hn::Zero(u64);
+  for (; i + lanes <= count; i += lanes) sums = hn::Add(sums, hn::SumsOf8(hn::LoadU(u8, levels + i)));
+  sum = static_cast<uint32_t>(hn::GetLane(hn::SumOfLanes(u64, sums)));
+#endif
+  for (; i < count; ++i) sum += levels[i];
+  return sum;
+}
+
 /// Adds what zero points take away and shifts bring. All of it may wrap on the way; the sums do not.
 void correct(const Int8Columns& columns, bool shifted, const Int8Rows& a, int64_t length, int64_t rows,
              int32_t* sums, int64_t stride) {
+  const hn::CappedTag<int32_t, kInt8Columns> i32;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(i32));
+  const auto zero = hn::Set(i32, a.zero_point);
   for (int64_t r = 0; r < rows; ++r) {
-    uint32_t row_sum = 0;
-    if (shifted)
-      for (int64_t k = 0; k < length; ++k) row_sum += a.data[r * a.stride + k];
-    for (int64_t c = 0; c < kInt8Columns; ++c)
-      sums[r * stride + c] = static_cast<int32_t>(
-          static_cast<uint32_t>(sums[r * stride + c]) + row_sum * static_cast<uint32_t>(columns.shifts[c]) -
-          static_cast<uint32_t>(a.zero_point) * static_cast<uint32_t>(columns.sums[c]));
+    const uint32_t row_sum = shifted ? sum_of(a.data + r * a.stride, length) : 0;
+    const auto levels = hn::Set(i32, static_cast<int32_t>(row_sum));
+    for (int64_t c = 0; c < kInt8Columns; c += lanes) {
+      int32_t* const to = sums + r * stride + c;
+      const auto more = hn::Sub(hn::Mul(levels, hn::LoadU(i32, columns.shifts + c)),
+                                hn::Mul(zero, hn::LoadU(i32, columns.sums + c)));
+      hn::StoreU(hn::Add(hn::LoadU(i32, to), more), i32, to);
+    }
   }
 }
 
