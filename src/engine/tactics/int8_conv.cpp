@@ -38,7 +38,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "int8_conv",
     .summary = "convolution of 8-bit integers between DequantizeLinear and QuantizeLinear, channels last",
-    .version = 6,
+    .version = 7,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -52,7 +52,7 @@ constinit const TacticDef def = {
     .name = "int8_matmul",
     .summary =
         "products of 8-bit integers with a constant matrix between DequantizeLinear and QuantizeLinear",
-    .version = 5,
+    .version = 6,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

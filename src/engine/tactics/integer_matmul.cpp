@@ -51,7 +51,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "integer_matmul",
     .summary = "exact products of 8-bit integers with a constant matrix, as int32 or on in float32",
-    .version = 3,
+    .version = 4,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

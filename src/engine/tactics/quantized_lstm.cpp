@@ -320,7 +320,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "quantized_lstm",
     .summary = "DynamicQuantizeLSTM: levels times 8-bit weights in exact sums, the cells in float32",
-    .version = 3,
+    .version = 4,
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

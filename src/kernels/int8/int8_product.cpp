@@ -1,6 +1,7 @@
 #include "kernels/int8/int8_product.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "kernels/int8/quad_product.h"
@@ -21,51 +22,102 @@ using F = hn::ScalableTag<float>;
 /// Rows whose sums the registers can hold.
 inline constexpr int64_t kRows = 2;
 inline constexpr int64_t kVectors = kInt8Columns / 8;
-/// Of four products of a column, odd levels' sums are at most 256 in size: so many fit in 16 bits.
-inline constexpr int64_t kOddDepth = 4 * 127;
+/// From so many marks among kInt8Marks on all are treated as marked.
+inline constexpr int kManyMarks = 24;
 
-/// vpmaddubsw multiplies 32 bytes at a time and adds pairs in 16 bits, in which pairs of two levels times
-/// weights do not fit. Those of halves of levels, at most 127, do, and so do those of what is left, 0 or 1.
+/// Sums of R rows and the columns of a panel. vpmaddubsw multiplies 32 bytes at a time and adds pairs in 16
+/// bits. Where weights are marked, these do not fit; those of halves of levels, at most 127, do, and so do
+/// those of what is left, 0 or 1.
 template <int64_t R>
-HWY_INLINE void tile(const uint8_t* a, int64_t a_stride, int64_t length, const int8_t* weights, int32_t* sums,
-                     int64_t stride) {
-  const __m256i ones = _mm256_set1_epi16(1), lowest = _mm256_set1_epi8(1), seven = _mm256_set1_epi8(127);
-  __m256i halves[R][kVectors], rest[R][kVectors];
-  ASSAY_UNROLL
-  for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
-  for (int64_t v = 0; v < kVectors; ++v) halves[r][v] = rest[r][v] = _mm256_setzero_si256();
-  for (int64_t first = 0; first < length; first += kOddDepth) {
-    const int64_t last = std::min(length, first + kOddDepth);
-    __m256i odd[R][kVectors];
+struct PanelSums {
+  __m256i sums[R][kVectors];
+
+  static HWY_INLINE __m256i levels(const uint8_t* a) {
+    int32_t four;
+    std::memcpy(&four, a, sizeof four);
+    return _mm256_set1_epi32(four);
+  }
+  static HWY_INLINE __m256i half(__m256i levels) {
+    return _mm256_and_si256(_mm256_srli_epi16(levels, 1), _mm256_set1_epi8(127));
+  }
+  static HWY_INLINE __m256i last_bit(__m256i levels) { return _mm256_and_si256(levels, _mm256_set1_epi8(1)); }
+  static HWY_INLINE __m256i load(const int8_t* weights, int64_t v) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights + v * 32));
+  }
+  static HWY_INLINE __m256i plus_fours(__m256i sum, __m256i pairs, int16_t factor) {
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(factor)));
+  }
+
+  HWY_INLINE void clear() {
     ASSAY_UNROLL
     for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
-    for (int64_t v = 0; v < kVectors; ++v) odd[r][v] = _mm256_setzero_si256();
-    for (int64_t k = first; k < last; k += 4, weights += 4 * kInt8Columns) {
+    for (int64_t v = 0; v < kVectors; ++v) sums[r][v] = _mm256_setzero_si256();
+  }
+  /// `fours` of rows without a mark.
+  HWY_INLINE void add(const uint8_t* a, int64_t a_stride, int64_t fours, const int8_t* weights) {
+    for (int64_t k = 0; k < 4 * fours; k += 4, weights += 4 * kInt8Columns) {
       ASSAY_UNROLL
       for (int64_t r = 0; r < R; ++r) {
-        int32_t four;
-        std::memcpy(&four, a + r * a_stride + k, sizeof four);
-        const __m256i levels = _mm256_set1_epi32(four), last_bits = _mm256_and_si256(levels, lowest),
-                      half = _mm256_and_si256(_mm256_srli_epi16(levels, 1), seven);
+        const __m256i x = levels(a + r * a_stride + k);
+        ASSAY_UNROLL
+        for (int64_t v = 0; v < kVectors; ++v)
+          sums[r][v] = plus_fours(sums[r][v], _mm256_maddubs_epi16(x, load(weights, v)), 1);
+      }
+    }
+  }
+  /// Marked or not; at most kInt8Marks, so that the sums of last bits' products, of 256 at most, fit in 16
+  /// bits.
+  HWY_INLINE void add_marked(const uint8_t* a, int64_t a_stride, int64_t fours, const int8_t* weights) {
+    __m256i rest[R][kVectors];
+    ASSAY_UNROLL
+    for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
+    for (int64_t v = 0; v < kVectors; ++v) rest[r][v] = _mm256_setzero_si256();
+    for (int64_t k = 0; k < 4 * fours; k += 4, weights += 4 * kInt8Columns) {
+      ASSAY_UNROLL
+      for (int64_t r = 0; r < R; ++r) {
+        const __m256i x = levels(a + r * a_stride + k), halves = half(x), bits = last_bit(x);
         ASSAY_UNROLL
         for (int64_t v = 0; v < kVectors; ++v) {
-          const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights + v * 32));
-          halves[r][v] =
-              _mm256_add_epi32(halves[r][v], _mm256_madd_epi16(_mm256_maddubs_epi16(half, w), ones));
-          odd[r][v] = _mm256_add_epi16(odd[r][v], _mm256_maddubs_epi16(last_bits, w));
+          const __m256i w = load(weights, v);
+          sums[r][v] = plus_fours(sums[r][v], _mm256_maddubs_epi16(halves, w), 2);
+          rest[r][v] = _mm256_add_epi16(rest[r][v], _mm256_maddubs_epi16(bits, w));
         }
       }
     }
     ASSAY_UNROLL
     for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
-    for (int64_t v = 0; v < kVectors; ++v)
-      rest[r][v] = _mm256_add_epi32(rest[r][v], _mm256_madd_epi16(odd[r][v], ones));
+    for (int64_t v = 0; v < kVectors; ++v) sums[r][v] = plus_fours(sums[r][v], rest[r][v], 1);
+  }
+};
+
+template <int64_t R>
+HWY_INLINE void tile(const uint8_t* a, int64_t a_stride, int64_t length, const int8_t* weights,
+                     const uint64_t* marks, int32_t* to, int64_t stride) {
+  PanelSums<R> sums;
+  sums.clear();
+  for (int64_t left = length / 4; left > 0; left -= kInt8Marks, ++marks) {
+    const int64_t fours = std::min(left, kInt8Marks);
+    uint64_t bits = *marks;
+    if (bits != 0 && std::popcount(bits) * kInt8Marks >= kManyMarks * fours) {
+      sums.add_marked(a, a_stride, fours, weights);
+    } else {
+      for (int64_t i = 0; i < fours;) {
+        const int64_t plain = std::min<int64_t>(std::countr_zero(bits), fours - i);
+        sums.add(a + 4 * i, a_stride, plain, weights + 4 * kInt8Columns * i);
+        i += plain;
+        if (i == fours) break;
+        sums.add_marked(a + 4 * i, a_stride, 1, weights + 4 * kInt8Columns * i);
+        ++i;
+        bits = i < fours ? *marks >> i : 0;
+      }
+    }
+    a += 4 * fours;
+    weights += 4 * kInt8Columns * fours;
   }
   ASSAY_UNROLL
   for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
   for (int64_t v = 0; v < kVectors; ++v)
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums + r * stride + v * 8),
-                        _mm256_add_epi32(_mm256_slli_epi32(halves[r][v], 1), rest[r][v]));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + r * stride + v * 8), sums.sums[r][v]);
 }
 
 #elif HWY_TARGET != HWY_SCALAR
@@ -94,8 +146,8 @@ HWY_INLINE V16 repeat_levels(const uint8_t* p) {
 }
 
 template <int64_t R>
-HWY_INLINE void tile(const uint8_t* a, int64_t a_stride, int64_t length, const int8_t* weights, int32_t* sums,
-                     int64_t stride) {
+HWY_INLINE void tile(const uint8_t* a, int64_t a_stride, int64_t length, const int8_t* weights,
+                     const uint64_t* /*marks*/, int32_t* sums, int64_t stride) {
   const I32 i32;
   // Sums of pairs; where an instruction set keeps two, the odd ones come in `odd`.
   V32 acc[R][kVectors], odd[R][kVectors];
@@ -129,8 +181,8 @@ HWY_INLINE void tile(const uint8_t* a, int64_t a_stride, int64_t length, const i
 inline constexpr int64_t kRows = 1;
 
 template <int64_t R>
-void tile(const uint8_t* a, int64_t a_stride, int64_t length, const int8_t* weights, int32_t* sums,
-          int64_t stride) {
+void tile(const uint8_t* a, int64_t a_stride, int64_t length, const int8_t* weights,
+          const uint64_t* /*marks*/, int32_t* sums, int64_t stride) {
   for (int64_t r = 0; r < R; ++r)
     for (int64_t c = 0; c < kInt8Columns; ++c) {
       int32_t sum = 0;
@@ -142,18 +194,18 @@ void tile(const uint8_t* a, int64_t a_stride, int64_t length, const int8_t* weig
 
 #endif
 
-void panel_rows(const Int8Rows& a, int64_t rows, int64_t length, const int8_t* weights, int32_t* sums,
-                int64_t stride) {
+void panel_rows(const Int8Rows& a, int64_t rows, int64_t length, const int8_t* weights, const uint64_t* marks,
+                int32_t* sums, int64_t stride) {
   const auto at = [&](int64_t r) { return a.data + r * a.stride; };
   int64_t r = 0;
   for (; r + kRows <= rows; r += kRows)
-    tile<kRows>(at(r), a.stride, length, weights, sums + r * stride, stride);
+    tile<kRows>(at(r), a.stride, length, weights, marks, sums + r * stride, stride);
   // What is left in few pieces: one row at a time would read the weights as often.
   if constexpr (kRows > 3)
-    if (r + 3 <= rows) tile<3>(at(r), a.stride, length, weights, sums + r * stride, stride), r += 3;
+    if (r + 3 <= rows) tile<3>(at(r), a.stride, length, weights, marks, sums + r * stride, stride), r += 3;
   if constexpr (kRows > 2)
-    for (; r + 2 <= rows; r += 2) tile<2>(at(r), a.stride, length, weights, sums + r * stride, stride);
-  for (; r < rows; ++r) tile<1>(at(r), a.stride, length, weights, sums + r * stride, stride);
+    for (; r + 2 <= rows; r += 2) tile<2>(at(r), a.stride, length, weights, marks, sums + r * stride, stride);
+  for (; r < rows; ++r) tile<1>(at(r), a.stride, length, weights, marks, sums + r * stride, stride);
 }
 
 uint32_t sum_of(const uint8_t* levels, int64_t count) {
@@ -195,7 +247,8 @@ void product(const Int8Weights& w, const void* packed, int64_t panel, int64_t co
   for (int64_t p = 0; p < count; ++p) {
     const char* weights = static_cast<const char*>(packed) + (panel + p) * w.panel_bytes();
     int32_t* const to = sums + p * kInt8Columns;
-    panel_rows(a, rows, length, reinterpret_cast<const int8_t*>(weights), to, stride);
+    panel_rows(a, rows, length, reinterpret_cast<const int8_t*>(weights), w.marks(packed, panel + p), to,
+               stride);
     correct(*w.columns(packed, panel + p), w.shifts(packed, panel + p, 1), a, length, rows, to, stride);
   }
 }
@@ -284,6 +337,28 @@ bool Int8Weights::shifts(const void* packed, int64_t panel, int64_t count) const
   return bits != 0;
 }
 
+namespace {
+
+/// Sets the marks of a panel's fours (Int8Weights::marks).
+void mark_pairs(const int8_t* weights, int64_t fours, void* marks) {
+  for (int64_t i = 0; i < fours; ++i) {
+    bool fits = true;
+    for (int64_t pair = 0; pair < 2 * kInt8Columns; ++pair, weights += 2) {
+      const int first = weights[0], second = weights[1];
+      fits = fits && std::max(first, 0) + std::max(second, 0) <= 128 &&
+             std::min(first, 0) + std::min(second, 0) >= -128;
+    }
+    if (fits) continue;
+    auto* const at = static_cast<char*>(marks) + i / kInt8Marks * static_cast<int64_t>(sizeof(uint64_t));
+    uint64_t bits;
+    std::memcpy(&bits, at, sizeof bits);
+    bits |= uint64_t{1} << (i % kInt8Marks);
+    std::memcpy(at, &bits, sizeof bits);
+  }
+}
+
+}  // namespace
+
 void pack_int8_weights(const Int8Weights& weights, const int16_t* source, int64_t row_stride,
                        int64_t column_stride, void* packed) noexcept {
   const int64_t length = int8_row_length(weights.k);
@@ -307,6 +382,7 @@ void pack_int8_weights(const Int8Weights& weights, const int16_t* source, int64_
         to[(k - k % 4) * kInt8Columns + 4 * c + k % 4] = static_cast<char>(from[k * row_stride] - shift);
     }
     std::memcpy(to + length * kInt8Columns, &columns, sizeof columns);
+    mark_pairs(reinterpret_cast<const int8_t*>(to), length / 4, to + length * kInt8Columns + sizeof columns);
   }
 }
 

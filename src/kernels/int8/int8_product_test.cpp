@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -80,6 +81,42 @@ TEST(Int8Product, TheLargestProductsDoNotSaturate) {
       int8_product(w, packed.data(), 0, 1, {a.data(), k, low ? 255 : 0}, 1, sums.data(), 16);
       for (const int32_t s : sums) EXPECT_EQ(s, k * number * (low ? -255 : 255));
     }
+}
+
+/// Weights as networks have them: few pairs of large ones, here and there or in every other four.
+TEST(Int8Product, FewPairsOfLargeWeightsAreExact) {
+  std::mt19937 random(5);
+  for (const double deviation : {10., 25., 42., 60.})
+    for (const int64_t k : {4, 255, 256, 260, 1000})
+      for (const int64_t rows : {1, 2, 5}) {
+        const int64_t n = 40;
+        std::normal_distribution<double> normal(0, deviation);
+        std::vector<int16_t> b(static_cast<size_t>(k * n));
+        for (int16_t& x : b) x = static_cast<int16_t>(std::clamp(normal(random), -128., 127.));
+        // At the ends of what fits in 16 bits, and just beyond, in the first, in the last and in some four.
+        for (const int64_t row : {int64_t{0}, k / 2, k - 2})
+          for (const int64_t i : {0, 1}) {
+            b[(row + i) * n] = static_cast<int16_t>(64 + i), b[(row + i) * n + 17] = int16_t{-64};
+            b[(row + i) * n + 20] = int16_t{127}, b[(row + i) * n + 39] = int16_t{-128};
+          }
+        const Int8Weights w{n, k};
+        std::vector<uint8_t> a(static_cast<size_t>(rows * int8_row_length(k)));
+        for (size_t i = 0; i < a.size(); ++i)
+          if (static_cast<int64_t>(i) % int8_row_length(k) < k) a[i] = random() % 3 == 0 ? random() : 255;
+        std::vector<char> packed(static_cast<size_t>(w.bytes()));
+        pack_int8_weights(w, b.data(), n, 1, packed.data());
+        const int64_t stride = w.panels() * kInt8Columns;
+        std::vector<int32_t> sums(static_cast<size_t>(rows * stride));
+        int8_product(w, packed.data(), 0, w.panels(), {a.data(), int8_row_length(k), 3}, rows, sums.data(),
+                     stride);
+        for (int64_t r = 0; r < rows; ++r)
+          for (int64_t c = 0; c < n; ++c) {
+            int64_t sum = 0;
+            for (int64_t i = 0; i < k; ++i)
+              sum += (a[r * int8_row_length(k) + i] - 3) * int64_t{b[i * n + c]};
+            ASSERT_EQ(sums[r * stride + c], sum) << deviation << " " << k << " " << rows << " " << c;
+          }
+      }
 }
 
 TEST(Int8Product, ReadsPanelsAndRowsThatLieApart) {
