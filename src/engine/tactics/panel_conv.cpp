@@ -74,7 +74,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "panel_conv",
     .summary = "convolution as a product with panels of weights in 32 or 16 bits, channels last or in blocks",
-    .version = 9,
+    .version = 10,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -50,7 +50,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "panel_matmul",
     .summary = "products with a constant matrix in panels of 32 or 16 bits",
-    .version = 8,
+    .version = 9,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -213,7 +213,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "tap_conv",
     .summary = "convolution and its transpose as a product for every tap, channels last",
-    .version = 3,
+    .version = 4,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -305,7 +305,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "winograd_conv",
     .summary = "3x3 convolution with stride 1, dilated or not, after Winograd, channels last or in blocks",
-    .version = 10,
+    .version = 11,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

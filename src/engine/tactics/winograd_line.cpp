@@ -233,7 +233,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "winograd_line",
     .summary = "convolution along one axis with stride 1, dilated or not, after Winograd, channels last",
-    .version = 4,
+    .version = 5,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

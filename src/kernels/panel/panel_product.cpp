@@ -23,9 +23,9 @@ namespace assay::kernels {
 /// Of panels that are worked on together: as much as the first-level cache of most processors.
 inline constexpr int64_t kCachedBytes = 32 << 10;
 
-/// What a tile asks memory for, a line of each that is not null for every row of the matrix that it works
-/// through. A matrix that comes from memory would else be waited for: a few rows of sums keep the units busy
-/// for less time than that takes.
+/// What a tile asks memory for, lines of each that is not null while it works through rows of the matrix. A
+/// matrix that comes from memory would else be waited for: a few rows of sums keep the units busy for less
+/// time than that takes.
 struct Ahead {
   const char *first = nullptr, *second = nullptr;
 };
@@ -56,13 +56,35 @@ inline constexpr int64_t kRows = kVectors >= kPanelRows ? 1 : kPanelRows / kVect
 /// operand is then loaded for four products, and loads keep up with the multiplications.
 inline constexpr int64_t kWide = kVectors == 1 ? kPanelGroup : 1, kWideRows = 6;
 
-/// Rows of the matrix that panels of W are worked through at a time, whole parts of a sum. With half as many
-/// sums are loaded and stored more often, with twice as many tiles wait for the second-level cache: both take
-/// 3 to 5 % longer.
+/// Steps between two looks at the loop's end.
+inline constexpr int64_t kSteps = 4;
+
+/// Lines of a panel that a tile asks for in so many steps. Narrow registers have one panel at a time and many
+/// tiles on it: each asks for a part of the next panel. All at once, more lines would be on their way than a
+/// core can wait for, and the multiplications wait with them.
+inline constexpr int64_t kLinesAhead = kVectors == 1 ? kSteps : 1, kTilesAhead = kSteps / kLinesAhead;
+
+/// Panels of the next block that the last rows of one ask for.
+inline constexpr int64_t kPanelsBehind = kVectors == 1 ? 0 : 1;
+
+/// Most rows of the matrix that panels of W are worked through at a time. Wide registers multiply faster than
+/// the second-level cache reads: a block that fits in the first-level cache, of half or twice as many rows,
+/// takes 3 to 5 % longer. With narrow ones it keeps up, and sums are loaded and stored less often.
 template <typename W>
-inline constexpr int64_t kDepth = kCachedBytes /
-                                  (std::is_same_v<W, float> ? kWide * kPanelColumns * 4 : kPanelColumns * 4);
-static_assert(kDepth<float> % part_depth(1) == 0 && kDepth<float> % part_depth(INT64_MAX) == 0);
+inline constexpr int64_t kMostDepth = kVectors > 1 ? 1024
+                                                   : kCachedBytes /
+                                                         (std::is_same_v<W, float> ? kWide * kPanelColumns * 4
+                                                                                   : kPanelColumns * 4);
+
+/// Rows at a time where there are k of them, about as many each time: whole parts of a sum.
+template <typename W>
+constexpr int64_t depth_of(int64_t k) {
+  constexpr int64_t kUnit = 32;
+  static_assert(kMostDepth<W> % kUnit == 0 && kUnit % part_depth(1) == 0 &&
+                kUnit % part_depth(INT64_MAX) == 0 && kUnit % kPanelColumns == 0);
+  const int64_t times = std::max<int64_t>(1, (k + kMostDepth<W> - 1) / kMostDepth<W>);
+  return ((k + times - 1) / times + kUnit - 1) / kUnit * kUnit;
+}
 
 HWY_INLINE VP load_columns(const float* p) { return hn::LoadU(P(), p); }
 HWY_INLINE VP load_columns(const StoredFloat16* p) { return load_float16(P(), &p->bits); }
@@ -126,9 +148,6 @@ HWY_INLINE void multiply_add(const float* x, const VP (&columns)[kCount], VP (&s
   }
 }
 
-/// Steps between two looks at the loop's end.
-inline constexpr int64_t kSteps = 4;
-
 /// How a tile sums up; in runs, the left operand's rows lie so.
 enum class Summation : uint8_t { kStraight, kInRuns, kInParts };
 
@@ -158,11 +177,13 @@ HWY_INLINE void add_products(const PanelRows& a, int64_t depth, const W* w, int6
   const auto add_steps = [&](int64_t end) HWY_ATTR ASSAY_INLINED {
     for (; k + kSteps <= end; k += kSteps) {
       if (ahead.first != nullptr) {
+        const int64_t line = k / kTilesAhead;
         ASSAY_UNROLL
-        for (int64_t i = 0; i < kSteps; ++i) __builtin_prefetch(ahead.first + (k + i) * kLine, 0, 2);
+        for (int64_t i = 0; i < kLinesAhead; ++i) __builtin_prefetch(ahead.first + (line + i) * kLine, 0, 2);
         if (ahead.second != nullptr) {
           ASSAY_UNROLL
-          for (int64_t i = 0; i < kSteps; ++i) __builtin_prefetch(ahead.second + (k + i) * kLine, 0, 2);
+          for (int64_t i = 0; i < kLinesAhead; ++i)
+            __builtin_prefetch(ahead.second + (line + i) * kLine, 0, 2);
         }
       }
       ASSAY_UNROLL
@@ -225,12 +246,14 @@ struct Panels {
   int64_t next_count;
   int64_t part = 0;  ///< rows of them that are summed up apart, where sums are in parts
 
-  /// What tile number i asks for: a panel, or two where there are few tiles.
+  /// What tile number i asks for: a part of a panel, or of two where there are few tiles.
   Ahead ahead(int64_t i, bool are_few) const {
     const auto place = [&](int64_t p) {
-      return p < next_count ? reinterpret_cast<const char*>(next + p * panel) : nullptr;
+      return p < next_count ? reinterpret_cast<const char*>(
+                                  next + p * panel + i % kTilesAhead * (depth / kTilesAhead) * kPanelColumns)
+                            : nullptr;
     };
-    return are_few ? Ahead{place(2 * i), place(2 * i + 1)} : Ahead{place(i)};
+    return are_few ? Ahead{place(2 * i), place(2 * i + 1)} : Ahead{place(i / kTilesAhead)};
   }
 };
 
@@ -291,7 +314,7 @@ HWY_INLINE void straight_tile(const Rows& rows, const Panels<W>& panels, Ahead a
 
 template <int64_t R, int64_t N>
 HWY_NOINLINE void tile_in_parts(const Rows& rows, const Panels<float>& panels, Ahead ahead) {
-  const int64_t part_bytes = panels.part * kPanelColumns * 4;
+  const int64_t part_bytes = panels.part / kTilesAhead * kPanelColumns * 4;
   const float *start = rows.start, *w = panels.w;
   int64_t start_stride = rows.start_stride;
   for (int64_t k = 0; k < panels.depth; k += panels.part, w += panels.part * kPanelColumns) {
@@ -333,7 +356,7 @@ HWY_NOINLINE void tiles(Rows& rows, int64_t count, const Panels<W>& panels, int6
 /// Tiles of M rows, then those of fewer that are left.
 template <int64_t M, int64_t N, Summation kSummation, typename W>
 void panel_rows(Rows next, int64_t rows, const Panels<W>& panels) {
-  const bool are_few = rows < N * M;
+  const bool are_few = kTilesAhead == 1 && rows < N * M;
   int64_t r = 0, taken = 0;
   const auto take = [&]<int64_t R>(int64_t count) {
     if (count == 0) return;
@@ -387,30 +410,31 @@ void panel_block(Rows rows, int64_t count, const Panels<W>& panels, int64_t row_
 template <typename W, Summation kSummation>
 void product_of(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
                 const PanelRows& a, int64_t rows, const float* bias, float* sums, int64_t stride) {
-  static_assert(kDepth<W> % kPanelColumns == 0);
-  const int64_t bytes = matrix.panel_bytes();
-  const auto* const w = reinterpret_cast<const W*>(static_cast<const char*>(packed) + panel * bytes);
-  for (int64_t k = 0; k < matrix.k; k += kDepth<W>) {
+  const int64_t elements = matrix.panel_bytes() / static_cast<int64_t>(sizeof(W)),
+                depth = depth_of<W>(matrix.k);
+  const W* const w = static_cast<const W*>(packed) + panel * elements;
+  for (int64_t k = 0; k < matrix.k; k += depth) {
     const W* const now = w + k * kPanelColumns;
-    // Behind the last panels come the next rows of the first ones. (Fewer may be left of them: then it asks
-    // for some of the panel behind, or of what lies behind the matrix, which does no harm.)
-    const bool more = k + kDepth<W> < matrix.k;
-    panel_block<kSummation, W>(
-        {from_number(a, k), k == 0 ? bias : sums, k == 0 ? 0 : stride, sums, stride}, count,
-        {now, bytes / static_cast<int64_t>(sizeof(W)), std::min(kDepth<W>, matrix.k - k),
-         more ? now + kDepth<W> * kPanelColumns : now, more ? std::min(kPanelGroup, count) : 0,
-         part_depth(matrix.k)},
-        rows);
+    // Behind the last panels come the next rows of the first ones, then, for the next block, the panel
+    // behind. (Fewer rows may be left: then it asks for some of the panel after, or of what lies behind the
+    // matrix, which does no harm.)
+    const bool more = k + depth < matrix.k;
+    panel_block<kSummation, W>({from_number(a, k), k == 0 ? bias : sums, k == 0 ? 0 : stride, sums, stride},
+                               count,
+                               {now, elements, std::min(depth, matrix.k - k),
+                                more ? now + depth * kPanelColumns : w + count * elements,
+                                more ? std::min(kWide, count) : kPanelsBehind, part_depth(matrix.k)},
+                               rows);
   }
 }
 
 void block_product(const PanelBlock& b, const float* a, int64_t a_stride, int64_t rows, bool adds,
                    float* sums, int64_t stride) {
-  for (int64_t k = 0; k < b.depth; k += kDepth<float>)
+  const int64_t depth = depth_of<float>(b.depth);
+  for (int64_t k = 0; k < b.depth; k += depth)
     panel_block<Summation::kStraight, float>(
         {{a + k, a_stride}, k > 0 || adds ? sums : nullptr, k > 0 || adds ? stride : 0, sums, stride},
-        b.count, {b.data + k * kPanelColumns, b.panel, std::min(kDepth<float>, b.depth - k), nullptr, 0},
-        rows);
+        b.count, {b.data + k * kPanelColumns, b.panel, std::min(depth, b.depth - k), nullptr, 0}, rows);
 }
 
 template <Summation kSummation>

@@ -55,7 +55,7 @@ TEST(PanelProduct, IsTheProductWithTheStoredMatrix) {
   for (const PanelType type : {PanelType::kFloat32, PanelType::kFloat16, PanelType::kBfloat16})
     for (const int64_t rows : {1, 2, 3, 5, 6, 7, 11, 12, 13, 25, 30})
       for (const int64_t n : {1, 15, 16, 17, 40, 70, 112})
-        for (const int64_t k : {1, 2, 9, 256, 257, 601}) {
+        for (const int64_t k : {1, 2, 9, 256, 257, 601, 1100}) {
           const Case x(random, rows, n, k, type);
           for (const bool with_bias : {false, true}) {
             std::vector<float> sums(static_cast<size_t>(rows * x.stride), 77);
@@ -100,7 +100,7 @@ double part_roundings(int64_t k) { return static_cast<double>(part_depth(k) + k 
 TEST(PanelProduct, InPartsIsTheProduct) {
   std::mt19937 random(2);
   for (const int64_t rows : {1, 2, 3, 5, 6, 7, 8, 11, 12, 13, 16, 25, 49})
-    for (const int64_t k : {1, 8, 15, 16, 17, 40, 64, 65, 128, 300})
+    for (const int64_t k : {1, 8, 15, 16, 17, 40, 64, 65, 128, 300, 1100})
       for (const int64_t n : {8, 16, 40, 64, 112}) {
         const Case x(random, rows, n, k, PanelType::kFloat32);
         std::vector<float> sums(static_cast<size_t>(rows * x.stride), 77);
