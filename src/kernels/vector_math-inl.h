@@ -112,6 +112,23 @@ HWY_INLINE VF scale_by_power(VF x, VF n) {
 #endif
 }
 
+#if HWY_TARGET != HWY_AVX3
+/// e^r for r in [-0.35, 0.35].
+template <typename V>
+HWY_INLINE V exp_of_rest(const V& r) {
+  V p = mul_add(constant(0.00138145988f), r, constant(0.00836871658f));
+  p = mul_add(p, r, constant(0.041668389f));
+  p = mul_add(p, r, constant(0.166665211f));
+  p = mul_add(p, r, constant(0.49999994f));
+  return add(mul_add(mul(r, r), p, r), constant(1.0f));
+}
+/// x - n * ln(2)
+template <typename V>
+HWY_INLINE V without_powers(const V& x, const V& n) {
+  return neg_mul_add(n, constant(-2.12194440e-4f), neg_mul_add(n, constant(0.693359375f), x));
+}
+#endif
+
 /// e^x for x in [-104, 89]. NaN stays NaN.
 template <typename V>
 HWY_INLINE V exp_within(const V& clamped) {
@@ -136,14 +153,26 @@ HWY_INLINE V exp_within(const V& clamped) {
               mul_add(mul(power, rest), q, power), sixteenths);
 #else
   const V n = each([](VF x) HWY_ATTR { return hn::Round(x); }, mul(clamped, constant(1.44269504f)));
-  V r = neg_mul_add(n, constant(0.693359375f), clamped);
-  r = neg_mul_add(n, constant(-2.12194440e-4f), r);
-  V p = mul_add(constant(0.00138145988f), r, constant(0.00836871658f));
-  p = mul_add(p, r, constant(0.041668389f));
-  p = mul_add(p, r, constant(0.166665211f));
-  p = mul_add(p, r, constant(0.49999994f));
-  p = add(mul_add(mul(r, r), p, r), constant(1.0f));
-  return each([](VF x, VF power) HWY_ATTR { return scale_by_power(x, power); }, p, n);
+  return each([](VF x, VF power) HWY_ATTR { return scale_by_power(x, power); },
+              exp_of_rest(without_powers(clamped, n)), n);
+#endif
+}
+
+/// e^x for x in [-87.33654, 88.7], where it is a normal number. Of NaN it is anything.
+template <typename V>
+HWY_INLINE V exp_of_normal(const V& x) {
+#if HWY_TARGET == HWY_AVX3
+  return exp_within(x);
+#else
+  // What is added rounds to whole numbers, which are the last bits then: moved, they are an exponent's.
+  const VF shift = constant(12582912.0f);
+  const V t = mul_add(x, constant(1.44269504f), shift);
+  return each(
+      [](VF e, VF t) HWY_ATTR {
+        const I i;
+        return hn::BitCast(F(), hn::Add(hn::BitCast(i, e), hn::ShiftLeft<23>(hn::BitCast(i, t))));
+      },
+      exp_of_rest(without_powers(x, sub(t, shift))), t);
 #endif
 }
 
@@ -167,7 +196,7 @@ HWY_INLINE V exp(const V& x) {
 template <typename V>
 HWY_INLINE V exp_of_part(const V& x) {
   const VF least = constant(-87.33654f);
-  const V y = exp_within(each([](VF v, VF low) HWY_ATTR { return hn::Max(low, v); }, x, least));
+  const V y = exp_of_normal(each([](VF v, VF low) HWY_ATTR { return hn::Max(low, v); }, x, least));
   return each(
       [](VF v, VF e, VF low) HWY_ATTR {
         const VF part = hn::IfThenZeroElse(hn::Lt(v, low), e);
@@ -243,8 +272,7 @@ HWY_INLINE V sigmoid(const V& x) {
 #if HWY_TARGET == HWY_AVX3
         return VF{_mm512_mask_mul_ps(y.raw, _mm512_movepi32_mask(_mm512_castps_si512(x.raw)), y.raw, e.raw)};
 #else
-        const VF s = hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Mul(e, y), y);
-        return hn::IfThenElse(hn::IsNaN(x), x, s);
+        return hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Mul(e, y), y);
 #endif
       },
       x, e, y);
@@ -263,7 +291,7 @@ HWY_INLINE V tanh(const V& x) {
   const V near = mul_add(mul(x, z), p, x);
   // From 9.02 on 1 to float32's precision. A NaN is left to the polynomial.
   const V b = smaller(a, constant(9.1f));
-  const V e = exp_within(add(b, b));
+  const V e = exp_of_normal(add(b, b));
   const V y = reciprocal_above_one(add(e, constant(1.0f)));
   const V far = neg_mul_add(constant(2.0f), y, constant(1.0f));
   return each([](VF x, VF a, VF near, VF far)
@@ -312,7 +340,45 @@ HWY_INLINE V erf(const V& x) {
                 piece, table);
   };
   V y = coefficient(5);
+  ASSAY_UNROLL
   for (int power = 4; power >= 0; --power) y = mul_add(y, r, coefficient(power));
+  return each([](VF v, VF sign) HWY_ATTR { return hn::CopySign(v, sign); }, y, x);
+}
+#elif HWY_TARGET == HWY_AVX2
+/// The same about i * 35 / 64, on [-35/128, 35/128], for i < 8: a table is a vector.
+alignas(32) inline constexpr float kErfPieces[7][8] = {
+    {0.0f, 0.560713172f, 0.87808758f, 0.979669631f, 0.998022497f, 0.999889791f, 0.999996543f, 0.99999994f},
+    {1.12837923f, 0.836700141f, 0.341125309f, 0.0764688551f, 0.00942508876f, 0.000638762198f, 2.38071698e-05f,
+     4.87568627e-07f},
+    {-1.32098853e-06f, -0.457570285f, -0.373106748f, -0.125457183f, -0.0206173118f, -0.00174654613f,
+     -7.81064446e-05f, -1.86978775e-06f},
+    {-0.376069784f, -0.112119943f, 0.158293858f, 0.111758776f, 0.0269316472f, 0.00296771922f, 0.000162146403f,
+     4.60432693e-06f},
+    {-0.000890220283f, 0.183144823f, 0.0378428437f, -0.0498318523f, -0.0225881226f, -0.00347893406f,
+     -0.000240541631f, -7.93160871e-06f},
+    {0.119198002f, -0.00530166272f, -0.0625869781f, -0.00161554746f, 0.0115136011f, 0.00299936137f,
+     0.00028773339f, 1.13697406e-05f},
+    {-0.021125935f, -0.0466741472f, 0.0121358959f, 0.0136826206f, -0.00229274132f, -0.00174065086f,
+     -0.000241098882f, -1.74838533e-05f},
+};
+
+template <typename V>
+HWY_INLINE V erf(const V& x) {
+  // From 3.92 on 1 to float32's precision. Of two operands the minimum is the second where one is NaN.
+  const V a = each([](VF v) HWY_ATTR { return VF{_mm256_min_ps(constant(4.0f).raw, hn::Abs(v).raw)}; }, x);
+  // As in exp_of_normal(): the last three bits are the piece.
+  const VF shift = constant(12582912.0f);
+  const V piece = mul_add(a, constant(64.0f / 35), shift);
+  const V r = neg_mul_add(sub(piece, shift), constant(35.0f / 64), a);
+  const auto coefficient = [&](int power) HWY_ATTR {
+    const VF table{_mm256_load_ps(kErfPieces[power])};
+    return each([](VF i, VF of)
+                    HWY_ATTR { return VF{_mm256_permutevar8x32_ps(of.raw, _mm256_castps_si256(i.raw))}; },
+                piece, table);
+  };
+  V y = coefficient(6);
+  ASSAY_UNROLL
+  for (int power = 5; power >= 0; --power) y = mul_add(y, r, coefficient(power));
   return each([](VF v, VF sign) HWY_ATTR { return hn::CopySign(v, sign); }, y, x);
 }
 #else
@@ -337,7 +403,7 @@ HWY_INLINE V erf(const V& x) {
   q = mul_add(q, t, constant(0.633262634f));
   q = mul_add(q, t, constant(1.12955678f));
   q = mul_add(q, t, constant(-0.000183443088f));
-  const V far = sub(constant(1.0f), exp(each([](VF v) HWY_ATTR { return hn::Neg(v); }, q)));
+  const V far = sub(constant(1.0f), exp_of_normal(each([](VF v) HWY_ATTR { return hn::Neg(v); }, q)));
   return each(
       [](VF x, VF a, VF near, VF far) HWY_ATTR {
         const VF y = hn::IfThenElse(hn::Lt(a, constant(1.0f)), near, hn::CopySign(far, x));

@@ -177,7 +177,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "attention",
     .summary = "softmax(queries keys^T) values in one pass, with scale and masks",
-    .version = 4,
+    .version = 5,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,
