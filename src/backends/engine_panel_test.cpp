@@ -150,6 +150,32 @@ TEST_F(EnginePanelTest, WinogradOfEveryKind) {
   }
 }
 
+/// Small groups, whose channels are transformed for a block of columns, one and several of them, and large
+/// ones.
+TEST_F(EnginePanelTest, WinogradOfGroups) {
+  const Ints around = {1, 1, 1, 1};
+  const auto in_groups = [&](const Shape& x, const Shape& w, int64_t groups) {
+    return conv(x, w, {{"pads", around}, {"group", groups}});
+  };
+  Value* x = in_groups({2, 192, 9, 11}, {192, 32, 3, 3}, 6);
+  output(op("Relu", {op("Add", {x, input("other", {2, 192, 9, 11})})}));
+  output(in_groups({1, 160, 30, 33}, {80, 32, 3, 3}, 5));
+  output(op("Sigmoid", {in_groups({1, 128, 5, 7}, {128, 64, 3, 3}, 2)}));
+  output(in_groups({1, 96, 7, 7}, {288, 32, 3, 3}, 3));
+  output(op("Relu", {in_groups({1, 256, 6, 5}, {160, 128, 3, 3}, 2)}));
+  infer_shapes(*model);
+  std::vector<std::string> ways = {"winograd_conv:2x2", "winograd_conv:4x4"};
+  if (const std::string block = blocks(); !block.empty())
+    for (const size_t m : {0, 1}) ways.push_back(ways[m] + " " + block);
+  for (const std::string& way : ways) {
+    BuilderConfig config{.optimization_level = 0, .bf16 = true};  // 4x4 rounds more
+    config.disabled_tactics = {"dnnl_conv", "image_conv", "dot_conv", "lane_conv", "tap_conv"};
+    for (const std::string& other : ways)
+      if (other != way) config.disabled_tactics.push_back(other);
+    expect_chosen(config, way, 5);
+  }
+}
+
 /// Images in blocks of channels: windows, whole and single operands, several images in a tile of rows.
 TEST_F(EnginePanelTest, BlocksOfChannels) {
   const std::string block = blocks();
@@ -205,6 +231,8 @@ TEST_F(EnginePanelTest, InfinitiesAndNanStayWhereTheyAre) {
   output(op("Relu", {conv({1, 16, 9, 9}, {32, 16, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}})}));
   output(conv({1, 16, 9, 9}, {32, 16, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}}));
   output(conv({1, 16, 9, 9}, {32, 16, 3, 3}, {{"pads", Ints{2, 2, 2, 2}}, {"dilations", Ints{2, 2}}}));
+  output(conv({1, 96, 9, 9}, {96, 32, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}, {"group", int64_t{3}}}));
+  output(conv({1, 256, 9, 9}, {256, 128, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}, {"group", int64_t{2}}}));
   infer_shapes(*model);
   for (Tensor& t : feed) {
     t.mutable_data<float>()[2 * 81 + 4 * 9 + 4] = INFINITY;
@@ -216,7 +244,7 @@ TEST_F(EnginePanelTest, InfinitiesAndNanStayWhereTheyAre) {
   for (const std::string& way : ways) {
     if (way.ends_with(' ')) continue;
     BuilderConfig config{.optimization_level = 0, .bf16 = true};
-    config.disabled_tactics = {"dnnl_conv", "panel_conv", "tap_conv", "dot_conv"};
+    config.disabled_tactics = {"dnnl_conv", "panel_conv", "tap_conv", "dot_conv", "lane_conv"};
     for (const std::string& other : ways)
       if (other != way) config.disabled_tactics.push_back(other);
     const Runtime runtime({.threads = 2});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <vector>
 
 #include "kernels/panel/panel_product.h"
@@ -47,12 +48,15 @@ TilePixels<M + 2> pixels_of(const WinogradSize& size, const float* x, int64_t ti
 /// Transforms one tile, row by row of its points; true where all numbers are finite. An infinity or NaN shows
 /// in the first or last point of its row and column: between them these use every number of the tile.
 template <class D, bool kInside, int64_t kSide>
-bool transform_tile(D f, const TilePixels<kSide>& pixels, const ImagePlaces& places, float* to,
-                    int64_t point_stride) {
+bool transform_tile(D f, const TilePixels<kSide>& pixels, const ImagePlaces& places,
+                    const WinogradChannels& channels, float* to, int64_t point_stride) {
   using V = hn::Vec<D>;
   constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
   V special = hn::Zero(f);  // 0 times numbers
-  for (int64_t k = 0, from = 0, left = places.block; k < places.channels; k += kLanes) {
+  const int64_t in_block = channels.first % places.block;
+  for (int64_t k = 0, from = channels.first / places.block * places.block_distance() + in_block,
+               left = places.block - in_block;
+       k < channels.count; k += kLanes) {
     V columns[kSide][kSide];
     for (int64_t j = 0; j < kSide; ++j) {
       V d[kSide], transformed[kSide];
@@ -83,13 +87,14 @@ bool transform_tile(D f, const TilePixels<kSide>& pixels, const ImagePlaces& pla
 
 template <int64_t M, class D>
 void input_tiles(D f, const WinogradSize& size, const float* x, int64_t first, int64_t count,
-                 WinogradMatrices to, uint8_t* has_special) {
+                 const WinogradChannels& channels, WinogradMatrices to, uint8_t* has_special) {
   const ImagePlaces places = size.in_places();
   for (int64_t t = 0; t < count; ++t) {
     const auto pixels = pixels_of<M>(size, x, first + t);
     float* const row = to.data + t * to.row_stride;
-    const bool finite = pixels.all_inside ? transform_tile<D, true>(f, pixels, places, row, to.point_stride)
-                                          : transform_tile<D, false>(f, pixels, places, row, to.point_stride);
+    const bool finite = pixels.all_inside
+                            ? transform_tile<D, true>(f, pixels, places, channels, row, to.point_stride)
+                            : transform_tile<D, false>(f, pixels, places, channels, row, to.point_stride);
     has_special[t] = finite ? 0 : 1;
   }
 }
@@ -128,10 +133,10 @@ void with_vectors(int64_t channels, const Call& call) {
 }
 
 void input_tiles_of(const WinogradSize& size, const float* x, int64_t first, int64_t count,
-                    WinogradMatrices matrices, uint8_t* has_special) {
-  with_vectors(size.in_places().block, [&](auto f) {
-    size.m == 2 ? input_tiles<2>(f, size, x, first, count, matrices, has_special)
-                : input_tiles<4>(f, size, x, first, count, matrices, has_special);
+                    const WinogradChannels& channels, WinogradMatrices matrices, uint8_t* has_special) {
+  with_vectors(std::gcd(std::gcd(size.in_places().block, channels.first), channels.count), [&](auto f) {
+    size.m == 2 ? input_tiles<2>(f, size, x, first, count, channels, matrices, has_special)
+                : input_tiles<4>(f, size, x, first, count, channels, matrices, has_special);
   });
 }
 
@@ -156,7 +161,7 @@ HWY_EXPORT(output_tile_of);
 void convolve_plainly(const WinogradSize& size, const float* matrices, int64_t row_stride,
                       int64_t point_stride, int64_t count, const float* rows, int64_t number_of_rows,
                       const float* bias, float* sums, int64_t stride) noexcept {
-  const int64_t side = size.m + 2, c = size.in_channels;
+  const int64_t side = size.m + 2, c = size.group_inputs();
   const TapSource* const taps = size.m == 2 ? kTaps2 : kTaps4;
   for (int64_t r = 0; r < number_of_rows; ++r)
     for (int64_t o = 0; o < count; ++o) sums[r * stride + o] = bias == nullptr ? 0 : bias[o];
@@ -172,7 +177,7 @@ void convolve_plainly(const WinogradSize& size, const float* matrices, int64_t r
           for (int64_t o = 0; o < count; ++o) weight[o] += factor * from[o];
         }
       for (int64_t r = 0; r < number_of_rows; ++r) {
-        const float value = rows[r * 9 * c + t * c + i];
+        const float value = rows[(r * 9 + t) * size.in_channels + i];
         for (int64_t o = 0; o < count; ++o) sums[r * stride + o] += value * weight[o];
       }
     }
@@ -181,7 +186,7 @@ void convolve_plainly(const WinogradSize& size, const float* matrices, int64_t r
 
 void transform_winograd_weights(const WinogradSize& size, const float* weights, int64_t first, int64_t count,
                                 float* matrices, int64_t row_stride, int64_t point_stride) noexcept {
-  const int64_t side = size.m + 2, c = size.in_channels;
+  const int64_t side = size.m + 2, c = size.group_inputs();
   const auto* const g = size.m == 2 ? kWeights2 : kWeights4;
   // Of many outputs at a time: their numbers stand side by side.
   double taps[9][kWinogradOutputs] = {}, half[6][3][kWinogradOutputs];
@@ -204,8 +209,9 @@ void transform_winograd_weights(const WinogradSize& size, const float* weights, 
 }
 
 void transform_winograd_inputs(const WinogradSize& size, const float* x, int64_t first, int64_t count,
-                               WinogradMatrices matrices, uint8_t* has_special) noexcept {
-  HWY_DYNAMIC_DISPATCH(input_tiles_of)(size, x, first, count, matrices, has_special);
+                               WinogradChannels channels, WinogradMatrices matrices,
+                               uint8_t* has_special) noexcept {
+  HWY_DYNAMIC_DISPATCH(input_tiles_of)(size, x, first, count, channels, matrices, has_special);
 }
 
 void transform_winograd_outputs(int64_t m, const float* sums, int64_t point_stride, int64_t columns,

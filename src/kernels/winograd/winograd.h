@@ -22,8 +22,12 @@ struct WinogradSize {
   int64_t m = 0;                ///< results of a tile along an axis: 2 or 4
   int64_t down = 1, right = 1;  ///< dilations: from a result of a tile to the next below it, and beside it
   int64_t in_block = 0;         ///< input channels that lie side by side, a multiple of 8; 0: all
+  int64_t groups = 1;           ///< of channels, input and output
 
   int64_t points() const { return (m + 2) * (m + 2); }
+  /// Channels that a result is summed up over, and results that are summed up over the same.
+  int64_t group_inputs() const { return in_channels / groups; }
+  int64_t group_outputs() const { return out_channels / groups; }
   ImagePlaces in_places() const {
     return {in_channels, in_height * in_width, in_block == 0 ? in_channels : in_block};
   }
@@ -63,17 +67,17 @@ inline constexpr int64_t kWinogradChannels = 8;
 /// (docs/engine.md).
 inline constexpr int64_t kWinogradLargeTileChannels = 64;
 
-/// Weights [outputs, inputs, 3, 3] as points() matrices [inputs, outputs], computed in double: the columns of
-/// the outputs [first, first + count). Input i of point p goes to matrices + p * point_stride + i *
-/// row_stride. `count` is at most kWinogradOutputs.
+/// Weights [outputs, group_inputs(), 3, 3] as points() matrices [inputs, outputs], computed in double: the
+/// columns of the outputs [first, first + count). Input i of point p goes to matrices + p * point_stride + i
+/// * row_stride. `count` is at most kWinogradOutputs.
 void transform_winograd_weights(const WinogradSize& size, const float* weights, int64_t first, int64_t count,
                                 float* matrices, int64_t row_stride, int64_t point_stride) noexcept;
 inline constexpr int64_t kWinogradOutputs = 16;
 
 /// The convolution as it is defined, by the same weights: sums[r, o] = bias[o] + sum over taps and inputs of
-/// rows[r, (tap * inputs + i)] * weight, for outputs [0, count), count at most kWinogradOutputs. The weights
-/// lie as transform_winograd_weights() left them. For the few tiles that hold infinities or NaN. `bias` may
-/// be null.
+/// rows[r, (tap * in_channels + i)] * weight, for outputs [0, count) of one group, whose first input `rows`
+/// begins with, count at most kWinogradOutputs. The weights lie as transform_winograd_weights() left them.
+/// For the few tiles that hold infinities or NaN. `bias` may be null.
 void convolve_plainly(const WinogradSize& size, const float* matrices, int64_t row_stride,
                       int64_t point_stride, int64_t count, const float* rows, int64_t number_of_rows,
                       const float* bias, float* sums, int64_t stride) noexcept;
@@ -84,11 +88,17 @@ struct WinogradMatrices {
   int64_t row_stride, point_stride;
 };
 
-/// Tiles [first, first + count), counted over all images, as points() matrices [count, in_channels].
+/// Input channels, both numbers multiples of kWinogradChannels.
+struct WinogradChannels {
+  int64_t first, count;
+};
+
+/// Tiles [first, first + count), counted over all images, as points() matrices [count, channels.count].
 /// has_special[t]: 1 where a tile holds an infinity or NaN, or numbers too large to be transformed, which
 /// would spread over all of its results; else 0.
 void transform_winograd_inputs(const WinogradSize& size, const float* x, int64_t first, int64_t count,
-                               WinogradMatrices matrices, uint8_t* has_special) noexcept;
+                               WinogradChannels channels, WinogradMatrices matrices,
+                               uint8_t* has_special) noexcept;
 
 /// The m rows of m pixels of one tile, `columns` channels each, from points() matrices of sums: the tile's
 /// row of each lies at sums + point * point_stride. Pixel (i, j) goes to y + i * row_stride + j *

@@ -33,7 +33,7 @@ std::vector<float> convolve(const WinogradSize& s, const std::vector<float>& x, 
   std::vector<float> part(a.size());
   std::vector<uint8_t> special(static_cast<size_t>(tiles));
   for (const auto& [first, count] : {std::pair(int64_t{0}, half), std::pair(half, tiles - half)}) {
-    transform_winograd_inputs(s, x.data(), first, count, {part.data(), c, count * c}, special.data());
+    transform_winograd_inputs(s, x.data(), first, count, {0, c}, {part.data(), c, count * c}, special.data());
     for (int64_t k = 0; k < count; ++k) EXPECT_EQ(special[k], 0);
     for (int64_t p = 0; p < points; ++p)
       std::copy_n(part.data() + p * count * c, count * c, a.data() + (p * tiles + first) * c);
@@ -117,7 +117,7 @@ TEST(Winograd, TilesWithInfinitiesAndNanAreMarked) {
   for (const float special : {INFINITY, -INFINITY, NAN}) {
     x[(0 * 8 + 7) * 16 + 9] = special;  // only the tile at the right above sees it
     uint8_t marked[4];
-    transform_winograd_inputs(s, x.data(), 0, 4, {a.data(), 16, 4 * 16}, marked);
+    transform_winograd_inputs(s, x.data(), 0, 4, {0, 16}, {a.data(), 16, 4 * 16}, marked);
     EXPECT_EQ(std::vector<uint8_t>(marked, marked + 4), (std::vector<uint8_t>{0, 1, 0, 0}));
   }
 }

@@ -54,6 +54,8 @@ std::vector<std::string> windows() {
               "c = Conv <pads = [1, 1]> (x, w, b) y = Relu (c)"),
       network("(float[1,24,5,3] x) => (float[1,12,5,3] y)", {weight("w", {12, 6, 3, 3}), weight("b", {12})},
               "c = Conv <group = 4, pads = [1, 1, 1, 1]> (x, w, b) y = Relu (c)"),
+      network("(float[1,64,9,9] x) => (float[1,64,9,9] y)", {weight("w", {64, 32, 3, 3}), weight("b", {64})},
+              "c = Conv <group = 2, pads = [1, 1, 1, 1]> (x, w, b) y = Relu (c)"),
       network("(float[1,20,6,5] x) => (float[1,20,3,3] y)", {weight("w", {20, 1, 3, 3}), weight("b", {20})},
               "c = Conv <group = 20, pads = [1, 1, 1, 1], strides = [2, 2]> (x, w, b) y = HardSigmoid (c)"),
       network("(float[1,8,3] x) => (float[1,8,5] y)", {weight("w", {8, 4, 3})},
