@@ -31,7 +31,7 @@ void BM_Winograd(benchmark::State& state) {
   for (auto _ : state)
     for (int64_t first = 0; first < s.tiles(); first += block) {
       const int64_t count = std::min(block, s.tiles() - first);
-      transform_winograd_inputs(s, x.data(), first, count, {a.data(), row, left}, special.data());
+      transform_winograd_inputs(s, x.data(), first, count, {0, c}, {a.data(), row, left}, special.data());
       for (int64_t column = 0; column < c; column += 64) {
         const int64_t columns = std::min<int64_t>(64, c - column);
         for (int64_t p = 0; p < s.points(); ++p)
