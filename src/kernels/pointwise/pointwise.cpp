@@ -18,10 +18,25 @@ constexpr int64_t kTileBytes = 4096;
 /// Instructions times elements that a thread should handle at least.
 constexpr int64_t kGrain = 16384;
 
+/// Short rows in pieces of one size, the last of which overlaps the one before: what std::fill_n() takes to
+/// find out what to do is longer than that.
+template <typename T>
+void repeat(T value, T* to, int64_t n) {
+  constexpr auto kPiece = static_cast<int64_t>(16 / sizeof(T));
+  if (n < kPiece || n > 8 * kPiece) {
+    std::fill_n(to, n, value);
+    return;
+  }
+  T piece[kPiece];
+  std::fill_n(piece, kPiece, value);
+  for (int64_t i = 0; i + kPiece <= n; i += kPiece) std::memcpy(to + i, piece, sizeof(piece));
+  std::memcpy(to + n - kPiece, piece, sizeof(piece));
+}
+
 template <typename T>
 void load_row(const T* from, int64_t stride, T* to, int64_t n) {
   if (stride == 0)
-    std::fill_n(to, n, from[0]);
+    repeat(from[0], to, n);
   else
     for (int64_t i = 0; i < n; ++i) to[i] = from[i * stride];
 }
@@ -32,10 +47,15 @@ void load_block(const void* data, int64_t row_stride, int64_t column_stride, voi
                 int64_t columns) {
   const auto* from = static_cast<const T*>(data);
   auto* to = static_cast<T*>(buffer);
+  if (row_stride == 0 && rows > 1) {  // one row again and again: each copy is of all that is there
+    load_block<T>(from, 1, column_stride, to, 1, columns);
+    for (int64_t there = 1; there < rows; there += there)
+      std::memcpy(to + there * columns, to,
+                  static_cast<size_t>(std::min(there, rows - there) * columns) * sizeof(T));
+    return;
+  }
   for (int64_t r = 0; r < rows; ++r) {
-    if (r > 0 && row_stride == 0)
-      std::memcpy(to + r * columns, to, static_cast<size_t>(columns) * sizeof(T));
-    else if (column_stride == 1)
+    if (column_stride == 1)
       std::memcpy(to + r * columns, from + r * row_stride, static_cast<size_t>(columns) * sizeof(T));
     else
       load_row(from + r * row_stride, column_stride, to + r * columns, columns);

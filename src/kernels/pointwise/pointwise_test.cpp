@@ -186,6 +186,8 @@ TEST(PointwiseLoop, BroadcastsLikeAPlainLoop) {
   check_broadcast({{5000}, {{1}, {0}, {1}}});
   check_broadcast({{7, 33}, {{33, 1}, {0, 1}, {1, 0}}});
   check_broadcast({{1500, 3}, {{3, 1}, {0, 1}, {1, 0}}});
+  for (const int64_t columns : {4, 14, 32})  // rows that are repeated, and rows of one number, in pieces
+    check_broadcast({{150, columns}, {{columns, 1}, {0, 1}, {1, 0}}});
   check_broadcast({{3, 2100}, {{2100, 1}, {0, 1}, {1, 0}}});
   check_broadcast({{2, 3, 50, 16}, {{2400, 800, 16, 1}, {48, 16, 0, 1}, {0, 16, 0, 1}}});
   check_broadcast({{4, 5, 6}, {{1, 24, 4}, {30, 6, 1}, {0, 0, 2}}});
