@@ -274,6 +274,21 @@ TEST_F(EnginePanelTest, ProductsOfEveryKind) {
   expect_every_form(4);
 }
 
+/// oneDNN's kernels for AVX2 keep pixels of a row side by side: without measurements its estimate has to say
+/// that a column of pixels has too few.
+TEST_F(EnginePanelTest, WithoutMeasurementsColumnsOfPixelsAreNotLeftToAvx2) {
+  if (!blocks().ends_with('8')) GTEST_SKIP() << "this processor's layouts are not those of AVX2";
+  output(conv({1, 256, 512, 1}, {512, 256, 5, 1}, {}));
+  infer_shapes(*model);
+  AlgorithmNames names;
+  BuilderConfig config{.optimization_level = 0};
+  config.algorithm_selector = &names;
+  const Runtime runtime({.threads = 2});
+  const auto engine = Builder(runtime).build_engine(model, config);
+  expect_near(engine->create_execution_context()->infer(feed)[0], exact()[0], "convolution");
+  for (const std::string& name : names.chosen) EXPECT_FALSE(name.starts_with("dnnl_conv")) << name;
+}
+
 /// oneDNN adds an operand behind a factor one number at a time, hundreds of times slower than the product
 /// itself: without measurements its estimate has to say so.
 TEST_F(EnginePanelTest, WithoutMeasurementsNoOperandIsAddedOneByOne) {
@@ -286,7 +301,8 @@ TEST_F(EnginePanelTest, WithoutMeasurementsNoOperandIsAddedOneByOne) {
   const Runtime runtime({.threads = 2});
   const auto engine = Builder(runtime).build_engine(model, config);
   expect_near(engine->create_execution_context()->infer(feed)[0], exact()[0], "product");
-  EXPECT_NE(names.chosen, std::multiset<std::string>{"dnnl_matmul"}) << "all in one step of oneDNN";
+  EXPECT_FALSE(names.chosen.size() == 1 && names.chosen.begin()->starts_with("dnnl_matmul"))
+      << "all in one step of oneDNN";
 }
 
 }  // namespace
