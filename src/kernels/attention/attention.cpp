@@ -171,38 +171,6 @@ float largest_of(const float* x, int64_t n) {
   return hn::GetLane(hn::MaxOfLanes(F(), hn::Max(hn::Max(a, b), hn::Max(c, d))));
 }
 
-/// e^x for x <= 0, where only its share of a sum of at least 1 counts: 0 where it would be subnormal, errors
-/// of x beside multiples of log 2 stay. NaN stays NaN.
-HWY_INLINE VF exp_of_negative(VF x) {
-#if HWY_TARGET == HWY_AVX3
-  return exp_of_part(x);
-#else
-  const VF least = constant(-87.33654F);
-  const I i;
-  const VF magic = constant(12582912.0F);
-  const VF shifted = hn::MulAdd(hn::Max(x, least), constant(1.44269504F), magic);
-  const VF n = hn::Sub(shifted, magic);
-  const VF r = hn::NegMulAdd(n, constant(0.693147182F), x);
-  VF p = constant(0.00138145988F);
-  p = hn::MulAdd(p, r, constant(0.00836871658F));
-  p = hn::MulAdd(p, r, constant(0.041668389F));
-  p = hn::MulAdd(p, r, constant(0.166665211F));
-  p = hn::MulAdd(p, r, constant(0.49999994F));
-  p = hn::MulAdd(p, r, constant(1.0F));
-  p = hn::MulAdd(p, r, constant(1.0F));
-  // The last bits of `shifted` are n.
-  const VF y = hn::BitCast(F(), hn::Add(hn::BitCast(i, p), hn::ShiftLeft<23>(hn::BitCast(i, shifted))));
-  return hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenZeroElse(hn::Lt(x, least), y));
-#endif
-}
-HWY_INLINE Vectors exp_of_negative(const Vectors& x) {
-#if HWY_TARGET == HWY_AVX3
-  return exp_of_part(x);
-#else
-  return each([](VF v) HWY_ATTR { return exp_of_negative(v); }, x);
-#endif
-}
-
 /// x = e^(x - m); returns the sum.
 float exponentiate(float* x, int64_t n, float m) {
   const VF vm = constant(m);
@@ -212,7 +180,7 @@ float exponentiate(float* x, int64_t n, float m) {
   if (n >= step) {
     Vectors sums = each([](VF) HWY_ATTR { return hn::Zero(F()); }, load_together(x));
     for (; i + step <= n; i += step) {
-      const Vectors e = exp_of_negative(sub(load_together(x + i), vm));
+      const Vectors e = exp_of_part(sub(load_together(x + i), vm));
       sums = add(sums, e);
       store_together(e, x + i);
     }
@@ -222,7 +190,7 @@ float exponentiate(float* x, int64_t n, float m) {
   for (; i < n; i += lanes()) {
     const auto count = static_cast<size_t>(std::min(lanes(), n - i));
     const bool whole = count == hn::Lanes(F());
-    const VF v = exp_of_negative(hn::Sub(whole ? hn::LoadU(F(), x + i) : load_first(x + i, count), vm));
+    const VF v = exp_of_part(hn::Sub(whole ? hn::LoadU(F(), x + i) : load_first(x + i, count), vm));
     sum = hn::Add(sum, whole ? v : hn::IfThenElseZero(hn::FirstN(F(), count), v));
     whole ? hn::StoreU(v, F(), x + i) : store_first(v, x + i, count);
   }
