@@ -21,7 +21,7 @@ TEST_F(EngineTest, AnAddedPictureIsNotReadInBlocks) {
 }
 
 TEST_F(EngineTest, ConvolutionNormalisationAndActivationAreOneStep) {
-  Value* x = input("x", {1, 32, 14, 14});
+  Value* x = input("x", {1, 32, 28, 28});
   Value* y = op("Conv", {x, weight({64, 32, 5, 5})}, {{"pads", std::vector<int64_t>{2, 2, 2, 2}}});
   y = batch_norm(g, y, 64, random({64}, 0.5, 1.5), random({64}));
   output(op("Relu", {y}));
@@ -29,7 +29,7 @@ TEST_F(EngineTest, ConvolutionNormalisationAndActivationAreOneStep) {
 }
 
 TEST_F(EngineTest, AResidualIsAddedInsideTheConvolution) {
-  Value* x = input("x", {2, 32, 8, 8});
+  Value* x = input("x", {2, 32, 14, 14});
   Value* a = op("Relu", {op("Conv", {x, weight({32, 32, 1, 1}), weight({32})})});
   Value* b = op("Conv", {a, weight({32, 32, 5, 5})}, {{"pads", std::vector<int64_t>{2, 2, 2, 2}}});
   output(op("Relu", {op("Add", {b, a})}));
