@@ -265,32 +265,29 @@ double efficiency_of(ImplementationRank rank, int64_t group_outputs) {
   return rank == ImplementationRank::kTailored ? 0.8 : 0.01;
 }
 
-/// What oneDNN's direct kernel for AVX2 reaches of what its kernels reach otherwise. It adds up windows of
-/// eight channels for three pixels of a row at a time, and loads and stores these sums before and after:
-/// little work for each where a window has few taps, less with short rows. With channels last it is as fast
-/// as with blocks where all channels are one pass. Fitted to 134 convolutions of 16 to 1,024 channels on rows
-/// of 4 to 112 results.
-double share_of_direct(const ConvShape& c, const Layout& in) {
+/// The factor of efficiency_of() that is the implementation's own: less than 1 for oneDNN's direct kernel for
+/// AVX2, which adds up windows of eight channels for three pixels of a row at a time, and loads and stores
+/// these sums before and after: little work for each where a window has few taps, and less with short rows.
+/// With channels last it is as fast as with blocks where all channels are one pass. Fitted to 134
+/// convolutions of 16 to 1,024 channels on rows of 4 to 112 results.
+double share_of(std::string_view implementation, const ConvShape& c, const Layout& in) {
   constexpr double kStart = 4.5;  // a row costs as much as this many results more
   constexpr int64_t kManyTaps = 25, kOnePass = 32, kBlock = 8;
+  if (implementation != "jit:avx2" || groups_of(c) > 1 || !(in.is_blocked() || in.is_channels_last()))
+    return 1;
   const int64_t row = c.output.back(), taps = c.weights.numel(2, c.weights.size());
-  // 508 x 1 pixels of 256 channels take 3.0 times as long as at the processor's peak.
+  // Columns of pixels: 508 x 1 of 256 channels take 3.0 times as long as at the processor's peak.
   if (row == 1) return 0.4;
   const double started = static_cast<double>(row) / (static_cast<double>(row) + kStart);
   if (taps == 1) return 0.39 * started;
   const bool many = taps >= kManyTaps;
-  const int64_t channels = c.input[1], blocks = (channels + kBlock - 1) / kBlock;
-  const double whole = many ? 1.06 : 0.96, last = many ? 1 : 0.69;
-  const double layout = in.is_blocked()
-                            ? whole * static_cast<double>(channels) / static_cast<double>(blocks * kBlock)
-                        : std::max(channels, c.output[1]) <= kOnePass ? whole
-                                                                      : last;
-  return started * layout * (c.strides.back() > 1 ? 0.92 : 1);
-}
-
-double share_of_kernel(const ConvShape& c, const Layout& in, std::string_view implementation) {
-  const bool images = !in.is_blocked() && !in.is_channels_last();
-  return implementation == "jit:avx2" && !images && groups_of(c) == 1 ? share_of_direct(c, in) : 1;
+  double share = started * (many ? 1.06 : 0.96) * (c.strides.back() > 1 ? 0.92 : 1);
+  const int64_t channels = c.input[1];
+  if (in.is_blocked())  // the last block is filled up
+    share *= static_cast<double>(channels) / static_cast<double>((channels + kBlock - 1) / kBlock * kBlock);
+  else if (std::max(channels, c.output[1]) > kOnePass)
+    share *= many ? 0.94 : 0.72;
+  return share;
 }
 
 /// What oneDNN says of a problem.
@@ -367,7 +364,7 @@ std::string add_candidate(const Problem& p, const ConvShape& images, const Choic
   // The few weights of groups are read beside the images.
   const double efficiency =
       efficiency_of(rank_implementation(made.implementation), c.output[1] / groups_of(c)) *
-      share_of_kernel(c, choice.in, made.implementation);
+      share_of(made.implementation, c, choice.in);
   const auto weight_bytes = 4.0 * static_cast<double>(c.weights.numel());
   b.estimate = groups_of(c) == 1 ? estimate_with_weights(2 * products, weight_bytes, efficiency)
                                  : estimate_seconds(2 * products, weight_bytes, efficiency);
