@@ -370,7 +370,7 @@ constinit const TacticDef def = {
     .summary =
         "RNN, GRU and LSTM in every form: packed weights, the inputs of all steps in one product; directions "
         "side by side or in turn",
-    .version = 2,
+    .version = 3,
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

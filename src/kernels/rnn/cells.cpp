@@ -5,6 +5,7 @@
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/rnn/cells.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
@@ -49,6 +50,9 @@ HWY_INLINE VF activate(const RecurrentActivation& a, VF x) {
   if (a.function == RecurrentFunction::kTanh) return tanh(x);
   return activate_otherwise(a, x);
 }
+
+/// Rows whose inputs are fetched while a block's products are computed, and numbers of a cache line.
+constexpr int64_t kRowsAhead = 32, kNumbersOfLine = 16;
 
 /// What the cells of a step need, at hand.
 struct Cells {
@@ -98,14 +102,16 @@ struct Cells {
                              int64_t last, Use use) const {
     const int64_t k = layer.hidden, count = s.last_slot - s.first_slot;
     HWY_ALIGN float zeros[G * kGateLanes] = {};
+    const auto inputs_of = [&](int64_t row) {
+      const int64_t b = s.order[s.first_slot + row];
+      return d.inputs + (s.time(b) * layer.step_rows + b * layer.batch_rows) * gates * padded;
+    };
     for (int64_t i = first; i < last; ++i) {
       const int64_t block = s.step % 2 == 0 ? i : first + last - 1 - i;
       const auto finish = [&](int64_t row, int64_t rows, const float* sums, int64_t stride) HWY_ATTR {
-        for (int64_t r = 0; r < rows; ++r) {
-          const int64_t slot = s.first_slot + row + r, b = s.order[slot];
-          const int64_t at = (s.time(b) * layer.step_rows + b * layer.batch_rows) * gates * padded;
-          use(slot, block, d.inputs + at + block * gates * kGateLanes, sums + r * stride);
-        }
+        for (int64_t r = 0; r < rows; ++r)
+          use(s.first_slot + row + r, block, inputs_of(row + r) + block * gates * kGateLanes,
+              sums + r * stride);
       };
       if (is_zero) {
         finish(0, count, zeros, 0);
@@ -119,6 +125,10 @@ struct Cells {
         }
         continue;
       }
+      // Rows of inputs lie far apart: no processor foresees them.
+      for (int64_t row = 0; row < std::min(count, kRowsAhead); ++row)
+        for (int64_t at = 0; at < G * kGateLanes; at += kNumbersOfLine)
+          hwy::Prefetch(inputs_of(row) + block * gates * kGateLanes + at);
       gate_rows<G>(packed + block * k * G * kGateLanes, k, hidden + s.first_slot * padded, padded, count,
                    [&](int64_t row, int64_t rows, const float* sums)
                        HWY_ATTR { finish(row, rows, sums, G * kGateLanes); });

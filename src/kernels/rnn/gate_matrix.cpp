@@ -76,14 +76,16 @@ int64_t gate_lanes() noexcept {
 }
 
 void pack_gates(const GateMatrix& m, const float* weights, float* packed) noexcept {
+  const int64_t side = m.together();
   parallel_for(m.blocks(), 1, [&](int64_t first, int64_t last) {
     for (int64_t block = first; block < last; ++block)
       for (int64_t g = 0; g < m.gates; ++g)
         for (int64_t lane = 0; lane < m.lanes; ++lane) {
           const int64_t unit = block * m.lanes + lane;
           const float* const row = weights + (g * m.units + unit) * m.k;
-          float* const to = packed + block * m.block_numbers() + g * m.lanes + lane;
-          for (int64_t i = 0; i < m.k; ++i) to[i * m.gates * m.lanes] = unit < m.units ? row[i] : 0.0F;
+          float* const to = packed + block * m.block_numbers() + g / side * side * m.k * m.lanes +
+                            g % side * m.lanes + lane;
+          for (int64_t i = 0; i < m.k; ++i) to[i * side * m.lanes] = unit < m.units ? row[i] : 0.0F;
         }
   });
 }

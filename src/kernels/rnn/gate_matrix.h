@@ -10,7 +10,8 @@ namespace assay::kernels {
 int64_t gate_lanes() noexcept;
 
 /// A matrix of `gates` * `units` rows (all units of a gate together) and k columns. Packed, its units lie in
-/// blocks of `lanes`, the last one filled up with zeros; in a block, for each column, one vector per gate.
+/// blocks of `lanes`, the last one filled up with zeros; in a block, for each column, one vector per gate,
+/// those of all columns for together() gates first.
 struct GateMatrix {
   int64_t gates = 0, units = 0, k = 0;
   int64_t lanes = gate_lanes();
@@ -18,6 +19,9 @@ struct GateMatrix {
   int64_t blocks() const { return (units + lanes - 1) / lanes; }
   /// Units with those that fill up.
   int64_t padded() const { return blocks() * lanes; }
+  /// Gates whose vectors lie side by side: all, but two of four where sixteen registers hold the sums of few
+  /// rows.
+  constexpr int64_t together() const { return gates == 4 && lanes < 16 ? 2 : gates; }
   int64_t block_numbers() const { return k * gates * lanes; }
   /// Numbers that it takes packed.
   int64_t numbers() const { return blocks() * block_numbers(); }

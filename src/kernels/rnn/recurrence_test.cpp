@@ -266,6 +266,18 @@ TEST(Recurrence, OneStepAndManyInputs) {
   }
 }
 
+TEST(Recurrence, RowsOfABatchInTilesOfEveryHeight) {
+  uint32_t seed = 20;
+  for (const Kind kind : {Kind::kRnn, Kind::kGru, Kind::kLstm})
+    for (const bool linear : {false, true})
+      for (const int64_t batch : {4, 5, 6, 8, 9, 10, 12, 16, 40, 70}) {
+        Case c = layer(kind, 3, batch, 43);
+        c.inputs = 131;
+        c.layer.linear_before_reset = linear;
+        check(std::move(c), seed++);
+      }
+}
+
 TEST(Recurrence, SequencesEndWhereTheirLengthsSay) {
   for (const Kind kind : {Kind::kRnn, Kind::kGru, Kind::kLstm})
     for (const bool by_batch : {false, true}) {
