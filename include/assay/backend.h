@@ -45,6 +45,8 @@ struct SessionOptions {
   std::string library;  ///< ONNX Runtime: path of the shared library; empty: search
   /// ONNX Runtime: how far it changes the graph, as the number that its API takes; nothing: its own default.
   std::optional<int> graph_optimization_level = {};
+  /// ONNX Runtime: shared libraries with operators of one's own, which export RegisterCustomOps.
+  std::vector<std::string> custom_ops = {};
   bool optimize = true;  ///< engine: false leaves out every pass that it can do without
   /// Engine: the passes and tactics that it may use; null: those of this build.
   std::shared_ptr<const PassSet> passes = {};

@@ -124,10 +124,12 @@ class Builder {
   /// For --explain: each region of the last engine with its candidates, their times, and why the others were
   /// refused.
   const std::string& explanation() const { return explanation_; }
+  /// For --verbose: what the passes did to the last engine's network, and what its plans take of memory.
+  const std::string& summary() const { return summary_; }
 
  private:
   std::shared_ptr<Runtime::State> runtime_;
-  mutable std::string explanation_;
+  mutable std::string explanation_, summary_;
 };
 
 }  // namespace assay

@@ -8,6 +8,7 @@
 
 #include "backends/backend_list.h"
 #include "backends/onnxrt_allocator.h"
+#include "backends/onnxrt_custom_ops.h"
 #include "backends/onnxrt_library.h"
 #include "backends/session_info.h"
 #include "base/cpus.h"
@@ -218,6 +219,10 @@ void OnnxrtSession::configure(OptionsHandle& out, const std::vector<std::string>
   check(api_, ort::set_intra_op_threads(api_, out.get(), threads));
   check(api_, ort::set_inter_op_threads(api_, out.get(), threads));
   check(api_, ort::set_session_log_severity_level(api_, out.get(), ort::kLogWarning));
+  ort::load_custom_ops(options.custom_ops);
+  for (const ort::OpLibrary& ops : ort::loaded_custom_ops())
+    with_context([&] { return "of the library of operators " + ops.path; },
+                 [&] { check(api_, ops.register_ops(out.get(), ort::load(options.library).base)); });
   if (options.graph_optimization_level)
     check(api_,
           ort::set_session_graph_optimization_level(api_, out.get(), *options.graph_optimization_level));
@@ -390,6 +395,7 @@ class OnnxrtBackend final : public Backend {
   std::string probe(const SessionOptions& options) const override {
     try {
       ort::load(options.library);
+      ort::load_custom_ops(options.custom_ops);
       return {};
     } catch (const Error& e) {
       return e.what();

@@ -73,6 +73,7 @@ bool try_load(const std::string& path, Library& library, std::string& error) {
     return false;
   }
   const ApiBase* base = get_base();
+  library.base = base;
   library.api = base->get_api(kApiVersion);
   library.version = base->version();
   library.path = file.path().empty() ? path : file.path();

@@ -11,6 +11,7 @@ namespace assay::ort {
 /// A loaded library.
 struct Library {
   const Api* api = nullptr;
+  const ApiBase* base = nullptr;
   std::string path, version;
 };
 

@@ -144,6 +144,7 @@ JsonWriter& JsonWriter::scalar(std::string_view text) {
 
 JsonWriter& JsonWriter::value(std::string_view text) { return scalar(quoted(text)); }
 JsonWriter& JsonWriter::value(int64_t number) { return scalar(std::to_string(number)); }
+JsonWriter& JsonWriter::value(uint64_t number) { return scalar(std::to_string(number)); }
 JsonWriter& JsonWriter::value(bool truth) { return scalar(truth ? "true" : "false"); }
 JsonWriter& JsonWriter::null() { return scalar("null"); }
 

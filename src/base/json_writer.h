@@ -43,6 +43,7 @@ class JsonWriter {
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
   JsonWriter& value(double number);
   JsonWriter& value(int64_t number);
+  JsonWriter& value(uint64_t number);
   JsonWriter& value(int number) { return value(static_cast<int64_t>(number)); }
   JsonWriter& value(bool truth);
   JsonWriter& null();

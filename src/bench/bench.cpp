@@ -22,6 +22,7 @@
 #include "inspect/input_shapes.h"
 #include "passes/pass_list.h"
 #include "run/model_loader.h"
+#include "run/refit_engine.h"
 
 namespace assay::bench {
 namespace {
@@ -125,6 +126,24 @@ class Bench {
     return build_engine(name, parsed.level);
   }
 
+  /// Gives an engine the weights of the ONNX model.
+  void refit(const std::shared_ptr<Engine>& engine) {
+    const ModelSource source = loader_.load_for(options_.backend_set->get(kEngine));
+    const double begin = now();
+    const RefitReport report = refit_engine(engine, *source.model, options_.model);
+    if (options_.times_refit) log::info("Engine refitted in {:.6g} sec.", now() - begin);
+    log::info("Refitted {} weights from {}.", report.given, options_.model);
+    if (report.kept > 0)
+      log::warning("{} has no weights of the names of {} others; these are as they were.", options_.model,
+                   report.kept);
+  }
+
+  void save(Ready& ready) const {
+    ready.engine->save(options_.save_plan);
+    ready.plan_bytes = std::filesystem::file_size(options_.save_plan);
+    log::info("Created engine with size: {:.4g} MiB", static_cast<double>(ready.plan_bytes) / kMiB);
+  }
+
   Ready load_plan(const std::string& name) {
     Ready ready{.name = name, .how = Ready::How::kLoaded};
     const double begin = now();
@@ -136,6 +155,15 @@ class Bench {
     profiles_ = ready.engine->profiles();
     has_profiles_ = true;
     set_runs(inputs_of(*ready.engine));
+    std::vector<TensorInfo> outputs;
+    for (const IoTensor& t : ready.engine->outputs()) outputs.push_back({t.name, t.type});
+    check_feed(inputs_of(*ready.engine), outputs);
+    if (options_.refits) refit(ready.engine);
+    if (options_.refits && !options_.save_plan.empty()) save(ready);
+    require(options_.skips_inference || !ready.engine->lacks_weights(), ErrorCode::kInvalidArgument,
+            "the plan {} has been stripped of its weights: give its ONNX model with --onnx and "
+            "--refit-from-onnx",
+            options_.plan);
     return ready;
   }
 
@@ -145,6 +173,7 @@ class Bench {
     const ModelSource source = loader_.load_for(options_.backend_set->get(kEngine));
     if (cache_ == nullptr) log::info("Read the model in {:.6g} sec.", now() - begin);
     set_profiles(tensor_infos(source.model->graph->inputs));
+    check_feed(tensor_infos(source.model->graph->inputs), tensor_infos(source.model->graph->outputs));
     BuilderConfig config = options_.build;
     if (level) config.optimization_level = *level;
     config.profiles = profiles_;
@@ -169,12 +198,10 @@ class Bench {
       log::info("Timing cache: {} times were known before, {} were measured.", known,
                 config.timing_cache->size() - known);
     if (!options_.timing_cache.empty()) config.timing_cache->save(options_.timing_cache);
-    if (options_.explains) log_text(builder.explanation());
-    if (!options_.save_plan.empty()) {
-      ready.engine->save(options_.save_plan);
-      ready.plan_bytes = std::filesystem::file_size(options_.save_plan);
-      log::info("Created engine with size: {:.4g} MiB", static_cast<double>(ready.plan_bytes) / kMiB);
-    }
+    if (options_.is_verbose) log_text(builder.summary());
+    if (options_.explains || options_.is_verbose) log_text(builder.explanation());
+    if (!options_.save_plan.empty()) save(ready);
+    if (options_.refits) refit(ready.engine);
     return ready;
   }
 
@@ -288,13 +315,24 @@ class Bench {
     return lane;
   }
 
-  std::vector<InputCase> cases_of(const ShapeSet& set) const {
-    const Ready& first = result_.backends.front();
-    const std::shared_ptr<Engine>& any = engine();
+  std::vector<InputCase> cases_of(const ShapeSet& set, const std::vector<TensorInfo>& inputs) const {
     require(options_.profile == 0 || options_.profile < profiles_.size(), ErrorCode::kInvalidArgument,
             "there are {} profiles, so there is no profile {}", profiles_.size(), options_.profile);
     const OptimizationProfile* const profile = profiles_.empty() ? nullptr : &profiles_[options_.profile];
-    return make_cases(any != nullptr ? inputs_of(*any) : first.sessions.front()->inputs(), set, profile);
+    return make_cases(inputs, set, profile);
+  }
+  std::vector<InputCase> cases_of(const ShapeSet& set) const {
+    const std::shared_ptr<Engine>& any = engine();
+    return cases_of(set,
+                    any != nullptr ? inputs_of(*any) : result_.backends.front().sessions.front()->inputs());
+  }
+
+  /// What is to be run can be run, before the work of a build.
+  void check_feed(const std::vector<TensorInfo>& inputs, const std::vector<TensorInfo>& outputs) const {
+    check_io_formats("--inputIOFormats", options_.input_formats, inputs);
+    check_io_formats("--outputIOFormats", options_.output_formats, outputs);
+    if (options_.skips_inference) return;
+    for (const ShapeSet& set : runs_) check_files(cases_of(set, inputs), options_.inputs);
   }
 
   void measure_shapes(const ShapeSet& set) {
@@ -436,11 +474,21 @@ void check(const Options& o) {
   require(o.plan.empty() || engines == 1, ErrorCode::kInvalidArgument,
           "a plan is one engine, so only one engine can be among the backends");
   const bool others = static_cast<size_t>(engines) < o.backends.size();
-  require(o.model.empty() || o.plan.empty() || others, ErrorCode::kInvalidArgument,
-          "both the ONNX model {} and the plan {} are given, and the plan has the network in it: leave one "
-          "out, or "
-          "name a backend that reads the model, as in --backends engine,onnxrt",
-          o.model, o.plan);
+  require(!o.refits || engines > 0, ErrorCode::kInvalidArgument,
+          "--refit-from-onnx gives weights to an engine, and none is among the backends");
+  require(!o.refits || !o.model.empty(), ErrorCode::kInvalidArgument,
+          "--refit-from-onnx takes the weights of the ONNX model, and none is given: name it with --onnx");
+  require(!o.refits || !o.plan.empty() || o.build.is_refittable || o.build.strips_weights,
+          ErrorCode::kInvalidArgument,
+          "--refit-from-onnx needs an engine that can be refitted: give a plan with --load-engine, or add "
+          "--refit "
+          "or --strip-weights to the build");
+  require(
+      o.model.empty() || o.plan.empty() || others || o.refits, ErrorCode::kInvalidArgument,
+      "both the ONNX model {} and the plan {} are given, and the plan has the network in it: leave one "
+      "out, add --refit-from-onnx to give the engine the model's weights, or name a backend that reads the "
+      "model, as in --backends engine,onnxrt",
+      o.model, o.plan);
   require(!o.model.empty() || !others, ErrorCode::kInvalidArgument,
           "only the engine runs plans: give the ONNX model too, for the other backends");
   require(
@@ -450,8 +498,9 @@ void check(const Options& o) {
   require(engines > 0 || (!o.dumps_layers && o.export_layers.empty() && o.save_plan.empty()),
           ErrorCode::kInvalidArgument,
           "only the engine has layers and plans, and it is not among the backends");
-  require(!o.build.strips_weights || o.skips_inference, ErrorCode::kInvalidArgument,
-          "an engine without weights cannot be run: leave --strip-weights out, or add --skip-inference");
+  require(!o.build.strips_weights || o.skips_inference || o.refits, ErrorCode::kInvalidArgument,
+          "an engine without weights cannot be run: leave --strip-weights out, or add --skip-inference or "
+          "--refit-from-onnx");
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
 #include "assay/version.h"
@@ -59,27 +58,68 @@ const char* how_text(Ready::How how) {
   return how == Ready::How::kBuilt ? "built" : (how == Ready::How::kLoaded ? "loaded" : "opened");
 }
 
+void write_complex(JsonWriter& json, const Tensor& t) {
+  const auto pairs = [&]<typename T>(const T* numbers) {
+    for (int64_t i = 0; i < t.numel(); ++i)
+      json.begin_array()
+          .value(static_cast<double>(numbers[2 * i]))
+          .value(static_cast<double>(numbers[2 * i + 1]))
+          .end_array();
+  };
+  if (t.dtype() == DType::kComplex64)
+    pairs(static_cast<const float*>(t.data()));
+  else
+    pairs(static_cast<const double*>(t.data()));
+}
+
+/// Integers are written exactly, complex numbers as pairs, NaN and infinities as Python's json does.
 void write_elements(JsonWriter& json, const Tensor& t) {
   json.begin_array();
-  if (t.is_container() || is_complex(t.dtype())) {
-    json.end_array();
-    return;
-  }
-  if (t.dtype() == DType::kString)
+  if (t.dtype() == DType::kString) {
     for (const std::string& s : t.span<std::string>()) json.value(s);
-  else if (is_integer(t.dtype()) || t.dtype() == DType::kBool)
-    for (const std::string& s : element_texts(t)) {
-      int64_t number = 0;
-      if (std::from_chars(s.data(), s.data() + s.size(), number).ec == std::errc())
-        json.value(number);
-      else
-        json.value(std::stod(s));  // beyond int64
-    }
-  else {
+  } else if (is_complex(t.dtype())) {
+    write_complex(json, t);
+  } else if (t.dtype() == DType::kUInt64) {
+    for (const uint64_t v : t.span<uint64_t>()) json.value(v);
+  } else if (is_integer(t.dtype()) || t.dtype() == DType::kBool) {
+    for (const int64_t v : t.to_int64()) json.value(v);
+  } else {
     const Tensor numbers = to_float64(t);
     for (const double v : numbers.span<double>()) json.value(v);
   }
   json.end_array();
+}
+
+void write_members(JsonWriter& json, const Tensor& t);
+
+/// The values of a sequence or an optional are objects like that of an output, without a name; those of a map
+/// are an object with its keys and what belongs to them.
+void write_values(JsonWriter& json, const Tensor& t) {
+  if (!t.is_container()) return write_elements(json, t);
+  if (t.dtype() == DType::kMap) {
+    json.begin_object().key("keys");
+    write_elements(json, t.elements()[0]);
+    json.key("values");
+    write_values(json, t.elements()[1]);
+    json.end_object();
+    return;
+  }
+  json.begin_array();
+  for (const Tensor& element : t.elements()) {
+    json.begin_object();
+    write_members(json, element);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_members(JsonWriter& json, const Tensor& t) {
+  if (t.is_container())
+    json.key("type").value(dtype_name(t.dtype()));
+  else
+    json.key("dimensions").value(extents_text(t.shape().dims()));
+  json.key("values");
+  write_values(json, t);
 }
 
 /// The names of the layers in EngineInspector's JSON.
@@ -124,8 +164,7 @@ void write_output(JsonWriter& json, const TensorList& outputs) {
   json.begin_array();
   for (const auto& [name, tensor] : outputs) {
     json.begin_object().key("name").value(name);
-    json.key("dimensions").value(extents_text(tensor.shape().dims())).key("values");
-    write_elements(json, tensor);
+    write_members(json, tensor);
     json.end_object();
   }
   json.end_array();

@@ -15,7 +15,8 @@ namespace assay::bench {
 void write_times(JsonWriter& json, const Row& row, double origin);
 /// A list: the number of runs, then an object for each layer.
 void write_profile(JsonWriter& json, const LayerTimes& profile);
-/// A list with an object for each output.
+/// A list with an object for each output: name, dimensions, values. A sequence, an optional or a map has its
+/// type in place of dimensions, and values that are such objects, or the keys and values of a map.
 void write_output(JsonWriter& json, const TensorList& outputs);
 /// The trace events that browsers and Perfetto show as a timeline: the runs of a row, and runs with their
 /// layers one behind the other, in microseconds since `origin`.

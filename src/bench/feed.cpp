@@ -30,14 +30,20 @@ Tensor random_tensor(DType dtype, const Shape& shape) {
   return dtype == DType::kFloat32 ? t : convert(t, dtype);
 }
 
-Tensor tensor_of_file(const InputCase& c, const std::string& path) {
-  require(bit_width(c.info.type.dtype) != 0, ErrorCode::kUnsupported,
+void check_size(const InputCase& c, const std::string& path, size_t bytes) {
+  const DType dtype = c.info.type.dtype;
+  require(c.info.type.is_tensor() && bit_width(dtype) != 0, ErrorCode::kUnsupported,
           "the input '{}' of type {} cannot be read from a file of bytes", c.info.name, c.info.type.str());
+  const size_t wanted = storage_bytes(dtype, c.shape.numel());
+  require(bytes == wanted, ErrorCode::kInvalidArgument,
+          "{} has {} bytes, but the input '{}' of type {} and shape {} takes {}", path, bytes, c.info.name,
+          dtype_name(dtype), c.shape.str(), wanted);
+}
+
+Tensor tensor_of_file(const InputCase& c, const std::string& path) {
   const auto file = MappedFile::open(path);
+  check_size(c, path, file->size());
   Tensor t = Tensor::allocate(c.info.type.dtype, c.shape);
-  require(file->size() == t.nbytes(), ErrorCode::kInvalidArgument,
-          "{} has {} bytes, but the input '{}' of type {} and shape {} takes {}", path, file->size(),
-          c.info.name, dtype_name(t.dtype()), c.shape.str(), t.nbytes());
   if (t.nbytes() > 0) std::memcpy(t.mutable_data(), file->data(), t.nbytes());
   return t;
 }
@@ -79,7 +85,7 @@ ShapeSet with_elements_of_files(ShapeSet run, const std::vector<TensorInfo>& inp
   return run;
 }
 
-std::vector<Tensor> make_feed(const std::vector<InputCase>& cases, const InputFiles& files) {
+void check_files(const std::vector<InputCase>& cases, const InputFiles& files) {
   std::vector<std::string_view> names;
   for (const InputCase& c : cases) names.push_back(c.info.name);
   for (const auto& [name, path] : files) {
@@ -89,6 +95,13 @@ std::vector<Tensor> make_feed(const std::vector<InputCase>& cases, const InputFi
     if (const std::string hint = name_hint(name, names); !hint.empty()) error.set_remedy(hint);
     throw error;
   }
+  for (const InputCase& c : cases)
+    for (const auto& [name, path] : files)
+      if (name == c.info.name) check_size(c, path, MappedFile::open(path)->size());
+}
+
+std::vector<Tensor> make_feed(const std::vector<InputCase>& cases, const InputFiles& files) {
+  check_files(cases, files);
   std::vector<Tensor> feed;
   for (const InputCase& c : cases) {
     const auto file =

@@ -22,6 +22,10 @@ InputFiles parse_input_files(std::string_view option, const std::vector<std::str
 /// of another size than the input.
 ShapeSet with_elements_of_files(ShapeSet run, const std::vector<TensorInfo>& inputs, const InputFiles& files);
 
+/// Throws Error as make_feed() does, without reading any file: kNotFound for a file of no input or one that
+/// is missing, kInvalidArgument for one of another size than the input.
+void check_files(const std::vector<InputCase>& cases, const InputFiles& files);
+
 /// Data for every input, in their order: of its file, which holds the elements alone, as they lie in memory;
 /// elements that are given; else random ones, the same in every process: floats between -1 and 1, integers 0
 /// or 1, so that they serve as flags and as indices, empty strings. Throws Error: kNotFound for a file of no

@@ -8,6 +8,7 @@
 #include "assay/backend_set.h"
 #include "assay/builder.h"
 #include "bench/feed.h"
+#include "bench/io_formats.h"
 #include "bench/shapes.h"
 
 namespace assay::bench {
@@ -26,11 +27,14 @@ struct Options {
   size_t profile = 0;
   std::vector<ShapeSet> shapes;  ///< a row each
   InputFiles inputs;
+  std::vector<IoFormat> input_formats, output_formats;
 
   // How the engine is built. Profiles, timing cache and progress are filled in from the rest.
   BuilderConfig build;
   std::string timing_cache, save_plan;
   bool skips_inference = false;
+  bool refits = false;  ///< the engine gets the weights of the ONNX model
+  bool times_refit = false;
 
   // How runs are measured.
   double warm_up = 0.2, duration = 3, idle = 0, sleep = 0;  ///< seconds
@@ -41,6 +45,7 @@ struct Options {
   int64_t average_runs = 10;
   std::vector<double> percentiles = {90, 95, 99};
   LayerDetail detail = LayerDetail::kAll;
+  bool is_verbose = false;  ///< the build tells what it did
   bool explains = false, dumps_profile = false, dumps_layers = false, dumps_output = false,
        dumps_weights = false, dumps_profiles = false, dumps_roofline = false;
   std::string export_times, export_profile, export_layers, export_output, export_timeline, json;

@@ -7,6 +7,7 @@
 
 #include "bench/shapes.h"
 #include "tensor/convert.h"
+#include "tensor/value_tensors.h"
 
 namespace assay::bench {
 namespace {
@@ -145,9 +146,26 @@ Lines profile_lines(const LayerTimes& profile) {
   return lines;
 }
 
+namespace {
+
+std::vector<std::string> complex_texts(const Tensor& t) {
+  std::vector<std::string> texts;
+  const auto pairs = [&]<typename T>(const T* numbers) {
+    for (int64_t i = 0; i < t.numel(); ++i)
+      texts.push_back(fmt::format("{}{:+}j", numbers[2 * i], numbers[2 * i + 1]));
+  };
+  if (t.dtype() == DType::kComplex64)
+    pairs(static_cast<const float*>(t.data()));
+  else
+    pairs(static_cast<const double*>(t.data()));
+  return texts;
+}
+
+}  // namespace
+
 std::vector<std::string> element_texts(const Tensor& t) {
   std::vector<std::string> texts;
-  if (t.is_container() || is_complex(t.dtype())) return {"(" + std::string(dtype_name(t.dtype())) + ")"};
+  if (is_complex(t.dtype())) return complex_texts(t);
   if (t.dtype() == DType::kString) {
     for (const std::string& s : t.span<std::string>()) texts.push_back(s);
   } else if (is_integer(t.dtype()) || t.dtype() == DType::kBool) {
@@ -167,10 +185,11 @@ std::vector<std::string> element_texts(const Tensor& t) {
 
 Lines output_lines(const TensorList& outputs) {
   Lines lines;
-  for (const auto& [name, tensor] : outputs) {
-    lines.push_back(fmt::format("{}: ({})", name, extents_text(tensor.shape().dims())));
-    lines.push_back(fmt::format("{}", fmt::join(element_texts(tensor), " ")));
-  }
+  for (const auto& [name, value] : outputs)
+    for_each_tensor(name, value, [&](const std::string& part, const Tensor& tensor) {
+      lines.push_back(fmt::format("{}: ({})", part, extents_text(tensor.shape().dims())));
+      lines.push_back(fmt::format("{}", fmt::join(element_texts(tensor), " ")));
+    });
   return lines;
 }
 

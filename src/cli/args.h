@@ -118,6 +118,10 @@ class ParsedArgs {
   /// True when -h or --help was met; help_text() then holds the page and nothing else counts.
   bool wants_help() const { return !help_text_.empty(); }
   const std::string& help_text() const { return help_text_; }
+  /// Started under the name of an upstream tool, whose lines must go on to work: what it ignores gets a
+  /// warning. Under the program's own name, what would be ignored is an error.
+  bool is_upstream() const { return is_upstream_; }
+  void set_upstream(bool is_upstream) { is_upstream_ = is_upstream; }
 
  private:
   friend class ArgParser;
@@ -131,6 +135,7 @@ class ParsedArgs {
   std::vector<std::string> unrecognized_;
   std::vector<std::string> commands_;
   std::string help_text_;
+  bool is_upstream_ = false;
   std::vector<std::shared_ptr<const void>> parsers_;  // own what given_ points to
 };
 

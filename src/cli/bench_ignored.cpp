@@ -66,6 +66,8 @@ constexpr Ignored kSettings[] = {{"--tacticSources", kOne},
                                  {"--nvtxMode", kOne}};
 constexpr Ignored kSafety[] = {{"--safe", kNone}, {"--consistency", kNone}, {"--restricted", kNone}};
 constexpr Ignored kOutput[] = {{"--output", kOne}};
+constexpr Ignored kExplicitBatch[] = {{"--explicitBatch", kNone}};
+constexpr Ignored kAttentions[] = {{"--decomposableAttentions", kOne}};
 
 constexpr Reason kIgnored[] = {
     {kNarrow, "the engine of this build has no products of such numbers; they are computed in float32."},
@@ -83,6 +85,8 @@ constexpr Reason kIgnored[] = {
     {kSettings, "the engine of this build has no such setting."},
     {kSafety, "the engine of this build has one mode only."},
     {kOutput, "an ONNX model says itself what its outputs are."},
+    {kExplicitBatch, "the shapes of an ONNX model always include the batch."},
+    {kAttentions, "the engine plans attention in parts wherever that is faster."},
 };
 
 constexpr Ignored kReferences[] = {{"--loadRefOutputs", kOne},
@@ -98,14 +102,14 @@ constexpr Ignored kCalibration[] = {{"--minShapesCalib", kOne},
                                     {"--optShapesCalib", kOne},
                                     {"--maxShapesCalib", kOne},
                                     {"--calibProfile", kOne}};
-constexpr Ignored kFormats[] = {{"--inputIOFormats", kOne}, {"--outputIOFormats", kOne}};
 constexpr Ignored kOldModels[] = {{"--uff", kOne},      {"--deploy", kOne},   {"--model", kOne},
                                   {"--uffInput", kOne}, {"--uffNHWC", kNone}, {"--batch --maxBatch", kOne}};
 constexpr Ignored kDebug[] = {{"--markDebug", kOne},
                               {"--markUnfusedTensorsAsDebugTensors", kNone},
                               {"--saveDebugTensors", kOne},
                               {"--saveAllDebugTensors", kOne}};
-constexpr Ignored kRefits[] = {{"--refitFromOnnx", kOne}, {"--timeRefit", kNone}};
+constexpr Ignored kIndependence[] = {{"--distributiveIndependence", kNone}};
+constexpr Ignored kKernelText[] = {{"--dumpKernelText", kNone}};
 constexpr Ignored kOthers[] = {
     {"--timeDeserialize", kNone}, {"--getPlanVersionOnly", kNone}, {"--dumpRawBindingsToFile", kNone}};
 
@@ -114,10 +118,15 @@ constexpr Reason kRefused[] = {
     {kPlugins, "this build cannot load TensorRT plugins or runtimes."},
     {kCalibration,
      "bench has its scales from --calib. assay convert --int8 calibrates, and writes such a file."},
-    {kFormats, "inputs and outputs of the engine are row-major, in the types of the model."},
     {kOldModels, "this build reads ONNX models, whose shapes include the batch. Use --onnx and --shapes."},
     {kDebug, "bench measures times only. assay run shows inner tensors: --onnx-outputs, --save-outputs."},
-    {kRefits, "bench changes no weights."},
+    {kIndependence,
+     "kernels add up in another order at the edges of a tensor, so that equal rows may differ in their "
+     "rounding. "
+     "--builderOptimizationLevel=0 makes every build choose the same kernels, no more."},
+    {kKernelText,
+     "the engine compiles no kernels, so that they have no text. --dumpLayerInfo names the kernel of each "
+     "layer."},
     {kOthers, "bench does not do this."},
 };
 

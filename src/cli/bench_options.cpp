@@ -9,6 +9,7 @@
 #include <map>
 
 #include "assay/error.h"
+#include "base/input_file.h"
 #include "base/log.h"
 #include "cli/bench_ignored.h"
 #include "cli/options/runners.h"
@@ -40,6 +41,7 @@ void add_model_group(ArgParser& parser) {
        .arity = Arity::kAtLeastOne,
        .metavar = "NAME"},
       onnxrt_library_option(),
+      custom_ops_option(),
   };
 }
 
@@ -78,6 +80,16 @@ void add_shape_group(ArgParser& parser) {
        .help = "The profile to run with. Default: 0.",
        .metavar = "N",
        .kind = ValueKind::kInteger},
+      {.names = {"--input-formats", "--inputIOFormats"},
+       .help = "TYPE:LAYOUT of each input, as in fp32:chw: what the engine does is accepted, row-major (chw) "
+               "in the "
+               "types of the model.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "FORMAT"},
+      {.names = {"--output-formats", "--outputIOFormats"},
+       .help = "The same of each output.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "FORMAT"},
       {.names = {"--load-inputs", "--loadInputs"},
        .help = "NAME:FILE with the elements of an input as they lie in memory. Default: random numbers, "
                "floats from -1 to "
@@ -128,6 +140,12 @@ void add_build_group(ArgParser& parser) {
       {.names = {"--strip-weights", "--stripWeights", "--stripAllWeights", "--weightless"},
        .help = "Leave the weights out of the plan.",
        .arity = Arity::kNone},
+      {.names = {"--refit-from-onnx", "--refitFromOnnx"},
+       .help = "Give the engine the weights of the ONNX model (--onnx), which a plan that was built with "
+               "--refit or "
+               "--strip-weights takes. With --load-engine, --save-engine then writes the plan with them.",
+       .arity = Arity::kNone},
+      {.names = {"--time-refit", "--timeRefit"}, .help = "Tell how long that takes.", .arity = Arity::kNone},
       {.names = {"--profiling-verbosity", "--profilingVerbosity"},
        .help = "What is told of layers. Default: detailed.",
        .choices = {"none", "layer_names_only", "detailed"}},
@@ -303,6 +321,7 @@ class Reader {
     o.save_plan = text("--save-engine");
     if (args_.has("--backends")) o.backends = items("--backends");
     o.session.library = text("--onnxrt-library");
+    o.session.custom_ops = args_.list("--custom-ops").value_or(std::vector<std::string>{});
   }
 
   /// Options for shapes are those of the profile that was named last.
@@ -337,9 +356,16 @@ class Reader {
     for (const auto& words : args_.all("--shapes"))
       for (bench::ShapeSet& set : bench::parse_shape_sets("--shapes", words))
         o.shapes.push_back(std::move(set));
+    const auto formats = [&](const char* option) {
+      return bench::parse_io_formats(label(option), args_.list(option).value_or(std::vector<std::string>()));
+    };
+    o.input_formats = formats("--input-formats");
+    o.output_formats = formats("--output-formats");
     for (const auto& words : args_.all("--load-inputs"))
-      for (auto& file : bench::parse_input_files(label("--load-inputs"), words))
+      for (auto& file : bench::parse_input_files(label("--load-inputs"), words)) {
+        open_input(file.second);
         o.inputs.push_back(std::move(file));
+      }
   }
 
   void read_build(bench::Options& o) const {
@@ -364,15 +390,15 @@ class Reader {
     o.build.bf16 = args_.has("--bf16") || args_.has("--best");
     const std::string scales = text("--calib");
     o.build.int8 = args_.has("--int8") || (args_.has("--best") && !scales.empty());
-    if (o.build.int8)
-      o.build.calibrator = scales.empty() ? random_scales() : cached_scales(scales);
-    else if (!scales.empty())
-      log::warning("--calib has no effect without --int8.");
+    if (o.build.int8) o.build.calibrator = scales.empty() ? random_scales() : cached_scales(scales);
     o.build.is_refittable = args_.has("--refit");
     o.build.strips_weights = args_.has("--strip-weights");
     o.timing_cache = text("--timing-cache");
     o.skips_inference = args_.has("--skip-inference");
+    o.refits = args_.has("--refit-from-onnx");
+    o.times_refit = args_.has("--time-refit");
     o.explains = args_.has("--explain");
+    o.is_verbose = log::enabled(log::Severity::kVerbose);
     const std::string detail = text("--profiling-verbosity");
     if (detail == "none") o.detail = bench::LayerDetail::kNone;
     if (detail == "layer_names_only") o.detail = bench::LayerDetail::kNames;

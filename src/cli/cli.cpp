@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/bench_options.h"
+#include "cli/option_paths.h"
 #include "cli/options/extensions.h"
 #include "cli/options/logging.h"
 #include "cli/options/resources.h"
@@ -153,6 +154,7 @@ int run_command(const ParsedArgs& args, const Invocation& invocation, const Regi
     apply_resource_options(args);
     for (const std::string& w : warnings) log::warning("{}", w);
     refuse_unavailable(args);
+    if (!command.checks_paths) check_option_paths(args);
     return command.run(context);
   });
   if (context.announced() && is_trtexec(invocation)) {
@@ -183,7 +185,9 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
   const ArgParser parser = root_parser(invocation, registries);
   const ParsedArgs args = [&] {
     try {
-      return parser.parse(words.subspan(1));
+      ParsedArgs parsed = parser.parse(words.subspan(1));
+      parsed.set_upstream(invocation.as_polygraphy() || is_trtexec(invocation));
+      return parsed;
     } catch (const UsageError&) {
       // What is missing may have been the module's.
       for (const std::string& w : left_out) print_error(fmt::format("[W] {}\n", w));

@@ -2,6 +2,8 @@
 #include "bench/bench.h"
 #include "cli/bench_options.h"
 #include "cli/command.h"
+#include "cli/option_effects.h"
+#include "cli/option_paths.h"
 #include "cli/options/logging.h"
 #include "cli/registries.h"
 
@@ -12,6 +14,7 @@ int run(CommandContext& context) {
   bench::Options options = read_bench_options(context.args(), is_trtexec(context.invocation()));
   options.backend_set = &context.registries().backends;
   context.registries().give_to(options.session);
+  check_option_paths(context.args(), check_bench_effects(context.args(), options));
   context.announce();
   bench::run_bench(options, context.invocation().command_line);
   return 0;
@@ -37,6 +40,7 @@ constinit const Command def = {
         "the machine.",
     .add_options = add_options,
     .run = run,
+    .checks_paths = true,
 };
 
 }  // namespace assay::cli::command_bench

@@ -1,14 +1,20 @@
 // assay convert: an ONNX model into an engine's plan, or into another ONNX model.
 #include <filesystem>
+#include <utility>
 
 #include "assay/backend_set.h"
+#include "backends/session_info.h"
 #include "base/log.h"
+#include "base/output_path.h"
 #include "cli/command.h"
+#include "cli/option_effects.h"
+#include "cli/option_paths.h"
 #include "cli/options/data_loader.h"
 #include "cli/options/engine_building.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
+#include "cli/options/runners.h"
 #include "cli/options/unavailable.h"
 #include "cli/registries.h"
 #include "cli/values.h"
@@ -36,12 +42,15 @@ void add_options(ArgParser& parser) {
        .help =
            "What to write: an ONNX model (`onnx`), an engine's plan (`trt`), or the network as the engine's "
            "passes leave it, in ONNX "
-           "(`onnx-like-trt-network`). Default: by the suffix of the output, a plan unless that is .onnx.",
+           "(`onnx-like-trt-network`). Default: what the ending of the output stands for: .onnx, .onnxtxt "
+           "and "
+           ".txt a model, .plan, .engine and .trt a plan.",
        .choices = {"onnx", "trt", "onnx-like-trt-network"}},
       {.names = {"--threads"},
        .help = "Threads that the plan is for; default: the CPUs this process may use.",
        .metavar = "N",
        .kind = ValueKind::kInteger},
+      opset_option(),
   };
   add_data_loader_options(parser);  // for a calibration
   add_onnx_shape_inference_options(parser);
@@ -51,9 +60,38 @@ void add_options(ArgParser& parser) {
   add_unavailable_convert_options(parser);
 }
 
+/// What --convert-to says, else what the ending of the output stands for.
 std::string target_of(const ParsedArgs& args, const std::string& output) {
-  if (const auto target = args.text("--convert-to")) return *target;
-  return fs::path(output).extension() == ".onnx" ? "onnx" : "trt";
+  const Content ending = content_of_ending(output);
+  const auto said = args.text("--convert-to");
+  if (said && !args.is_upstream() && !is_special_file(output)) {
+    const Content meant = *said == "trt" ? Content::kPlan : Content::kModel;
+    if (ending != meant && ending != Content::kAny)
+      log::critical(
+          ErrorCode::kInvalidArgument,
+          "-o/--output: --convert-to {} does not write what the ending of {} stands for. The endings are "
+          "{} for an ONNX model, and {} for the plan of an engine.",
+          *said, output, endings_text(Content::kModel), endings_text(Content::kPlan));
+  }
+  if (said) return *said;
+  if (ending == Content::kModel) return "onnx";
+  if (ending == Content::kPlan) return "trt";
+  // As upstream, which knows no more endings.
+  log::critical(
+      ErrorCode::kInvalidArgument,
+      "Could not automatically determine model type for: {}\n"
+      "Please explicitly specify the type with the --convert-to option, or end the name with {} for an "
+      "ONNX model, or with {} for the plan of an engine.",
+      output, endings_text(Content::kModel), endings_text(Content::kPlan));
+}
+
+/// A script must be fit to run before the work begins.
+void prepare_calibration(CalibrationOptions& calibration) {
+  std::shared_ptr<DataSource> first = calibration.data();
+  first->prepare();
+  calibration.data = [first, make = calibration.data]() mutable {
+    return first != nullptr ? std::exchange(first, nullptr) : make();
+  };
 }
 
 int run(CommandContext& context) {
@@ -68,15 +106,17 @@ int run(CommandContext& context) {
   if (!model.network_script.empty())
     loading.make = script_network(script::parse_reference(
         model.network_script, args.text("--trt-network-func-name").value_or(script::kNetworkFunction)));
+  check_option_paths(args, check_convert_effects(args, target, !model.network_script.empty()));
+  if (!args.is_upstream())
+    loading.check = [shapes = model.input_shapes](const Model& m) {
+      DataLoader({.shapes = shapes}, DataLoader::Report::kNo).require_fit(tensor_infos(m.graph->inputs));
+    };
   context.announce();
-  if (target != "trt" && building.config.int8)
-    log::warning("--int8 has no effect on what is not an engine; it is ignored.");
   if (target == "trt" && building.config.int8) {
     const DataOptions data = read_data_options(args, model.input_shapes);
     building.calibration.data = calibration_data(data);
     building.calibration.is_random = are_drawn(data);
-  } else {
-    warn_about_unused_data_options(args, "a conversion without calibration");
+    if (data.script) prepare_calibration(building.calibration);
   }
   ModelLoader loader(loading);
   if (target == "onnx") {
@@ -116,6 +156,7 @@ constinit const Command def = {
         "milliseconds; or saves the model as ONNX with the changes that the options ask for.",
     .add_options = add_options,
     .run = run,
+    .checks_paths = true,
 };
 
 }  // namespace assay::cli::command_convert

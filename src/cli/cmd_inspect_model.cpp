@@ -18,6 +18,7 @@
 #include "graph/order.h"
 #include "graph/to_text.h"
 #include "inspect/input_shapes.h"
+#include "inspect/metadata_text.h"
 #include "inspect/page_server.h"
 #include "inspect/viewer_page.h"
 #include "passes/pass_list.h"
@@ -268,6 +269,8 @@ int run(CommandContext& context) {
     show_page(args, [&](const PageSink& sink) { write_model_page(*model, options.path, sink); });
   else
     print_model(args, *model);
+  if (!wants_viewer(args) && !args.is_upstream() && !shows(args, "text"))
+    log::info("==== Model Metadata ====\n{}", metadata_text(*model, read_text_options(args).attrs));
   if (args.has("--stats") || args.has("--json")) show_stats(args, *model);
   return 0;
 }

@@ -1,8 +1,11 @@
 // assay run: inference on several backends, and whether they agree.
+#include "backends/session_info.h"
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/command.h"
 #include "cli/gen_script/run_script.h"
+#include "cli/option_effects.h"
+#include "cli/option_paths.h"
 #include "cli/options/comparator.h"
 #include "cli/options/compare_functions.h"
 #include "cli/options/data_loader.h"
@@ -16,6 +19,7 @@
 #include "cli/registries.h"
 #include "poly/run_parts.h"
 #include "run/comparator.h"
+#include "run/saved_inputs.h"
 #include "run/script_parts.h"
 #include "run/text_renderer.h"
 #include "script/network_script.h"
@@ -40,6 +44,47 @@ void add_options(ArgParser& parser, const Registries& registries) {
   parser.add_group("Generated Program").options = {gen_script_option()};
 }
 
+/// A run that passes has run something, or compared something.
+void require_work(const ParsedArgs& args, const RunOptions& options, const RunReport& report) {
+  const auto refuse = [&](const char* sentence) {
+    if (!args.is_upstream()) log::critical(ErrorCode::kInvalidArgument, "{}", sentence);
+    log::warning("{}", sentence);
+  };
+  bool has_run = false;
+  for (const RunnerReport& r : report.runners) {
+    has_run = has_run || !r.loaded;
+    if (!r.loaded && r.iterations == 0)
+      refuse(
+          "Nothing was run: there is no set of inputs. Give --load-inputs a file that holds some, or leave "
+          "it out.");
+  }
+  if (!has_run && report.pairs.empty() && !options.arbitrate && !options.validate && !report.runners.empty())
+    refuse(
+        "Nothing was compared: the files of --load-outputs hold the results of one runner. Name those of "
+        "another "
+        "one, too, or a runner.");
+}
+
+/// A program that is written may run elsewhere: of the line's files only its own matters.
+std::vector<std::string> others_than(std::string_view option, const ParsedArgs& args) {
+  std::vector<std::string> others;
+  for (const GivenOption& o : args.occurrences())
+    if (o.name != option) others.push_back(o.name);
+  return others;
+}
+
+/// Data that are not the model's are an error before anything is built.
+void refuse_misfits(RunOptions& options) {
+  options.data.refuses_misfits = true;
+  options.model.check = [data = options.data, saved = options.load_inputs](const Model& model) {
+    const std::vector<TensorInfo> inputs = tensor_infos(model.graph->inputs);
+    DataLoaderOptions own = data;
+    if (!saved.empty()) own.ranges.clear();
+    DataLoader(own, DataLoader::Report::kNo).require_fit(inputs);
+    require_saved_inputs_fit(saved, inputs);
+  };
+}
+
 int run_models(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ExtensionArgs modules(args, context.registries());
@@ -54,7 +99,6 @@ int run_models(CommandContext& context) {
   building.calibration.data = calibration_data(data);
   building.calibration.is_random = are_drawn(data);
   const std::vector<poly::RunRunner> runners = read_runners(args, backends);
-  warn_of_runner_options(args, model.is_plan);
   for (const poly::RunRunner& r : runners)
     options.runners.push_back(poly::runner_choice(r, backends, building, model.is_plan));
   options.model = read_model_loader_options(args, model.path, kSavePath, context.registries().ops);
@@ -71,7 +115,12 @@ int run_models(CommandContext& context) {
   for (const RunnerChoice& runner : options.runners)
     options.arbitrate = options.arbitrate || runner.backend->name == "reference";
   options.session.judged = options.arbitrate;
-  if (!args.has("--trt")) warn_of_builder_options(args);
+  const std::vector<std::string> without_effect =
+      check_run_effects(args, {.is_plan = model.is_plan,
+                               .is_foreign = !model.foreign_format.empty(),
+                               .is_script = !model.network_script.empty(),
+                               .runners = runners.size()});
+  check_option_paths(args, args.has("--gen") ? others_than("--gen", args) : without_effect);
   if (args.has("--gen")) {
     check_options(options);
     write_run_script({.args = args,
@@ -83,12 +132,15 @@ int run_models(CommandContext& context) {
                       .options = options});
     return 0;
   }
+  if (!args.is_upstream() && options.source == nullptr) refuse_misfits(options);
   context.announce();
   std::vector<std::string> names;
   for (const auto& module : context.registries().extensions) names.push_back(module->info().name);
   log::verbose("Loaded extension modules: {}", python_list_repr(names));
   TextRenderer renderer(read_error_pictures(args));
-  return static_cast<int>(run(options, renderer).outcome);
+  const RunReport report = run(options, renderer);
+  if (report.outcome == RunOutcome::kPassed) require_work(args, options, report);
+  return static_cast<int>(report.outcome);
 }
 
 }  // namespace
@@ -103,6 +155,7 @@ constinit const Command def = {
         "those of the next. With --ref, the float64 reference tells which of them is wrong.",
     .add_options = add_options,
     .run = run_models,
+    .checks_paths = true,
 };
 
 }  // namespace assay::cli::command_run

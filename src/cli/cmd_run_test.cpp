@@ -305,7 +305,9 @@ TEST(RunOptions, ComparisonFunctions) {
   const log::Capture capture;
   const auto read = [&](const Words& words) {
     std::vector<CompareFunction> functions;
-    for (const auto& f : read_comparisons(parse(words), outputs)) functions.push_back(f->function());
+    ParsedArgs args = parse(words);
+    args.set_upstream(true);
+    for (const auto& f : read_comparisons(args, outputs)) functions.push_back(f->function());
     return functions;
   };
   using F = CompareFunction;
@@ -329,6 +331,20 @@ TEST(RunOptions, ComparisonFunctions) {
       "comparison functions are: ['simple'], so this option will be ignored.\n");
   EXPECT_EQ(read({"--compare", "perceptual_metrics"}), (std::vector<F>{F::kLpips}))
       << "what it needs is looked for when the run begins";
+}
+
+TEST(RunOptions, WhatUpstreamIgnoresIsAnErrorUnderOurName) {
+  OutputNames outputs({});
+  for (const Words& words :
+       {Words{"--compare", "indices", "--rtol", "1"}, Words{"--index-tolerance", "1"},
+        Words{"--error-quantile", "0.5"}, Words{"--check-error-stat", "y:max", "--error-quantile", "0.5"}}) {
+    const log::Capture capture;
+    EXPECT_THROW(read_comparisons(parse(words), outputs), log::LoggedError) << words.front();
+    EXPECT_NE(capture.err().find("has no effect"), std::string::npos) << capture.err();
+  }
+  const log::Capture capture;
+  read_comparisons(parse({"--check-error-stat", "y:quantile", "--error-quantile", "0.5"}), outputs);
+  EXPECT_EQ(capture.out() + capture.err(), "");
 }
 
 TEST(RunOptions, ThresholdsPerOutputKeepHowTheyWereWritten) {

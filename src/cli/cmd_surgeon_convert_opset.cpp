@@ -28,8 +28,13 @@ void add_options(ArgParser& parser) {
       {.names = {"--to"},
        .help = "The opset to convert to, upwards or downwards.",
        .metavar = "N",
-       .kind = ValueKind::kInteger,
-       .required = true},
+       .kind = ValueKind::kInteger},
+      {.names = {"--ir-version"},
+       .help = "The IR version to write. Without --to, nothing else of the model changes. Refused where the "
+               "model "
+               "holds what came later.",
+       .metavar = "N",
+       .kind = ValueKind::kInteger},
       {.names = {"--domain"},
        .help = "The domain whose opset it is: ai.onnx (the default) or ai.onnx.ml.",
        .metavar = "DOMAIN"},
@@ -53,23 +58,43 @@ void add_options(ArgParser& parser) {
   throw error;
 }
 
-int run(CommandContext& context) {
-  const ParsedArgs& args = context.args();
+void change_opset(const ParsedArgs& args, const std::string& path, Model& model) {
   const ConvertOptions options = {.domain = args.text("--domain").value_or(""),
                                   .version = *args.integer("--to")};
-  const std::string path = *args.text("model_file");
-  const std::shared_ptr<Model> model = load_model(
-      path,
-      {.external_data_dir = args.text("--external-data-dir").value_or(""), .ops = context.registries().ops});
-  const int64_t nodes = count_nodes(*model);
+  const int64_t nodes = count_nodes(model);
   const ConvertReport report =
-      with_context([&] { return "in " + path; }, [&] { return convert_opset(*model, options); });
+      with_context([&] { return "in " + path; }, [&] { return convert_opset(model, options); });
   for (const std::string& note : report.notes) log::warning("{}", note);
   if (!report.problems.empty())
     with_context([&] { return "in " + path; }, [&] { refuse(report, options.version); });
   log::info("Opset of {}: {} -> {} | {} of {} nodes rewritten, {} added | IR version: {} -> {}",
             options.domain.empty() ? "ai.onnx" : options.domain, report.from, options.version,
-            report.rewritten, nodes, report.added, report.old_ir_version, model->ir_version);
+            report.rewritten, nodes, report.added, report.old_ir_version, model.ir_version);
+}
+
+void write_ir_version(const std::string& path, int64_t version, Model& model) {
+  const int64_t old = model.ir_version;
+  with_context([&] { return "in " + path; }, [&] { change_ir_version(model, version); });
+  log::info("IR version: {} -> {}", old, version);
+  for (const OpsetImport& o : model.opsets)
+    if (const int64_t usual = ir_version_for(o.domain, o.version); usual > version)
+      log::warning("Opset {} of {} came with IR version {}; a reader may expect that.", o.version,
+                   o.domain.empty() ? "ai.onnx" : o.domain, usual);
+}
+
+int run(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const auto ir_version = args.integer("--ir-version");
+  if (!args.has("--to") && !ir_version)
+    log::critical(ErrorCode::kInvalidArgument, "Convert to what? Give --to, --ir-version, or both.");
+  if (!args.has("--to") && args.has("--domain"))
+    log::critical(ErrorCode::kInvalidArgument, "--domain is about --to, which is not given.");
+  const std::string path = *args.text("model_file");
+  const std::shared_ptr<Model> model = load_model(
+      path,
+      {.external_data_dir = args.text("--external-data-dir").value_or(""), .ops = context.registries().ops});
+  if (args.has("--to")) change_opset(args, path, *model);
+  if (ir_version) write_ir_version(path, *ir_version, *model);
   const ModelSaveOptions saving = read_onnx_save_options(args, kOutputOption);
   if (saving.path.empty()) {
     log::info("Nothing is written, because no file is named with -o.");
@@ -83,7 +108,7 @@ int run(CommandContext& context) {
 
 constinit const Command def = {
     .name = "convert-opset",
-    .summary = "Convert a model to another opset.",
+    .summary = "Convert a model to another opset or IR version.",
     .description =
         "Converts a model to another version of an operator set, upwards or downwards, so that it computes "
         "what it "

@@ -79,6 +79,8 @@ struct Command {
   /// Returns the exit status, 0 or 1. Throws Error. Null when only the subcommands do something.
   int (*run)(CommandContext& context) = nullptr;
   std::span<const Command* const> subcommands = {};
+  /// The command itself calls check_option_paths(), once it knows which options act.
+  bool checks_paths = false;
 };
 
 /// Declares what the file cmd_<name>.cpp defines.

@@ -52,6 +52,8 @@ class Postprocess {
   virtual ~Postprocess() = default;
   /// As the log calls it.
   virtual std::string name() const = 0;
+  /// Before any work: fails for what can be known without outputs. Throws Error.
+  virtual void prepare() const {}
   /// `seconds`: what the iteration took, where that is known. Throws Error.
   virtual std::shared_ptr<const OutputSource> apply(std::shared_ptr<const OutputSource> outputs,
                                                     std::optional<double> seconds) const = 0;

@@ -46,5 +46,8 @@ ConvertReport convert_opset(Model& model, const ConvertOptions& options);
 int64_t ir_version_for(std::string_view domain, int64_t version);
 /// The oldest IR version that can say everything in the model: functions, metadata, element types, overloads.
 int64_t ir_version_of_features(const Model& model);
+/// Nothing but the model's IR version changes. Throws Error (kInvalidArgument) for one that this build does
+/// not write, and, naming what needs it, where the model needs a newer one.
+void change_ir_version(Model& model, int64_t version);
 
 }  // namespace assay

@@ -1,10 +1,17 @@
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <span>
+#include <functional>
+#include <iterator>
 
 #include "convert/convert_opset.h"
 
 namespace assay {
 namespace {
+
+constexpr int64_t kOldestIrVersion = 3;
+/// Of what needs a newer version, so much is named.
+constexpr size_t kMostNeeds = 5;
 
 /// IR versions and the newest versions of the domains that came with them, from ONNX's release table.
 struct Release {
@@ -28,29 +35,47 @@ int64_t ir_of(const Type& t) {
   return t.element ? std::max(own, ir_of(*t.element)) : own;
 }
 
-int64_t ir_of(const Graph& g);
+/// Called with everything that an IR version came with, and what it is.
+using Found = std::function<void(int64_t ir, const std::function<std::string()>& what)>;
 
-int64_t ir_of(const Node& n) {
-  int64_t ir = n.overload.empty() && n.metadata.empty() ? 3 : 10;
+void scan(const Graph& g, const Found& found);
+
+void scan(const Node& n, const Found& found) {
+  const auto part = [&](const char* what) { return fmt::format("{} of node {}", what, n.label()); };
+  if (!n.overload.empty()) found(10, [&] { return part("the overload"); });
+  if (!n.metadata.empty()) found(10, [&] { return part("the metadata"); });
   for (const Attribute& a : n.attributes) {
-    if (const auto* t = a.get_if<UnalignedTensor>()) ir = std::max(ir, ir_of(t->dtype()));
-    if (const auto* t = a.get_if<Type>()) ir = std::max(ir, ir_of(*t));
-    if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) ir = std::max(ir, ir_of(**g));
+    const auto type = [&] { return part("the element type of an attribute"); };
+    if (const auto* t = a.get_if<UnalignedTensor>()) found(ir_of(t->dtype()), type);
+    if (const auto* t = a.get_if<Type>()) found(ir_of(*t), type);
+    if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) scan(**g, found);
     if (const auto* graphs = a.get_if<Attribute::Graphs>())
-      for (const auto& g : *graphs) ir = std::max(ir, ir_of(*g));
+      for (const auto& g : *graphs) scan(*g, found);
   }
-  return ir;
 }
 
-int64_t ir_of(const Graph& g) {
-  int64_t ir = g.metadata.empty() ? 3 : 10;
+void scan(const Graph& g, const Found& found) {
+  if (!g.metadata.empty()) found(10, [&] { return fmt::format("the metadata of graph '{}'", g.name); });
   for (const auto& v : g.values()) {
-    ir = std::max({ir, ir_of(v->type), v->metadata.empty() ? int64_t{3} : 10});
+    found(ir_of(v->type), [&] { return fmt::format("the type of '{}', {}", v->name(), v->type.str()); });
+    if (!v->metadata.empty()) found(10, [&] { return fmt::format("the metadata of '{}'", v->name()); });
     // Before, every initializer was an input, too.
-    if (v->is_constant() && !v->is_overridable) ir = std::max<int64_t>(ir, 4);
+    if (v->is_constant() && !v->is_overridable)
+      found(4, [&] { return fmt::format("the initializer '{}', which is no input", v->name()); });
   }
-  for (const auto& n : g.nodes()) ir = std::max(ir, ir_of(*n));
-  return ir;
+  for (const auto& n : g.nodes()) scan(*n, found);
+}
+
+void scan(const Model& model, const Found& found) {
+  scan(*model.graph, found);
+  for (const Function& f : model.functions) {
+    const auto part = [&](const char* what) { return fmt::format("{}function '{}'", what, f.name); };
+    found(8, [&] { return part("the "); });
+    scan(*f.body, found);
+    if (!f.attribute_defaults.empty()) found(9, [&] { return part("the defaults of attributes of "); });
+    if (!f.overload.empty()) found(10, [&] { return part("the overload of "); });
+    if (!f.metadata.empty()) found(10, [&] { return part("the metadata of "); });
+  }
 }
 
 }  // namespace
@@ -63,13 +88,31 @@ int64_t ir_version_for(std::string_view domain, int64_t version) {
 }
 
 int64_t ir_version_of_features(const Model& model) {
-  int64_t ir = std::max<int64_t>(ir_of(*model.graph), model.functions.empty() ? 3 : 8);
-  for (const Function& f : model.functions) {
-    ir = std::max(ir, ir_of(*f.body));
-    if (!f.attribute_defaults.empty()) ir = std::max<int64_t>(ir, 9);
-    if (!f.overload.empty() || !f.metadata.empty()) ir = std::max<int64_t>(ir, 10);
-  }
+  int64_t ir = kOldestIrVersion;
+  scan(model, [&](int64_t needed, const auto&) { ir = std::max(ir, needed); });
   return ir;
+}
+
+void change_ir_version(Model& model, int64_t version) {
+  const int64_t newest = std::end(kReleases)[-1].ir;
+  require(version >= kOldestIrVersion && version <= newest, ErrorCode::kInvalidArgument,
+          "{} is not an IR version that this build writes: they go from {} to {}", version, kOldestIrVersion,
+          newest);
+  int64_t least = version;
+  std::string needs;
+  size_t count = 0;
+  scan(model, [&](int64_t needed, const std::function<std::string()>& what) {
+    least = std::max(least, needed);
+    if (needed <= version || ++count > kMostNeeds) return;
+    needs += fmt::format("{}{} (IR version {})", needs.empty() ? "" : "; ", what(), needed);
+  });
+  if (least > version) {
+    if (count > kMostNeeds) needs += fmt::format("; and {} more", count - kMostNeeds);
+    Error e(ErrorCode::kInvalidArgument,
+            fmt::format("IR version {} cannot say everything in the model: {}", version, needs));
+    throw e.set_remedy(fmt::format("The oldest that can is {}.", least));
+  }
+  model.ir_version = version;
 }
 
 }  // namespace assay

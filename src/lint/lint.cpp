@@ -7,6 +7,7 @@
 #include "graph/clone.h"
 #include "graph/import_message.h"
 #include "lint/operators.h"
+#include "lint/orphaned_data.h"
 #include "lint/single_nodes.h"
 #include "lint/structure.h"
 #include "onnx/text/reader.h"
@@ -67,6 +68,9 @@ bool Linter::read() {
 
 bool Linter::import() {
   for (const onnx::ValueInfoMessage& v : message_.graph.inputs) declared_inputs_.emplace_back(v.name);
+  if (!import_.ignore_external_data && !options_.upstream_only)
+    for (const OrphanedData& o : orphaned_data(message_, import_.external_data_dir))
+      report_.add(kOrphanedData, {}, o.bytes, o.file_bytes, o.location);
   StructureCheck structure(
       message_, onnx::ExternalData(import_.external_data_dir, import_.ignore_external_data), report_);
   structure.name_nodes();

@@ -190,6 +190,41 @@ TEST_F(LintTest, FindsIndependentErrorsInOneRun) {
   EXPECT_TRUE(report.passing().empty());
 }
 
+TEST_F(LintTest, FindsOrphanedExternalData) {
+  const auto write = [&](const std::string& data) {
+    AtomicFile file(folder_ / "w.bin");
+    file.write(data);
+    file.commit();
+  };
+  const auto text = [](std::string_view place) {
+    return model("[n] y = Mul (x, w)", fmt::format("<float[1] w = [\"location\": \"w.bin\", {}]>", place));
+  };
+  const std::string one("\0\0\x80\x3f", 4);
+  const auto found = [&](const std::string& data, std::string_view place) {
+    write(data);
+    return lines(lint(text(place)));
+  };
+  const auto orphaned = [](int bytes, int all) {
+    return fmt::format(
+        "orphaned-external-data : {} of the {} bytes of the external data file 'w.bin' belong to no tensor "
+        "of the "
+        "model; saving it with --save-external-data leaves them out\n",
+        bytes, all);
+  };
+  EXPECT_EQ(found(one, "\"offset\": \"0\", \"length\": \"4\""), "");
+  EXPECT_EQ(found(one + "gone", "\"offset\": \"0\", \"length\": \"4\""), orphaned(4, 8));
+  EXPECT_EQ(found("gone" + one, "\"offset\": \"4\", \"length\": \"4\""), orphaned(4, 8));
+  EXPECT_EQ(found("lost" + one + "gone", "\"offset\": \"4\", \"length\": \"4\""), orphaned(8, 12));
+  // What brings a tensor to a boundary.
+  EXPECT_EQ(found(std::string(4092, '\0') + one, "\"offset\": \"4092\", \"length\": \"4\""), "");
+  // More zeros than any boundary needs are what was once a tensor.
+  EXPECT_EQ(found(std::string(1 << 17, '\0') + one, "\"offset\": \"131072\", \"length\": \"4\""),
+            orphaned(1 << 17, (1 << 17) + 4));
+  // The checks that Polygraphy does not have.
+  write(one + "gone");
+  EXPECT_EQ(lines(lint(text("\"offset\": \"0\", \"length\": \"4\""), /*upstream_only=*/true)), "");
+}
+
 TEST_F(LintTest, FindsDamagedFiles) {
   EXPECT_EQ(lines(lint("")), "empty-file : Empty ONNX model given\n");
   EXPECT_EQ(lines(lint("\x08\x07:\x7f")),
@@ -300,7 +335,7 @@ TEST_F(LintTest, NoRuleIsWithoutATest) {
   for (const char* elsewhere :
        {"empty-file", "damaged-file", "no-nodes", "unknown-type", "no-name", "initializer",
         "lost-initializer", "initializer-type", "bad-attribute", "runtime-error", "runtime-warning",
-        "runtime-crash", "runtime-unknown-operator"})
+        "runtime-crash", "runtime-unknown-operator", "orphaned-external-data"})
     untested.erase(elsewhere);
   for (const Case& c : kCases) {
     const Report report = lint(c.text);

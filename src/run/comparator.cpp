@@ -41,6 +41,9 @@ class Comparator {
 
   RunReport run() {
     for (const auto& function : options_.functions) function->open();
+    if (options_.postprocess != nullptr) options_.postprocess->prepare();
+    // With processes of their own, the first that asks for data starts what makes them.
+    if (options_.source != nullptr && !options_.use_subprocess) options_.source->prepare();
     if (options_.sequential_runners)
       run_sequentially();
     else

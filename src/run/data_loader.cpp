@@ -104,12 +104,12 @@ Tensor draw_numbers(RandomState& random, DType type, const Shape& shape, const V
 
 }  // namespace
 
-DataLoader::DataLoader(DataLoaderOptions options) : options_(std::move(options)) {
+DataLoader::DataLoader(DataLoaderOptions options, Report report) : options_(std::move(options)) {
   const int64_t last = options_.seed + std::max<int64_t>(options_.iterations - 1, 0);
   require(options_.seed >= 0 && last <= kLargestSeed, ErrorCode::kInvalidArgument,
           "--seed {}: a seed lies between 0 and {}, counted up by one for each iteration", options_.seed,
           kLargestSeed);
-  if (options_.shapes.empty()) return;
+  if (options_.shapes.empty() || report == Report::kNo) return;
   MetadataText text;
   for (const InputShape& s : options_.shapes) text.add(s.name, s.dtype, s.dims);
   log::info("Will generate inference input data according to provided TensorMetadata: {}", text.str());
@@ -177,6 +177,54 @@ void DataLoader::warn_about_unused_ranges(const std::vector<TensorInfo>& inputs)
   if (!extra.empty())
     log::warning("Extra items in val_range: {}.\nNote: items requested were: {}, but all items are: {}{}",
                  set_text(extra), set_text(known), set_text(given), hints);
+}
+
+void DataLoader::require_shape_fits(const TensorInfo& input) const {
+  const InputShape* user = user_shape(input.name);
+  if (user == nullptr) return;
+  const std::string& option = options_.shapes_option;
+  if (is_dynamic(user->dims)) {
+    Error e(ErrorCode::kInvalidArgument, fmt::format("{}: {} is no shape of data for the input '{}'", option,
+                                                     dims_str(user->dims), input.name));
+    throw e.set_remedy("Give a number for every extent.");
+  }
+  if (!input.type.dims || may_override(user->dims, *input.type.dims)) return;
+  if (user->name == input.name && is_shape_tensor(input, user->dims)) return;
+  Error e(ErrorCode::kInvalidArgument,
+          fmt::format("{}: the input '{}' cannot have the shape {}, its shape in the model is {}", option,
+                      input.name, dims_str(user->dims), dims_str(*input.type.dims)));
+  throw e.set_remedy(
+      "Only extents that the model leaves open can be chosen; surgeon sanitize "
+      "--override-input-shapes changes the model.");
+}
+
+void DataLoader::require_fit(const std::vector<TensorInfo>& inputs) const {
+  std::vector<std::string> names;
+  std::string known;
+  for (const TensorInfo& i : inputs) {
+    names.push_back(i.name);
+    known += (known.empty() ? "" : ", ") + python_str_repr(i.name);
+  }
+  const auto require_input = [&](const std::string& option, const std::string& given) {
+    if (std::any_of(names.begin(), names.end(), [&](const std::string& n) { return matches(n, given); }))
+      return;
+    Error e(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{} names '{}', and no input is called so; the inputs are: {}", option, given, known));
+    const auto near = std::find_if(names.begin(), names.end(),
+                                   [&](const std::string& n) { return is_similar_name(given, n); });
+    if (given.find("],") != std::string::npos || given.find(',') != std::string::npos)
+      e.set_remedy("Put blanks, not commas, between several inputs, as in x:[1,2] y:[3].");
+    else if (const std::string hint = spec_hint(given, names); !hint.empty())
+      e.set_remedy(hint);
+    else if (near != names.end())
+      e.set_remedy(fmt::format("Did you mean '{}'?", *near));
+    throw e;
+  };
+  for (const InputShape& s : options_.shapes) require_input(options_.shapes_option, s.name);
+  for (const auto& [name, range] : options_.ranges)
+    if (!name.empty()) require_input("--val-range", name);
+  for (const TensorInfo& input : inputs) require_shape_fits(input);
 }
 
 Dims DataLoader::shape_for(const TensorInfo& input, Report report) const {

@@ -38,22 +38,29 @@ struct DataLoaderOptions {
   std::vector<std::pair<std::string, ValueRange>> ranges;
   /// --int-min, --int-max and --float-min, --float-max, which win over `ranges`.
   std::optional<ValueRange> integer_range, float_range;
+  /// What fits no input is an error of random_data() (DataLoader::require_fit), not a warning.
+  bool refuses_misfits = false;
 };
 
 /// Draws inputs for a model. The same index gives the same data.
 class DataLoader {
  public:
-  /// Logs the shapes that it was given. Throws Error (kInvalidArgument) for a seed that NumPy refuses.
-  explicit DataLoader(DataLoaderOptions options);
-
-  int64_t size() const { return options_.iterations; }
   /// Whether to log what is guessed, and what the user gave that fits nothing.
   enum class Report : uint8_t { kNo, kYes };
+  /// Logs the shapes that it was given. Throws Error (kInvalidArgument) for a seed that NumPy refuses.
+  explicit DataLoader(DataLoaderOptions options, Report report = Report::kYes);
+
+  int64_t size() const { return options_.iterations; }
   /// The tensors of iteration `index` in the order of `inputs`. Extents that are not known become 1, with a
   /// warning that says so. Throws Error for an input that no numbers can be drawn for.
   TensorList load(int64_t index, const std::vector<TensorInfo>& inputs, Report report) const;
 
+  /// Throws Error (kInvalidArgument) for what load() warns of and does not do: shapes and ranges of inputs
+  /// that there are none of, and shapes that an input cannot have.
+  void require_fit(const std::vector<TensorInfo>& inputs) const;
+
  private:
+  void require_shape_fits(const TensorInfo& input) const;
   void warn_about_unused_shapes(const std::vector<TensorInfo>& inputs) const;
   void warn_about_unused_ranges(const std::vector<TensorInfo>& inputs) const;
   /// The user's shape for an input: a name or a pattern, the last that matches, as upstream; null when there

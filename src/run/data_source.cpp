@@ -10,14 +10,19 @@ namespace {
 
 class RandomData final : public DataSource {
  public:
-  explicit RandomData(DataLoaderOptions options) : loader_(std::move(options)) {}
-  void begin(const std::vector<TensorInfo>& inputs) override { inputs_ = inputs; }
+  explicit RandomData(DataLoaderOptions options)
+      : refuses_misfits_(options.refuses_misfits), loader_(std::move(options)) {}
+  void begin(const std::vector<TensorInfo>& inputs) override {
+    if (refuses_misfits_) loader_.require_fit(inputs);
+    inputs_ = inputs;
+  }
   std::optional<TensorList> next() override {
     if (next_ >= loader_.size()) return std::nullopt;
     return loader_.load(next_++, inputs_, DataLoader::Report::kYes);
   }
 
  private:
+  bool refuses_misfits_;
   DataLoader loader_;
   std::vector<TensorInfo> inputs_;
   int64_t next_ = 0;

@@ -18,6 +18,8 @@ namespace assay {
 class DataSource {
  public:
   virtual ~DataSource() = default;
+  /// Before any work: fails for what can be known without the inputs. Throws Error.
+  virtual void prepare() {}
   /// Before the first next(): the inputs of the runner that the data are for. Throws Error.
   virtual void begin(const std::vector<TensorInfo>& inputs) = 0;
   /// Nothing when there are no more. Throws Error.

@@ -342,7 +342,11 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
   const std::shared_ptr<Engine> engine = builder.build_engine(model, config);
   line.clear();
   log::finish("Finished engine building in {:.3f} seconds", seconds_since(start));
-  if (options.explain) log::info("Choices:\n{}", builder.explanation());
+  if (log::enabled(log::Severity::kVerbose)) log::verbose("{}", builder.summary());
+  if (options.explain)
+    log::info("Choices:\n{}", builder.explanation());
+  else if (log::enabled(log::Severity::kVerbose))
+    log::verbose("Choices:\n{}", builder.explanation());
   if (replayer) replayer->check();
   if (!options.save_tactics.empty()) save_tactic_replay(recorder.replay, options.save_tactics);
   if (!options.save_timing_cache.empty())

@@ -93,12 +93,14 @@ ModelSource ModelLoader::load_for(const Backend& backend) {
   // Who reads no files gets a model of its own, which has been inferred.
   if (model_ == nullptr && (backend.reads_files || !options_.save.path.empty())) {
     const std::shared_ptr<Model> model = read(true);
+    if (options_.check) options_.check(*model);
     if (!options_.save.path.empty()) save_onnx_model(*model, options_.save);
     model_ = model;
   }
   if (backend.reads_files) return {.model = model_, .path = path};
   if (inferred_ == nullptr) {
     const std::shared_ptr<Model> model = read(model_ == nullptr);
+    if (options_.check && model_ == nullptr) options_.check(*model);
     if (const std::string unknown = find_unknown_opset(*model); !unknown.empty())
       log::warning("In {}, {}.", options_.path, unknown);
     with_context([&] { return "in " + options_.path; },

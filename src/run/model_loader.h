@@ -32,6 +32,8 @@ struct ModelLoaderOptions {
   /// Applied to the model as it was loaded, before anything else.
   std::vector<std::function<void(const std::shared_ptr<Model>&)>> edits;
   bool convert_to_fp16 = false;
+  /// Looks at the model with all changes, before anything is made of it; may be empty. Throws Error.
+  std::function<void(const Model&)> check;
   ModelSaveOptions save;
 };
 

@@ -19,6 +19,7 @@ namespace {
 class ScriptData final : public DataSource {
  public:
   explicit ScriptData(script::Reference reference) : script_(std::move(reference)) {}
+  void prepare() override { script_.prepare(); }
   void begin(const std::vector<TensorInfo>&) override {}
   std::optional<TensorList> next() override { return script_.next(); }
 
@@ -39,6 +40,7 @@ class ScriptPostprocess final : public Postprocess {
   explicit ScriptPostprocess(script::Reference reference)
       : name_(reference.function), script_(std::move(reference)) {}
   std::string name() const override { return name_; }
+  void prepare() const override { script_.prepare(); }
   std::shared_ptr<const OutputSource> apply(std::shared_ptr<const OutputSource> outputs,
                                             std::optional<double> seconds) const override {
     return std::make_shared<OutputList>(outputs->runner_name(),
@@ -55,6 +57,7 @@ class ScriptComparison final : public Comparison {
   explicit ScriptComparison(script::Reference reference) : script_(std::move(reference)) {}
   CompareFunction function() const override { return CompareFunction::kCustom; }
   std::string label() const override { return {}; }
+  void open() const override { script_.prepare(); }
 
   FunctionResult compare(const OutputSource& source0, const OutputSource& source1,
                          const assay::CompareOptions&, PairCache& cache, CompareObserver&) const override {

@@ -8,6 +8,7 @@ namespace assay::script {
 class CompareScript::Function {
  public:
   virtual ~Function() = default;
+  virtual void prepare() = 0;
   virtual std::vector<ScriptVerdict> compare(const Iteration& iteration0, const Iteration& iteration1) = 0;
 };
 
@@ -15,6 +16,7 @@ class CompareScript::InPython final : public Function {
  public:
   InPython(Reference reference, std::string interpreter)
       : function_("compare", std::move(reference), std::move(interpreter)) {}
+  void prepare() override { function_.prepare(); }
 
   std::vector<ScriptVerdict> compare(const Iteration& iteration0, const Iteration& iteration1) override {
     const Item answer =
@@ -35,6 +37,7 @@ class CompareScript::InPython final : public Function {
 class CompareScript::Native final : public Function {
  public:
   explicit Native(Reference reference) : function_(std::move(reference), NativeKind::kCompare) {}
+  void prepare() override { function_.prepare(); }
   std::vector<ScriptVerdict> compare(const Iteration& iteration0, const Iteration& iteration1) override {
     return function_.compare(iteration0, iteration1).verdicts;
   }
@@ -52,6 +55,8 @@ CompareScript::CompareScript(Reference reference, std::string interpreter) {
 CompareScript::~CompareScript() = default;
 CompareScript::CompareScript(CompareScript&&) noexcept = default;
 CompareScript& CompareScript::operator=(CompareScript&&) noexcept = default;
+
+void CompareScript::prepare() { function_->prepare(); }
 
 std::vector<ScriptVerdict> CompareScript::compare(const Iteration& iteration0, const Iteration& iteration1) {
   return function_->compare(iteration0, iteration1);

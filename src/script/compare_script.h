@@ -22,6 +22,9 @@ class CompareScript {
   CompareScript(CompareScript&&) noexcept;
   CompareScript& operator=(CompareScript&&) noexcept;
 
+  /// Does what needs no data: starts the interpreter, or compiles, and loads the script. Throws Error.
+  void prepare();
+
   /// In the script's order. Throws Error (kInvalidArgument) that names script, function and line.
   std::vector<ScriptVerdict> compare(const Iteration& iteration0, const Iteration& iteration1);
 

@@ -8,6 +8,7 @@ namespace assay::script {
 class DataScript::Source {
  public:
   virtual ~Source() = default;
+  virtual void prepare() = 0;
   virtual std::optional<TensorList> next() = 0;
   virtual void restart() = 0;
   std::string place;
@@ -17,6 +18,7 @@ class DataScript::InPython final : public Source {
  public:
   InPython(Reference reference, std::string interpreter)
       : function_("data", std::move(reference), std::move(interpreter)) {}
+  void prepare() override { function_.prepare(); }
 
   std::optional<TensorList> next() override {
     const Item answer = function_.call("next", {});
@@ -36,6 +38,7 @@ class DataScript::Native final : public Source {
   explicit Native(Reference reference) : function_(std::move(reference), NativeKind::kData) {
     place = function_.place();
   }
+  void prepare() override { function_.prepare(); }
 
   std::optional<TensorList> next() override {
     NativeAnswer answer = function_.data(iteration_);
@@ -60,6 +63,7 @@ DataScript::~DataScript() = default;
 DataScript::DataScript(DataScript&&) noexcept = default;
 DataScript& DataScript::operator=(DataScript&&) noexcept = default;
 
+void DataScript::prepare() { source_->prepare(); }
 std::optional<TensorList> DataScript::next() { return source_->next(); }
 void DataScript::restart() { source_->restart(); }
 const std::string& DataScript::place() const { return source_->place; }

@@ -24,6 +24,9 @@ class DataScript {
   DataScript(DataScript&&) noexcept;
   DataScript& operator=(DataScript&&) noexcept;
 
+  /// Does what needs no inputs: starts the interpreter, or compiles, and loads the script. Throws Error.
+  void prepare();
+
   /// The inputs of the next iteration, in the script's order; nothing when there are no more. Throws Error
   /// (kInvalidArgument) that names script, function and line for what the script raises and for what is not a
   /// feed.

@@ -31,6 +31,9 @@ class NativeFunction {
  public:
   NativeFunction(Reference reference, NativeKind kind) : reference_(std::move(reference)), kind_(kind) {}
 
+  /// Compiles and loads it. Throws Error as the calls do.
+  void prepare() { load(); }
+
   // Each for its kind. They throw Error (kInvalidArgument) that names script and function: for what it
   // reports, for tensors that are none; kUnsupported for a library that cannot be loaded or is for another
   // version.

@@ -8,6 +8,7 @@ namespace assay::script {
 class PostprocessScript::Function {
  public:
   virtual ~Function() = default;
+  virtual void prepare() = 0;
   virtual TensorList process(const Iteration& iteration) = 0;
 };
 
@@ -15,6 +16,7 @@ class PostprocessScript::InPython final : public Function {
  public:
   InPython(Reference reference, std::string interpreter)
       : function_("postprocess", std::move(reference), std::move(interpreter)) {}
+  void prepare() override { function_.prepare(); }
   TensorList process(const Iteration& iteration) override {
     return to_tensors(function_.call("process", {{"result", to_item(iteration)}}));
   }
@@ -26,6 +28,7 @@ class PostprocessScript::InPython final : public Function {
 class PostprocessScript::Native final : public Function {
  public:
   explicit Native(Reference reference) : function_(std::move(reference), NativeKind::kPostprocess) {}
+  void prepare() override { function_.prepare(); }
   TensorList process(const Iteration& iteration) override { return function_.postprocess(iteration).tensors; }
 
  private:
@@ -41,6 +44,8 @@ PostprocessScript::PostprocessScript(Reference reference, std::string interprete
 PostprocessScript::~PostprocessScript() = default;
 PostprocessScript::PostprocessScript(PostprocessScript&&) noexcept = default;
 PostprocessScript& PostprocessScript::operator=(PostprocessScript&&) noexcept = default;
+
+void PostprocessScript::prepare() { function_->prepare(); }
 
 TensorList PostprocessScript::process(const Iteration& iteration) { return function_->process(iteration); }
 

@@ -21,6 +21,9 @@ class PostprocessScript {
   PostprocessScript(PostprocessScript&&) noexcept;
   PostprocessScript& operator=(PostprocessScript&&) noexcept;
 
+  /// Does what needs no data: starts the interpreter, or compiles, and loads the script. Throws Error.
+  void prepare();
+
   /// The new outputs, in the script's order. Throws Error (kInvalidArgument) that names script, function and
   /// line.
   TensorList process(const Iteration& iteration);

@@ -15,6 +15,8 @@ class PythonFunction {
   PythonFunction(std::string role, Reference reference, std::string interpreter)
       : role_(std::move(role)), reference_(std::move(reference)), interpreter_(std::move(interpreter)) {}
 
+  /// Starts the interpreter, which must have NumPy, and imports the script. Throws Error as call().
+  void prepare() { call("prepare", {}); }
   Item call(std::string_view method, const Item::Dict& arguments);
   const Reference& reference() const { return reference_; }
 

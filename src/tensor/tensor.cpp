@@ -9,6 +9,7 @@
 #include "base/memory_limit.h"
 #include "tensor/block_reuse.h"
 #include "tensor/container.h"
+#include "tensor/convert.h"
 #include "tensor/room.h"
 
 namespace assay {
@@ -203,7 +204,9 @@ std::vector<int64_t> Tensor::to_int64() const {
       widen(data<bool>());
       break;
     default:
-      fail(ErrorCode::kInvalidArgument, "expected integers, found a {} tensor", dtype_name(dtype_));
+      require(is_integer(dtype_) && is_packed(dtype_), ErrorCode::kInvalidArgument,
+              "expected integers, found a {} tensor", dtype_name(dtype_));
+      return convert(*this, DType::kInt64).to_int64();
   }
   return out;
 }

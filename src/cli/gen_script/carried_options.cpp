@@ -43,11 +43,13 @@ std::span<const CarriedOption> carried_options() {
       {"--tf-outputs"},
       {"--save-pb"},
       {"--ckpt"},
+      {"--opset", kSettled},
       {"--pytorch-inputs"},
       {"--threads"},
       {"--ref-precision"},
       {"--providers"},
       {"--onnxrt-library"},
+      {"--custom-ops"},
       {"--graph-optimization-level"},
       // Model
       {"model_file"},

@@ -208,6 +208,7 @@ void describe_runners(const RunLine& line, Statements& s) {
     s.set("session.reference_precision", "ReferencePrecision::kStored");
   s.set_texts("session.providers", o.providers);
   s.set_text("session.library", o.library);
+  s.set_texts("session.custom_ops", o.custom_ops);
   if (o.graph_optimization_level)
     s.set("session.graph_optimization_level", cpp_integer(*o.graph_optimization_level));
 }

@@ -122,6 +122,7 @@ const std::vector<Sample>& samples() {
       {{"--ref-precision", "stored"}},
       {{"--providers", "cuda", "cpu"}},
       {{"--onnxrt-library", "lib.so"}},
+      {{"--custom-ops", "a.so", "b.so"}},
       {{"--graph-optimization-level", "ORT_DISABLE_ALL"}},
       {{"@m.onnxtxt"}, kNothing},
       {{"--model-type", "frozen"}},

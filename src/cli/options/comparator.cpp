@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/python_repr.h"
+#include "cli/option_effects.h"
 #include "cli/options/compare_functions.h"
 #include "cli/values.h"
 #include "compare/postprocess.h"
@@ -171,6 +172,11 @@ void read_comparator_options(const ParsedArgs& args, RunOptions& options, extens
   options.functions = read_comparisons(args, outputs, modules);
   options.comparison_chosen = chooses_comparison(args);
   if (const auto script = args.text("--postprocess-func-script")) {
+    if (options.postprocess != nullptr && refuses_idle_options(args))
+      log::critical(
+          ErrorCode::kInvalidArgument,
+          "--postprocess/--postprocess-func has no effect: --postprocess-func-script replaces the outputs. "
+          "Give one of the two.");
     if (options.postprocess != nullptr)
       log::warning(
           "Argument: '--postprocess/--postprocess-func' will be ignored since '--postprocess-func-script' "
@@ -179,6 +185,10 @@ void read_comparator_options(const ParsedArgs& args, RunOptions& options, extens
         script_postprocess(script::parse_reference(*script, script::PostprocessScript::kDefaultFunction));
   }
   if (const auto script = args.text("--compare-func-script")) {
+    if (args.has("--compare") && refuses_idle_options(args))
+      log::critical(
+          ErrorCode::kInvalidArgument,
+          "--compare/--compare-func has no effect: --compare-func-script compares. Give one of the two.");
     if (args.has("--compare"))
       log::warning(
           "Argument: '--compare/--compare-func' will be ignored since '--compare-func-script' was provided.");

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/python_repr.h"
+#include "cli/option_effects.h"
 #include "cli/values.h"
 #include "compare/indices.h"
 #include "compare/metrics.h"
@@ -115,8 +116,16 @@ void warn_about_unselected(const ParsedArgs& args, const std::vector<Option>& op
                            const std::vector<std::string>& words) {
   const std::vector<CompareFunction> selected = selected_functions(words);
   if (std::find(selected.begin(), selected.end(), owner) != selected.end()) return;
+  // Saved results may be of other functions than those that are named.
+  const bool is_error = refuses_idle_options(args) && args.declares("--trt");
   for (const Option& option : options)
-    if (args.has(option.names.front()))
+    if (is_error && args.has(option.names.front()))
+      log::critical(ErrorCode::kInvalidArgument,
+                    "{} has no effect: it is about the comparison function(s) {}, and those that compare are "
+                    "{}. Name one "
+                    "with --compare, or leave it out.",
+                    option.label(), python_list_repr(choices_for), python_list_repr(words));
+    else if (args.has(option.names.front()))
       log::warning(
           "Option: {} is only valid for comparison function(s): {}. The selected comparison functions are: "
           "{}, so this "
@@ -175,6 +184,13 @@ PerOutput<ErrorStat> error_stats(const ParsedArgs& args, OutputNames& outputs) {
   return result;
 }
 
+bool has_quantile(const ParsedArgs& args) {
+  for (const auto& [output, text] :
+       parse_key_texts(args.list("--check-error-stat").value_or(std::vector<std::string>{})))
+    if (text == "quantile") return true;
+  return false;
+}
+
 }  // namespace
 
 void add_compare_function_options(ArgParser& parser) {
@@ -224,6 +240,12 @@ std::vector<std::shared_ptr<const Comparison>> read_comparisons(const ParsedArgs
                        .error_quantile = quantiles(args, outputs),
                        .infinities_compare_equal = args.has("--infinities-compare-equal")};
   PerOutput<int64_t> index_tolerance = index_tolerances(args, outputs);
+  if (refuses_idle_options(args) && args.declares("--trt") && args.has("--error-quantile") &&
+      !has_quantile(args))
+    log::critical(
+        ErrorCode::kInvalidArgument,
+        "--error-quantile has no effect: no output is checked by its quantile. Add --check-error-stat "
+        "quantile.");
   std::vector<std::shared_ptr<const Comparison>> functions;
   for (const CompareFunction f : selected_functions(words)) {
     if (f == CompareFunction::kSimple) {

@@ -301,13 +301,13 @@ void add_engine_building_options(ArgParser& parser, bool runs) {
   };
 }
 
-void warn_of_builder_options(const ParsedArgs& args) {
-  std::vector<std::string> given;
+std::vector<std::string> builder_option_names() {
+  std::vector<std::string> names = {"--trt-outputs", "--trt-exclude-outputs", "--trt-config-script",
+                                    "--trt-network-postprocess-script", "--trt-config-postprocess-script"};
   for (const Option& o : config_options())
-    if (args.has(o.names[0])) given.push_back(o.names[0]);
-  if (!given.empty())
-    log::warning("{} concern(s) what --trt builds, which is not among the runners: no effect.",
-                 fmt::format("{}", fmt::join(given, ", ")));
+    if (std::none_of(std::begin(kIdle), std::end(kIdle), [&](const Idle& i) { return o.names[0] == i.name; }))
+      names.push_back(o.names[0]);
+  return names;
 }
 
 EngineBuildOptions read_engine_building_options(const ParsedArgs& args,

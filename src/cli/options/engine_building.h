@@ -14,8 +14,9 @@ size_t count_profiles(const ParsedArgs& args);
 /// TensorRT Builder Configuration, and what of its network and engine options this build has. `saves`:
 /// --save-engine and what concerns runs, too.
 void add_engine_building_options(ArgParser& parser, bool runs);
-/// Says which of these options are given although nothing is built with them.
-void warn_of_builder_options(const ParsedArgs& args);
+/// Of these options, those that say how an engine is built, by their first names; not those that do nothing
+/// on a CPU, --save-engine and --optimization-profile.
+std::vector<std::string> builder_option_names();
 /// Says in a line each which of the given options do nothing on a CPU. `input_shapes` are those of
 /// --input-shapes.
 EngineBuildOptions read_engine_building_options(const ParsedArgs& args, std::vector<InputShape> input_shapes);

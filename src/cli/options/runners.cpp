@@ -95,6 +95,25 @@ std::optional<int> read_graph_optimization_level(const ParsedArgs& args) {
       *word);
 }
 
+Option custom_ops_option() {
+  return {
+      .names = {"--custom-ops"},
+      .help =
+          "Shared libraries with operators of your own for ONNX Runtime, as its register_custom_ops_library "
+          "takes them.",
+      .arity = Arity::kAtLeastOne,
+      .metavar = "LIBRARY"};
+}
+
+Option opset_option() {
+  return {.names = {"--opset"},
+          .help =
+              "The opset of a conversion from TensorFlow, which this build does not make. A model in ONNX "
+              "keeps its own: surgeon convert-opset converts it.",
+          .metavar = "N",
+          .kind = ValueKind::kInteger};
+}
+
 Option onnxrt_library_option() {
   return {.names = {"--onnxrt-library"},
           .help = "The shared library of ONNX Runtime; default: the first one found.",
@@ -148,6 +167,7 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
        .metavar = "NAME"},
       {.names = {"--save-pb"}, .help = "Save the frozen TensorFlow graph.", .metavar = "FILE"},
       {.names = {"--ckpt"}, .help = "Name of the checkpoint in its folder.", .metavar = "NAME"},
+      opset_option(),
       {.names = {"--pytorch-inputs"},
        .help = "Types and shapes of a TorchScript model's inputs, which it does not keep: {\"x\": "
                "[\"float32\", [1,3,224,224]]}.",
@@ -166,6 +186,7 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
        .choices = {"float64", "stored"}},
       providers_option(),
       onnxrt_library_option(),
+      custom_ops_option(),
       graph_optimization_option(),
   };
 }
@@ -196,13 +217,6 @@ std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendS
   return runners;
 }
 
-void warn_of_runner_options(const ParsedArgs& args, bool is_plan) {
-  if (args.has(kTensorRtRole)) return;
-  for (const char* saving : {"--save-engine", "--save-tactics", "--save-timing-cache"})
-    if (args.has(saving) && !is_plan) log::warning("{} has no effect without {}.", saving, kTensorRtRole);
-  if (args.has(kStrict)) log::warning("{} has no effect without {}.", kStrict, kTensorRtRole);
-}
-
 SessionOptions read_session_options(const ParsedArgs& args) {
   SessionOptions options;
   if (const auto threads = args.integer("--threads"))
@@ -210,6 +224,7 @@ SessionOptions read_session_options(const ParsedArgs& args) {
   if (args.text("--ref-precision") == "stored") options.reference_precision = ReferencePrecision::kStored;
   options.providers = args.list("--providers").value_or(std::vector<std::string>{});
   options.library = args.text("--onnxrt-library").value_or("");
+  options.custom_ops = args.list("--custom-ops").value_or(std::vector<std::string>{});
   options.graph_optimization_level = read_graph_optimization_level(args);
   return options;
 }

@@ -14,6 +14,10 @@ namespace assay::cli {
 /// --providers and --onnxrt-library, for commands that run ONNX Runtime.
 Option providers_option();
 Option onnxrt_library_option();
+/// --custom-ops: libraries of operators for ONNX Runtime.
+Option custom_ops_option();
+/// --opset, which no model in ONNX goes by (check_run_effects, check_convert_effects).
+Option opset_option();
 /// --graph-optimization-level, and what it says. Throws Error for a level that does not exist.
 Option graph_optimization_option();
 std::optional<int> read_graph_optimization_level(const ParsedArgs& args);
@@ -24,10 +28,6 @@ std::optional<int> read_graph_optimization_level(const ParsedArgs& args);
 void add_runner_options(ArgParser& parser, const BackendSet& backends);
 /// The runners in the order of the flags. Warns once when --trt is among them. Throws Error.
 std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendSet& backends);
-/// Warns of options for --trt, which is not among the runners. `is_plan`: the model is an engine's plan,
-/// which --engine runs as
-/// --trt does.
-void warn_of_runner_options(const ParsedArgs& args, bool is_plan);
 SessionOptions read_session_options(const ParsedArgs& args);
 
 }  // namespace assay::cli

@@ -31,7 +31,6 @@ constexpr Unavailable kTensorFlow[] = {
     {"--allow-growth", kNone},
     {"--xla", kNone},
     {"--save-timeline", kOne},
-    {"--opset", kOne},
 };
 
 /// Of `run`, which runs TensorFlow in the user's Python.
@@ -40,7 +39,7 @@ constexpr Unavailable kTensorFlowSettings[] = {
     {"--dynamic-op", kNone},        {"--save-tensorboard", kOne},
     {"--freeze-graph", kNone},      {"--gpu-memory-fraction", kOne},
     {"--allow-growth", kNone},      {"--xla", kNone},
-    {"--save-timeline", kOne},      {"--opset", kOne},
+    {"--save-timeline", kOne},
 };
 
 constexpr Unavailable kPluginReference[] = {{"--pluginref", kNone}};

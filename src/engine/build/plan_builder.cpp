@@ -113,7 +113,23 @@ BuildConfig PlanBuilder::config_inside() const {
 }
 
 std::vector<PassReport> PlanBuilder::run_stage(Model& model, PassStage stage) const {
-  return run_passes(model, passes_of(config_.passes).stage(stage, model.opset()), config_.passes);
+  std::vector<PassReport> reports =
+      run_passes(model, passes_of(config_.passes).stage(stage, model.opset()), config_.passes);
+  if (config_.reports) note_passes(reports);
+  return reports;
+}
+
+void PlanBuilder::note_passes(const std::vector<PassReport>& reports) const {
+  for (const PassReport& r : reports) {
+    const auto known = std::find_if(pass_reports_.begin(), pass_reports_.end(),
+                                    [&](const PassReport& k) { return k.pass == r.pass; });
+    if (known == pass_reports_.end()) {
+      pass_reports_.push_back(r);
+      continue;
+    }
+    known->edits += r.edits;
+    known->seconds += r.seconds;
+  }
 }
 
 /// Runs the passes for known shapes over a model whose types have been inferred.

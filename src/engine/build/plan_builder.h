@@ -104,6 +104,9 @@ class PlanBuilder {
   /// Of the last plan, in the order of its regions; those of bodies that were planned along with it follow.
   const std::vector<RegionReport>& reports() const { return reports_; }
 
+  /// What the passes did to all networks so far, each pass once, in the order in which they first ran.
+  const std::vector<PassReport>& pass_reports() const { return pass_reports_; }
+
   const BuildConfig& config() const { return config_; }
   /// What became of the network's products by config().quantization.
   const QuantizeReport& quantize_report() const { return quantize_report_; }
@@ -122,6 +125,7 @@ class PlanBuilder {
 
   void quantize_network();
   std::vector<PassReport> run_stage(Model& model, PassStage stage) const;
+  void note_passes(const std::vector<PassReport>& reports) const;
   void specialize(Model& model, Trail& trail) const;
   const PassRuns* near_runs(std::span<const Shape> input_shapes) const;
   std::shared_ptr<const Plan> build_from(const std::shared_ptr<Model>& model,
@@ -140,6 +144,7 @@ class PlanBuilder {
   std::list<PassRuns> pass_runs_;  ///< the last first
   QuantizeReport quantize_report_;
   std::vector<RegionReport> reports_;
+  mutable std::vector<PassReport> pass_reports_;
 };
 
 /// True for a plan with parts that are made ready when their shapes are known: in its run.

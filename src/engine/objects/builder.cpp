@@ -169,6 +169,35 @@ void report_choices(AlgorithmSelector& selector, const std::vector<engine::Regio
                                                .scratch_bytes = line.scratch_bytes});
 }
 
+std::string passes_text(const std::vector<PassReport>& reports) {
+  std::string text = "Passes that changed the network:\n";
+  int64_t others = 0;
+  for (const PassReport& r : reports)
+    if (r.edits > 0)
+      text += fmt::format("  {}: {} edit(s), {:.3f} ms\n", r.pass, r.edits, r.seconds * 1e3);
+    else
+      ++others;
+  return text + fmt::format("  {} other(s) found nothing to change\n", others);
+}
+
+/// Where the values of a run lie, and what stays beside the model.
+std::string memory_text(const engine::Plan& plan, size_t plan_count, size_t profile) {
+  int64_t packed = 0, constants = 0, scratch = 0;
+  for (const engine::PlanConstant& c : plan.constants) {
+    constants += static_cast<int64_t>(c.tensor.nbytes());
+    if (c.is_packed()) packed += static_cast<int64_t>(c.tensor.nbytes());
+  }
+  for (const engine::Step& s : plan.steps) scratch = std::max(scratch, s.scratch_bytes);
+  return fmt::format(
+      "Memory plan{}:\n  {} step(s), {} value(s)\n  {} bytes for the values of a run, which share memory "
+      "where their "
+      "lives do not overlap\n  {} bytes of scratch memory for the step that needs most\n  {} bytes of "
+      "constants, {} of "
+      "them packed for their kernels\n",
+      plan_count > 1 ? fmt::format(" of profile {}", profile) : "", plan.steps.size(), plan.values.size(),
+      plan.arena_bytes, scratch, constants, packed);
+}
+
 }  // namespace
 
 Builder::Builder(const Runtime& runtime) : runtime_(runtime.state()) {}
@@ -209,6 +238,7 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   const bool stays = is_open && !saved.is_refittable;
   std::vector<engine::RegionReport> reports;
   bool all_ready = true;
+  summary_.clear();
   const size_t plan_count = std::max<size_t>(1, config.profiles.size());
   for (size_t p = 0; p < plan_count; ++p) {
     engine::PlanKey key = key_of(g, config.profiles.empty() ? nullptr : &config.profiles[p]);
@@ -227,6 +257,7 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
         if (line.chosen)
           for (const std::string& origin : r.origins) saved.preferences.push_back({origin, line.candidate});
     reports.insert(reports.end(), builder->reports().begin(), builder->reports().end());
+    summary_ += memory_text(*plan, plan_count, p);
     // What hangs on unknown values can only be made ready with them.
     all_ready = all_ready && !engine::waits_for_shapes(*plan);
     saved.plans.push_back({std::move(key), config.strips_weights ? nullptr : std::move(plan)});
@@ -239,6 +270,7 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
       });
   if (needs_network) saved.model = network;
   explanation_ = engine::reports_text(reports);
+  summary_ = passes_text(builder->pass_reports()) + summary_;
   for (const QuantizeReport::Kept& k : builder->quantize_report().kept)
     explanation_ += fmt::format("not in 8 bits: {}: {}\n", k.node, k.reason);
   if (!stays) builder.reset();

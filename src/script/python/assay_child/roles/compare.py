@@ -12,6 +12,11 @@ class Role:
         self._script, self._name = scripts.Script(path), function
         self._function = None
 
+    def prepare(self):
+        """Fails for what can be known before there is anything to work on."""
+        values.numpy()
+        self._script.find(self._name, "function")
+
     def compare(self, result0, result1):
         if self._function is None:
             self._function = scripts.callable_of(self._script.find(self._name, "function"))

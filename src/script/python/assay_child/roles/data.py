@@ -13,6 +13,11 @@ class Role:
         self._iterator = None
         self._count = 0
 
+    def prepare(self):
+        """Fails for what can be known before there is anything to work on."""
+        values.numpy()
+        self._script.find(self._name, "function")
+
     def restart(self):
         self._iterator = None
         self._count = 0
