@@ -34,6 +34,11 @@ constexpr Ignored kDevices[] = {{"--device", kOne},
                                 {"--allowGPUFallback", kNone},
                                 {"--buildDLAStandalone", kNone},
                                 {"--layerDeviceTypes", kOne},
+                                {"--adjustForDLA", kNone},
+                                {"--reportCapabilityDLA", kNone},
+                                {"--uint8AsymmetricQuantizationDLA", kNone},
+                                {"--cpuOnly", kNone},
+                                {"--remoteAutoTuningConfig", kOne},
                                 {"--hardwareCompatibilityLevel", kOne},
                                 {"--runtimePlatform", kOne},
                                 {"--maxAuxStreams", kOne},
@@ -61,10 +66,17 @@ constexpr Ignored kSettings[] = {{"--tacticSources", kOne},
                                  {"--tempdir", kOne},
                                  {"--tempfileControls", kOne},
                                  {"--pluginInstanceNorm --pi", kNone},
+                                 {"--nativeInstanceNorm --ni", kNone},
+                                 {"--enablePluginOverride", kNone},
+                                 {"--decomposableAttentions", kOne},
+                                 {"--distributiveIndependence", kNone},
+                                 {"--dumpKernelText", kNone},
                                  {"--asyncFileReader", kNone},
                                  {"--directIO", kNone},
                                  {"--nvtxMode", kOne}};
-constexpr Ignored kSafety[] = {{"--safe", kNone}, {"--consistency", kNone}, {"--restricted", kNone}};
+constexpr Ignored kSafety[] = {
+    {"--safe", kNone}, {"--std", kNone}, {"--consistency", kNone}, {"--restricted", kNone}};
+constexpr Ignored kExplicit[] = {{"--explicitBatch", kNone}, {"--explicitPrecision", kNone}};
 constexpr Ignored kOutput[] = {{"--output", kOne}};
 
 constexpr Reason kIgnored[] = {
@@ -82,6 +94,7 @@ constexpr Reason kIgnored[] = {
     {kTiming, "how thoroughly is measured follows from --builderOptimizationLevel."},
     {kSettings, "the engine of this build has no such setting."},
     {kSafety, "the engine of this build has one mode only."},
+    {kExplicit, "an ONNX model always says its batch and its types itself."},
     {kOutput, "an ONNX model says itself what its outputs are."},
 };
 
@@ -108,6 +121,8 @@ constexpr Ignored kDebug[] = {{"--markDebug", kOne},
 constexpr Ignored kRefits[] = {{"--refitFromOnnx", kOne}, {"--timeRefit", kNone}};
 constexpr Ignored kOthers[] = {
     {"--timeDeserialize", kNone}, {"--getPlanVersionOnly", kNone}, {"--dumpRawBindingsToFile", kNone}};
+constexpr Ignored kTuningChild[] = {{"--tuningResultFile", kOne}};
+constexpr Ignored kSerialized[] = {{"--serialized", kOne}};
 
 constexpr Reason kRefused[] = {
     {kReferences, "bench measures times only. assay run compares results: --load-inputs, --load-outputs."},
@@ -119,6 +134,9 @@ constexpr Reason kRefused[] = {
     {kDebug, "bench measures times only. assay run shows inner tensors: --onnx-outputs, --save-outputs."},
     {kRefits, "bench changes no weights."},
     {kOthers, "bench does not do this."},
+    {kTuningChild,
+     "routes are tried in this process, so that none tells another. --tuningCacheFile has the results."},
+    {kSerialized, "there is no form of a network but the model. --saveEngine saves the plan of the engine."},
 };
 
 std::vector<std::string> split(std::string_view names) {
