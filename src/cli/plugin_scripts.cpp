@@ -68,8 +68,10 @@ std::string plugin_script_of(const std::string& folder) {
 PluginMatches match_plugin_script(const std::string& path, const Model& model) {
   script::PluginScript script(path);
   const script::ScriptPluginMatches found = script.match(model);
-  PluginMatches matches{
-      .name = found.name, .op = found.op, .domain = std::string(canonical_domain(found.domain)), .instances = {}};
+  PluginMatches matches{.name = found.name,
+                        .op = found.op,
+                        .domain = std::string(canonical_domain(found.domain)),
+                        .instances = {}};
   for (const script::ScriptPluginInstance& i : found.instances) {
     PluginInstance& instance = matches.instances.emplace_back();
     instance.inputs = i.inputs;

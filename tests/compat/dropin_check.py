@@ -425,6 +425,14 @@ class Lines(Case):
             part = lambda out: out.split("Overriding")[1].split("[I]")[0]
             self.assertEqual(part(ours), part(theirs))
 
+    def test_the_average_names_every_output(self):
+        self.identity("m.onnx", (1, 2))
+        for words in (("--check-error-stat", "max"), ("--compare", "simple", "l2", "--check-error-stat", "mean")):
+            words = ("run", "m.onnx", "--onnxrt", "--onnxrt", "--iterations", 2, "--check-average", *words)
+            ours, theirs = (run(*words).split("Accuracy Summary")[1] for run in (self.ours, self.theirs))
+            part = lambda out: [line for line in out.splitlines()[1:] if "Runtime" not in line]
+            self.assertEqual(part(ours), part(theirs))
+
     def test_an_identity_names_both_its_tensors(self):
         self.identity("m.onnx", (1, 2))
         self.ours("convert", "m.onnx", "-o", "m.engine")
