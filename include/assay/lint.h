@@ -49,6 +49,8 @@ struct LintOptions {
   /// Called with each finding as it is made, and with a sentence when less than was asked for is checked.
   std::function<void(const Finding&)> on_finding = {};
   std::function<void(const std::string&)> on_warning = {};
+  /// Called with the main graph's inputs when input_shapes has changed them.
+  std::function<void(const std::vector<TensorInfo>&)> on_input_shapes = {};
 };
 
 struct Findings {

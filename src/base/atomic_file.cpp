@@ -78,6 +78,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   // A link keeps pointing where it did: the file it names is replaced.
   if (fs::is_symlink(path_, ec)) path_ = fs::weakly_canonical(path_, ec).string();
   open_temporary(parent_of(path_), fs::path(path_).filename().string(), {});
+  if (exists && st.st_size == 0) find_holder();
 }
 
 AtomicFile::AtomicFile(std::string path, const std::string& folder, const std::string& destination,
@@ -116,6 +117,29 @@ void AtomicFile::open_special() {
   require(!S_ISREG(st.st_mode), ErrorCode::kIo, "cannot write {}: it became another file", path_);
   ::fcntl(special_, F_SETFL, ::fcntl(special_, F_GETFL) & ~O_NONBLOCK);
   buffer_.reserve(kBufferBytes);
+}
+
+/// Only a file that nobody else has open can be leased for writing. Where that cannot be asked (file systems
+/// of other machines, files of others), somebody is supposed to: an empty file has nothing to lose.
+void AtomicFile::find_holder() {
+  Descriptor file(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat st {};
+  if (!file || ::fstat(file.get(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size != 0) return;
+  if (::fcntl(file.get(), F_SETLEASE, F_WRLCK) != 0) held_ = std::move(file);
+}
+
+/// False when there is no holder, or another file has the name by now.
+bool AtomicFile::fill_held() {
+  struct stat mine {
+  }, there{};
+  if (!held_ || ::fstat(held_.get(), &mine) != 0 || ::stat(path_.c_str(), &there) != 0 ||
+      mine.st_ino != there.st_ino || mine.st_dev != there.st_dev)
+    return false;
+  const InterruptDelay delay;
+  check(temporary_->copy_into(held_.get()));
+  if (is_executable_ && ::fchmod(held_.get(), (mine.st_mode & 0777) | (mine.st_mode & 0444U) >> 2) != 0)
+    io_error(errno);
+  return true;
 }
 
 void AtomicFile::io_error(int error) {
@@ -191,7 +215,7 @@ void AtomicFile::set_mode() {
 void AtomicFile::commit() {
   prepare();
   if (temporary_ == nullptr) return;
-  check(temporary_->move_to(path_));
+  if (!fill_held()) check(temporary_->move_to(path_));
   check(temporary_->close());
 }
 

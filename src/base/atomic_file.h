@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.h"
 #include "base/temporary_file.h"
 
 namespace assay {
@@ -16,6 +17,10 @@ namespace assay {
 /// the folder removes (base/temporary_name.h). Permissions and group of a replaced file are kept; before
 /// commit() only this user may open the new one. Parent folders are created. A path such as /dev/stdout that
 /// is not a regular file is written directly; a pipe that nobody reads is refused.
+///
+/// An empty file that somebody holds open, such as one of Python's tempfile, is not replaced, since its
+/// holder would never see the new one: commit() fills it. An error leaves it empty; only a process that is
+/// killed at that moment leaves a part of the bytes.
 class AtomicFile {
  public:
   /// Throws Error (kIo) naming the path and the reason when the place is not writable.
@@ -57,6 +62,8 @@ class AtomicFile {
   void open_temporary(const std::string& folder, const std::string& destination,
                       const TemporaryFile::Options& options);
   void open_special();
+  void find_holder();
+  bool fill_held();
   void set_mode();
   void flush();
   void write_fully(const char* data, size_t bytes);
@@ -67,6 +74,7 @@ class AtomicFile {
   std::string buffer_;
   std::unique_ptr<TemporaryFile> temporary_;  ///< null for a special file
   int special_ = -1;
+  Descriptor held_;  ///< the file at path_, when it is empty and somebody holds it open
   size_t size_ = 0;
   bool is_prepared_ = false, is_executable_ = false;
 };

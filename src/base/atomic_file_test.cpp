@@ -49,6 +49,107 @@ class AtomicFileTest : public testing::Test {
   const fs::path folder_ = temporary_.path();
 };
 
+/// What a reader finds that has the file open since before it was written.
+std::string rest_of(int fd) {
+  char bytes[64];
+  const ssize_t got = ::pread(fd, bytes, sizeof bytes, 0);
+  return got < 0 ? "error" : std::string(bytes, static_cast<size_t>(got));
+}
+
+TEST_F(AtomicFileTest, FillsAnEmptyFileThatSomebodyHoldsOpen) {
+  for (const int flags : {O_RDONLY, O_WRONLY, O_RDWR}) {
+    fs::remove(path("out"));
+    std::ofstream(path("out")).flush();
+    const int holder = ::open(path("out").c_str(), flags | O_CLOEXEC);
+    const int reader = flags == O_WRONLY ? ::open(path("out").c_str(), O_RDONLY | O_CLOEXEC) : ::dup(holder);
+    {
+      AtomicFile file(path("out"));
+      file.write("never");
+    }
+    EXPECT_EQ(rest_of(reader), "");
+    AtomicFile file(path("out"));
+    file.write("new");
+    file.prepare();
+    EXPECT_EQ(rest_of(reader), "");
+    file.commit();
+    EXPECT_EQ(rest_of(reader), "new");
+    EXPECT_EQ(content("out"), "new");
+    ::close(holder);
+    ::close(reader);
+  }
+  EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(AtomicFileTest, ReplacesAnEmptyFileThatNobodyHoldsAndAFullOneInAnyCase) {
+  const auto inode = [&] {
+    struct stat st {};
+    ::stat(path("out").c_str(), &st);
+    return st.st_ino;
+  };
+  std::ofstream(path("out")).flush();
+  fs::create_hard_link(path("out"), path("other"));
+  AtomicFile empty(path("out"));
+  empty.write("new");
+  empty.commit();
+  EXPECT_EQ(content("out"), "new");
+  EXPECT_EQ(content("other"), "");
+  const auto before = inode();
+  const int reader = ::open(path("out").c_str(), O_RDONLY | O_CLOEXEC);
+  AtomicFile full(path("out"));
+  full.write("newer");
+  full.commit();
+  EXPECT_NE(inode(), before);
+  EXPECT_EQ(content("out"), "newer");
+  EXPECT_EQ(rest_of(reader), "new");
+  ::close(reader);
+}
+
+TEST_F(AtomicFileTest, TwoVersionsOfAHeldFileComeOneAfterTheOther) {
+  std::ofstream(path("out")).flush();
+  const int reader = ::open(path("out").c_str(), O_RDONLY | O_CLOEXEC);
+  AtomicFile first(path("out")), last(path("out"));
+  first.write("a long first version");
+  last.write("last");
+  first.commit();
+  EXPECT_EQ(rest_of(reader), "a long first version");
+  last.commit();
+  EXPECT_EQ(rest_of(reader), "last");
+  ::close(reader);
+}
+
+TEST_F(AtomicFileTest, AHeldFileThatIsRenamedMeanwhileIsLeftAlone) {
+  std::ofstream(path("out")).flush();
+  const int reader = ::open(path("out").c_str(), O_RDONLY | O_CLOEXEC);
+  AtomicFile file(path("out"));
+  file.write("new");
+  fs::rename(path("out"), path("moved"));
+  file.commit();
+  EXPECT_EQ(content("out"), "new");
+  EXPECT_EQ(rest_of(reader), "");
+  ::close(reader);
+}
+
+TEST_F(AtomicFileTest, AHeldFileStaysEmptyWhenTheDiskIsFull) {
+  std::ofstream(path("out")).flush();
+  const int reader = ::open(path("out").c_str(), O_RDONLY | O_CLOEXEC);
+  const std::string end = end_of([&] {
+    AtomicFile file(path("out"));
+    file.write(std::string(100000, 'x'));
+    file.prepare();
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{50000, 50000};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+    try {
+      file.commit();
+    } catch (const Error&) {
+      ::_exit(7);
+    }
+  });
+  EXPECT_EQ(end, "exit 7");
+  EXPECT_EQ(fs::file_size(path("out")), 0U);
+  ::close(reader);
+}
+
 TEST_F(AtomicFileTest, AppearsWithItsCommit) {
   write_old();
   AtomicFile file(path("out"));

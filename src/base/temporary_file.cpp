@@ -211,6 +211,14 @@ int TemporaryFile::copy_to(const std::string& path) {
   return copy.move_to(path);
 }
 
+int TemporaryFile::copy_into(int other) const {
+  if (::ftruncate(other, 0) != 0 || ::lseek(other, 0, SEEK_SET) < 0) return errno;
+  int error = copy_contents(fd(), other);
+  if (error == 0 && ::fsync(other) != 0 && errno != EINVAL) error = errno;
+  if (error != 0 && ::ftruncate(other, 0) != 0) return error;
+  return error;
+}
+
 int TemporaryFile::remove_name() {
   if (!has_name_) return 0;
   const int error = ::unlink(path().c_str()) == 0 ? 0 : errno;

@@ -45,6 +45,8 @@ class TemporaryFile {
   /// Gives it another name, in place of what has that; the temporary one still holds. Where the file system
   /// has no second names, it becomes a copy.
   int also_call(const std::string& path);
+  /// Puts its bytes in the place of those of an open file, which is empty when that fails.
+  int copy_into(int other) const;
   /// Takes the temporary name away; the file must have another one.
   int remove_name();
   /// The name stays.

@@ -182,6 +182,12 @@ std::vector<std::string> split_list(std::string_view text) {
     else
       parts.back() += ch;
   }
+  // A blank behind a comma is a habit.
+  for (std::string& part : parts) {
+    constexpr std::string_view kBlanks = " \t\r\n";
+    part.erase(std::min(part.find_last_not_of(kBlanks) + 1, part.size()));
+    part.erase(0, std::min(part.find_first_not_of(kBlanks), part.size()));
+  }
   return parts;
 }
 

@@ -27,6 +27,8 @@ const TensorInfo kFixed{"w", Type::tensor(DType::kFloat32, Dims{Dim(4), Dim(5)})
 TEST(Shapes, ListsAreSplitOutsideOfBracketsAndQuotes) {
   EXPECT_EQ(split_list("a:1x2,b:[3,4],'c,d':5"), (Words{"a:1x2", "b:[3,4]", "'c,d':5"}));
   EXPECT_EQ(split_list(""), Words{""});
+  EXPECT_EQ(split_list("\na:1x2, b:[3, 4] ,' c ':5 "), (Words{"a:1x2", "b:[3, 4]", "' c ':5"}));
+  EXPECT_EQ(split_list(" , "), (Words{"", ""}));
 }
 
 TEST(Shapes, NamesMayHoldColonsAndBothSpellingsAreRead) {

@@ -222,7 +222,10 @@ ArgScanner::Word ArgScanner::classify(const std::string& word) const {
     for (const Word& m : matches) names.push_back(m.name);
     usage_error(fmt::format("ambiguous option: {} could match {}", word, fmt::join(names, ", ")));
   }
-  if (looks_like_negative_number(word) || word.find(' ') != std::string::npos) return {};
+  const size_t blank = word.find(' ');
+  // argparse takes any word with a blank for no option; --name=VALUE is one all the same.
+  const bool has_value = word.starts_with("--") && word.find('=') < blank;
+  if (looks_like_negative_number(word) || (blank != std::string::npos && !has_value)) return {};
   return {Word::Kind::kUnknown, nullptr, word, std::nullopt};
 }
 

@@ -34,6 +34,11 @@ constexpr Ignored kDevices[] = {{"--device", kOne},
                                 {"--allowGPUFallback", kNone},
                                 {"--buildDLAStandalone", kNone},
                                 {"--layerDeviceTypes", kOne},
+                                {"--adjustForDLA", kNone},
+                                {"--reportCapabilityDLA", kNone},
+                                {"--uint8AsymmetricQuantizationDLA", kNone},
+                                {"--cpuOnly", kNone},
+                                {"--remoteAutoTuningConfig", kOne},
                                 {"--hardwareCompatibilityLevel", kOne},
                                 {"--runtimePlatform", kOne},
                                 {"--maxAuxStreams", kOne},
@@ -61,10 +66,17 @@ constexpr Ignored kSettings[] = {{"--tacticSources", kOne},
                                  {"--tempdir", kOne},
                                  {"--tempfileControls", kOne},
                                  {"--pluginInstanceNorm --pi", kNone},
+                                 {"--nativeInstanceNorm --ni", kNone},
+                                 {"--enablePluginOverride", kNone},
+                                 {"--decomposableAttentions", kOne},
+                                 {"--distributiveIndependence", kNone},
+                                 {"--dumpKernelText", kNone},
                                  {"--asyncFileReader", kNone},
                                  {"--directIO", kNone},
                                  {"--nvtxMode", kOne}};
-constexpr Ignored kSafety[] = {{"--safe", kNone}, {"--consistency", kNone}, {"--restricted", kNone}};
+constexpr Ignored kSafety[] = {
+    {"--safe", kNone}, {"--std", kNone}, {"--consistency", kNone}, {"--restricted", kNone}};
+constexpr Ignored kExplicit[] = {{"--explicitBatch", kNone}, {"--explicitPrecision", kNone}};
 constexpr Ignored kOutput[] = {{"--output", kOne}};
 constexpr Ignored kExplicitBatch[] = {{"--explicitBatch", kNone}};
 constexpr Ignored kAttentions[] = {{"--decomposableAttentions", kOne}};
@@ -84,6 +96,7 @@ constexpr Reason kIgnored[] = {
     {kTiming, "how thoroughly is measured follows from --builderOptimizationLevel."},
     {kSettings, "the engine of this build has no such setting."},
     {kSafety, "the engine of this build has one mode only."},
+    {kExplicit, "an ONNX model always says its batch and its types itself."},
     {kOutput, "an ONNX model says itself what its outputs are."},
     {kExplicitBatch, "the shapes of an ONNX model always include the batch."},
     {kAttentions, "the engine plans attention in parts wherever that is faster."},
@@ -112,6 +125,8 @@ constexpr Ignored kIndependence[] = {{"--distributiveIndependence", kNone}};
 constexpr Ignored kKernelText[] = {{"--dumpKernelText", kNone}};
 constexpr Ignored kOthers[] = {
     {"--timeDeserialize", kNone}, {"--getPlanVersionOnly", kNone}, {"--dumpRawBindingsToFile", kNone}};
+constexpr Ignored kTuningChild[] = {{"--tuningResultFile", kOne}};
+constexpr Ignored kSerialized[] = {{"--serialized", kOne}};
 
 constexpr Reason kRefused[] = {
     {kReferences, "bench measures times only. assay run compares results: --load-inputs, --load-outputs."},
@@ -128,6 +143,9 @@ constexpr Reason kRefused[] = {
      "the engine compiles no kernels, so that they have no text. --dumpLayerInfo names the kernel of each "
      "layer."},
     {kOthers, "bench does not do this."},
+    {kTuningChild,
+     "routes are tried in this process, so that none tells another. --tuningCacheFile has the results."},
+    {kSerialized, "there is no form of a network but the model. --saveEngine saves the plan of the engine."},
 };
 
 std::vector<std::string> split(std::string_view names) {

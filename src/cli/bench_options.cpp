@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "cli/bench_ignored.h"
 #include "cli/options/runners.h"
+#include "cli/route_tuning.h"
 #include "engine/plan/file_bytes.h"
 #include "run/calibration.h"
 #include "run/python_parse.h"
@@ -452,6 +453,7 @@ void add_bench_options(ArgParser& parser, bool as_trtexec) {
   add_build_group(parser);
   add_run_group(parser, as_trtexec);
   add_report_group(parser);
+  add_route_options(parser);
   add_ignored_bench_options(parser, as_trtexec);
 }
 

@@ -1,4 +1,10 @@
 // assay bench: how fast a model runs. Under the name trtexec it is the whole program.
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "base/log.h"
 #include "bench/bench.h"
 #include "cli/bench_options.h"
 #include "cli/command.h"
@@ -6,15 +12,98 @@
 #include "cli/option_paths.h"
 #include "cli/options/logging.h"
 #include "cli/registries.h"
+#include "cli/route_tuning.h"
 
 namespace assay::cli::command_bench {
 namespace {
 
-int run(CommandContext& context) {
-  bench::Options options = read_bench_options(context.args(), is_trtexec(context.invocation()));
+/// The options as a run of the benchmark.
+bench::Options read_options(const CommandContext& context, const ParsedArgs& args) {
+  bench::Options options = read_bench_options(args, is_trtexec(context.invocation()));
   options.backend_set = &context.registries().backends;
   context.registries().give_to(options.session);
-  check_option_paths(context.args(), check_bench_effects(context.args(), options));
+  return options;
+}
+
+/// What a tuning of build routes cannot use.
+void check_tuned(const bench::Options& options) {
+  require(options.plan.empty(), ErrorCode::kInvalidArgument,
+          "{} is a plan, which is built already: build routes are tried on an ONNX model", options.plan);
+  require(!options.skips_inference, ErrorCode::kInvalidArgument,
+          "build routes are compared by their times, which --skipInference leaves out");
+  require(options.backends == std::vector<std::string>{"engine"}, ErrorCode::kInvalidArgument,
+          "build routes are those of the engine: --backends cannot name others");
+}
+
+int tune(CommandContext& context, const ParsedArgs& args, const RouteTuning& tuning,
+         const RouteKnobs& knobs) {
+  bench::Options options = read_options(context, args);
+  check_tuned(options);
+  check_option_paths(args, check_bench_effects(args, options));
+  const std::string best_plan = std::exchange(options.save_plan, "");
+  std::shared_ptr<Engine> last;
+  const auto measure = [&](const BuildRoute& route, size_t number) {
+    bench::Options one = options;
+    apply_route(route, one.build);
+    if (tuning.saves_all) one.save_plan = fmt::format("{}.iter{}", best_plan, number);
+    const bench::Result result = bench::run_bench(one, context.invocation().command_line);
+    last = result.backends.front().engine;
+    double milliseconds = 0;
+    for (const bench::Row& row : result.rows) milliseconds += row.latency.median;
+    return milliseconds;
+  };
+  const auto keep = [&](size_t number) {
+    if (best_plan.empty()) return;
+    log::info("Saving the engine of route {} to {}", number, best_plan);
+    last->save(best_plan);
+  };
+  context.announce();
+  tune_routes(tuning, knobs, words_of(args), measure, keep);
+  return 0;
+}
+
+/// Goes on with a tuning whose cache has the command line that it was begun with.
+int resume(CommandContext& context, const RouteTuning& given, const RouteKnobs& knobs) {
+  for (const Option* option : context.args().given())
+    require(option->names.front() == "--continue" || option->names.front() == "--tuning-cache-file",
+            ErrorCode::kInvalidArgument, "--continue takes everything from {}; {} cannot be given with it",
+            given.cache, option->label());
+  ArgParser parser(context.invocation().program, "");
+  add_bench_options(parser, is_trtexec(context.invocation()));
+  add_logging_options(parser);
+  const std::vector<std::string> words = words_of_tuning_cache(given.cache);
+  const ParsedArgs args = parser.parse(words);
+  require(args.unrecognized().empty(), ErrorCode::kInvalidArgument,
+          "{}: the command that it was begun with has the option {}, which {} does not", given.cache,
+          args.unrecognized().empty() ? "" : args.unrecognized().front(), context.invocation().program);
+  RouteTuning tuning = read_route_tuning(args);
+  require(tuning.tunes(), ErrorCode::kInvalidArgument,
+          "{} is not the cache of a tuning: its command tries no routes", given.cache);
+  tuning.cache = given.cache;
+  tuning.continues = true;
+  return tune(context, args, tuning, knobs);
+}
+
+int run(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const RouteKnobs knobs(*context.registries().tactics, *context.registries().passes);
+  const RouteTuning tuning = read_route_tuning(args);
+  if (tuning.shows_knobs) {
+    log::print(knobs.json("--helpBuildRoute", tuning.shown_knob));
+    return 0;
+  }
+  if (tuning.continues) return resume(context, tuning, knobs);
+  if (tuning.dry) {
+    size_t number = 0;
+    for (const BuildRoute& route :
+         expand_routes(knobs.parse("--tuneBuildRoutes", tuning.expression), tuning.search))
+      log::print(fmt::format("[{}] {}\n", number++, route_text(route)));
+    return 0;
+  }
+  if (tuning.tunes()) return tune(context, args, tuning, knobs);
+  bench::Options options = read_options(context, args);
+  apply_set_route(args, knobs, options.build);
+  check_option_paths(args, check_bench_effects(args, options));
   context.announce();
   bench::run_bench(options, context.invocation().command_line);
   return 0;

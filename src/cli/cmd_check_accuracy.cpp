@@ -1,5 +1,7 @@
 // assay check accuracy: saved accuracy results against other thresholds.
 #include <algorithm>
+#include <functional>
+#include <optional>
 
 #include "base/log.h"
 #include "base/python_repr.h"
@@ -9,6 +11,7 @@
 #include "cli/options/output_names.h"
 #include "compare/comparison_text.h"
 #include "run/accuracy_results.h"
+#include "script/compare_script.h"
 
 namespace assay::cli::command_check_accuracy {
 namespace {
@@ -23,7 +26,10 @@ void add_options(ArgParser& parser) {
   parser.add_group("Comparison").options = {
       compare_option(),
       {.names = {"--compare-func-script"},
-       .refusal = "thresholds of a script's own are not known here. Use the functions of --compare."},
+       .help = "An object of this script in Python (compare_outputs, unless it is named) says what is "
+               "compared with "
+               "which thresholds, by its method thresholds_for().",
+       .metavar = "FILE[:NAME]"},
       {.names = {"--show-heatmaps"},
        .arity = Arity::kNone,
        .refusal = "saved results hold no tensors to draw."},
@@ -46,6 +52,7 @@ bool has_thresholds(const ParsedArgs& args) {
   const auto given = args.given();
   return std::any_of(given.begin(), given.end(), [](const Option* option) {
     return option->names_what == Names::kOutputs || option->names.front() == "--compare" ||
+           option->names.front() == "--compare-func-script" ||
            option->names.front() == "--infinities-compare-equal";
   });
 }
@@ -57,10 +64,11 @@ std::string fields_text(const AccuracyResults& results) {
   return "[" + text + "]";
 }
 
-/// The first saved comparison of the function that is left.
-SavedAccuracy take(const Comparison& function, AccuracyResults& left, const AccuracyResults& all) {
+/// The first saved comparison with these metrics that is left.
+SavedAccuracy take(const std::vector<std::string>& fields, AccuracyResults& left,
+                   const AccuracyResults& all) {
   const auto it = std::find_if(left.begin(), left.end(), [&](const SavedAccuracy& saved) {
-    return saved.function == function.function() && !saved.metric_fields().empty();
+    return !saved.metric_fields().empty() && metric_fields(saved.function) == fields;
   });
   if (it == left.end())
     log::critical(ErrorCode::kInvalidArgument,
@@ -68,7 +76,7 @@ SavedAccuracy take(const Comparison& function, AccuracyResults& left, const Accu
                   "Note: the saved results contain these metric fields: {}. If these results came from a "
                   "custom comparison "
                   "function, its threshold type is reachable via --compare-func-script.",
-                  python_list_repr(metric_fields(function.function())), fields_text(all));
+                  python_list_repr(fields), fields_text(all));
   SavedAccuracy saved = std::move(*it);
   left.erase(it);
   return saved;
@@ -92,24 +100,26 @@ void check_threshold(const Threshold& threshold, const OutputResult& result) {
         "Note: run the comparison again with --check-error-stat quantile, or choose another statistic.");
 }
 
-/// Puts the function's thresholds in the place of those that were saved.
-void rethreshold(SavedAccuracy& saved, const Comparison& function) {
+using ThresholdFor = std::function<Threshold(const std::string& output)>;
+
+/// Puts these thresholds in the place of those that were saved.
+void rethreshold(SavedAccuracy& saved, const ThresholdFor& threshold_for) {
   for (SavedAccuracy::Pair& pair : saved.pairs)
     for (auto& iteration : pair.iterations)
       for (OutputResult& result : iteration) {
-        const Threshold threshold = function.threshold_for(result.output);
+        const Threshold threshold = threshold_for(result.output);
         check_threshold(threshold, result);
         result.threshold = threshold;
         result.passed = result.metrics.index() == 0 || meets(saved.function, result.metrics, threshold);
       }
 }
 
-void require_statistic(const Comparison& function, const AccuracyResults& results) {
+void require_statistic(const ThresholdFor& threshold_for, const AccuracyResults& results) {
   for (const SavedAccuracy& saved : results)
     for (const SavedAccuracy::Pair& pair : saved.pairs)
       for (const auto& iteration : pair.iterations)
         for (const OutputResult& result : iteration) {
-          const Threshold threshold = function.threshold_for(result.output);
+          const Threshold threshold = threshold_for(result.output);
           const auto* simple = std::get_if<SimpleThreshold>(&threshold);
           if (simple != nullptr && simple->check_error_stat == ErrorStat::kElemwise)
             log::critical(
@@ -120,6 +130,81 @@ void require_statistic(const Comparison& function, const AccuracyResults& result
                 "quantile), or "
                 "re-run the comparison from saved raw outputs (run --save-outputs / --load-outputs).");
         }
+}
+
+void log_ignored(const AccuracyResults& left) {
+  for (const SavedAccuracy& ignored : left)
+    log::info("Ignoring saved comparison with metric fields {}: no matching threshold was requested.",
+              python_list_repr(ignored.metric_fields()));
+}
+
+std::vector<std::string> output_names(const AccuracyResults& results) {
+  std::vector<std::string> names;
+  for (const SavedAccuracy& saved : results)
+    for (const SavedAccuracy::Pair& pair : saved.pairs)
+      for (const auto& iteration : pair.iterations)
+        for (const OutputResult& result : iteration)
+          if (std::find(names.begin(), names.end(), result.output) == names.end())
+            names.push_back(result.output);
+  return names;
+}
+
+/// Nothing for one that judges by a method of its own.
+std::optional<Threshold> known_threshold(const script::ScriptThreshold& t) {
+  if (t.value) return MetricThreshold{*t.value};
+  if (!t.statistic) return std::nullopt;
+  const auto statistic = error_stat_from_name(*t.statistic);
+  if (!statistic)
+    log::critical(ErrorCode::kInvalidArgument,
+                  "Invalid choice for check_error_stat: {}.\n"
+                  "Note: Valid choices are: ['max', 'mean', 'median', 'quantile']",
+                  *t.statistic);
+  return SimpleThreshold{
+      .check_error_stat = *statistic, .atol = t.atol.value_or(0.0), .rtol = t.rtol.value_or(0.0)};
+}
+
+/// A threshold in Python decides on each result.
+void judge_by_script(SavedAccuracy& saved, script::CompareScript& script) {
+  for (SavedAccuracy::Pair& pair : saved.pairs)
+    for (auto& iteration : pair.iterations)
+      for (OutputResult& result : iteration) {
+        if (result.metrics.index() == 0) check_threshold(std::monostate{}, result);
+        result.passed = script.passes(result.output, metric_values(saved.function, result));
+      }
+}
+
+/// The saved comparison that a script's object is about, with its thresholds.
+AccuracyResults select_by_script(const ParsedArgs& args, const std::string& word, AccuracyResults saved) {
+  if (args.has("--compare"))
+    log::warning(
+        "Argument: '--compare/--compare-func' will be ignored since '--compare-func-script' was provided.");
+  const script::Reference reference = script::parse_reference(word, script::CompareScript::kDefaultFunction);
+  script::CompareScript script(reference);
+  const std::vector<std::string> outputs = output_names(saved);
+  if (outputs.empty()) return {};
+  const std::vector<script::ScriptThreshold> thresholds = script.thresholds(outputs);
+  const AccuracyResults all = saved;
+  AccuracyResults selected;
+  selected.push_back(take(thresholds.front().fields, saved, all));
+  log_ignored(saved);
+  if (!known_threshold(thresholds.front())) {
+    for (const char* option : {"--check-average", "--save-accuracy-results"})
+      if (args.has(option))
+        log::critical(ErrorCode::kInvalidArgument,
+                      "{} cannot be combined with {}, whose thresholds judge by a method of their own: there "
+                      "is no number "
+                      "to hold a mean against or to save.",
+                      option, reference.str());
+    judge_by_script(selected.front(), script);
+    return selected;
+  }
+  const ThresholdFor threshold_for = [&](const std::string& output) {
+    const auto at = std::find(outputs.begin(), outputs.end(), output) - outputs.begin();
+    return known_threshold(thresholds[static_cast<size_t>(at)]).value_or(Threshold());
+  };
+  require_statistic(threshold_for, selected);
+  rethreshold(selected.front(), threshold_for);
+  return selected;
 }
 
 /// The saved comparisons that are asked for, with the thresholds that are asked for.
@@ -136,15 +221,16 @@ AccuracyResults select(const ParsedArgs& args, AccuracyResults saved) {
           "Results of `indices` hold a verdict and no numbers, so there is nothing to hold against other "
           "thresholds. Leave --compare out to see the saved verdicts, or run the comparison again on saved "
           "outputs (run --save-outputs / --load-outputs).");
-    selected.push_back(take(*function, saved, all));
+    selected.push_back(take(metric_fields(function->function()), saved, all));
     taken.push_back(function.get());
   }
-  for (const SavedAccuracy& ignored : saved)
-    log::info("Ignoring saved comparison with metric fields {}: no matching threshold was requested.",
-              python_list_repr(ignored.metric_fields()));
+  log_ignored(saved);
   for (size_t i = 0; i < selected.size(); ++i) {
-    require_statistic(*taken[i], {selected[i]});
-    rethreshold(selected[i], *taken[i]);
+    const ThresholdFor threshold_for = [&](const std::string& output) {
+      return taken[i]->threshold_for(output);
+    };
+    require_statistic(threshold_for, {selected[i]});
+    rethreshold(selected[i], threshold_for);
   }
   return selected;
 }
@@ -176,7 +262,10 @@ int run(CommandContext& context) {
     log::critical(e.code(), "{}", e.what());
   }
   // Without thresholds of one's own, those that were saved decide.
-  if (has_thresholds(args)) results = select(args, std::move(results));
+  if (const auto script = args.text("--compare-func-script"))
+    results = select_by_script(args, *script, std::move(results));
+  else if (has_thresholds(args))
+    results = select(args, std::move(results));
   bool passed = true;
   int64_t iterations = 0;
   for (SavedAccuracy& saved : results) {

@@ -9,6 +9,7 @@
 #include "cli/options/model.h"
 #include "cli/options/runners.h"
 #include "cli/registries.h"
+#include "graph/metadata_text.h"
 #include "run/loader_cache.h"
 
 namespace assay::cli::command_check_lint {
@@ -109,6 +110,12 @@ int run(CommandContext& context) {
   options.needs_data = !data.load_inputs.empty() || data.script;
   options.on_finding = log_finding;
   options.on_warning = [](const std::string& text) { log::warning("{}", text); };
+  options.on_input_shapes = [](const std::vector<TensorInfo>& inputs) {
+    MetadataText text;
+    for (const TensorInfo& i : inputs)
+      text.add(i.name, i.type.dtype, i.type.is_tensor() ? i.type.dims : std::nullopt);
+    log::info("Overriding input shapes to:\n{}", text.str());
+  };
   log::info("Loading model: {}", options.path);
   const lint::Findings findings = lint::lint_model(options);
   if (const auto path = args.text("-o")) save(findings, *path);

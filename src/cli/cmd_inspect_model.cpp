@@ -25,6 +25,8 @@
 #include "passes/unbounded_dds.h"
 #include "run/model_loader.h"
 #include "run/results.h"
+#include "run/script_parts.h"
+#include "script/network_script.h"
 #include "tensor/statistics.h"
 
 namespace assay::cli::command_inspect_model {
@@ -58,6 +60,9 @@ void add_display_options(ArgParser& parser) {
       {.names = {"--combine-tensor-info"},
        .help = "Of a plan: add least, largest and mean element of the tensors that this file of results has.",
        .metavar = "FILE"},
+      {.names = {"--trt-network-func-name"},
+       .help = "Of a network script: the function that makes the network; default: load_network.",
+       .metavar = "NAME"},
       {.names = {"--json"}, .help = "Write these counts to this file; implies --stats.", .metavar = "FILE"},
   };
 }
@@ -241,15 +246,28 @@ int show_engine(const ParsedArgs& args, const std::string& path, const Registrie
   return 0;
 }
 
-void print_model(const ParsedArgs& args, Model& model) {
+void print_model(const ParsedArgs& args, Model& model, bool is_network) {
   if (shows(args, "text"))
     show_text(args, model);
-  else if (args.has("--display-as"))
+  else if (args.has("--display-as") || is_network)
     log::info("==== TensorRT Network ====\n{}",
               network_text(describe_network(model, read_text_options(args))));
   else
     log::info("==== ONNX Model ====\n{}", model_text(model, read_text_options(args)));
   if (args.has("--list-unbounded-dds")) list_unbounded_dds(model);
+}
+
+/// The model of a file, or the network that a script makes.
+std::shared_ptr<Model> load(const ParsedArgs& args, const ModelOptions& options,
+                            const Registries& registries) {
+  if (options.network_script.empty()) return load_onnx_model(args, options.path, registries.ops);
+  for (const char* option : {"--external-data-dir", "--ignore-external-data", "--fp-to-fp16"})
+    if (args.has(option))
+      log::warning("{} is about ONNX files; of a network script it changes nothing.", option);
+  const std::shared_ptr<Model> model = script_network(script::parse_reference(
+      options.network_script, args.text("--trt-network-func-name").value_or(script::kNetworkFunction)))();
+  if (args.has("--shape-inference")) infer_known_shapes(*model);
+  return model;
 }
 
 int run(CommandContext& context) {
@@ -259,7 +277,9 @@ int run(CommandContext& context) {
   if (options.is_plan) return show_engine(args, options.path, context.registries());
   if (args.has("--combine-tensor-info"))
     log::warning("--combine-tensor-info is about plans; of an ONNX model it shows nothing.");
-  const std::shared_ptr<Model> model = load_onnx_model(args, options.path, context.registries().ops);
+  if (args.has("--trt-network-func-name") && options.network_script.empty())
+    log::warning("--trt-network-func-name is about network scripts; {} is none.", options.path);
+  const std::shared_ptr<Model> model = load(args, options, context.registries());
   if (!options.input_shapes.empty()) {
     const TopologicalScope sorted(*model);
     for (const InputShape& shape : options.input_shapes) set_input_shape(*model, shape.name, shape.dims);
@@ -268,7 +288,7 @@ int run(CommandContext& context) {
   if (wants_viewer(args))
     show_page(args, [&](const PageSink& sink) { write_model_page(*model, options.path, sink); });
   else
-    print_model(args, *model);
+    print_model(args, *model, /*is_network=*/!options.network_script.empty());
   if (!wants_viewer(args) && !args.is_upstream() && !shows(args, "text"))
     log::info("==== Model Metadata ====\n{}", metadata_text(*model, read_text_options(args).attrs));
   if (args.has("--stats") || args.has("--json")) show_stats(args, *model);

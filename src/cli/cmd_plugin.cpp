@@ -3,16 +3,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "base/atomic_file.h"
 #include "base/log.h"
-#include "base/mapped_file.h"
 #include "base/python_repr.h"
 #include "cli/cmd_plugin.h"
 #include "cli/options/data_loader.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
+#include "cli/plugin_scripts.h"
 #include "cli/registries.h"
 #include "graph/export.h"
 #include "ops/infer.h"
@@ -37,10 +38,12 @@ void add_common_options(ArgParser& parser) {
 }
 
 Option plugin_dir_option() {
-  return {.names = {"--plugin-dir"},
-          .help = "The folder of the plugins: a folder each, named after it, with the file pattern.yaml.",
-          .metavar = "DIR",
-          .required = true};
+  return {
+      .names = {"--plugin-dir"},
+      .help =
+          "The folder of the plugins: a folder each, named after it, with a file pattern.yaml or pattern.py.",
+      .metavar = "DIR",
+      .required = true};
 }
 
 void add_search_options(ArgParser& parser, bool can_save) {
@@ -117,18 +120,6 @@ std::vector<std::string> chosen_plugins(const ParsedArgs& args, const fs::path& 
     });
   }
   return names;
-}
-
-PluginPattern read_pattern(const fs::path& folder) {
-  std::error_code ec;
-  if (!fs::exists(folder / kPatternFile, ec))
-    log::critical(
-        ErrorCode::kUnsupported,
-        "The plugin {} has only a {}, and this build runs no Python. Describe the pattern in a file {} "
-        "beside "
-        "it (docs/plugins.md), or find the matches with Polygraphy: its config.yaml can be used here.",
-        folder.filename().string(), kPythonPatternFile, kPatternFile);
-  return load_plugin_pattern(folder.string());
 }
 
 void change_outputs(const ParsedArgs& args, Model& model) {
@@ -208,12 +199,14 @@ std::vector<PluginMatches> find_plugin_matches(const ParsedArgs& args, const std
   std::shared_ptr<Model> model;
   for (const std::string& plugin : chosen_plugins(args, dir)) {
     log::info("checking {} in model", plugin);
-    const PluginPattern pattern = read_pattern(dir / plugin);
+    const std::string folder = (dir / plugin).string(), script = plugin_script_of(folder);
+    std::optional<PluginPattern> pattern;
+    if (script.empty()) pattern = load_plugin_pattern(folder);
     if (model == nullptr) {
       model = load_plugin_model(args, path, registries);
       infer_shapes(*model, {.on_problem = [](const Node&, const std::string&) {}});
     }
-    found.push_back(match_plugin(pattern, *model, claims));
+    found.push_back(pattern ? match_plugin(*pattern, *model, claims) : match_plugin_script(script, *model));
     counts.emplace_back(plugin, found.back().instances.size());
   }
   report_overlaps(claims);
@@ -234,17 +227,15 @@ std::string plugin_config_beside(const std::string& model_path) {
 }
 
 void refuse_own_replacement(const ParsedArgs& args, const std::string& plugin) {
-  const fs::path dir = existing_plugin_dir(args);
-  const fs::path script = dir / plugin / kPythonPatternFile;
-  std::error_code ec;
-  if (!fs::exists(script, ec) || fs::exists(dir / plugin / kPatternFile, ec)) return;
-  const std::shared_ptr<const MappedFile> text = MappedFile::open(script.string());
-  if (text->bytes().find("replace_with_plugin") != std::string_view::npos)
-    log::critical(
-        ErrorCode::kUnsupported,
-        "The plugin {} replaces by a Python function of its own, replace_with_plugin in {}, and this build "
-        "runs no Python. Describe the plugin in a file {} beside it (docs/plugins.md), or use Polygraphy.",
-        plugin, script.string(), kPatternFile);
+  const std::string script = plugin_script_of((existing_plugin_dir(args) / plugin).string());
+  if (script.empty() || !script::PluginScript(script).has_replacement()) return;
+  log::critical(ErrorCode::kUnsupported,
+                "The plugin {} replaces by a Python function of its own, replace_with_plugin in {}, which "
+                "`plugin replace` "
+                "calls; here many ways to replace are tried, without Python. Describe the plugin in a file "
+                "{} beside it "
+                "(docs/plugins.md).",
+                plugin, script, kPatternFile);
 }
 
 namespace command_plugin {
@@ -280,19 +271,56 @@ void replace_all(PluginReplacer& replacer, const PluginMatches& plugin) {
     log::warning("Warning: not all instances of {} were replaced!", plugin.name);
 }
 
+/// Plugin after plugin; those that replace in a way of their own get the model as it is by then.
+class Replacing {
+ public:
+  Replacing(std::shared_ptr<Model> model, fs::path dir, const Registries& registries)
+      : model_(std::move(model)), dir_(std::move(dir)), registries_(registries) {}
+
+  void replace(const PluginMatches& plugin) {
+    const std::string path = plugin_script_of((dir_ / plugin.name).string());
+    if (!path.empty()) {
+      script::PluginScript script(path);
+      if (script.has_replacement()) return replace_by(script, plugin);
+    }
+    if (!replacer_) replacer_.emplace(*model_);
+    replace_all(*replacer_, plugin);
+  }
+
+  std::shared_ptr<Model> finish() {
+    if (replacer_) replacer_->finish();
+    replacer_.reset();
+    return model_;
+  }
+
+ private:
+  void replace_by(script::PluginScript& script, const PluginMatches& plugin) {
+    finish();
+    script::PluginScript::Replaced replaced = replace_by_script(script, *model_, plugin, registries_);
+    model_ = std::move(replaced.model);
+    log::info("replaced {} instances of {} plugin", replaced.count, plugin.name);
+    if (replaced.count != static_cast<int64_t>(plugin.instances.size()))
+      log::warning("Warning: not all instances of {} were replaced!", plugin.name);
+  }
+
+  std::shared_ptr<Model> model_;
+  fs::path dir_;
+  const Registries& registries_;
+  std::optional<PluginReplacer> replacer_;
+};
+
 int run_replace(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const std::string path = read_path(args);
-  existing_plugin_dir(args);
-  const std::shared_ptr<Model> model = load_plugin_model(args, path, context.registries());
+  const fs::path dir = existing_plugin_dir(args);
+  std::shared_ptr<Model> model = load_plugin_model(args, path, context.registries());
   const std::string config = args.text("--config").value_or(beside(path, "config.yaml"));
   const std::vector<PluginMatches> plugins = load_plugin_config(config);
-  for (const PluginMatches& plugin : plugins) refuse_own_replacement(args, plugin.name);
   with_context([&] { return "in " + config; },
                [&] {
-                 PluginReplacer replacer(*model);
-                 for (const PluginMatches& plugin : plugins) replace_all(replacer, plugin);
-                 replacer.finish();
+                 Replacing replacing(std::move(model), dir, context.registries());
+                 for (const PluginMatches& plugin : plugins) replacing.replace(plugin);
+                 model = replacing.finish();
                });
   save_model(*model, args.text("-o").value_or(beside(path, "replaced.onnx")));
   return 0;

@@ -26,7 +26,7 @@ std::vector<PluginMatches> find_plugin_matches(const ParsedArgs& args, const std
 void save_plugin_matches(const std::vector<PluginMatches>& found, const std::string& path);
 /// Where it is unless a path is given.
 std::string plugin_config_beside(const std::string& model_path);
-/// Throws Error for a plugin whose own way of replacing is Python, which cannot be run.
+/// Throws Error for a plugin whose own way of replacing is Python, for who tries many replacements.
 void refuse_own_replacement(const ParsedArgs& args, const std::string& plugin);
 
 }  // namespace assay::cli

@@ -80,10 +80,13 @@ int run_reconstruct(CommandContext& context) {
   const int64_t seed = require_at_least("--seed", args.integer("--seed").value_or(kDefaultSeed), 0);
   context.announce();
   const ResidentMemoryLimit limit;
-  const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
+  const std::shared_ptr<Model> model = load_unconverted_model(args, path, context.registries().ops);
   log_model("Original Model", *model);
   with_context([&] { return "in " + path; },
-               [&] { reconstruct_weights(*model, static_cast<uint64_t>(seed)); });
+               [&] {
+                 reconstruct_weights(*model, static_cast<uint64_t>(seed));
+                 convert_loaded_model(args, *model);
+               });
   save_edited_model(args, *model);
   return 0;
 }

@@ -349,7 +349,7 @@ const OutputSummary* find_output(const FunctionSummary& f, const std::string& na
   return nullptr;
 }
 
-void print_average_summary(const PairSummary& pair, const std::string& notes) {
+void print_average_summary(const PairSummary& pair, const std::string& notes, Passing passing) {
   const std::vector<std::string> names = output_names(pair);
   std::vector<bool> passed;
   for (const std::string& name : names) {
@@ -374,9 +374,10 @@ void print_average_summary(const PairSummary& pair, const std::string& notes) {
                                std::get<MetricThreshold>(shown[0].second->threshold)));
       continue;
     }
-    const bool has_lines = std::any_of(shown.begin(), shown.end(), [&](const auto& s) {
-      return std::holds_alternative<double>(s.second->mean) || !average_passes(*s.first, *s.second);
-    });
+    const bool has_lines =
+        passing == Passing::kNamed || std::any_of(shown.begin(), shown.end(), [&](const auto& s) {
+          return std::holds_alternative<double>(s.second->mean) || !average_passes(*s.first, *s.second);
+        });
     if (!has_lines) continue;
     log::message(severity, "{} | {}:", names[i], passed[i] ? "PASSED" : "FAILED");
     const log::Indent deeper;
@@ -386,8 +387,9 @@ void print_average_summary(const PairSummary& pair, const std::string& notes) {
 
 }  // namespace
 
-void print_summary(const PairSummary& pair, Aggregation aggregation, const std::string& notes) {
-  if (aggregation == Aggregation::kAverage) return print_average_summary(pair, notes);
+void print_summary(const PairSummary& pair, Aggregation aggregation, const std::string& notes,
+                   Passing passing) {
+  if (aggregation == Aggregation::kAverage) return print_average_summary(pair, notes, passing);
   const auto passed = static_cast<double>(pair.passed_iterations),
              total = static_cast<double>(pair.iterations);
   log::message(pair.passed_iterations == pair.iterations ? Severity::kFinish : Severity::kError,

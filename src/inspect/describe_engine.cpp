@@ -1,6 +1,9 @@
 // An engine as plain data.
 #include <fmt/format.h>
 
+#include <map>
+#include <tuple>
+
 #include "assay/inspect.h"
 #include "engine/objects/state.h"
 
@@ -24,7 +27,32 @@ std::vector<PlanValueDescription> describe_values(const engine::Plan& plan, cons
   return list;
 }
 
-PlanLayerDescription describe_step(const engine::Plan& plan, const engine::Step& step) {
+/// Whose memory a value is: an input's of the plan, or what a step has written last; several may share it,
+/// under other names and shapes.
+class Owners {
+ public:
+  explicit Owners(const engine::Plan& plan) : plan_(plan) { note(plan.inputs); }
+  void note(const std::vector<int32_t>& written) {
+    for (const int32_t id : written)
+      if (id >= 0) by_place_[place(id)] = id;
+  }
+  /// The value itself when nobody has written it.
+  const engine::PlanValue& of(int32_t id) const {
+    const auto it = by_place_.find(place(id));
+    return plan_.values[static_cast<size_t>(it == by_place_.end() ? id : it->second)];
+  }
+
+ private:
+  using Place = std::tuple<engine::Storage, int32_t, int64_t>;
+  Place place(int32_t id) const {
+    const engine::PlanValue& v = plan_.values[static_cast<size_t>(id)];
+    return {v.storage, v.slot, v.offset};
+  }
+  const engine::Plan& plan_;
+  std::map<Place, int32_t> by_place_;
+};
+
+PlanLayerDescription describe_step(const engine::Plan& plan, const engine::Step& step, const Owners& owners) {
   PlanLayerDescription layer{.name = engine::step_name(step),
                              .tactic = std::string(step.tactic),
                              .inputs = describe_values(plan, step.inputs),
@@ -34,6 +62,9 @@ PlanLayerDescription describe_step(const engine::Plan& plan, const engine::Step&
                              .parameters = {}};
   for (const auto& [name, value] : step.parameters.entries())
     layer.parameters.push_back(engine::parameter_text(name, value));
+  // A copy writes an output that is another value under a second name.
+  if (step.tactic == "copy" && step.inputs.size() == 1 && layer.inputs.size() == 1)
+    layer.inputs[0].name = owners.of(step.inputs[0]).name;
   return layer;
 }
 
@@ -60,8 +91,12 @@ EngineDescription describe(const Engine& engine, const DescribeOptions& options)
                       .plan_count = plans.size(),
                       .layer_count = plan != nullptr ? plan->steps.size() : 0,
                       .shown = options};
-  if (options.layers && plan != nullptr)
-    for (const engine::Step& step : plan->steps) d.layers.push_back(describe_step(*plan, step));
+  if (!options.layers || plan == nullptr) return d;
+  Owners owners(*plan);
+  for (const engine::Step& step : plan->steps) {
+    d.layers.push_back(describe_step(*plan, step, owners));
+    owners.note(step.outputs);
+  }
   return d;
 }
 

@@ -96,6 +96,10 @@ void Linter::override_shapes() {
       if (v->type.is_tensor()) v->type.dims = dims;
   for (const auto& v : model_->graph->values())
     if (v->producer() != nullptr) v->type.dims.reset();
+  if (!options_.on_input_shapes) return;
+  std::vector<TensorInfo> changed;
+  for (const Value* v : model_->graph->inputs) changed.push_back({v->name(), v->type});
+  options_.on_input_shapes(changed);
 }
 
 /// The inputs that data can be made for.

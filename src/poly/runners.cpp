@@ -121,11 +121,7 @@ ExecutionContext& TrtRunner::context() {
   return *context_;
 }
 
-std::vector<TensorInfo> TrtRunner::get_input_metadata_impl() {
-  std::vector<TensorInfo> infos;
-  for (const IoTensor& t : engine_->inputs()) infos.push_back({t.name, t.type});
-  return infos;
-}
+std::vector<TensorInfo> TrtRunner::get_input_metadata_impl() { return inputs_in_profile(*engine_, profile_); }
 
 TensorList TrtRunner::infer_impl(const TensorList& inputs) {
   std::vector<Tensor> feed;

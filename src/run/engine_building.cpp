@@ -266,7 +266,7 @@ class EngineSession final : public Session {
   EngineSession(std::shared_ptr<Runtime> runtime, const std::shared_ptr<Engine>& engine, size_t profile)
       : runtime_(std::move(runtime)), context_(engine->create_execution_context()) {
     context_->set_optimization_profile(profile);
-    for (const IoTensor& t : engine->inputs()) inputs_.push_back({t.name, t.type});
+    inputs_ = inputs_in_profile(*engine, profile);
     for (const IoTensor& t : engine->outputs()) outputs_.push_back({t.name, t.type});
   }
   const std::vector<TensorInfo>& inputs() const override { return inputs_; }
@@ -287,6 +287,21 @@ class EngineSession final : public Session {
 };
 
 }  // namespace
+
+std::vector<TensorInfo> inputs_in_profile(const Engine& engine, size_t profile) {
+  std::vector<TensorInfo> inputs;
+  for (const IoTensor& t : engine.inputs()) {
+    inputs.push_back({t.name, t.type});
+    const OptimizationProfile::Range* range =
+        profile < engine.profiles().size() ? engine.profiles()[profile].find(t.name) : nullptr;
+    std::optional<Dims>& dims = inputs.back().type.dims;
+    if (range == nullptr || range->holds_values) continue;
+    if (!dims) dims.emplace(range->min.size());
+    for (size_t d = 0; d < dims->size() && d < range->min.size(); ++d)
+      if (!(*dims)[d].is_known() && range->min[d] == range->max[d]) (*dims)[d] = Dim(range->min[d]);
+  }
+  return inputs;
+}
 
 std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_ptr<const Model>& given,
                                      const EngineBuildOptions& wishes) {

@@ -118,7 +118,7 @@ void TextRenderer::on_different_lengths(const LengthsEvent& e) {
 }
 
 void TextRenderer::on_summary(const PairSummary& pair, Aggregation aggregation, const std::string& notes) {
-  print_summary(pair, aggregation, notes);
+  print_summary(pair, aggregation, notes, Passing::kNamed);
 }
 
 void TextRenderer::on_verdict(const Arbitration& verdict, const ArbiterOptions& options, int64_t) {

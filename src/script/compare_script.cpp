@@ -10,6 +10,7 @@ class CompareScript::Function {
   virtual ~Function() = default;
   virtual void prepare() = 0;
   virtual std::vector<ScriptVerdict> compare(const Iteration& iteration0, const Iteration& iteration1) = 0;
+  virtual PythonFunction* in_python() { return nullptr; }
 };
 
 class CompareScript::InPython final : public Function {
@@ -29,6 +30,8 @@ class CompareScript::InPython final : public Function {
     }
     return verdicts;
   }
+
+  PythonFunction* in_python() override { return &function_; }
 
  private:
   PythonFunction function_;
@@ -57,6 +60,41 @@ CompareScript::CompareScript(CompareScript&&) noexcept = default;
 CompareScript& CompareScript::operator=(CompareScript&&) noexcept = default;
 
 void CompareScript::prepare() { function_->prepare(); }
+namespace {
+
+std::optional<double> number(const Item& dict, std::string_view name) {
+  const Item* value = dict.find(name);
+  return value == nullptr || value->is_null() ? std::nullopt : std::optional(value->number());
+}
+
+}  // namespace
+
+std::vector<ScriptThreshold> CompareScript::thresholds(const std::vector<std::string>& outputs) {
+  PythonFunction* function = function_->in_python();
+  require(
+      function != nullptr, ErrorCode::kUnsupported,
+      "a comparison in a native script compares tensors and has no thresholds; one in Python may have them");
+  Item::List names;
+  for (const std::string& output : outputs) names.emplace_back(output);
+  const Item answer = function->call("thresholds", {{"outputs", std::move(names)}});
+  std::vector<ScriptThreshold> thresholds;
+  for (const Item& item : answer.list()) {
+    ScriptThreshold& t = thresholds.emplace_back();
+    for (const Item& field : item.at("fields").list()) t.fields.push_back(field.text());
+    if (const Item* statistic = item.find("statistic")) t.statistic = statistic->text();
+    t.atol = number(item, "atol");
+    t.rtol = number(item, "rtol");
+    t.value = number(item, "value");
+  }
+  return thresholds;
+}
+
+bool CompareScript::passes(const std::string& output,
+                           const std::vector<std::pair<std::string, double>>& metrics) {
+  Item::Dict values;
+  for (const auto& [name, value] : metrics) values.emplace_back(name, value);
+  return function_->in_python()->call("passes", {{"output", output}, {"metrics", std::move(values)}}).truth();
+}
 
 std::vector<ScriptVerdict> CompareScript::compare(const Iteration& iteration0, const Iteration& iteration1) {
   return function_->compare(iteration0, iteration1);

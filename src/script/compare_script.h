@@ -2,13 +2,24 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "script/iteration.h"
 #include "script/reference.h"
 
 namespace assay::script {
+
+/// What a comparison object holds an output against.
+struct ScriptThreshold {
+  std::vector<std::string> fields;  ///< names of the metrics that it looks at
+  /// Of Polygraphy's own kinds: the statistic with its tolerances, or the one number; else it judges by a
+  /// method of its own (CompareScript::passes).
+  std::optional<std::string> statistic;
+  std::optional<double> atol, rtol, value;
+};
 
 /// A function of two iterations that returns a verdict per output: in Python a dictionary from names to
 /// anything that is true or false, such as the results of Polygraphy's comparison functions. Not thread-safe.
@@ -27,6 +38,12 @@ class CompareScript {
 
   /// In the script's order. Throws Error (kInvalidArgument) that names script, function and line.
   std::vector<ScriptVerdict> compare(const Iteration& iteration0, const Iteration& iteration1);
+
+  /// What the script's object says of each output in its method thresholds_for(). Throws Error
+  /// (kInvalidArgument) when it has none, as a plain function, and (kUnsupported) for a native script.
+  std::vector<ScriptThreshold> thresholds(const std::vector<std::string>& outputs);
+  /// Whether the threshold of one of these outputs is met.
+  bool passes(const std::string& output, const std::vector<std::pair<std::string, double>>& metrics);
 
  private:
   class Function;

@@ -26,7 +26,7 @@ USAGE = [
 REFUSED = [
     ("run identity.onnx --ref --layer-precisions a:fp16", 1, ERR, "[!] --layer-precisions is not available yet: the engine of this build has no types layer by layer. Cast nodes in the model say them."),
     ("run identity.onnx --pluginref", 1, ERR, "[!] --pluginref is not available yet: the plugin reference runner is replaced by --ref, which knows every operator of this build."),
-    ("run identity.onnx --ref --gen-script x.txt", 1, ERR, "[!] --gen-script: the name x.txt does not say what to write. End it with .cpp, .cc or .cxx for a C++ program, with .py for a Python script; - writes that to standard output."),
+    ("run identity.onnx --ref --gen-script x.h", 1, ERR, "[!] --gen-script: the name x.h does not say what to write. End it with .cpp, .cc or .cxx for a C++ program, with .py for a Python script; - writes that to standard output."),
     ("run identity.onnx --ref --gen-script", 2, ERR, "assay run: error: argument --gen/--gen-script: expected one argument"),
     ("run nothing.onnx --ref --gen-script x.py --atol x", 1, ERR, "[!] --atol: 'x' is not a number."),
     ("run --ref --gen-script x.py", 1, ERR, "[!] One or more runners was specified, but no model file was provided. Make sure you've specified the model path, and also that it's not being consumed as an argument for another parameter"),
@@ -319,7 +319,6 @@ PLUGIN = [
     ("plugin match two.onnx --plugin-dir folder", 1, ERR, "[!] --plugin-dir: no folder in $DIR/folder holds a pattern.yaml."),
     ("plugin match two.onnx --plugin-dir plugins --include bot", 1, ERR, "[!] --include: there is no plugin bot. Did you mean both?"),
     ("plugin list two.onnx --plugin-dir plugins --exclude zzz", 1, ERR, "[!] --exclude: there is no plugin zzz. There are ['both']."),
-    ("plugin match two.onnx --plugin-dir python_plugins", 1, ERR, "[!] The plugin old has only a pattern.py, and this build runs no Python. Describe the pattern in a file pattern.yaml beside it (docs/plugins.md), or find the matches with Polygraphy: its config.yaml can be used here."),
     ("plugin match two.onnx --plugin-dir damaged_plugins", 1, ERR, "[!] this is not YAML: did not find expected node content [in $DIR/damaged_plugins/broken/pattern.yaml, line 2]"),
     ("plugin match two.onnx --plugin-dir wrong_plugins", 1, ERR, "[!] the tensor 'z' is not defined: it is not an input, a constant or an output of a node before [in $DIR/wrong_plugins/wrong/pattern.yaml, line 6]"),
     ("plugin match gone.onnx --plugin-dir plugins", 1, ERR, "[!] cannot open gone.onnx: No such file or directory"),
@@ -347,7 +346,6 @@ PLUGIN = [
     ("plugin replace nested.onnxtxt --plugin-dir plugins --config in_graph_outside.yaml", 1, ERR, "[!] the tensor 'z' is to be an output, but it is outside of the graph choice::then_branch, which can only use it [at instance 0 of plugin both] [in in_graph_outside.yaml]"),
     ("plugin replace nested.onnxtxt --plugin-dir plugins --config in_graph_cycle.yaml", 1, ERR, "[!] the graph has a cycle: 'choice' (If) <- 'choice' (If) [in in_graph_cycle.yaml]"),
     ("plugin replace nested.onnxtxt --plugin-dir plugins --config in_replaced.yaml -o in_replaced.onnx", 0, OUT, "[W] Instance 1 of both is left alone: it lies inside 'choice' (If), which 'both_0' (Both) replaces."),
-    ("plugin replace two.onnx --plugin-dir own_plugins --config good.yaml", 1, ERR, "[!] The plugin both replaces by a Python function of its own, replace_with_plugin in $DIR/own_plugins/both/pattern.py, and this build runs no Python. Describe the plugin in a file pattern.yaml beside it (docs/plugins.md), or use Polygraphy."),
     ("plugin replace two.onnx --plugin-dir plugins --config good.yaml -o folder", 1, ERR, "[!] cannot write folder: it is a folder"),
 ]
 

@@ -253,8 +253,6 @@ def write_plugins():
     plugin("plugins", "both", "pattern.yaml", PATTERN)
     plugin("overlapping", "both", "pattern.yaml", PATTERN)
     plugin("overlapping", "neg", "pattern.yaml", "op: N\ninputs: [a]\nnodes:\n- {op: Neg, inputs: [a], outputs: [b]}\noutputs: [b]\n")
-    plugin("python_plugins", "old", "pattern.py", "def get_plugin_pattern(): pass\n")
-    plugin("own_plugins", "both", "pattern.py", "def replace_with_plugin(graph): pass\n")
     plugin("damaged_plugins", "broken", "pattern.yaml", "op: [\n")
     plugin("wrong_plugins", "wrong", "pattern.yaml", PATTERN.replace("outputs: [c]\n", "outputs: [z]\n"))
     config = "name: both\nop: Both\ninstances:\n- inputs:\n  - {}\n  outputs:\n  - {}\n"

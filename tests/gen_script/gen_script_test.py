@@ -196,7 +196,7 @@ class GenScript(unittest.TestCase):
         done = Program(folder, [*words, "-"])
         self.assertTrue(done.raw.startswith("#!/usr/bin/env python3\n"), done.raw)
         compile(done.raw, "script", "exec")
-        for path in ["x.txt", "x", "x.h"]:
+        for path in ["x.c", "x.hpp", "x.h"]:
             done = Program(folder, [*words, path])
             self.assertEqual(done.status, 1)
             self.assertIn(f"[!] --gen-script: the name {path} does not say what to write.", done.err)

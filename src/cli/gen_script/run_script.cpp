@@ -36,20 +36,23 @@ Option gen_script_option() {
       .names = {"--gen", "--gen-script"},
       .help =
           "Run nothing, and write a program that does what this command line says: in C++ (.cpp, .cc, .cxx), "
-          "on the installed library, or in Python (.py, or - for standard output), which runs this program.",
+          "on the installed library, or in Python (any other name, or - for standard output), which runs "
+          "this program.",
       .metavar = "FILE"};
 }
 
 ScriptLanguage script_language(const std::string& path) {
   if (path == "-" || is_special(path)) return ScriptLanguage::kPython;
   const std::string ending = fs::path(path).extension().string();
-  if (ending == ".py") return ScriptLanguage::kPython;
   if (ending == ".cpp" || ending == ".cc" || ending == ".cxx") return ScriptLanguage::kCpp;
-  log::critical(
-      ErrorCode::kInvalidArgument,
-      "--gen-script: the name {} does not say what to write. End it with .cpp, .cc or .cxx for a C++ "
-      "program, with .py for a Python script; - writes that to standard output.",
-      path);
+  for (const char* other : {".c", ".C", ".c++", ".h", ".hh", ".hpp", ".hxx", ".cu"})
+    if (ending == other)
+      log::critical(
+          ErrorCode::kInvalidArgument,
+          "--gen-script: the name {} does not say what to write. End it with .cpp, .cc or .cxx for a C++ "
+          "program, with .py for a Python script; - writes that to standard output.",
+          path);
+  return ScriptLanguage::kPython;
 }
 
 std::string what_it_does(const RunLine& line) {

@@ -290,8 +290,8 @@ TEST(RunScript, PythonQuotesWords) {
 
 TEST(RunScript, AnEndingWithoutALanguageIsRefused) {
   const Folder folder;
-  EXPECT_NE(folder.error({folder.path("m.onnxtxt"), "--ref", "--gen-script", "x.txt"})
-                .find("x.txt does not say what to write"),
+  EXPECT_NE(folder.error({folder.path("m.onnxtxt"), "--ref", "--gen-script", "x.h"})
+                .find("x.h does not say what to write"),
             std::string::npos);
 }
 

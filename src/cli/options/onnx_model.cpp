@@ -148,21 +148,29 @@ ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::
   return options;
 }
 
-std::shared_ptr<Model> load_onnx_model(const ParsedArgs& args, const std::string& path,
-                                       std::shared_ptr<const OpSet> ops) {
+std::shared_ptr<Model> load_unconverted_model(const ParsedArgs& args, const std::string& path,
+                                              std::shared_ptr<const OpSet> ops) {
   log::info("Loading model: {}", path);
-  const bool converts = args.has("--fp-to-fp16");
   const std::shared_ptr<Model> model =
       load_model(path, {.external_data_dir = args.text("--external-data-dir").value_or(""),
                         .ignore_external_data = args.has("--ignore-external-data"),
-                        .keep_node_order = !converts,
+                        .keep_node_order = !args.has("--fp-to-fp16"),
                         .allow_weightless = true,
                         .ops = std::move(ops)});
   if (args.declares("--shape-inference") && args.has("--shape-inference")) infer_known_shapes(*model);
-  if (converts) {
-    log::info("Converting float tensors to float16");
-    convert_to_float16(*model);
-  }
+  return model;
+}
+
+void convert_loaded_model(const ParsedArgs& args, Model& model) {
+  if (!args.has("--fp-to-fp16")) return;
+  log::info("Converting float tensors to float16");
+  convert_to_float16(model);
+}
+
+std::shared_ptr<Model> load_onnx_model(const ParsedArgs& args, const std::string& path,
+                                       std::shared_ptr<const OpSet> ops) {
+  std::shared_ptr<Model> model = load_unconverted_model(args, path, std::move(ops));
+  convert_loaded_model(args, *model);
   return model;
 }
 

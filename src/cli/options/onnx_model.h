@@ -41,5 +41,10 @@ ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::
 /// second may be absent). Nodes stay in the order of the file. Throws Error naming the file.
 std::shared_ptr<Model> load_onnx_model(const ParsedArgs& args, const std::string& path,
                                        std::shared_ptr<const OpSet> ops);
+/// The same in two steps, for who changes the model before its types are: the first leaves --fp-to-fp16 to
+/// the second.
+std::shared_ptr<Model> load_unconverted_model(const ParsedArgs& args, const std::string& path,
+                                              std::shared_ptr<const OpSet> ops);
+void convert_loaded_model(const ParsedArgs& args, Model& model);
 
 }  // namespace assay::cli

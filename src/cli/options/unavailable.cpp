@@ -70,7 +70,6 @@ constexpr Unavailable kTensorRtModels[] = {
     {"--plugin-instancenorm", kNone},
     {"--layer-precisions", kMany},
     {"--tensor-dtypes --tensor-datatypes", kMany},
-    {"--trt-network-func-name", kOne},
     {"--trt-network-postprocess-script --trt-npps", kMany},
     {"--strongly-typed", kNone},
     {"--mark-debug", kMany},

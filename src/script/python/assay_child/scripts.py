@@ -3,17 +3,21 @@
 import importlib.util
 import inspect
 import os
+import re
 import sys
 
+from . import stand_ins
 from .failures import ScriptError
 
 
 class Script:
-    """A file, imported when something of it is asked for. `path` is absolute."""
+    """A file, imported when something of it is asked for. `path` is absolute. `polygraphy` can be imported in it, and `tensorrt`
+    where the file itself does so: packages that look whether TensorRT is there are not to find one."""
 
-    def __init__(self, path):
+    def __init__(self, path, may_record=True):
         self.path = path
         self._module = None
+        self._may_record = may_record
 
     @property
     def name(self):
@@ -21,8 +25,16 @@ class Script:
 
     def module(self):
         if self._module is None:
+            stand_ins.offer("polygraphy", *(["tensorrt"] if self._may_record and self._imports("tensorrt") else []))
             self._module = _import(self.path)
         return self._module
+
+    def _imports(self, package):
+        try:
+            with open(self.path, "rb") as file:
+                return re.search(rb"^\s*(import|from)\s+%s\b" % package.encode(), file.read(), re.MULTILINE) is not None
+        except OSError:
+            return False
 
     def find(self, name, what):
         """What the file calls `name`; `what` says what is looked for, as in 'function'."""

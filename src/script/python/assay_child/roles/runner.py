@@ -12,7 +12,8 @@ from ..failures import ScriptError
 class Role:
     def open_file(self, path, name, model, options):
         """`name`: of the class; empty: the only one with infer()."""
-        self._script = scripts.Script(path)
+        # Whether TensorRT is installed is for a runner to see.
+        self._script = scripts.Script(path, may_record=False)
         return self._open(self._find(name), model, options)
 
     def open_shipped(self, runner, model, options):

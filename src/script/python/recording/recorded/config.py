@@ -146,7 +146,7 @@ class IBuilderConfig(Served):
         if not isinstance(profile, IOptimizationProfile):
             raise RecordingError(
                 f"add_optimization_profile takes a profile of Builder.create_optimization_profile(), not {profile!r}.")
-        if not profile:
+        if profile.is_empty:
             return -1
         self._profiles.append(profile)
         return len(self._profiles) - 1

@@ -128,6 +128,12 @@ class OnnxParser(Served):
         self._network, self._logger = network, logger
         self._errors, self._flags = [], 1 << int(OnnxParserFlag.NATIVE_INSTANCENORM)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
     num_errors = property(lambda self: len(self._errors))
     flags = property(lambda self: self._flags, lambda self, v: setattr(self, "_flags", int(v)))
 

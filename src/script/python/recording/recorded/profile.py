@@ -39,7 +39,12 @@ class IOptimizationProfile(Served):
     def get_shape_input(self, input):
         return [list(v) for v in self._values.get(input, [])]
 
+    @property
+    def is_empty(self):
+        return not (self._shapes or self._values)
+
     def __bool__(self):
-        return bool(self._shapes or self._values)
+        """Whether a configuration takes it: what is set is checked as it is set, and nothing need be."""
+        return True
 
     is_valid = property(__bool__)

@@ -1,7 +1,12 @@
-"""Results as files have them. Runners, comparisons and data loaders are assay's own: `assay run`."""
+"""Results as files have them, and comparisons for scripts. Runners and data loaders are assay's own: `assay run`."""
 
 from collections import OrderedDict
 
+from polygraphy.comparator.compare import (  # noqa: F401
+    BaseCompareFunc, BasePostprocessFunc, CompareFunc, CompareResult, CosineSimilarityCompareFunc, CosineSimilarityResult,
+    CosineSimilarityThreshold, IndicesCompareFunc, L2CompareFunc, L2Result, L2Threshold, LpipsThreshold, OutputCompareResult,
+    PostprocessFunc, PsnrCompareFunc, PsnrResult, PsnrThreshold, SimpleCompareFunc, SimpleThreshold, SnrCompareFunc, SnrResult,
+    SnrThreshold, Threshold, TopKPostprocessFunc)
 from polygraphy.exception import PolygraphyException
 from polygraphy.json import Decoder, Encoder, add_json_methods
 from recorded.refusal import refuser
