@@ -68,9 +68,6 @@ constexpr Ignored kSettings[] = {{"--tacticSources", kOne},
                                  {"--pluginInstanceNorm --pi", kNone},
                                  {"--nativeInstanceNorm --ni", kNone},
                                  {"--enablePluginOverride", kNone},
-                                 {"--decomposableAttentions", kOne},
-                                 {"--distributiveIndependence", kNone},
-                                 {"--dumpKernelText", kNone},
                                  {"--asyncFileReader", kNone},
                                  {"--directIO", kNone},
                                  {"--nvtxMode", kOne}};
@@ -78,7 +75,6 @@ constexpr Ignored kSafety[] = {
     {"--safe", kNone}, {"--std", kNone}, {"--consistency", kNone}, {"--restricted", kNone}};
 constexpr Ignored kExplicit[] = {{"--explicitBatch", kNone}, {"--explicitPrecision", kNone}};
 constexpr Ignored kOutput[] = {{"--output", kOne}};
-constexpr Ignored kExplicitBatch[] = {{"--explicitBatch", kNone}};
 constexpr Ignored kAttentions[] = {{"--decomposableAttentions", kOne}};
 
 constexpr Reason kIgnored[] = {
@@ -98,7 +94,6 @@ constexpr Reason kIgnored[] = {
     {kSafety, "the engine of this build has one mode only."},
     {kExplicit, "an ONNX model always says its batch and its types itself."},
     {kOutput, "an ONNX model says itself what its outputs are."},
-    {kExplicitBatch, "the shapes of an ONNX model always include the batch."},
     {kAttentions, "the engine plans attention in parts wherever that is faster."},
 };
 

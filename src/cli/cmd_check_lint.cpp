@@ -1,5 +1,6 @@
 // assay check lint: everything that is wrong with a model.
 #include "assay/backend_set.h"
+#include "assay/io.h"
 #include "assay/lint.h"
 #include "base/atomic_file.h"
 #include "base/log.h"
@@ -10,7 +11,9 @@
 #include "cli/options/runners.h"
 #include "cli/registries.h"
 #include "graph/metadata_text.h"
+#include "ops/infer.h"
 #include "run/loader_cache.h"
+#include "run/trial_data.h"
 
 namespace assay::cli::command_check_lint {
 namespace {
@@ -62,6 +65,23 @@ TensorList feed_for(DataOptions data, const std::vector<TensorInfo>& inputs) {
   return list;
 }
 
+/// Drawn data that no node refuses for what it means: no divisor is 0, no index beyond its axis. A model that
+/// cannot be read that far gets the data as they are.
+void make_acceptable(const lint::LintOptions& options, const DataOptions& data, TensorList& feed) {
+  if (options.upstream_only || !data.load_inputs.empty() || data.script) return;
+  try {
+    const std::shared_ptr<Model> model =
+        load_model(options.path, {.external_data_dir = options.import.external_data_dir,
+                                  .ignore_external_data = true,
+                                  .allow_weightless = true,
+                                  .ops = options.import.ops});
+    infer_shapes(*model, {.on_problem = [](const Node&, const std::string&) {}});
+    obey_roles(*model->graph, data.random, feed);
+  } catch (const Error& e) {
+    log::verbose("Data are drawn without regard to what reads them: {}", e.what());
+  }
+}
+
 /// ONNX Runtime; null, with a warning, where it cannot be used.
 const Backend* runtime(const ParsedArgs& args, const SessionOptions& session) {
   if (args.has("--no-onnxrt") || args.has("--ignore-external-data")) return nullptr;
@@ -106,7 +126,11 @@ int run(CommandContext& context) {
   options.session.graph_optimization_level = read_graph_optimization_level(args);
   context.announce();
   options.backend = runtime(args, options.session);
-  options.feed = [&](const std::vector<TensorInfo>& inputs) { return feed_for(data, inputs); };
+  options.feed = [&](const std::vector<TensorInfo>& inputs) {
+    TensorList feed = feed_for(data, inputs);
+    make_acceptable(options, data, feed);
+    return feed;
+  };
   options.needs_data = !data.load_inputs.empty() || data.script;
   options.on_finding = log_finding;
   options.on_warning = [](const std::string& text) { log::warning("{}", text); };

@@ -6,6 +6,7 @@
 
 #include "convert/converter.h"
 #include "convert/upkeep.h"
+#include "graph/distinct_names.h"
 #include "graph/order.h"
 #include "ops/check.h"
 #include "ops/infer.h"
@@ -72,6 +73,7 @@ ConvertReport convert_opset(Model& model, const ConvertOptions& options) {
   DeclaredTypes declared(model);
   UnusedConstants unused(model);
   infer_shapes(model, {.on_problem = [](const Node&, const std::string&) {}});
+  DistinctNames names(model);
   Converter converter(model, options, report);
   converter.graph(*model.graph, report.from);
   for (Function& f : model.functions) {
@@ -83,6 +85,7 @@ ConvertReport convert_opset(Model& model, const ConvertOptions& options) {
   import_of(model.opsets, domain)->version = options.version;
   declared.restore(model);
   unused.remove(model);
+  names.settle(model);
   set_ir_version(model, options.version < report.from);
   return report;
 }

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "convert/convert_test_util.h"
+#include "graph/import.h"
 
 namespace assay::convert_opset_test {
 namespace {
@@ -117,6 +118,7 @@ TEST(ConvertOpset, SubgraphsAndTheirCaptures) {
   Graph& g = *model->graph;
   Value* c = g.add_input("c", Type::tensor(DType::kBool, Shape{}));
   Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Shape{1, 2, 3}));
+  Value* s = g.add_input("s", Type::tensor(DType::kFloat32, Shape{2, 3}));
   Value* axes = g.add_constant("axes", int64s({0}));
   const auto branch = [&](const char* op, AttributeList attributes, std::vector<Value*> in) {
     auto sub = std::make_shared<Graph>();
@@ -130,13 +132,62 @@ TEST(ConvertOpset, SubgraphsAndTheirCaptures) {
   Value* y = g.add_value("y");
   g.add_node("If", {c}, {y},
              {{"then_branch", branch("Squeeze", {}, {x, axes})},
-              {"else_branch", branch("Softmax", {{"axis", int64_t{1}}}, {x})}});
+              {"else_branch", branch("Softmax", {{"axis", int64_t{0}}}, {s})}});
   g.outputs = {y};
   const std::shared_ptr<Model> after = converted(*model, 9);
   for (const bool flag : {false, true}) {
-    const std::vector<Tensor> feed = {Tensor::scalar(flag), mixed({1, 2, 3})};
+    const std::vector<Tensor> feed = {Tensor::scalar(flag), mixed({1, 2, 3}), mixed({2, 3})};
     expect_same_outputs(evaluate(model, feed), evaluate(after, feed), 0);
   }
+}
+
+std::vector<ConvertProblem> problems_of(const char* graph, int64_t to) {
+  const std::shared_ptr<Model> model =
+      parse_text(std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + graph, "text");
+  return convert_opset(*model, {.version = to}).problems;
+}
+
+/// Up to version 10, both branches give tensors of one shape.
+TEST(ConvertOpset, BranchesOfDifferentShapesHaveNoOldForm) {
+  const char* ranks =
+      "g (float[1, 3] x, bool c) => (float[] y) <int64[1] a = {0}> { [n] y = If (c) <then_branch = t () => "
+      "(float[3] p) { p = Squeeze (x, a) }, else_branch = e () => (float[1, 3] q) { q = Neg (x) }> }";
+  const char* extents =
+      "g (float[1, 3] x, bool c) => (float[m, 3] y) <int64[2] a = {2, 1}> { [n] y = If (c) <then_branch = t "
+      "() => "
+      "(float[2, 3] p) { p = Tile (x, a) }, else_branch = e () => (float[1, 3] q) { q = Neg (x) }> }";
+  for (const char* graph : {ranks, extents}) {
+    const std::vector<ConvertProblem> problems = problems_of(graph, 9);
+    ASSERT_EQ(problems.size(), 1U) << graph;
+    EXPECT_EQ(problems[0].node, "'n' (If)");
+    EXPECT_EQ(problems[0].nearest, 11);
+    EXPECT_NE(problems[0].reason.find("'q' is "), std::string::npos) << problems[0].reason;
+    EXPECT_TRUE(problems_of(graph, 11).empty());
+  }
+  EXPECT_TRUE(
+      problems_of("g (float[1, 3] x, bool c) => (float[1, 3] y) { [n] y = If (c) <then_branch = t () => "
+                  "(float[1, 3] p) { p = Abs (x) }, else_branch = e () => (float[1, 3] q) { q = Neg (x) }> }",
+                  9)
+          .empty());
+}
+
+TEST(ConvertOpset, BranchesAndLoopsOfSequencesHaveNoOldForm) {
+  const char* branches =
+      "g (float[2] x, bool c) => (float[n] y) { [n] q = If (c) <then_branch = t () => (seq(float[2]) p) { p "
+      "= "
+      "SequenceConstruct (x, x) }, else_branch = e () => (seq(float[2]) r) { r = SequenceConstruct (x) }> y "
+      "= "
+      "ConcatFromSequence <axis = 0> (q) }";
+  EXPECT_FALSE(problems_of(branches, 12).empty());
+  EXPECT_TRUE(problems_of(branches, 13).empty());
+  const char* loop =
+      "g (float[2] x) => (float[n] y) <int64 m = {2}> { s = SequenceConstruct (x) [n] q = Loop <body = b "
+      "(int64 i, "
+      "bool k, seq(float[2]) p) => (bool l, seq(float[2]) r) { l = Identity (k) r = SequenceInsert (p, x) }> "
+      "(m, "
+      "\"\", s) y = ConcatFromSequence <axis = 0> (q) }";
+  EXPECT_FALSE(problems_of(loop, 12).empty());
+  EXPECT_TRUE(problems_of(loop, 13).empty());
 }
 
 TEST(ConvertOpset, ScansOfABatch) {

@@ -15,6 +15,7 @@
 #include "onnx/messages.h"
 #include "onnx/tensor_data.h"
 #include "onnx/text/reader.h"
+#include "onnx/writer.h"
 
 namespace assay {
 namespace {
@@ -312,12 +313,21 @@ int64_t attribute_type(const onnx::AttributeMessage& m) {
   return 0;
 }
 
+/// The type of a reference to a function's parameter, which no value says.
+std::string type_field(int64_t type) {
+  if (type == 0) return {};
+  onnx::MessageWriter w;
+  w.integer(20, type);
+  return std::string(w.bytes());
+}
+
 Attribute Importer::attribute(const onnx::AttributeMessage& m, Graph* parent) {
   Attribute a;
   a.name = m.name;
   a.doc_string = m.doc_string;
   a.ref_attr_name = m.ref_attr_name;
   a.extra_fields = m.extra;
+  if (!a.ref_attr_name.empty()) a.extra_fields += type_field(attribute_type(m));
   std::vector<TensorSource> sources;
   with_context([&] { return fmt::format("in attribute '{}'", m.name); },
                [&] {

@@ -1,6 +1,7 @@
 #include "graph/to_text.h"
 
 #include <algorithm>
+#include <protozero/pbf_reader.hpp>
 #include <unordered_set>
 
 #include "base/visible_text.h"
@@ -34,6 +35,17 @@ struct AttributeTypeName {
   std::string_view operator()(const Attribute::Types&) const { return "type_protos"; }
   std::string_view operator()(const std::vector<Attribute::Sparse>&) const { return "sparse_tensors"; }
 };
+
+/// The type that the file gives a reference to a function's parameter; empty where it gives none.
+std::string_view referred_type(const Attribute& a) {
+  constexpr std::string_view kNames[] = {
+      "",        "float",   "int",    "string",        "tensor",         "graph",      "floats",     "ints",
+      "strings", "tensors", "graphs", "sparse_tensor", "sparse_tensors", "type_proto", "type_protos"};
+  size_t type = 0;
+  protozero::pbf_reader fields(a.extra_fields);
+  while (fields.next(20, protozero::pbf_wire_type::varint)) type = static_cast<size_t>(fields.get_int32());
+  return type < std::size(kNames) ? kNames[type] : kNames[0];
+}
 
 }  // namespace
 
@@ -85,6 +97,7 @@ void TextWriter::attribute(const Attribute& a) {
   annotate_attribute(a);
   out_ += text_name(a.name);
   if (!a.ref_attr_name.empty()) {
+    if (const std::string_view type = referred_type(a); !type.empty()) put(": {}", type);
     put(" = @{}", text_name(a.ref_attr_name));
     return;
   }

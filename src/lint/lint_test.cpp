@@ -44,6 +44,49 @@ const Case kCases[] = {
      "output "
      "has that name\n"
      "unused-function : function 'g' of the domain 'l' is never called\n"},
+    // What a call gives for a function's parameters counts in the body, through calls inside, too.
+    {model("[n] y = l.f <k = 2, p = [0, 1]> (x)", "",
+           "<domain: \"l\", opset_import: [\"\" : 21, \"l\" : 1]> f <k, p> (a) => (b) { i = Constant "
+           "<value_int: "
+           "int = @k> () c = Cast <to = 1> (i) d = Mul (a, c) b = l.g <q: ints = @p> (d) }\n"
+           "<domain: \"l\", opset_import: [\"\" : 21]> g <q> (a) => (b) { b = Transpose <perm: ints = @q> "
+           "(a) }",
+           "\"\" : 21, \"l\" : 1"),
+     ""},
+    {model("[n] y = l.f (x)", "",
+           "<domain: \"l\", opset_import: [\"\" : 21]> f <k, k> (a) => (b, b) { b = Relu (a) }",
+           "\"\" : 21, \"l\" : 1"),
+     "duplicate-output : in function 'f': 'b' is listed twice among the graph outputs\n"
+     "duplicate-attribute : in function 'f': the attribute 'k' is given twice\n"},
+    {model("[n] y = If (c) <then_branch: graph = t () => (float[2, 3] r) { x = Neg (i) r = Relu (x) }, "
+           "else_branch: "
+           "graph = e () => (float[2, 3] i) { i = Abs (x) }>\n[m] z = Relu (x)",
+           "<float[2, 3] i = {1, 2, 3, 4, 5, 6}>"),
+     "shadowed-output n: in 'then_branch' of node 'n' (If): at node (Neg) producing 'x': 'x' is a node "
+     "output here, "
+     "and a value of an enclosing graph has that name; names of node outputs must differ from all that the "
+     "graph "
+     "sees\n"
+     "shadowed-output n: in 'else_branch' of node 'n' (If): at node (Abs) producing 'i': 'i' is a node "
+     "output here, "
+     "and a value of an enclosing graph has that name; names of node outputs must differ from all that the "
+     "graph "
+     "sees\n"
+     "unused-node m: Does not affect outputs, can be removed.\n"},
+    {model("[n] y = Loop (m, c, x) <body: graph = b (int64 i, bool c, float[2, 3] s) => (bool l, float[2, 3] "
+           "t) "
+           "{ l = Identity (c) t = Neg (s) }>",
+           "<int64 m = {3}>"),
+     "shadowed-name n: in 'body' of node 'n' (Loop): 'c' is a graph input here and hides a value of an "
+     "enclosing "
+     "graph\n"},
+    {model("[n] y = Loop (m, c, x) <body: graph = b (int64 i, bool k, float[2, 3] s) => (bool l, float[2, 3] "
+           "t) "
+           "<float[2, 3] s = {1, 2, 3, 4, 5, 6}> { l = Identity (k) t = Neg (s) }>",
+           "<int64 m = {3}>"),
+     "body-default n: in 'body' of node 'n' (Loop): 's' is an input of the body and an initializer, which is "
+     "never "
+     "used: bodies get all their inputs\n"},
     {"<ir_version: 10, opset_import: [\"\" : 21]> \"\" (float x) => (float y) { [n] y = Relu (x) }",
      "graph-name : Field 'name' of 'graph' is required to be non-empty.\n"},
     {model("[n] y = If (c) <then_branch: graph = \"\" () => (float[2, 3] a) { a = Relu (x) }, else_branch: "
@@ -54,10 +97,10 @@ const Case kCases[] = {
            "graph = e () => "
            "(float[2, 3] b) { b = Relu (q) }>",
            "<float[2, 3] h = {1, 2, 3, 4, 5, 6}>"),
-     "shadowed-name n: in 'then_branch' of node 'n' (If): at node (Relu) producing 'h': 'h' is a node output "
-     "here and hides a value of an "
-     "enclosing "
-     "graph\n"
+     "shadowed-output n: in 'then_branch' of node 'n' (If): at node (Relu) producing 'h': 'h' is a node "
+     "output "
+     "here, and a value of an enclosing graph has that name; names of node outputs must differ from all that "
+     "the graph sees\n"
      "undefined-input n: in 'else_branch' of node 'n' (If): at node (Relu) producing 'b': the input 'q' is "
      "not defined: no graph input, "
      "initializer "

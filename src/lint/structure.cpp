@@ -150,7 +150,10 @@ bool StructureCheck::define(Scope& scope, std::string_view name, std::string_vie
     report_.add(kDuplicateName, place, name, it->second, what);
     return false;
   }
-  if (scope.outer != nullptr && scope.outer->sees(name)) report_.add(kShadowedName, place, name, what);
+  // Node outputs are in single static assignment form over all scopes that see them. Inputs and initializers
+  // of bodies must differ from outer names, too, but nobody refuses those that do not.
+  if (scope.outer != nullptr && scope.outer->sees(name))
+    report_.add(what == kNodeOutput ? kShadowedOutput : kShadowedName, place, name, what);
   return true;
 }
 
@@ -203,8 +206,11 @@ void StructureCheck::initializers(GraphMessage& g, Scope& scope, const Place& pl
       report_.add(kNoName, place, kInitializerValue);
       return true;
     }
-    // An initializer that is listed as an input, too, is its default.
-    if (seen.insert(name).second && inputs.contains(name)) return false;
+    // An initializer that is listed as an input, too, is its default; bodies get all their inputs.
+    if (seen.insert(name).second && inputs.contains(name)) {
+      if (scope.outer != nullptr) report_.add(kBodyDefault, place, name);
+      return false;
+    }
     return !define(scope, name, kInitializerValue, place);
   };
   std::vector<std::string_view> lost;
@@ -261,6 +267,7 @@ void StructureCheck::function(FunctionMessage& f) {
   const Place place{.inside = fmt::format("in function '{}': ", f.name)};
   Scope scope;
   for (const std::string_view name : f.inputs) define(scope, name, kFunctionInput, place);
+  function_lists(f, place);
   body(f.nodes, scope, place, false);
   f.inputs.insert(f.inputs.end(), undefined_.begin(), undefined_.end());
   undefined_.clear();
@@ -270,6 +277,17 @@ void StructureCheck::function(FunctionMessage& f) {
     report_.add(kUndefinedOutput, place, name);
     return true;
   });
+}
+
+/// What a function lists is listed once.
+void StructureCheck::function_lists(const FunctionMessage& f, const Place& place) {
+  std::unordered_set<std::string_view> outputs, attributes;
+  for (const std::string_view name : f.outputs)
+    if (!outputs.insert(name).second) report_.add(kDuplicateOutput, place, name);
+  for (const std::string_view name : f.attribute_names)
+    if (!attributes.insert(name).second) report_.add(kDuplicateAttribute, place, name);
+  for (const AttributeMessage& a : f.attribute_defaults)
+    if (!attributes.insert(a.name).second) report_.add(kDuplicateAttribute, place, a.name);
 }
 
 void StructureCheck::body(std::vector<NodeMessage>& nodes, Scope& scope, const Place& place, bool is_main) {

@@ -42,6 +42,7 @@ class StructureCheck {
   void model();
   void opsets();
   void function(onnx::FunctionMessage& f);
+  void function_lists(const onnx::FunctionMessage& f, const Place& place);
   void graph(onnx::GraphMessage& g, const Scope* outer, const Place& place);
   void inputs(onnx::GraphMessage& g, Scope& scope, const Place& place);
   void initializers(onnx::GraphMessage& g, Scope& scope, const Place& place);

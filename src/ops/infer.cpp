@@ -1,8 +1,12 @@
 #include "ops/infer.h"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "graph/at_node.h"
 #include "graph/clone.h"
@@ -63,6 +67,17 @@ class Inference {
 
   const OpSet& ops_;
   const FunctionIndex functions_;
+  /// The calls whose function bodies are being looked at, and their functions, from the outside in.
+  using Callers = std::vector<std::pair<const Node*, const Function*>>;
+  class Resolved;
+  struct Caller {
+    Callers& callers;
+    Caller(Callers& list, const Node& call, const Function& f) : callers(list) {
+      callers.emplace_back(&call, &f);
+    }
+    ~Caller() { callers.pop_back(); }
+  };
+  Callers callers_;
   const InferOptions& options_;
   Knowledge known_;
   int call_depth_ = 0, calls_ = 0;
@@ -211,6 +226,44 @@ void Inference::note_extents(const Value& v) {
     if (d.is_symbol() && d.symbol().find('-') != std::string::npos) known_.differences.insert(d.symbol());
 }
 
+/// While it lives, attributes that refer to the parameters of the function around have the values of the
+/// call, else the function's defaults; those with neither are left out.
+class Inference::Resolved {
+ public:
+  Resolved(Node& n, const Callers& callers) : node_(n) {
+    const auto refers = [](const Attribute& a) { return !a.ref_attr_name.empty(); };
+    if (callers.empty() || std::none_of(n.attributes.begin(), n.attributes.end(), refers)) return;
+    std::vector<Attribute> values;
+    for (const Attribute& a : n.attributes) {
+      if (!refers(a))
+        values.push_back(a);
+      else if (const Attribute* value = value_of(a.ref_attr_name, callers.back()))
+        values.push_back({.name = a.name, .data = value->data});
+    }
+    saved_ = std::exchange(n.attributes, std::move(values));
+    is_changed_ = true;
+  }
+  ~Resolved() {
+    if (is_changed_) node_.attributes = std::move(saved_);
+  }
+  Resolved(const Resolved&) = delete;
+  Resolved& operator=(const Resolved&) = delete;
+
+ private:
+  static const Attribute* value_of(std::string_view name,
+                                   const std::pair<const Node*, const Function*>& caller) {
+    if (const Attribute* a = caller.first->find_attribute(name)) return a;
+    const auto& defaults = caller.second->attribute_defaults;
+    const auto it =
+        std::find_if(defaults.begin(), defaults.end(), [&](const Attribute& a) { return a.name == name; });
+    return it != defaults.end() ? &*it : nullptr;
+  }
+
+  Node& node_;
+  std::vector<Attribute> saved_;
+  bool is_changed_ = false;
+};
+
 void Inference::problem(const Node& n, const Error& e) {
   if (!options_.on_problem || is_trial_) throw e;
   options_.on_problem(n, e.what());
@@ -271,6 +324,7 @@ bool Inference::call(Node& n, const std::vector<OpsetImport>& opsets) {
       known_.tensors.erase(v.get());
       known_.copies.erase(v.get());
     }
+  const Caller caller(callers_, n, *f);
   const std::vector<Type> outputs = subgraph(*f->body, inputs, f->opsets);
   for (size_t i = 0; i < n.outputs().size() && i < outputs.size(); ++i)
     if (Value* v = n.output(i)) v->type = merge(outputs[i], v->type);
@@ -278,6 +332,7 @@ bool Inference::call(Node& n, const std::vector<OpsetImport>& opsets) {
 }
 
 void Inference::node(Node& n, const std::vector<OpsetImport>& opsets) {
+  const Resolved given(n, callers_);
   if (call(n, opsets)) return;
   const OpDef* op = ops_.find(n.domain, n.op_type);
   if (op == nullptr) return;

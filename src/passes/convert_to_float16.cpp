@@ -1,13 +1,19 @@
 #include "passes/convert_to_float16.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "assay/edit.h"
 #include "assay/error.h"
 #include "base/log.h"
+#include "graph/distinct_names.h"
 #include "graph/function_index.h"
 #include "graph/node_order.h"
 #include "graph/read.h"
@@ -16,6 +22,7 @@
 #include "ops/op_set.h"
 #include "ops/schema.h"
 #include "ops/value_type.h"
+#include "passes/match.h"
 #include "tensor/convert.h"
 
 namespace assay {
@@ -75,12 +82,13 @@ void hold_statistics(Graph& g) {
 
 class Converter {
  public:
-  explicit Converter(Model& model) : model_(model), functions_(model) {}
+  explicit Converter(Model& model) : model_(model), functions_(model), names_(model) {}
 
   void run() {
     // What inference cannot tell shows below, as a tensor without type.
     infer_shapes(model_, {.on_problem = [](const Node&, const std::string&) {}});
     require_known_types(*model_.graph);
+    clamp_functions();
     hold_statistics(*model_.graph);
     std::vector<Value*> outputs = model_.graph->outputs;
     std::erase_if(outputs, [](const Value* v) { return !is_float32(v->type); });
@@ -88,6 +96,7 @@ class Converter {
     for (auto& [graph, order] : orders_) order.commit();
     restore_interface(outputs);
     adopt_names();
+    names_.settle(model_);
     report();
   }
 
@@ -110,7 +119,16 @@ class Converter {
   void convert_graph(Graph& graph);
   void convert_node(Graph& graph, Node& node, Node* next);
   /// Sets attributes that decide the outputs' type. False when the node gives float32 whatever is asked for.
-  static bool set_output_type(Node& node, const Schema& schema);
+  bool set_output_type(Node& node, const Schema& schema);
+  /// The numbers in float16, what it cannot hold replaced by the nearest that it can; `what` holds them.
+  Tensor half_of(Tensor values, const std::string& what);
+  /// Float attributes that become elements: the number that a Pad pads with, the bounds of a Clip.
+  void clamp_attributes(Node& node);
+  /// Numbers that a Cast makes floats of.
+  void clamp_cast_constant(Graph& graph, Node& node);
+  /// Calls of local functions stay in float32, but what they give does not.
+  void clamp_functions();
+  void clamp_sentinels(Graph& body);
   /// Places a Cast before a node, which is null for the end.
   void add_cast(const Node* next, Value* from, Value* to, int64_t type, const std::string& name);
   NodeOrder& order_of(Graph& graph) { return orders_.try_emplace(&graph, graph).first->second; }
@@ -123,10 +141,21 @@ class Converter {
 
   Model& model_;
   const FunctionIndex functions_;
+  DistinctNames names_;
   std::unordered_map<Graph*, NodeOrder> orders_;  ///< of graphs that get nodes
   std::unordered_map<Value*, Value*> half_of_;    ///< of float32 constants and model inputs
   std::unordered_map<Value*, Value*> float_of_;   ///< of values that are float16 now
-  int64_t clipped_ = 0, raised_ = 0;
+  /// What was changed, by whom it belongs to: how many numbers, and one of them.
+  struct Changed {
+    int64_t count = 0;
+    std::vector<std::string> places;
+    void add(int64_t n, float example, const std::string& what) {
+      count += n;
+      places.push_back(fmt::format("{} ({:.8g})", what, example));
+    }
+    std::string text() const;
+  };
+  Changed clipped_, raised_;
 };
 
 void Converter::require_known_types(const Graph& graph) const {
@@ -150,25 +179,111 @@ void Converter::require_known_types(const Graph& graph) const {
     }
 }
 
-Value* Converter::half_constant(Value* constant) {
-  Tensor tensor = constant->tensor().aligned();
-  const auto needs_care = [](float v) {
-    const float magnitude = std::abs(v);
-    return (magnitude > kLargestHalf && !std::isinf(v)) || (magnitude > 0 && magnitude < kSmallestHalf / 2);
+/// The first few, and how many more.
+std::string Converter::Changed::text() const {
+  constexpr size_t kFew = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(places.size(), kFew); ++i) text += (i > 0 ? ", " : "") + places[i];
+  return places.size() > kFew ? text + fmt::format(" and {} more", places.size() - kFew) : text;
+}
+
+Tensor Converter::half_of(Tensor values, const std::string& what) {
+  const auto is_large = [](float v) { return std::abs(v) > kLargestHalf && !std::isinf(v); };
+  const auto is_small = [](float v) { return std::abs(v) > 0 && std::abs(v) < kSmallestHalf / 2; };
+  const auto replace = [&](const auto& is_one, float by, Changed& changed) {
+    const auto numbers = std::as_const(values).span<float>();
+    const auto count = std::count_if(numbers.begin(), numbers.end(), is_one);
+    if (count == 0) return;
+    changed.add(count, *std::find_if(numbers.begin(), numbers.end(), is_one), what);
+    for (float& v : values.mutable_span<float>())
+      if (is_one(v)) v = std::copysign(by, v);
   };
-  const auto values = tensor.span<float>();
-  if (std::any_of(values.begin(), values.end(), needs_care))
-    for (float& v : tensor.mutable_span<float>()) {
-      if (!needs_care(v)) continue;
-      const bool is_large = std::abs(v) > 1;
-      ++(is_large ? clipped_ : raised_);
-      v = std::copysign(is_large ? kLargestHalf : kSmallestHalf, v);
-    }
+  replace(is_large, kLargestHalf, clipped_);
+  replace(is_small, kSmallestHalf, raised_);
+  return convert(values, DType::kFloat16);
+}
+
+Value* Converter::half_constant(Value* constant) {
+  const Node* user = constant->consumers().empty() ? nullptr : constant->consumers().front();
+  const std::string what = user == nullptr ? fmt::format("'{}'", constant->name())
+                                           : fmt::format("'{}' of {}", constant->name(), user->label());
   Graph& graph = constant->graph();
-  Value* half =
-      graph.add_constant(graph.unique_name(constant->name() + "_float16"), convert(tensor, DType::kFloat16));
+  Value* half = graph.add_constant(graph.unique_name(constant->name() + "_float16"),
+                                   half_of(constant->tensor().aligned(), what));
   half->is_overridable = constant->is_overridable;
   return half;
+}
+
+void Converter::clamp_attributes(Node& node) {
+  constexpr std::pair<std::string_view, std::string_view> kElements[] = {
+      {"Pad", "value"},
+      {"Clip", "min"},
+      {"Clip", "max"},
+      {"Shrink", "lambd"},
+      {"Shrink", "bias"},
+      {"ThresholdedRelu", "alpha"},
+      {"Attention", "mask_filter_value"},
+      {"MultiHeadAttention", "mask_filter_value"}};
+  for (Attribute& a : node.attributes)
+    for (const auto& [op, name] : kElements) {
+      const float* given = a.get_if<float>();
+      if (node.op_type != op || a.name != name || given == nullptr) continue;
+      if (std::abs(*given) <= kLargestHalf || !std::isfinite(*given)) continue;
+      clipped_.add(1, *given, fmt::format("{} of {}", a.name, node.label()));
+      a.data = std::copysign(kLargestHalf, *given);
+    }
+}
+
+void Converter::clamp_cast_constant(Graph& graph, Node& node) {
+  if (!is_op(node, "Cast") || int_attribute(node, "to", 0) != kFloat) return;
+  const UnalignedTensor* data = data_of(node.input(0));
+  if (data == nullptr || data->dtype() == DType::kString || data->dtype() == DType::kFloat32) return;
+  const Tensor values = convert(data->aligned(), DType::kFloat32, /*saturate=*/false);
+  const auto numbers = values.span<float>();
+  if (std::none_of(numbers.begin(), numbers.end(),
+                   [](float v) { return std::abs(v) > kLargestHalf && !std::isinf(v); }))
+    return;
+  node.set_input(
+      0, graph.add_constant(graph.unique_name(node.input(0)->name() + "_float16"),
+                            half_of(values, fmt::format("'{}' of {}", node.input(0)->name(), node.label()))));
+}
+
+void Converter::clamp_functions() {
+  for (Function& f : model_.functions) {
+    clamp_sentinels(*f.body);
+    for (Graph* sub : subgraphs(*f.body, /*recursive=*/true)) clamp_sentinels(*sub);
+  }
+}
+
+/// Numbers that stand for infinity, as masks have them: no sum or product with float16 leaves them what they
+/// are. Others may be divided again before they leave the function.
+void Converter::clamp_sentinels(Graph& body) {
+  constexpr float kSentinel = 0x1p100F;
+  const auto is_one = [](float v) { return std::abs(v) >= kSentinel && std::isfinite(v); };
+  const auto clamp = [&](float& v, const Node& n) {
+    if (!is_one(v)) return;
+    clipped_.add(1, v, fmt::format("a constant of {} in a function", n.label()));
+    v = std::copysign(kLargestHalf, v);
+  };
+  for (const auto& n : body.nodes()) {
+    if (!is_op(*n, "Constant") && !is_op(*n, "ConstantOfShape")) {
+      clamp_attributes(*n);
+      continue;
+    }
+    for (Attribute& a : n->attributes) {
+      if (auto* v = std::get_if<float>(&a.data)) clamp(*v, *n);
+      if (auto* list = std::get_if<std::vector<float>>(&a.data))
+        for (float& v : *list) clamp(v, *n);
+      const auto* t = a.get_if<UnalignedTensor>();
+      if (t == nullptr || t->dtype() != DType::kFloat32) continue;
+      Tensor values = t->aligned();
+      const auto numbers = values.span<float>();
+      if (std::none_of(numbers.begin(), numbers.end(), is_one)) continue;
+      for (float& v : values.mutable_span<float>()) clamp(v, *n);
+      n->set_attribute(std::string(a.name), UnalignedTensor(values));
+      break;  // the list of attributes is another now
+    }
+  }
 }
 
 void Converter::add_cast(const Node* next, Value* from, Value* to, int64_t type, const std::string& name) {
@@ -229,10 +344,18 @@ bool Converter::set_output_type(Node& node, const Schema& schema) {
   if (const auto* t = a.get_if<UnalignedTensor>()) value = t->aligned();
   if (const auto* f = a.get_if<float>()) value = Tensor::scalar(*f);
   if (const auto* list = a.get_if<std::vector<float>>()) value = Tensor::vector(*list);
-  if (!value) return false;  // sparse
+  if (const auto* sparse = a.get_if<Attribute::Sparse>()) {
+    if (sparse->values.dtype() != DType::kFloat32) return true;
+    Attribute::Sparse half = *sparse;
+    half.values = half_of(half.values, node.label());
+    node.remove_attribute(std::string(a.name));
+    node.set_attribute("sparse_value", std::move(half));
+    return true;
+  }
+  if (!value) return false;
   if (value->dtype() != DType::kFloat32) return true;
   node.remove_attribute(std::string(a.name));
-  node.set_attribute("value", convert(*value, DType::kFloat16));
+  node.set_attribute("value", half_of(*value, node.label()));
   return true;
 }
 
@@ -251,7 +374,9 @@ void Converter::convert_node(Graph& graph, Node& node, Node* next) {
   for (size_t i = 0; i < node.outputs().size() && gives_half; ++i)
     gives_half = node.output(i) == nullptr || !is_float32(node.output(i)->type) ||
                  allows_half(schema, schema->output(i));
+  clamp_cast_constant(graph, node);
   if (gives_half) gives_half = set_output_type(node, *schema);
+  if (gives_half) clamp_attributes(node);
 
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     Value* value = node.output(i);
@@ -316,12 +441,12 @@ void Converter::adopt_names() {
 }
 
 void Converter::report() const {
-  if (clipped_ > 0)
-    log::warning("{} weight(s) are beyond float16's range and became its largest number, {}.", clipped_,
-                 kLargestHalf);
-  if (raised_ > 0)
-    log::warning("{} weight(s) are too small for float16 and became its smallest number, {}.", raised_,
-                 kSmallestHalf);
+  if (clipped_.count > 0)
+    log::warning("{} weight(s) are beyond float16's range and became its largest number, {}: {}.",
+                 clipped_.count, kLargestHalf, clipped_.text());
+  if (raised_.count > 0)
+    log::warning("{} weight(s) are too small for float16 and became its smallest number, {}: {}.",
+                 raised_.count, kSmallestHalf, raised_.text());
 }
 
 }  // namespace

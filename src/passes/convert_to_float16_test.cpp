@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "assay/error.h"
 #include "base/log.h"
@@ -187,9 +190,76 @@ TEST_F(ConvertToFloat16, ExtremeWeightsStayFiniteAndPositive) {
   EXPECT_EQ(half.span<float>()[1], 0x1p-24F);
   EXPECT_EQ(half.span<float>()[2], INFINITY);
   EXPECT_EQ(half.span<float>()[3], 65504);
-  EXPECT_EQ(capture.out(),
-            "[W] 2 weight(s) are beyond float16's range and became its largest number, 65504.\n"
-            "[W] 1 weight(s) are too small for float16 and became its smallest number, 5.9604645e-08.\n");
+  EXPECT_EQ(
+      capture.out(),
+      "[W] 2 weight(s) are beyond float16's range and became its largest number, 65504: 'w' of 'Min' (Min) "
+      "(-1e+09).\n"
+      "[W] 1 weight(s) are too small for float16 and became its smallest number, 5.9604645e-08: 'w' of 'Min' "
+      "(Min) (1e-12).\n");
+}
+
+/// Every way to write a number that float16 does not have.
+TEST_F(ConvertToFloat16, ConstantsOfEveryFormStayFinite) {
+  log::Capture capture;
+  const float low = -3.4028235e38F;
+  const auto add = [&](const char* op, const char* output, AttributeList attributes,
+                       std::vector<Value*> inputs = {}) {
+    return node(op, std::move(inputs), output, std::move(attributes));
+  };
+  const Attribute::Sparse sparse{Tensor::vector<float>({low, 1e-30F}), Tensor::vector<int64_t>({0, 2}), {4}};
+  Value* wide = g.add_constant("wide", Tensor::scalar<double>(-1e300));
+  std::vector<Value*> all = {x,
+                             add("Constant", "a", {{"value", Tensor::scalar(low)}}),
+                             add("Constant", "b", {{"value_float", low}}),
+                             add("Constant", "c", {{"value_floats", std::vector<float>{low, 1, 2, 1e9F}}}),
+                             add("Constant", "d", {{"sparse_value", sparse}}),
+                             add("ConstantOfShape", "e", {{"value", Tensor::vector<float>({low})}},
+                                 {g.add_constant("four", Tensor::vector<int64_t>({4}))}),
+                             add("Cast", "f", {{"to", int64_t{1}}}, {wide})};
+  Value* least = all[1];
+  for (size_t i = 2; i < all.size(); ++i)
+    least = node("Add", {least, node("Relu", {all[i]}, ("r" + std::to_string(i)).c_str())},
+                 ("s" + std::to_string(i)).c_str());
+  convert(node("Max", {x, least}, "y"));
+  EXPECT_TRUE(std::all_of(after.span<double>().begin(), after.span<double>().end(),
+                          [](double v) { return std::isfinite(v); }));
+  for (const char* name : {"a", "b", "c", "d", "e"}) EXPECT_EQ(type_of(name), kF16) << name;
+  EXPECT_NE(capture.out().find("(-3.4028235e+38)"), std::string::npos) << capture.out();
+  EXPECT_NE(capture.out().find("(1e-30)"), std::string::npos) << capture.out();
+}
+
+TEST_F(ConvertToFloat16, AMaskBeforeASoftmaxMakesNoNaN) {
+  log::Capture capture;
+  Value* keep = constant("keep", {4}, {1, 0, 1, 0});
+  Value* inverse = node("Sub", {constant("one", {}, {1}), keep}, "inverse");
+  Value* sentinel = node("Constant", {}, "sentinel", {{"value", Tensor::scalar(-3.4028235e38F)}});
+  Value* bias = node("Mul", {inverse, sentinel}, "bias");
+  convert(node("Softmax", {node("Add", {x, bias}, "masked")}, "y", {{"axis", int64_t{-1}}}));
+  EXPECT_LT(distance(), 1e-3);
+}
+
+TEST_F(ConvertToFloat16, AttributesThatBecomeElementsStayFinite) {
+  log::Capture capture;
+  model->opsets = {{"", 10}};
+  Value* padded =
+      node("Pad", {x}, "padded", {{"pads", std::vector<int64_t>{0, 0, 0, 0, 0, 1}}, {"value", -1e30F}});
+  convert(node("Clip", {padded}, "y", {{"min", -3e38F}, {"max", 3e38F}}));
+  EXPECT_TRUE(std::all_of(after.span<double>().begin(), after.span<double>().end(),
+                          [](double v) { return std::isfinite(v); }));
+  EXPECT_NE(capture.out().find("value of 'Pad' (Pad) (-1e+30)"), std::string::npos) << capture.out();
+}
+
+TEST_F(ConvertToFloat16, NewNodesAndValuesGetNamesThatNobodyHas) {
+  Value* h = g.add_value("x_float16");
+  g.add_node("Neg", {x}, {h}, {}, "x_float16_cast");
+  Value* q = g.add_value("y_float16");
+  g.add_node("Abs", {h}, {q}, {}, "y_cast");
+  convert(node("Relu", {q}, "y"));
+  std::set<std::string> names;
+  for (const auto& n : g.nodes()) EXPECT_TRUE(names.insert(n->name).second) << n->name;
+  EXPECT_TRUE(names.contains("y_cast"));
+  EXPECT_EQ(count("Cast"), 2);
+  EXPECT_LT(distance(), 1e-3);
 }
 
 TEST_F(ConvertToFloat16, WhatCannotBeConvertedIsNamed) {

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "assay/edit.h"
+#include "passes/edit_hook.h"
 #include "passes/pass_list.h"
 
 namespace assay {
@@ -27,12 +28,21 @@ Node* place_before(const Node& n, const Patch& patch, const NodeOrder& order) {
   return place;
 }
 
+/// The edit that the pass finds at a node, if it may be made.
+std::optional<Patch> find_edit(const Node& n, const PassDef& pass, const PassContext& context,
+                               const AllowsEdit& allows) {
+  std::optional<Patch> patch = pass.match(n, context);
+  if (patch && allows && !allows({pass, &n, &*patch, &context})) patch.reset();
+  return patch;
+}
+
 /// The edits of a pass over the nodes, one time; at most `budget`.
-int64_t sweep_once(Graph& g, const PassDef& pass, const PassContext& context, int64_t budget) {
+int64_t sweep_once(Graph& g, const PassDef& pass, const PassContext& context, int64_t budget,
+                   const AllowsEdit& allows) {
   if (budget <= 0) return 0;
   size_t i = 0;
   std::optional<Patch> patch;
-  for (; i < g.nodes().size() && !patch; ++i) patch = pass.match(*g.nodes()[i], context);
+  for (; i < g.nodes().size() && !patch; ++i) patch = find_edit(*g.nodes()[i], pass, context, allows);
   if (!patch) return 0;
   const int64_t limit = kMaxEditsPerNode * (static_cast<int64_t>(g.nodes().size()) + 1);
   Node* at = g.nodes()[i - 1].get();
@@ -48,17 +58,18 @@ int64_t sweep_once(Graph& g, const PassDef& pass, const PassContext& context, in
     } else {
       at = order.next(at);
     }
-    patch = at != nullptr ? pass.match(*at, context) : std::nullopt;
+    patch = at != nullptr ? find_edit(*at, pass, context, allows) : std::nullopt;
   }
   order.commit();
   return edits;
 }
 
 /// Sweeps over the nodes until a sweep finds nothing; returns the number of edits.
-int64_t sweep(Graph& g, const PassDef& pass, const PassContext& context, int64_t budget) {
+int64_t sweep(Graph& g, const PassDef& pass, const PassContext& context, int64_t budget,
+              const AllowsEdit& allows) {
   const int64_t limit = kMaxEditsPerNode * (static_cast<int64_t>(g.nodes().size()) + 1);
   int64_t edits = 0;
-  while (const int64_t made = sweep_once(g, pass, context, budget - edits)) {
+  while (const int64_t made = sweep_once(g, pass, context, budget - edits, allows)) {
     edits += made;
     require(edits <= limit, ErrorCode::kInternal, "the pass does not come to an end");
   }
@@ -66,14 +77,16 @@ int64_t sweep(Graph& g, const PassDef& pass, const PassContext& context, int64_t
 }
 
 /// Everything that a pass finds; returns the number of edits.
-int64_t run_pass(Model& model, const PassDef& pass, int64_t budget, bool recurse) {
+int64_t run_pass(Model& model, const PassDef& pass, int64_t budget, const PassOptions& options,
+                 const AllowsEdit& allows) {
+  if (pass.match == nullptr && allows && !allows({.pass = pass})) return 0;
   if (pass.custom != nullptr) return pass.custom->run(model) ? 1 : 0;
   if (pass.match == nullptr) return pass.run(model) ? 1 : 0;
   const PassContext context(model);
-  int64_t edits = sweep(*model.graph, pass, context, budget);
-  if (recurse)
+  int64_t edits = sweep(*model.graph, pass, context, budget, allows);
+  if (options.recurse_subgraphs)
     for (Graph* g : subgraphs(*model.graph, /*recursive=*/true))
-      edits += sweep(*g, pass, context, budget - edits);
+      edits += sweep(*g, pass, context, budget - edits, allows);
   return edits;
 }
 
@@ -120,6 +133,11 @@ void verify_graph(const Graph& g) {
 
 std::vector<PassReport> run_passes(Model& model, std::span<const PassDef* const> passes,
                                    const PassOptions& options) {
+  return run_passes(model, passes, options, nullptr);
+}
+
+std::vector<PassReport> run_passes(Model& model, std::span<const PassDef* const> passes,
+                                   const PassOptions& options, const AllowsEdit& allows) {
   for (const std::string& name : options.disabled)
     require(passes_of(options).find(name) != nullptr, ErrorCode::kInvalidArgument,
             "there is no pass named '{}'", name);
@@ -133,7 +151,7 @@ std::vector<PassReport> run_passes(Model& model, std::span<const PassDef* const>
     PassReport report{.pass = std::string(pass->name)};
     with_context([&] { return fmt::format("in pass {}", pass->name); },
                  [&] {
-                   report.edits = run_pass(model, *pass, left, options.recurse_subgraphs);
+                   report.edits = run_pass(model, *pass, left, options, allows);
                    if (report.edits > 0) model.graph->remove_unused_values();
                    if (options.verify) verify_graph(*model.graph);
                  });

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "passes/edit_hook.h"
 #include "passes/match.h"
 #include "passes/origins.h"
 #include "passes/pass_list.h"
@@ -96,6 +97,21 @@ TEST_F(PassManagerTest, StopsAfterSoManyEdits) {
   EXPECT_EQ(std::count_if(g.nodes().begin(), g.nodes().end(), [](const auto& n) { return is_op(*n, "Neg"); }),
             4);
   EXPECT_EQ(run(kDoubleNeg), 2);
+}
+
+TEST_F(PassManagerTest, EditsThatAreNotAllowedAreNotMade) {
+  Value* v = x;
+  for (int i = 0; i < 6; ++i) v = node("Neg", {v}, "n" + std::to_string(i));
+  g.outputs = {v};
+  const auto run_with = [&](const PassDef& pass, const AllowsEdit& allows) {
+    const PassDef* const list[] = {&pass};
+    return run_passes(model, list, {.verify = true}, allows)[0].edits;
+  };
+  EXPECT_EQ(run_with(kDoubleNeg, [](const PassEdit& e) { return e.node->name != "n1_node"; }), 2);
+  EXPECT_EQ(std::count_if(g.nodes().begin(), g.nodes().end(), [](const auto& n) { return is_op(*n, "Neg"); }),
+            2);
+  EXPECT_EQ(run_with(pass_eliminate_dead_code::def, [](const PassEdit& e) { return e.node != nullptr; }), 0)
+      << "a pass over the whole model is one edit";
 }
 
 /// What a match makes may match with what stands before it.

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/distinct_names.h"
 #include "graph/node_order.h"
 #include "kernels/int8/int8_product.h"
 #include "passes/match.h"
@@ -173,8 +174,10 @@ QuantizeReport quantize(Model& model, const QuantizeOptions& options) {
   require(model.opset() >= kQuantizedOpset, ErrorCode::kInvalidArgument,
           "a model of opset {} cannot be quantized: scales along an axis came with opset {}", model.opset(),
           kQuantizedOpset);
+  DistinctNames names(model);
   QuantizeReport report = Quantizer(model, options).run();
   model.graph->remove_unused_values();
+  names.settle(model);
   return report;
 }
 

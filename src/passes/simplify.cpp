@@ -8,6 +8,7 @@
 
 #include "assay/edit.h"
 #include "graph/clone.h"
+#include "graph/distinct_names.h"
 #include "graph/order.h"
 #include "ops/infer.h"
 #include "passes/pass_list.h"
@@ -176,12 +177,13 @@ void simplify_graph(Model& model, const SimplifyOptions& options, SimplifyReport
   };
   FoldOptions fold = options.fold;
   fold.recurse_functions = false;
-  const PassOptions pass_options{.recurse_subgraphs = true};
-  const std::vector<const PassDef*> passes = built_in_passes().stage(PassStage::kSimplify, model.opset());
-  const std::vector<const PassDef*> last = built_in_passes().stage(PassStage::kSimplifyEnd, model.opset());
+  const PassOptions pass_options{.set = options.set, .recurse_subgraphs = true};
+  const PassSet& set = passes_of(pass_options);
+  const std::vector<const PassDef*> passes = set.stage(PassStage::kSimplify, model.opset());
+  const std::vector<const PassDef*> last = set.stage(PassStage::kSimplifyEnd, model.opset());
   const auto run = [&](std::span<const PassDef* const> list) {
     int64_t edits = 0;
-    for (const PassReport& r : run_passes(model, list, pass_options)) {
+    for (const PassReport& r : run_passes(model, list, pass_options, options.allows_edit)) {
       edits += r.edits;
       add_report(report, r);
     }
@@ -222,6 +224,7 @@ bool refers_to_parameters(const Graph& g) {
 
 SimplifyReport simplify(Model& model, const SimplifyOptions& options) {
   SimplifyReport report;
+  DistinctNames names(model);
   simplify_graph(model, options, report);
   for (Function& f : model.functions) {
     if (refers_to_parameters(*f.body)) continue;
@@ -235,6 +238,7 @@ SimplifyReport simplify(Model& model, const SimplifyOptions& options) {
     constants_to_nodes(*scope.graph);
     scope.graph.swap(f.body);
   }
+  names.settle(model);
   return report;
 }
 

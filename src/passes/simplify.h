@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "assay/fold.h"
-#include "passes/pass_manager.h"
+#include "passes/edit_hook.h"
 
 namespace assay {
 
@@ -13,6 +13,10 @@ struct SimplifyOptions {
   /// Infer shapes between rounds: most of what is proven rests on them. What the file declares of
   /// intermediate values then counts for nothing.
   bool infer = true;
+  /// Where the passes come from; null: the built-in ones.
+  std::shared_ptr<const PassSet> set;
+  /// Asked before each edit of a pass.
+  AllowsEdit allows_edit;
 };
 
 /// What was done, over all rounds.

@@ -1,8 +1,11 @@
 // Evidence that a changed model computes what the original does.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "assay/graph.h"
@@ -11,20 +14,53 @@
 namespace assay {
 
 struct EquivalenceOptions {
-  /// Seed, ranges and shapes of the data. Extents that stay open are tried with several sizes.
+  /// Seed, ranges and shapes of the data. Extents that stay open are tried with several sizes; an input for
+  /// which a range is given is drawn from that in every trial.
   DataLoaderOptions data;
   /// Loaded inputs: each list is a trial of its own, before those with generated data. What a list lacks is
   /// an error.
   std::vector<TensorList> loaded;
-  int trials = 3;  ///< with generated data, other data each, and other sizes where there are open ones
+  int trials = 30;      ///< with generated data, other data each, and other sizes where there are open ones
+  double seconds = 20;  ///< no further trial is begun after so long, but for the first two
+  /// Steps (ops/work.h) that one evaluation may take.
+  int64_t max_work = INT64_MAX;
+  bool log = true;  ///< each trial, and what the arbiter says of a difference
 };
 
-/// Evaluates both models in float64 on the same generated data and judges every output of the changed one by
-/// the arbiter: it must be the original's exact value, or differ from it by no more than rounding of the
-/// declared types explains (folded constants are rounded to their types). Logs each trial. A trial that the
-/// original itself cannot do (sizes that its operators refuse) is left out. Returns what stands against the
-/// change; empty when all trials agree. Throws Error (kUnsupported) when no trial could be done.
+/// What a search for a counterexample came to.
+struct Equivalence {
+  /// What stands against the change; empty when all trials agree.
+  std::string difference;
+  TensorList feed;  ///< the data that show it
+  std::string output;
+  int64_t at = -1;  ///< its worst element
+  double original = 0, changed = 0;
+  int trials = 0;  ///< that were done
+  double seconds = 0;
+  /// Elements that were left open, because the original itself is not determined there: its result is NaN, or
+  /// leaves the range of its declared types on the way.
+  int64_t open = 0, elements = 0;
+  /// Kinds of data that no trial could be done with, and why.
+  std::vector<std::pair<std::string, std::string>> not_done;
+  std::string refused;      ///< with no trial done: what the original said to data
+  bool is_unknown = false;  ///< the original cannot be evaluated whatever the data are
+};
+
+/// Looks for data on which the changed model gives something else than the original: numbers of both signs,
+/// near the constants of the models, large, tiny and special ones, on several shapes where extents are open.
+/// Both are evaluated in float64 and as their declared types round. Every output must be the original's exact
+/// value, or differ from it by no more than rounding of the declared types explains, as the arbiter judges
+/// it; it must not overflow where the original does not, nor come out of another rounding where the original
+/// is made for one. Data that the original refuses count for nothing and are replaced by tamer ones.
+Equivalence compare_models(const std::shared_ptr<Model>& original, const std::shared_ptr<Model>& changed,
+                           const EquivalenceOptions& options);
+
+/// The difference that compare_models() finds. Throws Error (kUnsupported) when no trial could be done, with
+/// the options that would help.
 std::string find_difference(const std::shared_ptr<Model>& original, const std::shared_ptr<Model>& changed,
                             const EquivalenceOptions& options);
+
+/// What to say when no trial could be done.
+Error no_trial_error(const Model& original, const Equivalence& comparison);
 
 }  // namespace assay

@@ -7,6 +7,7 @@
 #include "graph/metadata_text.h"
 #include "graph/order.h"
 #include "ops/infer.h"
+#include "passes/pass_list.h"
 #include "reference/interpreter.h"
 #include "run/runner.h"
 
@@ -28,6 +29,8 @@ void require_fitting(const std::vector<TensorInfo>& inputs, std::span<const Tens
 
 void observe_types(const std::shared_ptr<Model>& model, LoaderCache data) {
   const std::shared_ptr<Model> copy = clone_model(*model);
+  // The interpreter calls no functions.
+  pass_inline_functions::def.run(*copy);
   const TopologicalScope sorted(*copy);
   infer_shapes(*copy, {.on_problem = [](const Node&, const std::string&) {}});
   const std::vector<TensorInfo> inputs = tensor_infos(copy->graph->inputs);
@@ -52,7 +55,8 @@ void observe_types(const std::shared_ptr<Model>& model, LoaderCache data) {
           found.emplace_back(v.name(), Type::tensor(lanes[0].dtype(), lanes[0].shape()));
       },
       wanted);
-  for (auto& [name, type] : found) model->graph->find_value(name)->type = std::move(type);
+  for (auto& [name, type] : found)
+    if (Value* v = model->graph->find_value(name)) v->type = std::move(type);
 }
 
 }  // namespace assay

@@ -4,6 +4,7 @@
 
 #include "assay/edit.h"
 #include "assay/error.h"
+#include "graph/distinct_names.h"
 #include "graph/order.h"
 #include "ops/check.h"
 #include "passes/selector.h"
@@ -58,6 +59,7 @@ void check_types(const Node& n, const Model& model) {
 
 Node* insert_node(Model& model, const InsertedNode& spec) {
   Graph& g = *model.graph;
+  DistinctNames names(model);
   const std::vector<Value*> inputs = find_all(model, spec.inputs);
   std::vector<Value*> outputs;
   for (Value* v : find_all(model, spec.outputs)) {
@@ -83,6 +85,8 @@ Node* insert_node(Model& model, const InsertedNode& spec) {
   // A cycle would make the order impossible; this names it.
   depth_first_order(g);
   cleanup(g);
+  names.settle(model);
+  node->name = spec.name;  // as it was asked for
   return node;
 }
 

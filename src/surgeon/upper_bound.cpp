@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/log.h"
+#include "graph/distinct_names.h"
 #include "graph/node_order.h"
 #include "passes/match.h"
 #include "passes/selector.h"
@@ -44,6 +45,7 @@ void bound(Value* v, int64_t limit, NodeOrder& order) {
 
 UpperBounds set_upper_bounds(Model& model, const UpperBounds& bounds) {
   Graph& g = *model.graph;
+  DistinctNames names(model);
   const std::vector<Value*> unbounded = unbounded_dds_tensors(g);
   const std::unordered_set<const Value*> known(unbounded.begin(), unbounded.end());
   std::vector<Value*> chosen;
@@ -69,6 +71,7 @@ UpperBounds set_upper_bounds(Model& model, const UpperBounds& bounds) {
     set.emplace_back(v->name(), limits.at(v));
   }
   for (auto& [graph, order] : orders) order.commit();
+  names.settle(model);
   return set;
 }
 

@@ -3,7 +3,7 @@
 
     tests/compat/written_models_check.py build/assay [MODELS...] [--all] [--only NAME...]
 
-For every generated model (without --all the small ones) and every model below MODELS: all runs of written_models_runs.py, and the
+For every generated model (without --all the small ones), those of awkward_models.py and every model below MODELS: all runs of written_models_runs.py, and the
 parts that `inspect capability --with-partitioning` cuts. (templates_check.py has other opsets and batches of `template model`.) What
 onnx.checker and ONNX Runtime do not take of the original, they need not take of what is made from it. Exit status 0 when everything
 holds.
@@ -21,6 +21,7 @@ import numpy as np
 import onnx
 import onnxruntime
 
+import awkward_models
 import written_models_runs as runs
 
 SMALL = ["mlp", "lstm", "mobilenet-v2"]
@@ -103,6 +104,8 @@ def skeleton(path):
 
 def difference(name, value, expected, how):
     """What is wrong with an output; nothing when it is as it may be."""
+    if isinstance(value, list) and len(value) == len(expected):
+        return next(filter(None, (difference(f"{name}[{i}]", v, e, how) for i, (v, e) in enumerate(zip(value, expected)))), None)
     if not isinstance(value, np.ndarray):
         return None if value == expected else f"output {name} differs"
     if value.shape != expected.shape or value.dtype != expected.dtype:
@@ -341,6 +344,10 @@ def main():
             check.model(path, newest)
             shutil.rmtree(path.parent)
             print(f"{name}: {check.count - check.failed} of {check.count} hold so far", flush=True)
+        for path in awkward_models.write(pathlib.Path(scratch)):
+            if wanted(path.stem):
+                check.model(path, newest)
+                print(f"{path.stem}: {check.count - check.failed} of {check.count} hold so far", flush=True)
         for folder in arguments.folders:
             if not folder.is_dir():
                 print(f"skipped in part: there is no folder {folder}")

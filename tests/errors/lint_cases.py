@@ -64,8 +64,8 @@ CASES = {
         ]),
     "shadowed": (
         model("[n] h = Relu (x)\n[m] y = If (c) <then_branch: graph = t () => (float[2, 3] h) { h = Neg (x) }, else_branch: graph = e () => (float[2, 3] b) { b = Add (h, x) }>", inputs="float[2, 3] x, bool c"),
-        0, [
-            "W Name: m, Op: If | in 'then_branch' of node 'm' (If): at node (Neg) producing 'h': 'h' is a node output here and hides a value of an enclosing graph",
+        1, [
+            "E Name: m, Op: If | in 'then_branch' of node 'm' (If): at node (Neg) producing 'h': 'h' is a node output here, and a value of an enclosing graph has that name; names of node outputs must differ from all that the graph sees",
         ]),
     "shadowed_input": (
         model("[m] y = Loop (k, c, x) <body: graph = b (int64 i, bool c, float[2,3] x) => (bool co, float[2, 3] o) { co = Identity (c) o = Neg (x) }>", inputs="float[2, 3] x, bool c, int64 k"),

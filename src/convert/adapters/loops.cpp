@@ -1,8 +1,9 @@
-// Loops and recurrences: axes of batch and sequence.
+// Loops, branches and recurrences: axes of batch and sequence, shapes of results.
 #include <algorithm>
 
 #include "convert/rewrite.h"
 #include "convert/steps.h"
+#include "graph/read.h"
 
 namespace assay {
 namespace {
@@ -103,8 +104,37 @@ void scan_axes_from_front(Rewrite& r) {
   }
 }
 
+bool differ_in_shape(const Type& a, const Type& b) {
+  if (!a.has_shape() || !b.has_shape()) return false;
+  if (a.dims->size() != b.dims->size()) return true;
+  for (size_t i = 0; i < a.dims->size(); ++i) {
+    const Dim &x = (*a.dims)[i], &y = (*b.dims)[i];
+    if (x.is_known() && y.is_known() && x.value() != y.value()) return true;
+  }
+  return false;
+}
+
+/// Old versions want outputs of one shape, whichever branch runs.
+void one_shape(Rewrite& r) {
+  const Graph* then_branch = graph_attribute(r.node(), "then_branch");
+  const Graph* else_branch = graph_attribute(r.node(), "else_branch");
+  if (then_branch == nullptr || else_branch == nullptr) no_equivalent("a node without one of its branches");
+  const size_t count = std::min(then_branch->outputs.size(), else_branch->outputs.size());
+  for (size_t i = 0; i < count; ++i) {
+    const Value *a = then_branch->outputs[i], *b = else_branch->outputs[i];
+    if (differ_in_shape(a->type, b->type))
+      no_equivalent(
+          "the difference in shape between its branches ('{}' is {}, '{}' is {}; where the condition is "
+          "constant, "
+          "`surgeon sanitize --fold-constants` leaves one branch)",
+          a->name(), dims_str(*a->type.dims), b->name(), dims_str(*b->type.dims));
+  }
+}
+
 }  // namespace
 
+constinit const Adapter adapter_branch_shapes = {
+    .name = "branch_shapes", .summary = "branches may differ in shape", .down = one_shape};
 constinit const Adapter adapter_recurrent_layout = {
     .name = "recurrent_layout", .summary = "the batch may come first", .down = sequence_first};
 constinit const Adapter adapter_scan_batch = {.name = "scan_batch",

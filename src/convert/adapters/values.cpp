@@ -92,6 +92,9 @@ void slice_shape(Rewrite& r) {
 
 /// Whatever form the tensor has, as the tensor.
 void plain_constant(Rewrite& r) {
+  for (const Attribute& a : r.node().attributes)
+    if (!a.ref_attr_name.empty())
+      no_equivalent("the attribute '{}' that is whatever a call of the function gives", a.name);
   if (r.has("value")) return;
   const OpDef& op = *built_in_ops().find("", "Constant");
   const Tensor value = evaluate_node(r.node(), {&op, &op.versions.back()}, {})[0];
