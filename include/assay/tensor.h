@@ -97,6 +97,11 @@ class Tensor {
   /// Error (kInvalidModel) when they are something else or differ in number, and for nesting as sequence().
   static Tensor map(Tensor keys, Tensor values);
   static constexpr int kMaxContainerDepth = 16;
+  /// This sequence with one more element before `position`, and without the one at `position`. At either end
+  /// this shares the other elements, and takes the same time for a sequence of any length. Throw as
+  /// sequence(); Error (kInternal) for a position that there is not.
+  Tensor with_element(size_t position, Tensor element) const;
+  Tensor without_element(size_t position) const;
 
   bool defined() const { return dtype_ != DType::kUndefined; }
   DType dtype() const { return dtype_; }
@@ -110,6 +115,9 @@ class Tensor {
   bool is_container() const { return assay::is_container(dtype_); }
   /// What a container holds. Throws Error (kInternal) for a tensor.
   std::span<const Tensor> elements() const;
+  /// Of which types the tensors are that a container may hold, containers in it included: bit t for DType t.
+  /// A type may be named that none is of (any more). None of them is looked at. Throws as elements().
+  uint32_t leaf_types() const;
   /// True when both look at the same storage, so that equal types and shapes mean equal elements.
   bool shares_storage(const Tensor& other) const { return data_ == other.data_; }
   /// Nobody else has the elements: mutable_data() copies nothing.

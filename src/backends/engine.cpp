@@ -1,12 +1,15 @@
 // --engine: our own engine as a backend.
 #include <algorithm>
 #include <exception>
+#include <new>
 
 #include "backends/backend_list.h"
 #include "backends/session_info.h"
+#include "base/article.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "engine/build/executable.h"
+#include "reference/interpreter.h"
 
 namespace assay::backend_engine {
 namespace {
@@ -95,10 +98,29 @@ engine::BuildConfig config_of(const SessionOptions& options) {
   return config;
 }
 
+/// Steps of the reference (ops/work.h): a few seconds at most.
+constexpr int64_t kMostWork = 2'000'000'000;
+
+/// After a run of the engine that failed: evaluates the network as it was given on the same inputs, and
+/// throws what the reference says against them, which names the network's own node and the operator's rule.
+/// Returns where it has nothing to say, or would take too long to find out.
+void refuse_as_reference(const std::shared_ptr<const Model>& network, std::span<const Tensor> inputs) {
+  try {
+    Interpreter interpreter(network, {.precision = ReferencePrecision::kStored, .max_work = kMostWork});
+    interpreter.run(inputs, [](const Value&, std::span<const Tensor>) {});
+  } catch (const Error& e) {
+    // An operator that it does not know, or too much work.
+    if (e.code() != ErrorCode::kUnsupported && e.code() != ErrorCode::kInternal) throw;
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
 class EngineSession final : public Session {
  public:
   EngineSession(const ModelSource& source, const SessionOptions& options)
-      : inputs_(tensor_infos(source.model->graph->inputs)),
+      : network_(source.model),
+        inputs_(tensor_infos(source.model->graph->inputs)),
         outputs_(tensor_infos(source.model->graph->outputs)),
         executable_(std::make_shared<engine::Specializer>(source.model, config_of(options))) {
     executable_.plans()->open();
@@ -120,19 +142,33 @@ class EngineSession final : public Session {
   void run(std::span<const Tensor> feed, const Sink& sink) override {
     for (size_t i = 0; i < feed.size(); ++i)
       require(!feed[i].is_container() || !inputs_[i].type.is_tensor(), ErrorCode::kInvalidArgument,
-              "input '{}' is of type {}, not a {}", inputs_[i].name, inputs_[i].type.str(),
-              dtype_name(feed[i].dtype()));
-    engine::Context& context = executable_.context_for(feed);
+              "input '{}' is of type {}, not {}", inputs_[i].name, inputs_[i].type.str(),
+              with_article(dtype_name(feed[i].dtype())));
+    engine::Context& context = ready_context(feed);
     Stopwatch watch;
     SinkBinding binding(context.plan(), pool_, sink, watch);
     const engine::Status status = context.run(feed, binding);
     watch.pause();
     seconds_ = watch.seconds();
     if (binding.failure()) std::rethrow_exception(binding.failure());
-    if (status != engine::Status::kOk) report(context, status);
+    if (status == engine::Status::kOk) return;
+    if (status != engine::Status::kOutOfMemory && status != engine::Status::kCancelled)
+      refuse_as_reference(network_, feed);
+    report(context, status);
   }
 
  private:
+  /// What cannot be made ready may be a network that does not fit these inputs.
+  engine::Context& ready_context(std::span<const Tensor> feed) {
+    try {
+      return executable_.context_for(feed);
+    } catch (const Error& e) {
+      if (e.code() == ErrorCode::kInvalidModel || e.code() == ErrorCode::kInternal)
+        refuse_as_reference(network_, feed);
+      throw;
+    }
+  }
+
   [[noreturn]] static void report(const engine::Context& context, engine::Status status) {
     const engine::Step& step = context.plan().steps[context.failed_step()];
     std::string origins;
@@ -145,6 +181,7 @@ class EngineSession final : public Session {
     throw error;
   }
 
+  std::shared_ptr<const Model> network_;
   std::vector<TensorInfo> inputs_, outputs_;
   engine::Executable executable_;
   BlockPool pool_;

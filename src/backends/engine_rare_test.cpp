@@ -249,7 +249,7 @@ TEST_F(EngineRareTest, DeformableConvolutions) {
 }
 
 TEST_F(EngineRareTest, FourierTransformsOfAnyLength) {
-  for (const int n : {1, 2, 3, 4, 5, 7, 8, 12, 60, 77, 101, 400, 512})
+  for (const int n : {1, 2, 3, 4, 5, 7, 8, 12, 60, 77, 101, 131, 278, 400, 512})
     for (const int inverse : {0, 1}) {
       check(fmt::format("(float[19,{0},2] x) => (float[19,{0},2] y)", n), "",
             fmt::format("y = DFT <inverse = {}> (x)", inverse), "fourier");
@@ -273,6 +273,8 @@ TEST_F(EngineRareTest, FramesOfSignals) {
         "fourier");
   check("(float[1,64,1] x) => (float[1,f,16,2] y)", "int64 s = {16}, int64 n = {16}",
         "y = STFT <onesided = 0> (x, s, , n)", "fourier");
+  check("(float[1,400,1] x, float[137] w) => (float[1,f,69,2] y)", "int64 s = {50}", "y = STFT (x, s, w)",
+        "fourier");
   check("(float[1,50,2] x, float[20] w) => (float[1,f,20,2] y)", "int64 s = {3}",
         "y = STFT <onesided = 0> (x, s, w)", "fourier");
 }

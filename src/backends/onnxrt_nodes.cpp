@@ -7,6 +7,7 @@
 
 #include "assay/backend.h"
 #include "backends/backend_list.h"
+#include "base/article.h"
 #include "base/log.h"
 #include "graph/clone.h"
 #include "graph/read.h"
@@ -78,7 +79,7 @@ class OnnxrtNodes final : public ForeignNodes {
     std::vector<Value*> in, out;
     for (size_t i = 0; i < inputs.size(); ++i) {
       require(!inputs[i].is_container(), ErrorCode::kUnsupported,
-              "a {} cannot be handed to an unknown operator", dtype_name(inputs[i].dtype()));
+              "{} cannot be handed to an unknown operator", with_article(dtype_name(inputs[i].dtype())));
       Type type;
       type.kind = Type::Kind::kTensor;
       type.dtype = inputs[i].dtype();

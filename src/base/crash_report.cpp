@@ -39,8 +39,10 @@ void set_texts(const Texts& texts) {
   if (is_first_thread) of_first_thread = texts;
 }
 
+const Texts& newest() { return of_thread.doing.empty() ? of_first_thread : of_thread; }
+
 void on_crash(int number) {
-  const Texts& texts = of_thread.doing.empty() ? of_first_thread : of_thread;
+  const Texts& texts = newest();
   if (!texts.doing.empty() && ::getpid() == reporting_process) {
     say_at_once("[!] ");
     say_at_once(texts.doing);
@@ -53,6 +55,16 @@ void on_crash(int number) {
   }
   // The handler is gone by SA_RESETHAND, so the signal ends the process.
   ::raise(number);
+}
+
+/// Nobody who calls a library expects it to end the program, least of all with success.
+void on_exit_of_others(int status, void*) {
+  const Texts& texts = newest();
+  if (texts.doing.empty() || ::getpid() != reporting_process) return;
+  say_at_once("[!] ");
+  say_at_once(texts.doing);
+  say_at_once(" ended the program by exit(). It must return, or report an error.\n");
+  if (status == 0) ::_exit(1);
 }
 
 }  // namespace
@@ -78,6 +90,8 @@ void report_crashes() {
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   for (const SignalName& s : kSignals) ::sigaction(s.number, &action, nullptr);
+  static const bool is_registered = ::on_exit(on_exit_of_others, nullptr) == 0;
+  (void)is_registered;
 }
 
 CrashMark::CrashMark(std::string_view doing, std::string_view remedy)

@@ -11,7 +11,9 @@ void say_at_once(std::string_view text);
 
 /// From now on, what the crashing thread's newest note says, or else that of the thread which called this,
 /// goes to stderr when this process dies by SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT, which then ends it as
-/// before. Processes forked from this one stay silent: who waits for them tells of their death.
+/// before; and when it calls exit() while there is a note: then the exit status is not 0. (Nothing can be
+/// said when it calls _exit().) Processes forked from this one stay silent: who waits for them tells of their
+/// death.
 void report_crashes();
 
 /// What this thread is doing while this lives, for report_crashes(). Costs nothing worth mentioning.

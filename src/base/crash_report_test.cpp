@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <fstream>
+
+#include "base/mapped_file.h"
 
 namespace assay::crash_report_test {
 namespace {
@@ -30,6 +34,37 @@ TEST(CrashReport, TheOuterNoteCountsAgain) {
   };
   EXPECT_EXIT(crash(), testing::KilledBySignal(SIGSEGV),
               "^\\[!\\] The outer work crashed \\(segmentation fault\\). Nothing helps.\n$");
+}
+
+TEST(CrashReport, WhoeverCallsExitIsNamedAndDoesNotSucceed) {
+  const auto end = [](int status, bool has_note) {
+    report_crashes();
+    if (!has_note) std::exit(status);
+    const CrashNote note("A library, while it ran a.onnx,", "");
+    std::exit(status);
+  };
+  constexpr const char* kSentence =
+      "^\\[!\\] A library, while it ran a.onnx, ended the program by exit\\(\\). It must return, or report "
+      "an error.\n$";
+  EXPECT_EXIT(end(0, true), testing::ExitedWithCode(1), kSentence);
+  EXPECT_EXIT(end(3, true), testing::ExitedWithCode(3), kSentence);
+  EXPECT_EXIT(end(0, false), testing::ExitedWithCode(0), "^$");
+}
+
+TEST(CrashReport, ABusErrorElsewhereIsReportedAfterAFileWasMapped) {
+  const std::string path = testing::TempDir() + "crash_report_mapped";
+  std::ofstream(path) << "some bytes";
+  const auto crash = [&](bool report_first) {
+    if (report_first) report_crashes();
+    const auto file = MappedFile::open(path);
+    if (!report_first) report_crashes();
+    const auto another = MappedFile::open(path);
+    const CrashNote note("The work", "Nothing helps.");
+    std::raise(SIGBUS);
+  };
+  for (const bool first : {true, false})
+    EXPECT_EXIT(crash(first), testing::KilledBySignal(SIGBUS),
+                "^\\[!\\] The work crashed \\(bus error\\). Nothing helps.\n$");
 }
 
 TEST(CrashReport, WithoutANoteNothingIsSaid) {

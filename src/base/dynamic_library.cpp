@@ -20,8 +20,18 @@ constexpr std::array<std::string_view, 7> kUsualFolders = {
     "/usr/local/lib", "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib",
     "/usr/lib"};
 
+/// What is thrown by what runs when the library is loaded (constructors of its globals) comes out of the
+/// loader.
 bool open(const std::string& path, void*& handle, std::string& error) {
-  handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  try {
+    handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  } catch (const std::exception& e) {
+    error = fmt::format("it threw an exception while it was loaded: {}", e.what());
+    return false;
+  } catch (...) {
+    error = "it threw an exception while it was loaded";
+    return false;
+  }
   if (handle != nullptr) return true;
   const char* reason = ::dlerror();
   error = reason != nullptr ? reason : "unknown reason";

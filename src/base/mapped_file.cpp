@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <mutex>
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -51,6 +52,7 @@ namespace {
 using Mapping = MappedFile::Mapping;
 std::atomic<Mapping*> g_mappings{nullptr};
 std::atomic<int> g_unused_mappings{0};
+struct sigaction g_before {};  ///< who was told of bus errors before
 
 /// Pages of a mapped file that are no longer there.
 extern "C" void end_for_a_shortened_file(int signal, siginfo_t* info, void*) {
@@ -64,17 +66,25 @@ extern "C" void end_for_a_shortened_file(int signal, siginfo_t* info, void*) {
     remove_live_temporaries();
     ::_exit(1);
   }
-  ::signal(signal, SIG_DFL);  // comes again when this returns
+  // Comes again when this returns, and ends the process, unless who was asked before knows better.
+  ::signal(signal, SIG_DFL);
+  if ((g_before.sa_flags & SA_SIGINFO) == 0 && g_before.sa_handler != SIG_DFL &&
+      g_before.sa_handler != SIG_IGN)
+    g_before.sa_handler(signal);
 }
 
+/// Also in place of a handler that was installed since, which then is asked where no file is to blame.
 void install_handler() {
-  static const bool is_installed = [] {
-    struct sigaction action {};
-    action.sa_sigaction = end_for_a_shortened_file;
-    action.sa_flags = SA_SIGINFO;
-    return ::sigaction(SIGBUS, &action, nullptr) == 0;
-  }();
-  (void)is_installed;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  struct sigaction now {};
+  if (::sigaction(SIGBUS, nullptr, &now) != 0) return;
+  if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == end_for_a_shortened_file) return;
+  g_before = now;
+  struct sigaction action {};
+  action.sa_sigaction = end_for_a_shortened_file;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  ::sigaction(SIGBUS, &action, nullptr);
 }
 
 Mapping* claim_mapping() {

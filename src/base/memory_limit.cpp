@@ -7,50 +7,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <new>
-#include <string>
 #include <utility>
 
 #include "assay/error.h"
+#include "base/control_group.h"
+#include "base/resident_limit.h"
 
 namespace assay {
 namespace {
-
-using Path = std::filesystem::path;
-
-/// The number in a file of a control group; INT64_MAX where there is none.
-int64_t limit_in(const Path& path) {
-  long long value = 0;  // the word `max` leaves it 0
-  std::ifstream file(path);
-  return file >> value && value > 0 ? value : INT64_MAX;
-}
-
-/// The smallest limit of the process's control group and of those around it, in both versions of the
-/// interface; INT64_MAX where there is none.
-int64_t control_group_limit() {
-  int64_t bytes = INT64_MAX;
-  const auto climb = [&](const Path& root, const std::string& group, const char* name) {
-    for (Path at = Path(group).relative_path();; at = at.parent_path()) {
-      bytes = std::min(bytes, limit_in(root / at / name));
-      if (at.empty()) return;
-    }
-  };
-  climb("/sys/fs/cgroup", "", "memory.max");
-  climb("/sys/fs/cgroup/memory", "", "memory.limit_in_bytes");
-  // Lines such as `0::/user.slice/a.scope` and `5:memory:/a`.
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    const size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1),
-                      group = line.substr(second + 1);
-    if (controllers.empty()) climb("/sys/fs/cgroup", group, "memory.max");
-    if (controllers == "memory") climb("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes");
-  }
-  return bytes;
-}
 
 int64_t machine_limit() {
   int64_t bytes = INT64_MAX;
@@ -59,12 +24,58 @@ int64_t machine_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     bytes = std::min(bytes, static_cast<int64_t>(limit.rlim_cur));
-  return std::min(bytes, control_group_limit());
+  const char* root = std::getenv("ASSAY_CONTROL_GROUP_ROOT");
+  return std::min(bytes, control_group_limit(root != nullptr ? root : ""));
+}
+
+/// To find out what the machine has, the first time, takes blocks, too: those are granted.
+thread_local constinit bool is_asking = false;
+
+int64_t known_machine_limit() {
+  static const int64_t bytes = [] {
+    is_asking = true;
+    const int64_t found = machine_limit();
+    is_asking = false;
+    return found;
+  }();
+  return bytes;
 }
 
 std::atomic<int64_t> chosen{0};
 std::atomic<int64_t> in_use{0};
+/// Of the heap, blocks of kCountedBlock and more, and the part of them that is free.
 std::atomic<int64_t> heap{0}, free_heap{kFreeHeap};
+
+/// All of the heap, and what it and the tensors may take together: 0 as long as nobody has asked.
+std::atomic<int64_t> whole_heap{0}, resident{0};
+/// What malloc keeps beside a block.
+constexpr int64_t kBlockOverhead = 16;
+/// Threads add up what they take and give back, and tell the others now and then.
+constexpr int64_t kTold = int64_t{16} << 10;
+/// As long as there is less, nobody asks what there may be.
+constexpr int64_t kUnasked = int64_t{16} << 20;
+thread_local constinit int64_t untold = 0;
+/// Who is refused has to say so, which takes blocks, too.
+constexpr int64_t kGrace = int64_t{4} << 20;
+std::atomic<int64_t> grace{0};
+
+/// Whether the blocks that this thread has told nobody about yet may stay.
+bool tell(int64_t bytes) {
+  untold += bytes;
+  if (untold > -kTold && untold < kTold) return true;
+  const int64_t all = whole_heap.fetch_add(untold, std::memory_order_relaxed) + untold;
+  untold = 0;
+  if (is_asking || all <= kUnasked) return true;
+  const int64_t left = resident_limit() - all - in_use.load(std::memory_order_relaxed),
+                more = grace.load(std::memory_order_relaxed);
+  if (bytes < 0) {
+    if (more != 0 && left > 4 * kGrace) grace.store(0, std::memory_order_relaxed);
+    return true;
+  }
+  if (left + more >= 0) return true;
+  grace.fetch_add(kGrace, std::memory_order_relaxed);
+  return false;
+}
 
 /// Of the heap, what counts.
 int64_t counted_heap() {
@@ -77,13 +88,7 @@ bool has_room(size_t bytes) {
   const int64_t counted = heap.load(std::memory_order_relaxed) + static_cast<int64_t>(bytes) -
                           free_heap.load(std::memory_order_relaxed);
   if (counted <= 0) return true;
-  // To find out what the machine has, the first time, takes blocks, too.
-  static thread_local constinit bool is_asking = false;
-  if (is_asking) return true;
-  is_asking = true;
-  const int64_t limit = memory_limit();
-  is_asking = false;
-  return in_use.load(std::memory_order_relaxed) <= limit - counted;
+  return is_asking || in_use.load(std::memory_order_relaxed) <= memory_limit() - counted;
 }
 
 void* heap_block(size_t bytes) {
@@ -96,6 +101,11 @@ void* heap_block(size_t bytes) {
     block = std::malloc(bytes);
   }
   const size_t usable = malloc_usable_size(block);
+  if (!tell(static_cast<int64_t>(usable) + kBlockOverhead)) {
+    tell(-static_cast<int64_t>(usable) - kBlockOverhead);
+    std::free(block);
+    throw std::bad_alloc();
+  }
   if (usable >= kCountedBlock) heap.fetch_add(static_cast<int64_t>(usable), std::memory_order_relaxed);
   return block;
 }
@@ -103,6 +113,7 @@ void* heap_block(size_t bytes) {
 void give_back(void* block) {
   if (block == nullptr) return;
   const size_t usable = malloc_usable_size(block);
+  tell(-static_cast<int64_t>(usable) - kBlockOverhead);
   if (usable >= kCountedBlock) heap.fetch_sub(static_cast<int64_t>(usable), std::memory_order_relaxed);
   std::free(block);
 }
@@ -111,8 +122,24 @@ void give_back(void* block) {
 
 int64_t memory_limit() {
   if (const int64_t bytes = chosen.load(std::memory_order_relaxed); bytes > 0) return bytes;
-  static const int64_t machine = machine_limit() / 2;
-  return machine;
+  return known_machine_limit() / 2;
+}
+
+int64_t resident_limit() {
+  if (resident.load(std::memory_order_relaxed) == 0) set_resident_limit(0);
+  return resident.load(std::memory_order_relaxed);
+}
+
+void set_resident_limit(int64_t bytes) {
+  constexpr int64_t kUncounted = int64_t{64} << 20;
+  const int64_t machine = known_machine_limit();
+  if (bytes <= 0) bytes = std::max(machine / 2, machine - std::max(machine / 8, kUncounted));
+  grace.store(0, std::memory_order_relaxed);
+  resident.store(bytes, std::memory_order_relaxed);
+}
+
+int64_t resident_bytes() {
+  return whole_heap.load(std::memory_order_relaxed) + untold + in_use.load(std::memory_order_relaxed);
 }
 
 void set_memory_limit(int64_t bytes) { chosen.store(bytes, std::memory_order_relaxed); }
@@ -131,7 +158,8 @@ MemoryCeiling::MemoryCeiling(int64_t bytes) : before_(chosen.load(std::memory_or
 MemoryCeiling::~MemoryCeiling() { set_memory_limit(before_); }
 
 bool MemoryShare::take(int64_t bytes) noexcept {
-  const int64_t limit = memory_limit() - counted_heap();
+  const int64_t limit = std::min(memory_limit() - counted_heap(),
+                                 resident_limit() - whole_heap.load(std::memory_order_relaxed));
   // Added first, so that threads that ask at once do not both get the last of it; no sum of shares overflows,
   // as none is above the limit.
   if (bytes > limit || in_use.fetch_add(bytes, std::memory_order_relaxed) > limit - bytes) {

@@ -10,13 +10,17 @@
 #include <vector>
 
 #include "assay/error.h"
+#include "base/resident_limit.h"
 
 namespace assay::memory_limit_test {
 namespace {
 
 class MemoryLimit : public testing::Test {
  protected:
-  ~MemoryLimit() override { set_memory_limit(0); }
+  ~MemoryLimit() override {
+    set_memory_limit(0);
+    set_resident_limit(0);
+  }
 };
 
 TEST_F(MemoryLimit, IsAtMostHalfOfTheMachinesUnlessItIsSet) {
@@ -27,6 +31,25 @@ TEST_F(MemoryLimit, IsAtMostHalfOfTheMachinesUnlessItIsSet) {
   EXPECT_EQ(memory_limit(), 1000);
   set_memory_limit(0);
   EXPECT_EQ(memory_limit(), machine);
+}
+
+TEST_F(MemoryLimit, SmallBlocksCountForTheSystemsLimit) {
+  const int64_t before = resident_bytes();
+  set_resident_limit(before + (int64_t{32} << 20));
+  std::vector<std::unique_ptr<std::string>> list;
+  list.reserve(1 << 20);
+  EXPECT_THROW(while (true) list.push_back(std::make_unique<std::string>(100, 'x')), std::bad_alloc);
+  EXPECT_GT(list.size(), size_t{1} << 16);
+  EXPECT_LT(list.size(), size_t{1} << 18);
+  EXPECT_NO_THROW(std::string(size_t{1} << 20, 'x')) << "who is refused has to say so";
+  MemoryShare share;
+  EXPECT_FALSE(share.take(int64_t{16} << 20)) << "tensors count together with the heap";
+  list.clear();
+  list.shrink_to_fit();
+  EXPECT_TRUE(share.take(int64_t{16} << 20));
+  set_resident_limit(0);
+  EXPECT_NEAR(static_cast<double>(resident_bytes()), static_cast<double>(before + (int64_t{16} << 20)), 1e6);
+  EXPECT_LE(resident_limit(), static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE));
 }
 
 TEST_F(MemoryLimit, TheHeapCountsBeyondItsFreePart) {

@@ -1,7 +1,9 @@
 #include "assay/pattern.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -100,11 +102,8 @@ class PatternMatcher {
   /// Takes node `n` for step `s`. False when it does not fit; the state is then of no use.
   bool bind(State& state, size_t s, Node* n) const {
     const Step& step = steps_[s];
-    if (n->op_type != step.source->op_type || n->inputs().size() != step.inputs.size() ||
-        n->outputs().size() != step.outputs.size())
-      return false;
     if (std::find(state.nodes.begin(), state.nodes.end(), n) != state.nodes.end()) return false;
-    if (step.source->check && !step.source->check(*n)) return false;
+    if (!may_be(*n, step)) return false;
     state.nodes[s] = n;
     for (size_t i = 0; i < step.inputs.size(); ++i)
       if (!bind_value(state, step.inputs[i], n->input(i))) return false;
@@ -113,43 +112,69 @@ class PatternMatcher {
     return true;
   }
 
-  /// Nodes that may stand for a step which touches a value that is already known; nothing when none does.
-  std::optional<std::vector<Node*>> candidates(const State& state, const Step& step) const {
+  /// A value that is already known and that a step touches, and how many nodes may stand for the step
+  /// therefore.
+  struct Touched {
+    const Value* value = nullptr;
+    size_t nodes = 0;
+    bool is_output = false;
+  };
+  /// Of those the one with the fewest nodes: a value that very many nodes read is the last to be asked.
+  std::optional<Touched> touched(const State& state, const Step& step) const {
     for (const int id : step.outputs)
-      if (const auto& v = state.values[static_cast<size_t>(id)]) {
-        Node* n = *v != nullptr ? (*v)->producer() : nullptr;
-        if (n == nullptr || &n->graph() != &graph_) return std::vector<Node*>{};
-        return std::vector<Node*>{n};
-      }
+      if (const auto& v = state.values[static_cast<size_t>(id)]) return Touched{*v, 1, true};
+    std::optional<Touched> found;
     for (const int id : step.inputs)
-      if (const auto& v = state.values[static_cast<size_t>(id)]; v && *v != nullptr) {
-        std::vector<Node*> list;
-        std::unordered_set<const Node*> seen;
-        for (Node* n : (*v)->consumers())
-          if (&n->graph() == &graph_ && n->op_type == step.source->op_type && seen.insert(n).second)
-            list.push_back(n);
-        return list;
-      }
-    return std::nullopt;
+      if (const auto& v = state.values[static_cast<size_t>(id)]; v && *v != nullptr)
+        if (const size_t nodes = (*v)->consumers().size(); !found || nodes < found->nodes)
+          found = Touched{*v, nodes, false};
+    return found;
+  }
+
+  /// Nodes that may stand for a step.
+  const std::vector<Node*>& candidates(const Touched& by, size_t s) {
+    const auto [it, is_new] = candidates_.try_emplace({by.value, s, by.is_output});
+    if (!is_new) return it->second;
+    std::vector<Node*>& list = it->second;
+    if (by.is_output) {
+      Node* n = by.value != nullptr ? by.value->producer() : nullptr;
+      if (n != nullptr && &n->graph() == &graph_) list.push_back(n);
+      return list;
+    }
+    std::unordered_set<const Node*> seen;
+    for (Node* n : by.value->consumers())
+      if (&n->graph() == &graph_ && may_be(*n, steps_[s]) && seen.insert(n).second) list.push_back(n);
+    return list;
+  }
+
+  /// What a node itself must be, whatever is around it.
+  static bool may_be(const Node& n, const Step& step) {
+    return n.op_type == step.source->op_type && n.inputs().size() == step.inputs.size() &&
+           n.outputs().size() == step.outputs.size() && (!step.source->check || step.source->check(n));
   }
 
   /// Finds nodes for the steps that have none yet.
-  bool complete(State& state) const {
+  bool complete(State& state) {
     bool open = false;
+    std::optional<Touched> best;
+    size_t step = 0;
     for (size_t s = 0; s < steps_.size(); ++s) {
       if (state.nodes[s] != nullptr) continue;
       open = true;
-      const auto list = candidates(state, steps_[s]);
-      if (!list) continue;
-      for (Node* n : *list) {
-        State attempt = state;
-        if (!bind(attempt, s, n) || !complete(attempt)) continue;
-        state = std::move(attempt);
-        return true;
+      if (const std::optional<Touched> by = touched(state, steps_[s]);
+          by && (!best || by->nodes < best->nodes)) {
+        best = by;
+        step = s;
       }
-      return false;
     }
-    return !open && is_closed(state);
+    if (!best) return !open && is_closed(state);
+    for (Node* n : candidates(*best, step)) {
+      State attempt = state;
+      if (!bind(attempt, step, n) || !complete(attempt)) continue;
+      state = std::move(attempt);
+      return true;
+    }
+    return false;
   }
 
   /// Whether what the pattern computes on the way is used by nobody else.
@@ -199,6 +224,7 @@ class PatternMatcher {
   std::vector<std::vector<int>> inner_;  // numbers of inner patterns' tensors, in the order of unfolding
   std::unordered_set<int> constants_, outputs_;
   std::unordered_set<const Value*> graph_outputs_;
+  std::map<std::tuple<const Value*, size_t, bool>, std::vector<Node*>> candidates_;  // that were asked for
 };
 
 GraphPattern::TensorId GraphPattern::variable() {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "graph/order.h"
 #include "inspect/node_hash.h"
 #include "inspect/slots.h"
 
@@ -15,12 +16,19 @@ namespace {
 class NodeMatcher {
  public:
   NodeMatcher(const Graph& a, const Graph& b, SameValues& values) : a_(a), b_(b), values_(values) {
+    // Of what the models have in common so far, this graph need not see but a small part.
     ValueIds ids_a, ids_b;
     uint64_t id = 0;
-    for (const auto& [in_a, in_b] : values) {
-      ids_a[in_a] = ++id;
-      ids_b[in_b] = id;
-    }
+    const auto add = [&](const Value* v) {
+      const auto other = values.find(v);
+      if (other == values.end() || !ids_a.try_emplace(v, id + 1).second) return;
+      ids_b[other->second] = ++id;
+    };
+    for (const Value* v : a.inputs) add(v);
+    for (const auto& n : a.nodes())
+      for (const Value* v : all_used_values(*n))
+        if (v != nullptr) add(v);
+    for (const Value* v : a.outputs) add(v);
     hashes_a_ = hash_nodes(a, ids_a);
     hashes_b_ = hash_nodes(b, ids_b);
   }

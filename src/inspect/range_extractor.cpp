@@ -1,5 +1,8 @@
 #include "inspect/range_extractor.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "assay/edit.h"
 #include "graph/clone.h"
 #include "graph/order.h"
@@ -59,9 +62,10 @@ void RangeExtractor::add_functions(Model& part) const {
       if (f != nullptr && called.insert(f).second) open.push_back(f->body.get());
     }
   }
-  if (called.empty()) return;
-  for (const Function& f : model_.functions)
-    if (called.contains(&f)) part.functions.push_back(clone_function(f));
+  // In the order of the model, whose list may be much longer.
+  std::vector<const Function*> list(called.begin(), called.end());
+  std::sort(list.begin(), list.end(), std::less<>());
+  for (const Function* f : list) part.functions.push_back(clone_function(*f));
 }
 
 std::shared_ptr<Model> RangeExtractor::extract(NodeRange range) const {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "assay/edit.h"
+#include "base/article.h"
 #include "base/memory_limit.h"
 #include "graph/at_node.h"
 #include "graph/clone.h"
@@ -264,9 +265,9 @@ void check_values(const OpDef& op, const OpVersion& version, std::span<const Ten
     const DType given = inputs[i].dtype();
     check_room(op, version, *p, inputs[i]);
     const bool any_float = ideal && given == DType::kFloat64 && (p->kinds & floats) != 0;
-    require(any_float || (p->kinds & value_kind(given)) != 0, ErrorCode::kInvalidModel,
-            "the input '{}' of {}-{} is a {}, which it does not take", p->name, op.name, version.since,
-            kind_name(given));
+    if (!any_float && (p->kinds & value_kind(given)) == 0) [[unlikely]]
+      fail(ErrorCode::kInvalidModel, "the input '{}' of {}-{} is {}, which it does not take", p->name,
+           op.name, version.since, with_article(kind_name(given)));
     const auto shares_type = [&](size_t k) {
       const Parameter* q = s.input(k);
       return inputs[k].defined() && !inputs[k].is_container() && q->type == p->type &&

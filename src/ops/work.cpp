@@ -76,16 +76,18 @@ StepCount elimination(const Node& n) { return steps_of_elements(n.input(0)) * st
 
 StepCount distances(const Node& n) { return steps_of_elements(n.output(0)) * steps_along(n.input(0), -1); }
 
-/// A transform of length n takes n steps for every prime that divides it, times that prime.
+/// A transform of length n takes n steps for every prime that divides it, times that prime, or times some
+/// hundred where it is larger.
 StepCount fourier(const Node& n) {
+  constexpr int64_t kLargestPrime = 256;
   StepCount worst{0};
   for (const Value* v : {static_cast<const Value*>(n.input(0)), static_cast<const Value*>(n.output(0))}) {
     const Dims* dims = known_dims(v);
     for (size_t d = 0; dims != nullptr && d < dims->size(); ++d) {
       int64_t rest = steps_along(v, static_cast<int>(d)).n, primes = 0;
       for (int64_t p = 2; p <= rest / p; ++p)
-        for (; rest % p == 0; rest /= p) primes += p;
-      primes += rest;
+        for (; rest % p == 0; rest /= p) primes += std::min(p, kLargestPrime);
+      primes += std::min(rest, kLargestPrime);
       worst.n = std::max(worst.n, (steps_of_elements(v) * StepCount{primes}).n);
     }
   }

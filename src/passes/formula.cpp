@@ -1,6 +1,7 @@
 #include "passes/formula.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "graph/read.h"
 #include "ops/eval_util.h"
@@ -107,6 +108,14 @@ Term Formula::gather(const Term& x, const Term& index) {
   Shape out = index.shape;
   for (size_t d = 1; d < x.shape.size(); ++d) out.push_back(x.shape[d]);
   return node("Gather", {x.ref, index.ref}, {{"axis", int64_t{0}}}, x.dtype, std::move(out));
+}
+
+Term Formula::from_start(const Term& index) {
+  const bool is_int32 = index.dtype == DType::kInt32;
+  const Tensor zero = is_int32 ? Tensor::scalar(int32_t{0}) : Tensor::scalar(int64_t{0});
+  const Tensor nowhere = is_int32 ? Tensor::scalar(std::numeric_limits<int32_t>::min())
+                                  : Tensor::scalar(std::numeric_limits<int64_t>::min());
+  return choose(compare("Less", index, constant(zero)), constant(nowhere), index);
 }
 
 Term Formula::instance_norm(const Term& x, float epsilon) {

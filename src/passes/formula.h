@@ -46,6 +46,8 @@ class Formula {
   Term concat(const std::vector<Term>& parts, size_t axis);
   /// Rows of the first axis.
   Term gather(const Term& x, const Term& index);
+  /// Indices that do not count from the end: what is negative becomes an index that Gather refuses.
+  Term from_start(const Term& index);
   /// Of images [n, c, ...]: every one's channels each to mean 0 and variance 1.
   Term instance_norm(const Term& x, float epsilon);
   /// Over the last axis, to mean 0 and variance 1, or, not `centred`, to mean square 1: the form that the

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "assay/error.h"
 #include "base/name_pattern.h"
@@ -212,13 +213,30 @@ Graph* GraphPaths::graph(std::string_view path) {
   return place.graph;
 }
 
+namespace {
+
+/// Whether a node or tensor of the main graph has a name that begins as the paths of functions do.
+bool has_names_like_functions(const Graph& g) {
+  return std::any_of(g.nodes().begin(), g.nodes().end(),
+                     [](const auto& n) { return n->name.starts_with(kFunction); }) ||
+         std::any_of(g.values().begin(), g.values().end(),
+                     [](const auto& v) { return v->name().starts_with(kFunction); });
+}
+
+}  // namespace
+
 std::vector<GraphPlace> graph_places(const Model& model) {
   check_depth(model);
   PlaceList list(model);
   list.add({.graph = model.graph.get()});
+  std::unordered_map<std::string, int> full_names;
+  for (const Function& f : model.functions) ++full_names[function_name(f)];
+  const bool is_ambiguous = !model.functions.empty() && has_names_like_functions(*model.graph);
   for (const Function& f : model.functions) {
     GraphPlace body{.graph = f.body.get(), .path = std::string(kFunction) + function_name(f), .function = &f};
-    body.has_path = list.is_path_of(body.path, body.graph);
+    // To follow the path would look through all functions.
+    body.has_path =
+        (!is_ambiguous && full_names[function_name(f)] == 1) || list.is_path_of(body.path, body.graph);
     if (!body.has_path) body.path.clear();
     list.add(body);
   }

@@ -159,8 +159,9 @@ std::optional<Patch> rotary(const Node& n, const PassContext& context, const Rot
   Formula& f = w.f;
   // [batch, sequence, heads, size] or [batch, heads, sequence, size], and tables that broadcast to either.
   const Term x = by_sequence ? f.reshape(w.in(0), {batch, sequence, heads, size}) : w.in(0);
+  const Term places = looked_up ? f.from_start(w.in(inputs.positions)) : Term{};
   const auto turned_table = [&](size_t i) {
-    const Term rows = looked_up ? f.gather(w.in(i), w.in(inputs.positions)) : w.in(i);
+    const Term rows = looked_up ? f.gather(w.in(i), places) : w.in(i);
     return f.reshape(rows, by_sequence ? Shape{batch, sequence, 1, half} : Shape{batch, 1, sequence, half});
   };
   const Term cosine = turned_table(inputs.cosines), sine = turned_table(inputs.sines);
@@ -225,11 +226,11 @@ std::optional<Patch> embedding(const Node& n, const PassContext& context) {
     if (n.input(i) == nullptr || shape_of(n.input(i)) != Shape{hidden}) return std::nullopt;
   Writer w(n, context);
   Formula& f = w.f;
-  const Term word = f.gather(w.in(kWordTable), w.in(kWords));
-  const Term position =
-      given ? f.gather(w.in(kPositionTable), w.in(kPositions)) : f.slice(w.in(kPositionTable), 0, 0, length);
+  const Term word = f.gather(w.in(kWordTable), f.from_start(w.in(kWords)));
+  const Term position = given ? f.gather(w.in(kPositionTable), f.from_start(w.in(kPositions)))
+                              : f.slice(w.in(kPositionTable), 0, 0, length);
   Term sum = f.binary("Add", word, position);
-  if (has_segments) sum = f.binary("Add", sum, f.gather(w.in(kSegmentTable), w.in(kSegments)));
+  if (has_segments) sum = f.binary("Add", sum, f.gather(w.in(kSegmentTable), f.from_start(w.in(kSegments))));
   const Term y = f.normalize(sum, true, static_cast<float>(float_attribute(n, "epsilon", kEpsilon)));
   if (w.wants(1)) {
     // How many elements of each row of the mask are 1: float32 counts them exactly, and kernels sum it up.

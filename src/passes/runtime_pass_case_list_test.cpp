@@ -49,17 +49,34 @@ constexpr PassCase kRuntimeCases[] = {
      "g (int32[2,3] i, int32[2,3] s, float[4,5] w, float[6,5] p, float[2,5] t, float[5] a, float[5] b, "
      "int32[2,3] m) => (float[2,3,5] y, int32[2] l, float[2,3,5] e) { y, l, e = "
      "com.microsoft.EmbedLayerNormalization (i, s, w, p, t, a, b, m) }",
-     "Gather<axis=0>(w, i); Slice(p, {0}, {3}, {0}, {1}); Add(%0, %1); Gather<axis=0>(t, s); Add(%2, %3); "
-     "ReduceMean<axes=[2], keepdims=1>(%4); Sub(%4, %5); Mul(%6, %6); ReduceMean<axes=[2], keepdims=1>(%7); "
-     "Add(%8, 1e-12); Sqrt(%9); Div(%6, %10); Equal(m, 1); Cast<to=1>(%12); ReduceSum<keepdims=1>(%13, {1}); "
-     "Reshape(%14, {2}); Cast<to=6>(%15); l = Identity(%16); e = Identity(%4); Mul(%11, a); Add(%19, b); y = "
-     "Identity(%20)"},
+     "Less(i, 0); Where(%0, -2147483648, i); Gather<axis=0>(w, %1); Slice(p, {0}, {3}, {0}, {1}); Add(%2, "
+     "%3); "
+     "Less(s, 0); Where(%5, -2147483648, s); Gather<axis=0>(t, %6); Add(%4, %7); "
+     "ReduceMean<axes=[2], keepdims=1>(%8); Sub(%8, %9); Mul(%10, %10); ReduceMean<axes=[2], "
+     "keepdims=1>(%11); "
+     "Add(%12, 1e-12); Sqrt(%13); Div(%10, %14); Equal(m, 1); Cast<to=1>(%16); ReduceSum<keepdims=1>(%17, "
+     "{1}); "
+     "Reshape(%18, {2}); Cast<to=6>(%19); l = Identity(%20); e = Identity(%8); Mul(%15, a); Add(%23, b); y = "
+     "Identity(%24)"},
     {"lower_fused",
      "g (int32[2,3] i, float[4,5] w, float[6,5] p, float[5] a, float[5] b, int32[1,3] k) => (float[2,3,5] y, "
      "int32[2] l) { y, l = com.microsoft.EmbedLayerNormalization <epsilon = 0.5> (i, , w, p, , a, b, , k) }",
-     "Gather<axis=0>(w, i); Gather<axis=0>(p, k); Add(%0, %1); ReduceMean<axes=[2], keepdims=1>(%2); Sub(%2, "
-     "%3); Mul(%4, %4); ReduceMean<axes=[2], keepdims=1>(%5); Add(%6, 0.5); Sqrt(%7); Div(%4, %8); l = "
-     "Identity({0, 0}); Mul(%9, a); Add(%11, b); y = Identity(%12)"},
+     "Less(i, 0); Where(%0, -2147483648, i); Gather<axis=0>(w, %1); Less(k, 0); Where(%3, -2147483648, k); "
+     "Gather<axis=0>(p, %4); Add(%2, %5); ReduceMean<axes=[2], keepdims=1>(%6); Sub(%6, "
+     "%7); Mul(%8, %8); ReduceMean<axes=[2], keepdims=1>(%9); Add(%10, 0.5); Sqrt(%11); Div(%8, %12); l = "
+     "Identity({0, 0}); Mul(%13, a); Add(%15, b); y = Identity(%16)"},
+    // Positions do not count from the end.
+    {"lower_fused",
+     "g (float[1,2,4] x, int64[1,2] i, float[3,2] c) => (float[1,2,4] y) { y = RotaryEmbedding <num_heads = "
+     "1> (x, c, "
+     "c, i) }",
+     "Reshape(x, {1, 2, 1, 4}); Less(i, 0); Where(%1, -9223372036854775808, i); Gather<axis=0>(c, %2); "
+     "Reshape(%3, {1, 2, "
+     "1, 2}); Gather<axis=0>(c, %2); Reshape(%5, {1, 2, 1, 2}); Slice(%0, {0}, {2}, {3}, {1}); Slice(%0, "
+     "{2}, {4}, "
+     "{3}, {1}); Mul(%8, %6); Mul(%7, %4); Sub(%10, %9); Mul(%8, %4); Mul(%7, %6); Add(%13, %12); "
+     "Concat<axis=3>(%11, %14); Reshape(%15, {1, 2, 4}); y = Identity(%16)",
+     23},
     {"lower_fused",
      "g (int32[2,3] i, float16[4,5] w, float16[6,5] p, float16[5] a, float16[5] b) => (float16[2,3,5] y) { y "
      "= "

@@ -32,7 +32,7 @@ BoundOp require_op(const Node& node, const Model& model) {
 }
 
 Tensor widened(const Tensor& t) {
-  if (!t.defined()) return t;
+  if (!may_hold_floats_but(t, DType::kFloat64)) return t;
   return map_leaves(t, [](const Tensor& leaf) { return is_float(leaf.dtype()) ? to_float64(leaf) : leaf; });
 }
 
@@ -40,7 +40,7 @@ namespace {
 
 /// The value with floats of less than 32 bits in it as float32.
 Tensor in_32_bits(const Tensor& t) {
-  if (!t.defined()) return t;
+  if (!may_hold_floats_but(t, DType::kFloat32)) return t;
   return map_leaves(t, [](const Tensor& leaf) {
     return is_float(leaf.dtype()) && bit_width(leaf.dtype()) < 32 ? convert(leaf, DType::kFloat32) : leaf;
   });
@@ -49,7 +49,7 @@ Tensor in_32_bits(const Tensor& t) {
 }  // namespace
 
 Tensor rounded(const Tensor& t, DType dtype) {
-  if (!t.defined()) return t;
+  if (!may_hold_floats_but(t, dtype)) return t;
   return map_leaves(t,
                     [&](const Tensor& leaf) { return is_float(leaf.dtype()) ? convert(leaf, dtype) : leaf; });
 }
@@ -57,7 +57,7 @@ Tensor rounded(const Tensor& t, DType dtype) {
 DType first_float(std::span<const Tensor> values) {
   DType found = DType::kFloat64;
   for (const Tensor& t : values) {
-    if (!t.defined()) continue;
+    if (found != DType::kFloat64 || !may_hold_floats_but(t, DType::kFloat64)) continue;
     for_each_leaf(t, [&](const Tensor& leaf) {
       if (found == DType::kFloat64 && is_float(leaf.dtype())) found = leaf.dtype();
     });

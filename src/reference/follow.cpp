@@ -175,6 +175,18 @@ void Following::skip(Trail& trail, const Node& n, const Gap& gap) {
   }
 }
 
+/// Whether it is an input in another shape: a table that is only mapped need not be read through.
+bool is_view_of_input(const Node& n, const Tensor& t, const Frame& frame) {
+  if (t.is_container() || t.dtype() == DType::kString || t.numel() == 0) return false;
+  return std::any_of(n.inputs().begin(), n.inputs().end(), [&](const Value* v) {
+    if (v == nullptr) return false;
+    if (v->is_constant())
+      return v->tensor().defined() && v->tensor().dtype() == t.dtype() && v->tensor().data() == t.data();
+    const Lanes* kept = frame.as_kept(v);
+    return kept != nullptr && kept->front().shares_storage(t);
+  });
+}
+
 /// What comes of NaN stays in doubt, whether it is still there or not.
 void Following::trace_nan(const Node& n, const Frame& frame, Trail* trail) {
   auto& known = trail != nullptr ? trail->nan_from : nan_from_;
@@ -187,8 +199,12 @@ void Following::trace_nan(const Node& n, const Frame& frame, Trail* trail) {
   const Node* from = nullptr;
   for (const Value* v : used_values(n))
     if (from == nullptr) from = source(v);
-  for (const Value* v : n.outputs())
-    if (v != nullptr && from == nullptr && has_nan(frame.get(v)[0])) from = &n;
+  for (const Value* v : n.outputs()) {
+    if (v == nullptr || from != nullptr) continue;
+    const Lanes* kept = frame.as_kept(v);
+    const Tensor t = kept != nullptr ? kept->front() : frame.get(v)[0];
+    if (!is_view_of_input(n, t, frame) && has_nan(t)) from = &n;
+  }
   if (from == nullptr) return;
   for (const Value* v : n.outputs())
     if (v != nullptr) known[v] = from;
@@ -323,8 +339,7 @@ void Following::node(const Node& n) {
 }
 
 void Following::run(std::span<const Tensor> inputs) {
-  for (size_t i = 0; i < inputs.size(); ++i)
-    exact_.set(graph_.inputs[i], Lanes(exact_.lanes().size(), walk_.incoming(inputs[i])));
+  for (size_t i = 0; i < inputs.size(); ++i) walk_.feed(graph_.inputs[i], inputs[i], exact_);
   for (const auto& v : graph_.values()) {
     if (v->producer() != nullptr || !anyone_has(*v)) continue;
     const Lanes lanes = walk_.lanes_of(v.get(), exact_);

@@ -34,8 +34,7 @@ void Interpreter::run(std::span<const Tensor> inputs, const Observer& observer,
   for (int i = 0; i <= impl_->options.noisy_lanes; ++i) lanes.push_back(static_cast<size_t>(i));
   Walk walk(*impl_);
   Frame frame(g, lanes);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    frame.set(g.inputs[i], Lanes(lanes.size(), walk.incoming(inputs[i])));
+  for (size_t i = 0; i < inputs.size(); ++i) walk.feed(g.inputs[i], inputs[i], frame);
   for (const auto& v : g.values())
     if (watched.contains(v.get()) && v->producer() == nullptr) observer(*v, walk.lanes_of(v.get(), frame));
   walk.nodes(

@@ -7,6 +7,7 @@
 #include "graph/read.h"
 #include "kernels/noise/noise.h"
 #include "ops/eval_util.h"
+#include "ops/moves.h"
 #include "ops/work.h"
 #include "reference/quantisation_scale.h"
 #include "reference/stacked_lanes.h"
@@ -107,6 +108,39 @@ std::vector<double> unit_roundoffs(const Node& n) {
 
 }  // namespace
 
+Lanes Frame::widened_lanes(const Lanes& lanes) {
+  Lanes wide(lanes.size(), widened(lanes.empty() ? Tensor() : lanes[0]));
+  for (size_t k = 1; k < lanes.size(); ++k)
+    if (!lanes[k].shares_storage(lanes[0])) wide[k] = widened(lanes[k]);
+  return wide;
+}
+
+std::optional<std::vector<Lanes>> Walk::kept_inputs(const Node& n, const Frame& frame) const {
+  std::vector<Lanes> inputs;
+  DType floats = DType::kUndefined;
+  for (const Value* v : n.inputs()) {
+    const Lanes* kept = nullptr;
+    for (const Frame* at = &frame; v != nullptr && kept == nullptr && at != nullptr; at = at->outer())
+      kept = at->as_kept(v);
+    const bool is_constant = kept == nullptr && v != nullptr && v->is_constant() && v->tensor().defined();
+    if (kept != nullptr && !kept->empty() && all_shared(*kept))
+      inputs.emplace_back(frame.lanes().size(), kept->front());
+    else if (kept != nullptr && kept->size() == frame.lanes().size())
+      inputs.push_back(*kept);
+    else if (is_constant)
+      inputs.emplace_back(frame.lanes().size(), v->tensor().aligned());
+    else
+      inputs.push_back(lanes_of(v, frame));
+    for (const Tensor& t : inputs.back()) {
+      if (!t.defined() || (!t.is_container() && !is_float(t.dtype()))) continue;
+      const DType given = t.is_container() ? DType::kFloat64 : t.dtype();
+      if (floats == DType::kUndefined) floats = given;
+      if (floats != given) return std::nullopt;
+    }
+  }
+  return inputs;
+}
+
 Lanes Walk::lanes_of(const Value* v, const Frame& frame) const {
   if (v == nullptr) return Lanes(frame.lanes().size());
   if (!v->is_constant() || frame.has(v)) return frame.get(v);
@@ -115,6 +149,11 @@ Lanes Walk::lanes_of(const Value* v, const Frame& frame) const {
   const auto [it, is_new] = constants_.try_emplace(v);
   if (is_new) it->second = incoming(v->tensor().aligned());
   return Lanes(frame.lanes().size(), it->second);
+}
+
+void Walk::feed(const Value* input, const Tensor& t, Frame& frame) const {
+  if (t.is_container() || !impl_.ideal()) return frame.set(input, Lanes(frame.lanes().size(), incoming(t)));
+  frame.set_stored(input, Lanes(frame.lanes().size(), t));
 }
 
 /// In the stored types. What is declared no type, and comes from no unknown operator, is float32.
@@ -136,7 +175,7 @@ std::vector<Tensor> Walk::evaluate_foreign(const Node& n, std::vector<Tensor> in
 }
 
 std::vector<Tensor> Walk::evaluate_lane(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
-                                        size_t lane) {
+                                        size_t lane, bool stored_types) {
   const auto& [op, key] = impl_.nodes.at(&n);
   if (op.op == &kForeignOp) return evaluate_foreign(n, std::move(inputs));
   if (op.op == &kUnknownOp)
@@ -158,6 +197,7 @@ std::vector<Tensor> Walk::evaluate_lane(const Node& n, std::vector<Tensor> input
   for (size_t i = 0; i < y.size(); ++i) {
     if (!y[i].defined()) continue;
     const DType declared = declared_dtype(n.output(i));
+    if (stored_types) continue;
     if (impl_.ideal())
       y[i] = widened(y[i]);
     else if (widen)
@@ -185,8 +225,7 @@ std::vector<NodeError> Walk::errors_of(const Node& n, std::vector<Tensor> inputs
   std::vector<Tensor> y;
   for (const Lanes& lanes : outputs) y.push_back(lanes[0]);
   bool rounds = false;
-  for (const Tensor& t : y)
-    if (t.defined()) for_each_leaf(t, [&](const Tensor& leaf) { rounds = rounds || is_float(leaf.dtype()); });
+  for (const Tensor& t : y) rounds = rounds || may_hold_floats_but(t, DType::kUndefined);
   if (!rounds) return std::vector<NodeError>(y.size());
   const auto& [op, key] = impl_.nodes.at(&n);
   LaneSubgraphs subgraphs(*this, frame, frame.lanes()[0]);
@@ -276,10 +315,15 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted, Bounds boun
   const bool perturbs = impl_.nodes.at(&n).op.op->numerics.perturb != nullptr;
   const bool noisy = frame.lanes().back() != 0 && wanted != Noise::kNone;
   bool alike = true;
-  for (const Value* v : n.inputs()) {
-    inputs.push_back(lanes_of(v, frame));
-    alike = alike && all_shared(inputs.back());
-  }
+  const bool moves = impl_.ideal() && moves_elements(*impl_.nodes.at(&n).op.op);
+  std::optional<std::vector<Lanes>> kept;
+  if (moves) kept = kept_inputs(n, frame);
+  const bool stored = kept.has_value();
+  if (stored)
+    inputs = std::move(*kept);
+  else
+    for (const Value* v : n.inputs()) inputs.push_back(lanes_of(v, frame));
+  for (const Lanes& l : inputs) alike = alike && all_shared(l);
   const bool steps = wanted == Noise::kAdd && quantisation_scale_input(n) >= 0;
   const bool levels = wanted == Noise::kAdd && impl_.options.noisy_levels && gives_levels(n);
   const bool bounded = !has_subgraph(n) && !perturbs && !steps && !levels;
@@ -295,7 +339,7 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted, Bounds boun
   for (size_t k = 0; k < frame.lanes().size(); ++k) {
     std::vector<Tensor> y;
     if (k == 0)
-      y = evaluate_lane(n, inputs_of(k), frame, frame.lanes()[k]);
+      y = evaluate_lane(n, inputs_of(k), frame, frame.lanes()[k], stored);
     else if (!at_once.empty())
       y = {std::move(at_once[k - 1])};
     else if (!once)
@@ -321,7 +365,10 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted, Bounds boun
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (n.output(i) == nullptr) continue;
     require(outputs[i][0].defined(), ErrorCode::kInternal, "output {} was not computed", i);
-    frame.set(n.output(i), std::move(outputs[i]));
+    if (stored)
+      frame.set_stored(n.output(i), std::move(outputs[i]));
+    else
+      frame.set(n.output(i), std::move(outputs[i]));
   }
   return result;
 }

@@ -91,8 +91,12 @@ class Frame {
   uint64_t run() const { return run_; }
 
   bool has(const Value* v) const { return values_.contains(v); }
+  /// What is kept as it is stored becomes float64 here, for good.
   Lanes get(const Value* v) const {
-    if (const auto it = values_.find(v); it != values_.end()) return it->second;
+    if (const auto it = values_.find(v); it != values_.end()) {
+      if (it->second.stored) it->second = {widened_lanes(it->second.lanes), false};
+      return it->second.lanes;
+    }
     require(outer_ != nullptr, ErrorCode::kInternal, "the value '{}' was used before it was computed",
             v->name());
     const Lanes captured = outer_->get(v);
@@ -102,7 +106,16 @@ class Frame {
           std::find(outer_->lanes_.begin(), outer_->lanes_.end(), lane) - outer_->lanes_.begin())]);
     return own;
   }
-  void set(const Value* v, Lanes lanes) { values_[v] = std::move(lanes); }
+  void set(const Value* v, Lanes lanes) { values_[v] = {std::move(lanes), false}; }
+  /// Floats in their stored types, which are float64 to whoever calls get(): what only moves elements
+  /// (moves_elements()) need not have a table several times as large for the few that it takes.
+  void set_stored(const Value* v, Lanes lanes) { values_[v] = {std::move(lanes), true}; }
+  /// The value as it is kept; null where it is in a frame further out, or nowhere.
+  const Lanes* as_kept(const Value* v) const {
+    const auto it = values_.find(v);
+    return it != values_.end() ? &it->second.lanes : nullptr;
+  }
+  const Frame* outer() const { return outer_; }
   void erase(const Value* v) { values_.erase(v); }
 
  private:
@@ -110,7 +123,12 @@ class Frame {
   std::vector<size_t> lanes_;
   const Frame* outer_ = nullptr;
   uint64_t run_ = 0;
-  std::unordered_map<const Value*, Lanes> values_;
+  struct Kept {
+    Lanes lanes;
+    bool stored = false;
+  };
+  static Lanes widened_lanes(const Lanes& lanes);
+  mutable std::unordered_map<const Value*, Kept> values_;
 };
 
 /// The noise with which a node is evaluated.
@@ -151,11 +169,17 @@ class Walk {
   bool errs_within(const Node& n) const { return impl_.nodes.at(&n).op.op->numerics.perturb != nullptr; }
   /// A value of stored types as the walk keeps it.
   Tensor incoming(const Tensor& t) const { return impl_.ideal() ? widened(t) : t; }
+  /// Gives an input of the model its value in all lanes.
+  void feed(const Value* input, const Tensor& t, Frame& frame) const;
 
  private:
   Tensor argument(const Value& input, const Tensor& t) const;
+  /// With `stored`, floats come and go in their stored types.
   std::vector<Tensor> evaluate_lane(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
-                                    size_t lane);
+                                    size_t lane, bool stored = false);
+  /// The inputs of a node that moves elements as they are kept, floats in one stored type; nothing where they
+  /// are of several, and have to become float64.
+  std::optional<std::vector<Lanes>> kept_inputs(const Node& n, const Frame& frame) const;
   std::vector<Tensor> evaluate_foreign(const Node& n, std::vector<Tensor> inputs);
   /// The lane's outputs; those of lane 0 where the noise makes the node impossible.
   std::vector<Tensor> evaluate_noisy(const Node& n, std::vector<Tensor> inputs, const Frame& frame,

@@ -16,7 +16,8 @@ bool report_exception() {
     log::report_critical("{}", e.what());
   } catch (const std::bad_alloc&) {
     log::report_critical(
-        "Out of memory: the system or --memory-limit refused an allocation. Smaller inputs or fewer marked "
+        "Out of memory: what the machine, the control group or --memory-limit allows is used up. Smaller "
+        "inputs or fewer marked "
         "outputs need less.");
   } catch (const std::exception& e) {
     log::report_critical("Internal error: {}", e.what());

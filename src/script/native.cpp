@@ -4,6 +4,7 @@
 #include <limits>
 #include <list>
 
+#include "base/article.h"
 #include "base/crash_report.h"
 #include "base/dynamic_library.h"
 #include "base/log.h"
@@ -45,8 +46,8 @@ class PlainResult {
  private:
   void add(const NamedTensor& t) {
     if (t.tensor.is_container())
-      fail(ErrorCode::kUnsupported, "output '{}' is a {}, which native scripts do not have", t.name,
-           dtype_name(t.tensor.dtype()));
+      fail(ErrorCode::kUnsupported, "output '{}' is {}, which native scripts do not have", t.name,
+           with_article(dtype_name(t.tensor.dtype())));
     const void* data = nullptr;
     if (t.tensor.dtype() == DType::kString) {
       std::vector<assay_script_string>& list = strings_.emplace_back();
@@ -119,7 +120,11 @@ struct Listener {
     guarded(host, [&](Listener& self) {
       if (output == nullptr) fail(ErrorCode::kInvalidArgument, "it gave a verdict without an output");
       ScriptVerdict& v = self.answer.verdicts.emplace_back(ScriptVerdict{output, passed != 0, {}});
-      for (size_t i = 0; i < count; ++i) v.figures.emplace_back(figures[i].name, figures[i].value);
+      for (size_t i = 0; i < count; ++i) {
+        if (figures == nullptr || figures[i].name == nullptr)
+          fail(ErrorCode::kInvalidArgument, "it gave a figure without a name");
+        v.figures.emplace_back(figures[i].name, figures[i].value);
+      }
     });
   }
   static void report(assay_script_host* host, const char* message) {
@@ -149,6 +154,13 @@ const assay_script_table& table_of(const std::string& library, const Reference& 
                         reference.path, table->abi, ASSAY_SCRIPT_ABI));
     throw e.set_remedy("Compile it with the header assay/script.h of this version.");
   }
+  for (uint32_t i = 0; i < table->count; ++i) {
+    const assay_script_function* f = table->functions != nullptr ? &table->functions[i] : nullptr;
+    if (f != nullptr && f->name != nullptr && f->call.data != nullptr) continue;
+    Error e(ErrorCode::kInvalidArgument,
+            fmt::format("function {} of the script {} is null, or has no name", i, reference.path));
+    throw e.set_remedy("List the file's functions with ASSAY_SCRIPT(...) of assay/script.h.");
+  }
   return *table;
 }
 
@@ -169,9 +181,9 @@ void NativeFunction::load() {
     offer += fmt::format("{}'{}' ({})", i > 0 ? ", " : "", f.name, kind_name(f.kind));
     if (f.name != reference_.function) continue;
     if (f.kind != static_cast<int32_t>(kind_))
-      fail(ErrorCode::kInvalidArgument,
-           "the function '{}' of {} is a {} function, and a {} function is needed", f.name, reference_.path,
-           kind_name(f.kind), kind_name(static_cast<int32_t>(kind_)));
+      fail(ErrorCode::kInvalidArgument, "the function '{}' of {} is {} function, and {} function is needed",
+           f.name, reference_.path, with_article(kind_name(f.kind)),
+           with_article(kind_name(static_cast<int32_t>(kind_))));
     function_ = &f;
     return;
   }

@@ -193,6 +193,42 @@ TEST_F(NativeScriptTest, ACrashNamesTheScript) {
   expect_contains(said, {"script.cpp, in its function 'crashing',", "crashed"});
 }
 
+TEST_F(NativeScriptTest, WhatIsThrownWhileItIsLoadedIsItsError) {
+  const Reference script = scripts.add("throws.cpp", R"(
+#include "assay/script.h"
+#include <stdexcept>
+struct Device { Device() { throw std::runtime_error("no device"); } };
+static Device device;
+std::optional<assay_script::Tensors> f(int64_t) { return std::nullopt; }
+ASSAY_SCRIPT(ASSAY_DATA(f));
+)",
+                                       "f");
+  expect_contains(error_of([&] { DataScript(script).next(); }),
+                  {"throws.cpp cannot be loaded", "it threw an exception while it was loaded: no device"});
+}
+
+TEST_F(NativeScriptTest, ExitIsNoSuccess) {
+  const auto exiting = [&](const std::string& name, const std::string& global, const std::string& body) {
+    return scripts.add(name,
+                       "#include \"assay/script.h\"\n#include <cstdlib>\n" + global +
+                           "std::optional<assay_script::Tensors> f(int64_t) { " + body +
+                           " return std::nullopt; }\nASSAY_SCRIPT(ASSAY_DATA(f));\n",
+                       "f");
+  };
+  const auto end = [&](const Reference& script) {
+    report_crashes();
+    DataScript(script).next();
+    ::_exit(0);
+  };
+  const Reference function = exiting("exits.cpp", "", "std::exit(0);");
+  EXPECT_EXIT(end(function), testing::ExitedWithCode(1),
+              "exits.cpp, in its function 'f', ended the program by exit");
+  const Reference global =
+      exiting("global.cpp", "static const bool gone = (std::exit(0), true);\n", "(void)gone;");
+  EXPECT_EXIT(end(global), testing::ExitedWithCode(1),
+              "global.cpp, while it was loaded, ended the program by exit");
+}
+
 TEST_F(NativeScriptTest, CompiledOncePerContent) {
   const std::string cache = scripts.path("cache");
   ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
@@ -258,6 +294,26 @@ static const assay_script_function list[] = {{ASSAY_SCRIPT_DATA, "load_data", {.
   DataScript good(compiled(
       "good", head + "const assay_script_table assay_script_functions = {ASSAY_SCRIPT_ABI, 1, list};\n"));
   EXPECT_EQ(good.next()->at(0).tensor.data<float>()[0], 5);
+  for (const auto& [name, table] : {std::pair("null_list", "{ASSAY_SCRIPT_ABI, 1, NULL}"),
+                                    std::pair("null_name", "{ASSAY_SCRIPT_ABI, 1, nameless}"),
+                                    std::pair("null_function", "{ASSAY_SCRIPT_ABI, 1, empty}")}) {
+    const Reference wrong = compiled(name, head +
+                                               "static const assay_script_function nameless[] = "
+                                               "{{ASSAY_SCRIPT_DATA, NULL, {.data = load_data}}};\n"
+                                               "static const assay_script_function empty[] = "
+                                               "{{ASSAY_SCRIPT_DATA, \"load_data\", {.data = NULL}}};\n"
+                                               "const assay_script_table assay_script_functions = " +
+                                               table + ";\n");
+    expect_contains(error_of([&] { DataScript(wrong).next(); }),
+                    {"function 0 of the script", "is null, or has no name"});
+  }
+  const Reference unknown =
+      compiled("unknown",
+               head +
+                   "static const assay_script_function odd[] = {{77, \"load_data\", {.data = load_data}}};\n"
+                   "const assay_script_table assay_script_functions = {ASSAY_SCRIPT_ABI, 1, odd};\n");
+  expect_contains(error_of([&] { DataScript(unknown).next(); }),
+                  {"is an unknown function, and a data function is needed"});
   const Reference text = scripts.add("text.so", "no library", "load_data");
   expect_contains(error_of([&] { DataScript(text).next(); }), {"text.so cannot be loaded"});
 }

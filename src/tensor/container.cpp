@@ -1,18 +1,48 @@
 #include "tensor/container.h"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 
+#include "base/article.h"
 #include "base/memory_limit.h"
 
 namespace assay {
 namespace {
 
-/// The storage of a container.
-struct Elements {
+/// What one or several sequences hold, each a part of it. Elements are added behind the last and never
+/// changed, so that those who have a part see no difference.
+struct Buffer {
+  explicit Buffer(size_t capacity)
+      : share(static_cast<int64_t>(capacity * sizeof(Tensor)), "a list of values") {
+    list.reserve(capacity);
+  }
   MemoryShare share;
-  std::vector<Tensor> list;
-  int depth = 1;  ///< of containers inside each other, this one included
+  std::mutex mutex;          ///< of who adds
+  std::vector<Tensor> list;  ///< stays where it is
 };
+
+/// The storage of a container: as many elements of the buffer from `first` on as the tensor says.
+struct Elements {
+  std::shared_ptr<Buffer> buffer;
+  const Tensor* first = nullptr;
+  int depth = 1;            ///< of containers inside each other, this one included
+  uint32_t leaf_types = 0;  ///< see Tensor::leaf_types()
+
+  size_t offset() const { return static_cast<size_t>(first - buffer->list.data()); }
+  void count(const Tensor& e, int inner_depth) {
+    leaf_types |= e.is_container() ? e.leaf_types()
+                  : e.defined()    ? uint32_t{1} << static_cast<int>(e.dtype())
+                                   : 0;
+    depth = std::max(depth, inner_depth + 1);
+    require(depth <= Tensor::kMaxContainerDepth, ErrorCode::kInvalidModel,
+            "sequences, optionals and maps nest deeper than {}", Tensor::kMaxContainerDepth);
+  }
+};
+static_assert(kDTypeCount <= 32);
+
+/// Room for more behind so many, so that adding one after the other takes linear time.
+size_t with_room(size_t count) { return std::max<size_t>(8, 2 * count); }
 
 bool is_vector(const Tensor& t) { return !t.is_container() && t.defined() && t.rank() == 1; }
 
@@ -21,18 +51,18 @@ bool is_vector(const Tensor& t) { return !t.is_container() && t.defined() && t.r
 Tensor Tensor::container(DType kind, std::vector<Tensor> elements) {
   Tensor t;
   auto storage = std::make_shared<Elements>();
-  storage->share = MemoryShare(static_cast<int64_t>(elements.size() * sizeof(Tensor)), "a list of values");
+  storage->buffer = std::make_shared<Buffer>(0);
+  storage->buffer->share =
+      MemoryShare(static_cast<int64_t>(elements.size() * sizeof(Tensor)), "a list of values");
   for (const Tensor& e : elements) {
     t.nbytes_ += e.nbytes_;
-    if (e.is_container())
-      storage->depth = std::max(storage->depth, static_cast<const Elements*>(e.data_)->depth + 1);
+    storage->count(e, e.is_container() ? static_cast<const Elements*>(e.data_)->depth : 0);
   }
-  require(storage->depth <= kMaxContainerDepth, ErrorCode::kInvalidModel,
-          "sequences, optionals and maps nest deeper than {}", kMaxContainerDepth);
   t.dtype_ = kind;
   t.numel_ = static_cast<int64_t>(elements.size());
   t.shape_ = Shape{t.numel_};
-  storage->list = std::move(elements);
+  storage->buffer->list = std::move(elements);
+  storage->first = storage->buffer->list.data();
   t.data_ = storage.get();
   t.owner_ = std::move(storage);
   return t;
@@ -45,6 +75,77 @@ Tensor Tensor::sequence(std::vector<Tensor> elements) {
             "a sequence cannot hold both {} and {}", dtype_name(elements[0].dtype()), dtype_name(e.dtype()));
   }
   return container(DType::kSequence, std::move(elements));
+}
+
+Tensor Tensor::with_element(size_t position, Tensor element) const {
+  const std::span<const Tensor> all = elements();
+  require(dtype_ == DType::kSequence && position <= all.size() && element.defined(), ErrorCode::kInternal,
+          "element {} of a sequence of {} cannot be set", position, all.size());
+  require(all.empty() || all[0].dtype() == element.dtype(), ErrorCode::kInvalidModel,
+          "a sequence cannot hold both {} and {}", dtype_name(all.empty() ? element.dtype() : all[0].dtype()),
+          dtype_name(element.dtype()));
+  const auto& own = *static_cast<const Elements*>(data_);
+  auto storage = std::make_shared<Elements>();
+  storage->depth = own.depth;
+  storage->leaf_types = all.empty() ? 0 : own.leaf_types;
+  storage->count(element, element.is_container() ? static_cast<const Elements*>(element.data_)->depth : 0);
+  Tensor t = *this;
+  t.nbytes_ += element.nbytes_;
+  t.numel_ += 1;
+  t.shape_ = Shape{t.numel_};
+  const auto append = [&] {
+    if (position != all.size()) return false;
+    const std::lock_guard lock(own.buffer->mutex);
+    std::vector<Tensor>& list = own.buffer->list;
+    const size_t end = own.offset() + all.size();
+    // What is behind is nobody's when no other sequence has this buffer.
+    if (end < list.size() && own.buffer.use_count() == 1) list.resize(end);
+    if (end != list.size() || list.size() == list.capacity()) return false;
+    list.push_back(std::move(element));
+    storage->buffer = own.buffer;
+    storage->first = own.first;
+    return true;
+  };
+  if (!append()) {
+    storage->buffer = std::make_shared<Buffer>(with_room(all.size() + 1));
+    std::vector<Tensor>& list = storage->buffer->list;
+    list.insert(list.end(), all.begin(), all.begin() + static_cast<std::ptrdiff_t>(position));
+    list.push_back(std::move(element));
+    list.insert(list.end(), all.begin() + static_cast<std::ptrdiff_t>(position), all.end());
+    storage->first = list.data();
+  }
+  t.data_ = storage.get();
+  t.owner_ = std::move(storage);
+  return t;
+}
+
+Tensor Tensor::without_element(size_t position) const {
+  const std::span<const Tensor> all = elements();
+  require(dtype_ == DType::kSequence && position < all.size(), ErrorCode::kInternal,
+          "a sequence of {} has no element {}", all.size(), position);
+  const auto& own = *static_cast<const Elements*>(data_);
+  const size_t left = all.size() - 1;
+  const bool at_end = position == 0 || position == left;
+  size_t held = 0;
+  if (at_end) {
+    const std::lock_guard lock(own.buffer->mutex);
+    held = own.buffer->list.size();
+  }
+  // The buffer holds no more that nobody needs than what is needed.
+  if (!at_end || held > 2 * left) {
+    std::vector<Tensor> rest(all.begin(), all.end());
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(position));
+    return container(DType::kSequence, std::move(rest));
+  }
+  Tensor t = *this;
+  auto storage = std::make_shared<Elements>(own);
+  if (position == 0) ++storage->first;
+  t.nbytes_ -= all[position].nbytes_;
+  t.numel_ -= 1;
+  t.shape_ = Shape{t.numel_};
+  t.data_ = storage.get();
+  t.owner_ = std::move(storage);
+  return t;
 }
 
 Tensor Tensor::optional(Tensor element) {
@@ -66,8 +167,15 @@ Tensor Tensor::map(Tensor keys, Tensor values) {
 }
 
 std::span<const Tensor> Tensor::elements() const {
-  require(is_container(), ErrorCode::kInternal, "a {} tensor was read as a container", dtype_name(dtype_));
-  return static_cast<const Elements*>(data_)->list;
+  if (!is_container()) [[unlikely]]
+    fail(ErrorCode::kInternal, "{} tensor was read as a container", with_article(dtype_name(dtype_)));
+  return {static_cast<const Elements*>(data_)->first, static_cast<size_t>(numel_)};
+}
+
+uint32_t Tensor::leaf_types() const {
+  if (!is_container()) [[unlikely]]
+    fail(ErrorCode::kInternal, "{} tensor was read as a container", with_article(dtype_name(dtype_)));
+  return static_cast<const Elements*>(data_)->leaf_types;
 }
 
 Tensor map_leaves(const Tensor& t, const std::function<Tensor(const Tensor&)>& f) {
@@ -88,6 +196,14 @@ Tensor map_leaves(const Tensor& t, const std::function<Tensor(const Tensor&)>& f
     default:
       return Tensor::sequence(std::move(mapped));
   }
+}
+
+bool may_hold_floats_but(const Tensor& t, DType dtype) {
+  if (!t.is_container()) return t.defined() && is_float(t.dtype()) && t.dtype() != dtype;
+  for (int k = 0; k < kDTypeCount; ++k)
+    if ((t.leaf_types() >> k & 1) != 0 && is_float(static_cast<DType>(k)) && static_cast<DType>(k) != dtype)
+      return true;
+  return false;
 }
 
 void for_each_leaf(const Tensor& t, const std::function<void(const Tensor&)>& f) {

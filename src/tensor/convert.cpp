@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstring>
 
+#include "base/article.h"
 #include "base/parallel.h"
 #include "tensor/convert_string.h"
 #include "tensor/half.h"
@@ -332,8 +333,8 @@ Tensor to_complex(const Tensor& t, DType to) {
 Tensor convert_complex(const Tensor& t, DType to) {
   const DType from = t.dtype();
   if (is_complex(from) && !is_complex(to))
-    fail(ErrorCode::kUnsupported, "a {} tensor cannot be converted to {}: the imaginary parts would be lost",
-         dtype_name(from), dtype_name(to));
+    fail(ErrorCode::kUnsupported, "{} tensor cannot be converted to {}: the imaginary parts would be lost",
+         with_article(dtype_name(from)), dtype_name(to));
   if (from == DType::kString)
     fail(ErrorCode::kUnsupported, "strings cannot be converted to {}", dtype_name(to));
   if (from == DType::kComplex64) return to_complex<double, std::complex<float>>(aligned(t), to);
@@ -384,8 +385,8 @@ Tensor unpack(const Tensor& t) {
 
 Tensor pack(const Tensor& t, DType to) {
   const DType wide = is_float(to) ? DType::kFloat32 : is_signed_integer(to) ? DType::kInt8 : DType::kUInt8;
-  require(is_packed(to) && t.dtype() == wide, ErrorCode::kInternal, "cannot pack a {} tensor as {}",
-          dtype_name(t.dtype()), dtype_name(to));
+  require(is_packed(to) && t.dtype() == wide, ErrorCode::kInternal, "cannot pack {} tensor as {}",
+          with_article(dtype_name(t.dtype())), dtype_name(to));
   return convert(t, to);
 }
 

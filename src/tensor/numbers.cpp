@@ -1,5 +1,6 @@
 #include "tensor/numbers.h"
 
+#include "base/article.h"
 #include "tensor/convert.h"
 
 namespace assay {
@@ -10,7 +11,7 @@ DType number_kind(DType dtype) {
   if (dtype == DType::kFloat64 || dtype == DType::kInt64 || dtype == DType::kUInt64) return dtype;
   if (is_float(dtype)) return DType::kFloat32;
   require(is_integer(dtype) || dtype == DType::kBool, ErrorCode::kInvalidArgument,
-          "expected real numbers, found a {} tensor", dtype_name(dtype));
+          "expected real numbers, found {} tensor", with_article(dtype_name(dtype)));
   return DType::kFloat64;
 }
 

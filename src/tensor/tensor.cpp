@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/article.h"
 #include "base/memory_limit.h"
 #include "tensor/block_reuse.h"
 #include "tensor/container.h"
@@ -24,10 +25,11 @@ constexpr int64_t kOverhead = 128;
 [[noreturn]] void refuse(int64_t bytes, const Shape& shape, DType dtype) {
   Error e(ErrorCode::kInvalidArgument,
           bytes > memory_limit()
-              ? fmt::format("a {} tensor of shape {} takes more than the {} bytes that there are",
-                            dtype_name(dtype), shape.str(), memory_limit())
-              : fmt::format("a {} tensor of shape {} takes {} bytes, but {} of {} bytes are in use",
-                            dtype_name(dtype), shape.str(), bytes, memory_in_use(), memory_limit()));
+              ? fmt::format("{} tensor of shape {} takes more than the {} bytes that there are",
+                            with_article(dtype_name(dtype)), shape.str(), memory_limit())
+              : fmt::format("{} tensor of shape {} takes {} bytes, but {} of {} bytes are in use",
+                            with_article(dtype_name(dtype)), shape.str(), bytes, memory_in_use(),
+                            memory_limit()));
   throw e.set_remedy("The option --memory-limit changes how many there may be.");
 }
 
@@ -63,8 +65,8 @@ std::shared_ptr<void> allocate_bytes(size_t bytes, const Shape& shape, DType dty
   void* p = rounded < bytes ? nullptr : std::aligned_alloc(large ? kHugePage : kAlignment, rounded);
   if (large && p != nullptr) ::madvise(p, rounded, MADV_HUGEPAGE);
   if (p == nullptr) [[unlikely]]
-    fail(ErrorCode::kInvalidArgument, "cannot allocate {} bytes for a {} tensor of shape {}", bytes,
-         dtype_name(dtype), shape.str());
+    fail(ErrorCode::kInvalidArgument, "cannot allocate {} bytes for {} tensor of shape {}", bytes,
+         with_article(dtype_name(dtype)), shape.str());
   return {p, std::move(release)};
 }
 
@@ -113,7 +115,8 @@ Tensor Tensor::view(DType dtype, Shape shape, const void* data, std::shared_ptr<
 }
 
 Tensor Tensor::view_anywhere(DType dtype, Shape shape, const void* data, std::shared_ptr<const void> owner) {
-  require(!assay::is_container(dtype), ErrorCode::kInternal, "a {} has no bytes to view", dtype_name(dtype));
+  if (assay::is_container(dtype)) [[unlikely]]
+    fail(ErrorCode::kInternal, "{} has no bytes to view", with_article(dtype_name(dtype)));
   Tensor t;
   t.dtype_ = dtype;
   t.numel_ = shape.numel();
@@ -142,8 +145,8 @@ void* Tensor::mutable_data() {
 Tensor Tensor::reshaped(Shape shape) const {
   require(shape.numel() == numel_, ErrorCode::kInvalidArgument, "cannot reshape {} to {}", shape_.str(),
           shape.str());
-  require(!is_container() || shape == shape_, ErrorCode::kInternal, "a {} cannot be reshaped to {}",
-          dtype_name(dtype_), shape.str());
+  if (is_container() && shape != shape_) [[unlikely]]
+    fail(ErrorCode::kInternal, "{} cannot be reshaped to {}", with_article(dtype_name(dtype_)), shape.str());
   Tensor t = *this;
   t.shape_ = std::move(shape);
   return t;
@@ -205,7 +208,7 @@ std::vector<int64_t> Tensor::to_int64() const {
       break;
     default:
       require(is_integer(dtype_) && is_packed(dtype_), ErrorCode::kInvalidArgument,
-              "expected integers, found a {} tensor", dtype_name(dtype_));
+              "expected integers, found {} tensor", with_article(dtype_name(dtype_)));
       return convert(*this, DType::kInt64).to_int64();
   }
   return out;
@@ -214,7 +217,7 @@ std::vector<int64_t> Tensor::to_int64() const {
 void Tensor::wrong_access(DType t) const {
   require(!is_container(), ErrorCode::kInternal, "a value of type {} was read as a tensor",
           dtype_name(dtype_));
-  fail(ErrorCode::kInternal, "a {} tensor was read as {}", dtype_name(dtype_), dtype_name(t));
+  fail(ErrorCode::kInternal, "{} tensor was read as {}", with_article(dtype_name(dtype_)), dtype_name(t));
 }
 
 const Tensor* find(const TensorList& list, std::string_view name) {

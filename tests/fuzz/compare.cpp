@@ -206,13 +206,16 @@ std::string describe(const Case& c) {
 }
 
 Comparison compare(const Case& c, const Backend& backend) {
-  std::string refusal;
+  std::string refusal, words;
   LaneResults stored;
   Case own = c;
   try {
     own.model = clone_model(*c.model);
     infer_shapes(*own.model);
     stored = evaluate(own, {.precision = ReferencePrecision::kStored});
+  } catch (const Error& e) {
+    refusal = e.what();
+    words = e.message();
   } catch (const std::exception& e) {
     refusal = e.what();
   }
@@ -221,6 +224,11 @@ Comparison compare(const Case& c, const Backend& backend) {
     const auto session = backend.open({refusal.empty() ? own.model : c.model, ""},
                                       {.threads = 1, .on_warning = [](std::string_view) {}});
     session->run(c.feed, [&](size_t i, Tensor t) { actual[i] = std::move(t); });
+  } catch (const Error& e) {
+    if (refusal.empty())
+      return {is_missing_kernel(e.what()) ? Outcome::kNoKernel : Outcome::kOnlyReference, e.what()};
+    if (e.message() == words) return {Outcome::kRefused, refusal};
+    return {Outcome::kOtherWords, fmt::format("the reference says: {} | the other: {}", refusal, e.what())};
   } catch (const std::exception& e) {
     if (!refusal.empty()) return {Outcome::kRefused, refusal};
     return {is_missing_kernel(e.what()) ? Outcome::kNoKernel : Outcome::kOnlyReference, e.what()};

@@ -27,6 +27,7 @@ enum class Outcome : uint8_t {
   kOnlyOther,      ///< the reference refuses a case that the other backend accepts: must not be
   kRefused,        ///< both refuse
   kCrashed,        ///< the process died; compare() does not say so itself
+  kOtherWords,     ///< both refuse, with different sentences
 };
 
 struct Comparison {

@@ -15,6 +15,7 @@
 #include "base/memory_limit.h"
 #include "fuzz/explained.h"
 #include "fuzz/judge.h"
+#include "fuzz/spoil.h"
 #include "fuzz/valid/draft.h"
 #include "ops/op_set.h"
 
@@ -22,7 +23,7 @@ namespace assay::fuzz {
 namespace {
 
 constexpr int64_t kMemory = int64_t{32} << 20;
-constexpr int kOutcomes = static_cast<int>(Outcome::kCrashed) + 1;
+constexpr int kOutcomes = static_cast<int>(Outcome::kOtherWords) + 1;
 /// Problems of one subject that are printed.
 constexpr int kShown = 3;
 
@@ -51,12 +52,12 @@ struct Tally {
   }
 };
 
-std::vector<Subject> all_subjects(const std::string& only) {
+std::vector<Subject> all_subjects(const std::string& only, bool contrib = false) {
   std::vector<Subject> list;
   for (const OpDef* op : built_in_ops().all()) {
     // What com.microsoft's operators give is compared by tests/contrib; on drawn nodes that they refuse,
     // several kernels of ONNX Runtime crash.
-    if (op->random || op->domain == "com.microsoft") continue;
+    if (op->random || (op->domain == "com.microsoft" && !contrib)) continue;
     for (const OpVersion& v : op->versions) {
       std::string name =
           fmt::format("{}{}{}-{}", op->domain, op->domain.empty() ? "" : ".", op->name, v.since);
@@ -70,7 +71,9 @@ Case case_of(const Subject& s, const DifferentialOptions& options, int round) {
   uint64_t h = options.seed * 1000003 + static_cast<uint64_t>(round);
   for (const char c : s.name) h = h * 1099511628211u + static_cast<unsigned char>(c);
   Random random(h);
-  return valid_case(*s.op, *s.version, random);
+  Case c = valid_case(*s.op, *s.version, random);
+  if (options.invalid) spoil(c, random);
+  return c;
 }
 
 std::string one_line(std::string text) {
@@ -98,7 +101,7 @@ class Run {
   Run(const DifferentialOptions& options, const Backend& backend)
       : options_(options),
         backend_(backend),
-        subjects_(all_subjects(options.only)),
+        subjects_(all_subjects(options.only, options.invalid && backend.name == "engine")),
         tallies_(subjects_.size()),
         progress_(subjects_.size()) {
     for (size_t i = 0; i < subjects_.size(); ++i) progress_[i] = options.first_round;
@@ -132,9 +135,16 @@ void Run::note(Tally& tally, const Subject& s, int round, const Case& c, const C
   // The engine runs whatever the reference runs.
   const bool must_run = backend_.name == "engine" &&
                         (seen.outcome == Outcome::kOnlyReference || seen.outcome == Outcome::kNoKernel);
-  if (!is_problem(seen.outcome) && !must_run) return;
+  // Who refuses says the same, and what others refuse is looked at.
+  const bool other_words = backend_.name == "engine" && seen.outcome == Outcome::kOtherWords;
+  const bool only_theirs =
+      options_.invalid && backend_.name != "engine" && seen.outcome == Outcome::kOnlyReference;
+  // Numbers that are no data (NaN, say) have no results to be compared.
+  const bool is_noise = options_.invalid && seen.outcome == Outcome::kDifferent;
+  if ((!is_problem(seen.outcome) && !must_run && !other_words && !only_theirs) || is_noise) return;
   const Explained* entry = find_explained(c, seen, std::string(backend_.name), s.name);
   const char* prefix = must_run                              ? "the engine refuses: "
+                       : only_theirs                         ? "the reference accepts: "
                        : seen.outcome == Outcome::kOnlyOther ? "only the reference refuses: "
                                                              : "";
   tally.findings.push_back(

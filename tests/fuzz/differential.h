@@ -17,6 +17,7 @@ struct DifferentialOptions {
   bool table = false;    ///< prints what became of every operator
   bool verbose = false;  ///< prints every case, and what the backend itself prints
   bool stale = false;    ///< prints the explanations that no case needed
+  bool invalid = false;  ///< every case with one thing made wrong (spoil.h)
 };
 
 /// Runs `rounds` cases of every subject (operator-version) in child processes. Prints each class of problems

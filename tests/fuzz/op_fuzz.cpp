@@ -8,14 +8,15 @@
 // conformance cases in that folder, made wrong in a few places. N rounds for each; deterministic for a seed.
 // With --save, the models that show a problem are written. Exit status 1 when there is a problem.
 //
-//   op_fuzz --against BACKEND [--rounds N | --round N] [--table] [--stale] [--reproduce] [...]
+//   op_fuzz --against BACKEND [--rounds N | --round N] [--invalid] [--table] [--stale] [--reproduce] [...]
 //
 // compares the reference with another backend (onnxrt, engine) on random valid nodes (valid/recipes.def) of
 // every version of every operator but the random ones. compare.h says when results are the same;
 // explained.def lists what is not, and why. --round runs one round only; --table prints what became of every
-// operator, --stale the explanations that nothing needed (run many rounds); --reproduce runs nothing but the
-// reproducers of explained.def, each of which must show its difference. Exit status 77 when the backend is
-// not there.
+// operator, --invalid makes one thing of every node wrong (spoil.h): both refuse it, the engine with the
+// sentence of the reference, and what ONNX Runtime refuses the reference refuses; --stale the explanations
+// that nothing needed (run many rounds); --reproduce runs nothing but the reproducers of explained.def, each
+// of which must show its difference. Exit status 77 when the backend is not there.
 #include <fnmatch.h>
 #include <sys/resource.h>
 
@@ -48,7 +49,7 @@ struct Options {
   std::string only = "*", cases, save;
   const Backend* against = nullptr;
   int round = -1;
-  bool verbose = false, table = false, stale = false, reproduce = false;
+  bool verbose = false, table = false, stale = false, reproduce = false, invalid = false;
 };
 
 /// What the rounds of one subject came to.
@@ -172,7 +173,8 @@ int run(const Options& options) {
                                          .save = options.save,
                                          .table = options.table,
                                          .verbose = options.verbose,
-                                         .stale = options.stale};
+                                         .stale = options.stale,
+                                         .invalid = options.invalid};
   if (const std::string missing = options.against->probe({}); !missing.empty()) {
     std::printf("%s\n", missing.c_str());
     return 77;
@@ -206,6 +208,8 @@ int main(int argc, char** argv) try {
       options.table = true;
     else if (word == "--stale")
       options.stale = true;
+    else if (word == "--invalid")
+      options.invalid = true;
     else if (word == "--reproduce")
       options.reproduce = true;
     else if (word == "--save")

@@ -16,6 +16,16 @@ nodes:
   - {op: Abs, inputs: [t], outputs: [y]}
 """
 
+JOINED = """name: Joined
+op: Joined
+inputs: [x]
+outputs: [y]
+nodes:
+  - {op: Neg, inputs: [x], outputs: [t]}
+  - {op: Abs, inputs: [x], outputs: [u]}
+  - {op: Add, inputs: [t, u], outputs: [y]}
+"""
+
 # {inputs}: all of the model;
 # {m}: the model; {other}: one that is a little smaller; {o}: what is written; {middle}: a tensor in the middle of chains.
 COMMANDS = {
@@ -82,9 +92,10 @@ class Workshop:
 
     def __init__(self, program, folder):
         self.program, self.folder = os.path.abspath(program), pathlib.Path(folder)
-        plugin = self.folder / "plugins" / "pair"
-        plugin.mkdir(parents=True)
-        (plugin / "pattern.yaml").write_text(PATTERN)
+        for name, pattern in (("pair", PATTERN), ("joined", JOINED)):
+            plugin = self.folder / "plugins" / name
+            plugin.mkdir(parents=True)
+            (plugin / "pattern.yaml").write_text(pattern)
 
     def model(self, case, n):
         path = self.folder / f"{case}_{n}.onnx"

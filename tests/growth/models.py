@@ -322,6 +322,76 @@ def loop(n):
                  [integers("turns", [2], is_scalar=True)])
 
 
+def sequence_info(name):
+    element = chunk(1, number(1, 1) + chunk(2, chunk(1, b"")))
+    return chunk(1, name) + chunk(2, chunk(4, chunk(1, element)))
+
+
+def sequence_loop(n, nodes, result, outputs, extra=()):
+    """A Loop of n turns that carries a sequence."""
+    graph = body([*nodes, node("Identity", ["go_in"], ["go_out"], "go")], [value_info("go_out", [], BOOL), sequence_info(result), *outputs],
+                 [value_info("turn", [], INT64), value_info("go_in", [], BOOL), sequence_info("s_in")])
+    results = ["s", *(f"out{i}" for i in range(len(outputs)))]
+    return [node("SequenceConstruct", ["x"], ["start"], "start"),
+            node("Loop", ["turns", "", "start"], results, "loop", attributes=[graph_attribute("body", graph)]),
+            *extra], [integers("turns", [n], is_scalar=True)]
+
+
+def appended(n):
+    """A sequence to which every turn of a Loop adds what it has computed."""
+    turn = [node("Neg", ["x"], ["e"], "neg"), node("SequenceInsert", ["s_in", "e"], ["s_out"], "insert")]
+    nodes, constants = sequence_loop(n, turn, "s_out", [], [node("ConcatFromSequence", ["s"], ["y"], "join", attributes=[int_attribute("axis", 0)])])
+    return model(nodes, [X], [value_info("y", ["n"])], constants)
+
+
+def queue(n):
+    """A sequence that gets one at its end and loses one at its beginning, when it has grown."""
+    turn = [node("SequenceInsert", ["s_in", "x"], ["t"], "first"), node("SequenceInsert", ["t", "x"], ["u"], "second"),
+            node("SequenceErase", ["u", "zero"], ["s_out"], "erase")]
+    nodes, constants = sequence_loop(n, turn, "s_out", [], [node("SequenceLength", ["s"], ["y"], "length")])
+    return model(nodes, [X], [value_info("y", [], INT64)], [*constants, integers("zero", [0], is_scalar=True)])
+
+
+def stacked(n):
+    """A Loop that stacks up what every turn gives."""
+    graph = body([node("Identity", ["go_in"], ["go_out"], "go"), node("Neg", ["state_in"], ["state_out"], "neg"),
+                  node("Abs", ["state_in"], ["each"], "abs")],
+                 [value_info("go_out", [], BOOL), value_info("state_out", [2]), value_info("each", [2])],
+                 [value_info("turn", [], INT64), value_info("go_in", [], BOOL), value_info("state_in", [2])])
+    return model([node("Loop", ["turns", "", "x"], ["last", "y"], "loop", attributes=[graph_attribute("body", graph)])], [X],
+                 [value_info("y", ["n", 2])], [integers("turns", [n], is_scalar=True)])
+
+
+def prime(least):
+    while any(least % d == 0 for d in range(2, int(least ** 0.5) + 1)):
+        least += 1
+    return least
+
+
+def prime_transform(n):
+    """A Fourier transform whose length is a prime."""
+    return model([node("DFT", ["x", "length"], ["y"], "transform", attributes=[int_attribute("axis", 1)])], [value_info("x", [1, 8, 1])],
+                 [value_info("y", [1, "n", 2])], [integers("length", [prime(4 * n)], is_scalar=True)], opset=17)
+
+
+def prime_frames(n):
+    """Frames whose length is a prime."""
+    length = prime(n)
+    return model([node("STFT", ["x", "step", "", "length"], ["y"], "frames")], [value_info("x", [1, 4 * length, 1])],
+                 [value_info("y", [1, "f", "b", 2])],
+                 [integers("step", [length], is_scalar=True), integers("length", [length], is_scalar=True)], opset=17)
+
+
+def triangles(n):
+    """Pairs of nodes that read the result of one node and are joined again: two of the pattern's three nodes read what all read."""
+    count = n // 4
+    nodes = [node("Relu", ["x"], ["r"], "first")]
+    for op in ("Neg", "Abs"):
+        nodes += [node(op, ["r"], [f"{op}{i}"], f"{op}_{i}") for i in range(count)]
+    nodes += [node("Add", [f"Neg{i}", f"Abs{i}"], [f"sum{i}"], f"add_{i}") for i in range(count)]
+    return model([*nodes, node("Sum", [f"sum{i}" for i in range(count)], ["y"], "sum")], [X], [Y])
+
+
 def function(name, nodes, result="b"):
     return (chunk(1, name) + chunk(4, "a") + chunk(5, result) + b"".join(chunk(7, n) for n in nodes)
             + chunk(9, number(2, 13)) + chunk(10, "local"))
@@ -355,5 +425,5 @@ def long_function(n):
 ALL = {f.__name__: f for f in (
     chain, unsorted_chain, unnamed, equal_names, long_names, wide, wide_chains, distinct, fan, outputs, inputs, initializers,
     unused_initializers, shared_initializer, constants, constant_nodes, identity, wide_identity, constant_identity, views, shapes, casts,
-    layers, convolutions, old_operators, new_operators, ifs, wide_ifs, constant_ifs, nested, constant_nested, loop, functions, calls,
-    long_function)}
+    layers, convolutions, old_operators, new_operators, ifs, wide_ifs, constant_ifs, nested, constant_nested, loop, appended, queue, stacked,
+    prime_transform, prime_frames, triangles, functions, calls, long_function)}

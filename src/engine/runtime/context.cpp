@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "base/parallel.h"
+#include "engine/runtime/complaint.h"
 
 namespace assay::engine {
 
@@ -27,6 +29,9 @@ std::string_view status_text(Status status) {
 
 namespace {
 
+/// Copied beforehand where it may become an element of a container.
+constexpr int64_t kCopiedElement = int64_t{1} << 20;
+
 /// True when the tensor's bytes are among those of one of the tensors.
 bool lies_in(const Tensor& t, std::span<const Tensor> tensors) {
   const auto* first = static_cast<const char*>(t.data());
@@ -37,23 +42,41 @@ bool lies_in(const Tensor& t, std::span<const Tensor> tensors) {
          });
 }
 
-/// A result that outlives the step: what lies in the memory of an argument is copied, for that memory gets
-/// other uses.
-Tensor kept(const Tensor& t, std::span<const Tensor> arguments) {
+Tensor copy_of(const Tensor& t) {
+  Tensor copy = Tensor::allocate(t.dtype(), t.shape());
+  std::memcpy(copy.mutable_data(), t.data(), t.nbytes());
+  return copy;
+}
+
+/// How many elements at the beginning are those of an argument, whose list this shares: those are kept
+/// already.
+size_t elements_of_arguments(std::span<const Tensor> elements, std::span<const Tensor> arguments) {
+  size_t shared = 0;
+  for (const Tensor& a : arguments) {
+    if (!a.defined() || !a.is_container()) continue;
+    const std::span<const Tensor> given = a.elements();
+    const std::less_equal<const Tensor*> ordered;
+    if (!given.empty() && !elements.empty() && ordered(given.data(), elements.data()) &&
+        ordered(elements.data(), &given.back()))
+      shared = std::max(shared, std::min<size_t>(elements.size(),
+                                                 static_cast<size_t>(&given.back() - elements.data()) + 1));
+  }
+  return shared;
+}
+
+/// A result that outlives the step: what lies in the memory of a lent argument is copied, for that memory
+/// gets other uses.
+Tensor kept(const Tensor& t, std::span<const Tensor> lent, std::span<const Tensor> arguments) {
   if (!t.defined() || t.dtype() == DType::kString) return t;
-  if (!t.is_container()) {
-    if (!lies_in(t, arguments)) return t;
-    Tensor copy = Tensor::allocate(t.dtype(), t.shape());
-    std::memcpy(copy.mutable_data(), t.data(), t.nbytes());
-    return copy;
-  }
+  if (!t.is_container()) return lies_in(t, lent) ? copy_of(t) : t;
+  const std::span<const Tensor> all = t.elements();
+  const std::span<const Tensor> added = all.subspan(elements_of_arguments(all, arguments));
+  if (std::all_of(added.begin(), added.end(), [&](const Tensor& e) {
+        return !e.defined() || kept(e, lent, arguments).shares_storage(e);
+      }))
+    return t;
   std::vector<Tensor> elements;
-  bool same = true;
-  for (const Tensor& e : t.elements()) {
-    elements.push_back(kept(e, arguments));
-    same = same && (!e.defined() || elements.back().shares_storage(e));
-  }
-  if (same) return t;
+  for (const Tensor& e : all) elements.push_back(kept(e, lent, arguments));
   if (t.dtype() == DType::kSequence) return Tensor::sequence(std::move(elements));
   if (t.dtype() == DType::kOptional) return Tensor::optional(std::move(elements.at(0)));
   return Tensor::map(std::move(elements.at(0)), std::move(elements.at(1)));
@@ -267,13 +290,30 @@ Tensor Context::tensor_of(int32_t id, std::span<const Tensor> inputs, const void
   return Tensor::view(v.dtype, v.shape, place, nullptr);
 }
 
+/// Whether the value has memory of its own, which goes with the tensor.
+bool Context::is_kept(int32_t id) const {
+  return id < 0 || plan_->values[static_cast<size_t>(id)].storage == Storage::kTensor;
+}
+
 Status Context::run_tensors(size_t index, std::span<const Tensor> inputs) noexcept {
   const Step& step = plan_->steps[index];
   Call& call = *calls_[index];
   try {
-    std::vector<Tensor> arguments, results;
-    for (size_t i = 0; i < step.inputs.size(); ++i)
+    std::vector<Tensor> arguments, lent, results;
+    bool has_container = false;
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
       arguments.push_back(tensor_of(step.inputs[i], inputs, call.inputs[i]));
+      has_container = has_container || arguments.back().is_container();
+    }
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      Tensor& t = arguments[i];
+      if (!t.defined() || t.dtype() == DType::kString || is_kept(step.inputs[i])) continue;
+      // What becomes an element of a sequence is copied at once, so that the list need not be made anew.
+      if (has_container && !t.is_container() && static_cast<int64_t>(t.nbytes()) <= kCopiedElement)
+        t = copy_of(t);
+      else
+        lent.push_back(t);
+    }
     const Status status = call.tensor_kernel->run(arguments, results, error_);
     if (status != Status::kOk) return status;
     for (size_t i = 0; i < step.outputs.size(); ++i) {
@@ -282,7 +322,7 @@ Status Context::run_tensors(size_t index, std::span<const Tensor> inputs) noexce
       const PlanValue& v = plan_->values[id];
       if (i >= results.size() || !results[i].defined()) return Status::kBadShape;
       if (v.storage == Storage::kTensor) {
-        tensors_[id] = kept(results[i], arguments);
+        tensors_[id] = kept(results[i], lent, arguments);
         continue;
       }
       if (results[i].dtype() != v.dtype || results[i].shape() != v.shape) {
@@ -310,6 +350,15 @@ Status Context::run(std::span<const Tensor> inputs, OutputBinding& outputs) noex
   return run_steps(inputs, outputs);
 }
 
+void Context::note_complaint(const Call& call) noexcept {
+  try {
+    const auto* kernel = dynamic_cast<const ComplainingKernel*>(call.kernel.get());
+    if (kernel != nullptr) error_ = kernel->complaint({call.inputs, call.outputs, call.scratch});
+  } catch (const std::exception&) {
+    error_.clear();
+  }
+}
+
 Status Context::run_steps(std::span<const Tensor> inputs, OutputBinding& outputs) noexcept {
   const PoolScope scope(pool_);
   error_.clear();
@@ -323,6 +372,7 @@ Status Context::run_steps(std::span<const Tensor> inputs, OutputBinding& outputs
     const Status status = call.kernel != nullptr ? call.kernel->run({call.inputs, call.outputs, call.scratch})
                                                  : run_tensors(s, inputs);
     if (profile_ != nullptr) (*profile_)[s] += clock_() - start;
+    if (status != Status::kOk && call.kernel != nullptr) note_complaint(call);
     if (status != Status::kOk || (cancel_ != nullptr && cancel_->load(std::memory_order_relaxed))) {
       failed_step_ = s;
       return status != Status::kOk ? status : Status::kCancelled;

@@ -89,6 +89,8 @@ class Context {
   Status run_steps(std::span<const Tensor> inputs, OutputBinding& outputs) noexcept;
   bool acquire_outputs(const Call& call, OutputBinding& outputs) noexcept;
   Status run_tensors(size_t step, std::span<const Tensor> inputs) noexcept;
+  bool is_kept(int32_t value) const;
+  void note_complaint(const Call& call) noexcept;
   Tensor tensor_of(int32_t value, std::span<const Tensor> inputs, const void* place) const;
 
   std::shared_ptr<const Plan> plan_;

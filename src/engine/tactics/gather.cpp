@@ -1,6 +1,7 @@
 // Gather along one axis: rows picked by index.
 #include "kernels/copy/gather.h"
 
+#include "engine/tactics/index_complaint.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 
@@ -39,6 +40,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   b.add_input(p.node().input(1));
   b.add_output(p.node().output(0));
   Parameters& parameters = b.step.parameters;
+  parameters.set("axis", static_cast<int64_t>(axis));
   parameters.set("outer", in.numel(0, axis));
   parameters.set("extent", in[axis]);
   parameters.set("count", p.input_shape(1)->numel());
@@ -46,14 +48,17 @@ std::string propose(const Problem& p, Proposals& proposals) {
   return {};
 }
 
+constexpr int64_t kMostAxes = 64;
+
 template <typename Index>
-class GatherKernel final : public Kernel {
+class GatherKernel final : public ComplainingKernel {
  public:
   explicit GatherKernel(const StepReader& r)
       : outer_(r.number("outer")),
         extent_(r.number("extent")),
         count_(r.number("count")),
-        row_bytes_(static_cast<size_t>(r.number("row_bytes"))) {
+        row_bytes_(static_cast<size_t>(r.number("row_bytes"))),
+        axis_(static_cast<size_t>(r.number("axis", 0, kMostAxes))) {
     // A constant table may be given as its bytes.
     const PlanValue &in = r.raw_input(0), &given = r.raw_output(0),
                     &out = r.row_output(
@@ -70,10 +75,13 @@ class GatherKernel final : public Kernel {
                                           args.outputs[0], outer_, extent_, count_, row_bytes_);
     return in_range ? Status::kOk : Status::kBadIndex;
   }
+  std::string complaint(const KernelArgs& args) const override {
+    return index_complaint<Index>(args.inputs[1], count_, extent_, axis_);
+  }
 
  private:
   int64_t outer_, extent_, count_;
-  size_t row_bytes_;
+  size_t row_bytes_, axis_;
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {

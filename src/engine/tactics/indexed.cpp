@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/parallel.h"
+#include "engine/tactics/index_complaint.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/read.h"
@@ -97,7 +98,7 @@ ScatterReduction read_reduction(const StepReader& r, DType dtype) {
 }
 
 template <typename Index>
-class ElementsKernel final : public Kernel {
+class ElementsKernel final : public ComplainingKernel {
  public:
   explicit ElementsKernel(const StepReader& r) : scatters_(r.step().inputs.size() == 3) {
     const PlanValue &data = r.raw_input(0), &index = r.raw_input(1);
@@ -129,6 +130,9 @@ class ElementsKernel final : public Kernel {
                ? Status::kOk
                : Status::kBadIndex;
   }
+  std::string complaint(const KernelArgs& args) const override {
+    return index_complaint<Index>(args.inputs[1], walk_.index.numel(), walk_.data[walk_.axis], walk_.axis);
+  }
 
  private:
   bool scatters_;
@@ -138,12 +142,13 @@ class ElementsKernel final : public Kernel {
   ScatterReduction reduction_ = ScatterReduction::kNone;
 };
 
-class SlicesKernel final : public Kernel {
+class SlicesKernel final : public ComplainingKernel {
  public:
   explicit SlicesKernel(const StepReader& r) : scatters_(r.step().inputs.size() == 3) {
     const PlanValue &data = r.raw_input(0), &index = r.input(1, DType::kInt64);
     const PlanValue& out = r.row_output(0, data.dtype);
     const auto batch_dims = static_cast<size_t>(r.number("batch_dims", 0, 64));
+    batch_dims_ = batch_dims;
     const size_t rank = data.shape.size(), index_rank = index.shape.size();
     StepReader::check(index_rank > batch_dims && rank > batch_dims, "{} axes of batches in {} and {}",
                       batch_dims, data.shape.str(), index.shape.str());
@@ -182,9 +187,20 @@ class SlicesKernel final : public Kernel {
                ? Status::kOk
                : Status::kBadIndex;
   }
+  std::string complaint(const KernelArgs& args) const override {
+    const auto* index = static_cast<const int64_t*>(args.inputs[1]);
+    const size_t width = walk_.extents.size();
+    for (int64_t tuple = 0; tuple < walk_.batches * walk_.tuples; ++tuple)
+      for (size_t i = 0; i < width; ++i, ++index)
+        if (std::string text = index_complaint<int64_t>(index, 1, walk_.extents[i], batch_dims_ + i);
+            !text.empty())
+          return text;
+    return {};
+  }
 
  private:
   bool scatters_;
+  size_t batch_dims_ = 0;
   kernels::SliceWalk walk_;
   size_t width_ = 0, bytes_ = 0;
   ScatterType type_ = ScatterType::kBytes;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/runtime/arena.h"
+#include "engine/runtime/complaint.h"
 #include "engine/tactics/recurrent_functions.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
@@ -241,11 +242,18 @@ std::string propose(const Problem& p, Proposals& proposals) {
   return {};
 }
 
-class RecurrentKernel final : public Kernel {
+class RecurrentKernel final : public ComplainingKernel {
  public:
   RecurrentKernel(const Settings& s, bool packs, std::vector<RecurrentDirection> directions)
       : s_(s), packs_(packs), directions_(std::move(directions)) {}
 
+  std::string complaint(const KernelArgs& args) const override {
+    const auto* lengths = static_cast<const int32_t*>(args.inputs[kLengths]);
+    for (int64_t b = 0; lengths != nullptr && b < s_.batch; ++b)
+      if (lengths[b] < 0 || lengths[b] > s_.steps)
+        return fmt::format("a sequence length of {} is not in [0, {}]", lengths[b], s_.steps);
+    return {};
+  }
   Status run(const KernelArgs& args) noexcept override {
     RecurrentLayer layer = s_.layer();
     layer.lengths = static_cast<const int32_t*>(args.inputs[kLengths]);

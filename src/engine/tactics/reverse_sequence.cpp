@@ -1,6 +1,7 @@
 // ReverseSequence: the first elements of each sequence backwards.
 #include "kernels/copy/reverse_sequence.h"
 
+#include "engine/runtime/complaint.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/read.h"
@@ -29,7 +30,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   return {};
 }
 
-class ReverseSequenceKernel final : public Kernel {
+class ReverseSequenceKernel final : public ComplainingKernel {
  public:
   explicit ReverseSequenceKernel(const StepReader& r) {
     const PlanValue &in = r.raw_input(0), &lengths = r.row_input(1, DType::kInt64);
@@ -47,6 +48,13 @@ class ReverseSequenceKernel final : public Kernel {
                                       args.outputs[0])
                ? Status::kOk
                : Status::kBadIndex;
+  }
+  std::string complaint(const KernelArgs& args) const override {
+    const auto* lengths = static_cast<const int64_t*>(args.inputs[1]);
+    for (int64_t i = 0; i < walk_.sequences; ++i)
+      if (lengths[i] < 0 || lengths[i] > walk_.times)
+        return fmt::format("a sequence length is {}, the time axis has extent {}", lengths[i], walk_.times);
+    return {};
   }
 
  private:

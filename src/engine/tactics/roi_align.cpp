@@ -1,6 +1,7 @@
 // RoiAlign of float32 images.
 #include "kernels/sample/roi_align.h"
 
+#include "engine/runtime/complaint.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "ops/nn/window.h"
@@ -33,7 +34,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   return {};
 }
 
-class RoiAlignKernel final : public Kernel {
+class RoiAlignKernel final : public ComplainingKernel {
  public:
   explicit RoiAlignKernel(const StepReader& r) {
     const Shape &in = r.row_input(0).shape, &rois = r.row_input(1).shape, &out = r.row_output(0).shape;
@@ -68,6 +69,13 @@ class RoiAlignKernel final : public Kernel {
         break;
     }
     return Status::kOk;
+  }
+  std::string complaint(const KernelArgs& args) const override {
+    const auto* images = static_cast<const int64_t*>(args.inputs[2]);
+    for (int64_t i = 0; i < a_.rois; ++i)
+      if (images[i] < 0 || images[i] >= a_.batch)
+        return fmt::format("region {} is in image {} of {}", i, images[i], a_.batch);
+    return "a region is too large to sample";
   }
 
  private:

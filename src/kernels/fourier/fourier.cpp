@@ -154,11 +154,62 @@ void step_by(int64_t radix, int64_t n, int64_t stride, const double* roots, cons
         }
 }
 
+/// x[i] * (re, im) of all lines into y[i].
+HWY_INLINE void multiply(const double* x, double re, double im, double* y) {
+  const D f;
+  const VD r = constant(re), w = constant(im);
+  for (int64_t i = 0; i < kLines; i += static_cast<int64_t>(hn::Lanes(f))) {
+    const VD xr = hn::LoadU(f, x + i), xi = hn::LoadU(f, x + kLines + i);
+    hn::StoreU(hn::NegMulAdd(xi, w, hn::Mul(xr, r)), f, y + i);
+    hn::StoreU(hn::MulAdd(xr, w, hn::Mul(xi, r)), f, y + kLines + i);
+  }
+}
+
+/// The sign of the imaginary parts of all lines changes.
+HWY_INLINE void conjugate(double* x) {
+  const D f;
+  for (int64_t i = kLines; i < kElement; i += static_cast<int64_t>(hn::Lanes(f)))
+    hn::StoreU(hn::Neg(hn::LoadU(f, x + i)), f, x + i);
+}
+
+double* transform_powers(const ChirpTables& t, double* x, double* y);
+
+/// A step whose radix is a large prime. `scratch` has room for two lines of the padded length.
+void step_by_chirp(const ChirpTables& t, int64_t n, int64_t stride, const double* roots, const double* x,
+                   double* y, double* scratch) {
+  const int64_t m = n / t.radix;
+  double* const first = scratch;
+  double* const second = scratch + t.padded * kElement;
+  for (int64_t p = 0; p < m; ++p)
+    for (int64_t q = 0; q < stride; ++q) {
+      for (int64_t k = 0; k < t.radix; ++k)
+        multiply(x + (q + stride * (p + k * m)) * kElement, t.chirp[static_cast<size_t>(2 * k)],
+                 t.chirp[static_cast<size_t>(2 * k + 1)], first + k * kElement);
+      std::fill(first + t.radix * kElement, first + t.padded * kElement, 0.0);
+      double* const folded = transform_powers(t, first, second);
+      for (int64_t k = 0; k < t.padded; ++k) {
+        multiply(folded + k * kElement, t.spectrum[static_cast<size_t>(2 * k)],
+                 t.spectrum[static_cast<size_t>(2 * k + 1)], folded + k * kElement);
+        conjugate(folded + k * kElement);  // the transform back is that of the conjugate
+      }
+      double* const back = transform_powers(t, folded, folded == first ? second : first);
+      for (int64_t j = 0; j < t.radix; ++j) {
+        double* const from = back + j * kElement;
+        double* const to = y + (q + stride * (t.radix * p + j)) * kElement;
+        conjugate(from);
+        multiply(from, t.chirp[static_cast<size_t>(2 * j)], t.chirp[static_cast<size_t>(2 * j + 1)], from);
+        const int64_t angle = j * p * stride;
+        multiply(from, roots[2 * angle], roots[2 * angle + 1], to);
+      }
+    }
+}
+
 }  // namespace fourier
 
 /// Transforms kLines lines; returns where the result lies, in one of the two.
-double* transform_lines(std::span<const int64_t> factors, const double* roots, int64_t length, bool inverse,
-                        double* x, double* y) {
+double* transform_lines(std::span<const int64_t> factors, std::span<const ChirpTables> chirps,
+                        const double* roots, int64_t length, bool inverse, double* x, double* y,
+                        double* scratch) {
   const double sign = inverse ? -1.0 : 1.0;
   int64_t n = length, stride = 1;
   for (const int64_t radix : factors) {
@@ -175,15 +226,25 @@ double* transform_lines(std::span<const int64_t> factors, const double* roots, i
       case 5:
         fourier::step<5>(n, stride, roots, sign, x, y);
         break;
-      default:
-        fourier::step_by(radix, n, stride, roots, x, y);
+      default: {
+        const auto chirp = std::find_if(chirps.begin(), chirps.end(),
+                                        [&](const ChirpTables& t) { return t.radix == radix; });
+        if (chirp != chirps.end())
+          fourier::step_by_chirp(*chirp, n, stride, roots, x, y, scratch);
+        else
+          fourier::step_by(radix, n, stride, roots, x, y);
         break;
+      }
     }
     std::swap(x, y);
     n /= radix;
     stride *= radix;
   }
   return x;
+}
+
+double* fourier::transform_powers(const ChirpTables& t, double* x, double* y) {
+  return transform_lines(t.factors, {}, t.roots.data(), t.padded, false, x, y, nullptr);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -198,6 +259,92 @@ HWY_EXPORT(transform_lines);
 namespace {
 
 constexpr int64_t kFourierLines = ASSAY_FOURIER_LINES, kFourierElement = 2 * kFourierLines;
+
+/// Larger prime factors are convolutions.
+constexpr int64_t kLargestRadix = 128;
+
+std::vector<int64_t> factors_of(int64_t n) {
+  std::vector<int64_t> factors;
+  for (; n % 4 == 0; n /= 4) factors.push_back(4);
+  for (int64_t p = 2; p * p <= n; ++p)
+    for (; n % p == 0; n /= p) factors.push_back(p);
+  if (n > 1) factors.push_back(n);
+  return factors;
+}
+
+/// exp(step * k * i) for k < count, real and imaginary parts in turns.
+std::vector<double> circle(int64_t count, double step) {
+  std::vector<double> roots(static_cast<size_t>(2 * count));
+  for (int64_t k = 0; k < count; ++k) {
+    roots[static_cast<size_t>(2 * k)] = std::cos(step * static_cast<double>(k));
+    roots[static_cast<size_t>(2 * k + 1)] = std::sin(step * static_cast<double>(k));
+  }
+  return roots;
+}
+
+ChirpTables chirp_tables(int64_t n, bool inverse) {
+  ChirpTables t{.radix = n, .padded = 1};
+  while (t.padded < 2 * n - 1) t.padded *= 2;
+  t.factors = factors_of(t.padded);
+  t.roots = circle(t.padded, -2 * M_PI / static_cast<double>(t.padded));
+  t.chirp.resize(static_cast<size_t>(2 * n));
+  // k^2 modulo 2n, kept exactly: the angle itself would have lost its digits.
+  for (int64_t k = 0, square = 0; k < n; ++k) {
+    const double angle = (inverse ? M_PI : -M_PI) * static_cast<double>(square) / static_cast<double>(n);
+    t.chirp[static_cast<size_t>(2 * k)] = std::cos(angle);
+    t.chirp[static_cast<size_t>(2 * k + 1)] = std::sin(angle);
+    square = (square + 2 * k + 1) % (2 * n);
+  }
+  // One line of eight is used.
+  std::vector<double> line(static_cast<size_t>(2 * t.padded * kFourierElement));
+  for (int64_t k = 0; k < n; ++k)
+    for (const int64_t at : {k, (t.padded - k) % t.padded}) {
+      line[static_cast<size_t>(at * kFourierElement)] = t.chirp[static_cast<size_t>(2 * k)];
+      line[static_cast<size_t>(at * kFourierElement + kFourierLines)] =
+          -t.chirp[static_cast<size_t>(2 * k + 1)];
+    }
+  const double* const made =
+      HWY_DYNAMIC_DISPATCH(transform_lines)(t.factors, {}, t.roots.data(), t.padded, false, line.data(),
+                                            line.data() + t.padded * kFourierElement, nullptr);
+  t.spectrum.resize(static_cast<size_t>(2 * t.padded));
+  for (int64_t k = 0; k < t.padded; ++k) {
+    t.spectrum[static_cast<size_t>(2 * k)] = made[k * kFourierElement] / static_cast<double>(t.padded);
+    t.spectrum[static_cast<size_t>(2 * k + 1)] =
+        made[k * kFourierElement + kFourierLines] / static_cast<double>(t.padded);
+  }
+  return t;
+}
+
+/// What is not finite in a line: where a factor goes through a convolution, it would make NaN of all.
+struct StrayNumber {
+  int64_t place;
+  double re, im;
+};
+
+std::vector<StrayNumber> take_strays(int64_t length, double* column) {
+  std::vector<StrayNumber> strays;
+  for (int64_t k = 0; k < length; ++k) {
+    double &re = column[k * kFourierElement], &im = column[k * kFourierElement + kFourierLines];
+    if (std::isfinite(re) && std::isfinite(im)) continue;
+    strays.push_back({k, re, im});
+    re = im = 0;
+  }
+  return strays;
+}
+
+void add_strays(std::span<const StrayNumber> strays, int64_t length, const double* roots, double* column) {
+  for (int64_t k = 0; k < length && !strays.empty(); ++k) {
+    double &re = column[k * kFourierElement], &im = column[k * kFourierElement + kFourierLines];
+    for (const StrayNumber& s : strays) {
+      const int64_t angle = s.place * k % length;
+      const std::complex<double> part =
+          std::complex<double>(s.re, s.im) * std::complex<double>(roots[2 * angle], roots[2 * angle + 1]);
+      re += part.real();
+      im += part.imag();
+      if (std::isnan(re) && std::isnan(im)) break;
+    }
+  }
+}
 
 /// Column `column` of the buffer takes a line: cut or filled up, windowed, half a spectrum completed.
 void load_line(const Spectra& s, const float* from, const float* window, double* column) {
@@ -230,19 +377,14 @@ void store_line(const Spectra& s, const double* column, float* to) {
 
 }  // namespace
 
-FourierTransform::FourierTransform(const Spectra& spectra) : spectra_(spectra) {
-  const int64_t n = spectra.length;
-  int64_t rest = n;
-  for (; rest % 4 == 0; rest /= 4) factors_.push_back(4);
-  for (int64_t p = 2; p * p <= rest; ++p)
-    for (; rest % p == 0; rest /= p) factors_.push_back(p);
-  if (rest > 1) factors_.push_back(rest);
-  roots_.resize(static_cast<size_t>(2 * n));
-  const double step = (spectra.inverse ? 2 : -2) * M_PI / static_cast<double>(n);
-  for (int64_t k = 0; k < n; ++k) {
-    roots_[static_cast<size_t>(2 * k)] = std::cos(step * static_cast<double>(k));
-    roots_[static_cast<size_t>(2 * k + 1)] = std::sin(step * static_cast<double>(k));
-  }
+FourierTransform::FourierTransform(const Spectra& spectra)
+    : spectra_(spectra),
+      factors_(factors_of(spectra.length)),
+      roots_(
+          circle(spectra.length, (spectra.inverse ? 2 : -2) * M_PI / static_cast<double>(spectra.length))) {
+  for (const int64_t f : factors_)
+    if (f > kLargestRadix && (chirps_.empty() || chirps_.back().radix != f))
+      chirps_.push_back(chirp_tables(f, spectra.inverse));
 }
 
 bool FourierTransform::run(const float* x, const float* window, float* y) const noexcept {
@@ -252,13 +394,23 @@ bool FourierTransform::run(const float* x, const float* window, float* y) const 
   parallel_for(groups, 1, [&](int64_t first, int64_t last) {
     try {
       const auto size = static_cast<size_t>(s.length * kFourierElement);
-      std::vector<double> buffer(2 * size);
+      int64_t padded = 0;
+      for (const ChirpTables& t : chirps_) padded = std::max(padded, t.padded);
+      std::vector<double> buffer(2 * size + static_cast<size_t>(2 * padded * kFourierElement));
+      std::vector<std::vector<StrayNumber>> strays(static_cast<size_t>(kFourierLines));
       for (int64_t g = first; g < last; ++g) {
         const int64_t line = g * kFourierLines, count = std::min(kFourierLines, s.lines - line);
-        for (int64_t i = 0; i < count; ++i) load_line(s, x + s.in.start(line + i), window, buffer.data() + i);
-        const double* const made = HWY_DYNAMIC_DISPATCH(transform_lines)(
-            factors_, roots_.data(), s.length, s.inverse, buffer.data(), buffer.data() + size);
-        for (int64_t i = 0; i < count; ++i) store_line(s, made + i, y + s.out.start(line + i));
+        for (int64_t i = 0; i < count; ++i) {
+          load_line(s, x + s.in.start(line + i), window, buffer.data() + i);
+          if (!chirps_.empty()) strays[static_cast<size_t>(i)] = take_strays(s.length, buffer.data() + i);
+        }
+        double* const made = HWY_DYNAMIC_DISPATCH(transform_lines)(
+            factors_, chirps_, roots_.data(), s.length, s.inverse, buffer.data(), buffer.data() + size,
+            buffer.data() + 2 * size);
+        for (int64_t i = 0; i < count; ++i) {
+          add_strays(strays[static_cast<size_t>(i)], s.length, roots_.data(), made + i);
+          store_line(s, made + i, y + s.out.start(line + i));
+        }
       }
     } catch (const std::bad_alloc&) {
       has_memory.store(false, std::memory_order_relaxed);

@@ -27,8 +27,18 @@ struct Spectra {
   LinePlaces in, out;
 };
 
-/// Transforms of one length, made ready. The length is split into its prime factors: length * (their sum)
-/// operations a line, or fewer.
+/// A factor that is a large prime, whose transforms are convolutions of a length that is a power of two
+/// (Bluestein's chirp transform).
+struct ChirpTables {
+  int64_t radix = 0, padded = 0;
+  std::vector<int64_t> factors;  ///< of the padded length
+  std::vector<double> chirp;     ///< exp(-+pi i k^2 / radix), real and imaginary parts in turns
+  std::vector<double> spectrum;  ///< of its conjugate, wrapped around; divided by the padded length
+  std::vector<double> roots;     ///< exp(-2 pi i k / padded)
+};
+
+/// Transforms of one length, made ready. The length is split into its prime factors: length * (the sum of
+/// those up to 128) operations a line, or fewer, and length * log(length) for each that is larger.
 class FourierTransform {
  public:
   /// spectra.length is what counts here. Throws std::bad_alloc.
@@ -41,7 +51,8 @@ class FourierTransform {
  private:
   Spectra spectra_;
   std::vector<int64_t> factors_;
-  std::vector<double> roots_;  ///< exp(-+2 pi i k / length): real and imaginary parts in turns
+  std::vector<ChirpTables> chirps_;  ///< of the large ones
+  std::vector<double> roots_;        ///< exp(-+2 pi i k / length): real and imaginary parts in turns
 };
 
 }  // namespace assay::kernels

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/article.h"
 #include "ops/tensor/elements.h"
 #include "ops/tensor/strided_copy.h"
 
@@ -17,8 +18,8 @@ Tensor slice_at(const Tensor& t, size_t axis, int64_t index) {
 }
 
 void Stack::push(Tensor entry) {
-  require(!entry.is_container(), ErrorCode::kInvalidModel,
-          "an iteration gives a {}, and only tensors stack up", dtype_name(entry.dtype()));
+  require(!entry.is_container(), ErrorCode::kInvalidModel, "an iteration gives {}, and only tensors stack up",
+          with_article(dtype_name(entry.dtype())));
   if (!entries_.empty()) {
     const Tensor& first = entries_.front();
     require(entry.dtype() == first.dtype() && entry.shape() == first.shape(), ErrorCode::kInvalidModel,

@@ -19,7 +19,7 @@ struct LinearModel {
   /// The score that row r gives to features; N is double or Rounded.
   template <typename N>
   N score(int64_t r, const double* x) const {
-    N sum = intercepts[static_cast<size_t>(r)];
+    N sum = intercepts.empty() ? 0.0 : intercepts[static_cast<size_t>(r)];
     const double* row = coefficients.data() + r * features;
     int64_t f = 0;
     if constexpr (std::is_same_v<N, double>) {

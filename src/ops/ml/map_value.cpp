@@ -1,12 +1,14 @@
 #include "ops/ml/map_value.h"
 
+#include "base/article.h"
 #include "ops/value_type.h"
 
 namespace assay {
 
 MapValue::MapValue(const EvalContext& c) {
   const Tensor& map = c.input(0);
-  c.check(map.dtype() == DType::kMap, "the input is a {}; it must be a map", dtype_name(map.dtype()));
+  c.check(map.dtype() == DType::kMap, "the input is {}; it must be a map",
+          with_article(dtype_name(map.dtype())));
   keys = map.elements()[0];
   values = map.elements()[1];
   c.check(!values.is_container() && !is_packed(values.dtype()),

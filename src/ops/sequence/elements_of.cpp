@@ -25,12 +25,16 @@ int64_t sequence_position(const EvalContext& c, size_t i, int64_t n, int64_t lim
   return position < 0 ? position + n : position;
 }
 
-Tensor make_sequence(std::vector<Tensor> elements) {
-  require(static_cast<int64_t>(elements.size()) <= kLongestSequence, ErrorCode::kInvalidModel,
-          "a sequence of {} tensors is longer than {}", elements.size(), kLongestSequence);
+void check_sequence(int64_t length, std::span<const Tensor> elements) {
+  require(length <= kLongestSequence, ErrorCode::kInvalidModel, "a sequence of {} tensors is longer than {}",
+          length, kLongestSequence);
   for (const Tensor& t : elements)
     require(t.dtype() != DType::kSequence && t.dtype() != DType::kOptional, ErrorCode::kInvalidModel,
             "a sequence cannot hold a value of type {}", dtype_name(t.dtype()));
+}
+
+Tensor make_sequence(std::vector<Tensor> elements) {
+  check_sequence(static_cast<int64_t>(elements.size()), elements);
   return Tensor::sequence(std::move(elements));
 }
 

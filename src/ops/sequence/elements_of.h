@@ -19,6 +19,9 @@ Type sequence_element_type(const InferContext& c, size_t i);
 /// or `otherwise` when the input is left out.
 int64_t sequence_position(const EvalContext& c, size_t i, int64_t n, int64_t limit, int64_t otherwise);
 
+/// Throws Error when a sequence would become longer than kLongestSequence or hold one of these that it may
+/// not.
+void check_sequence(int64_t length, std::span<const Tensor> elements);
 /// A sequence, which may not grow beyond kLongestSequence.
 Tensor make_sequence(std::vector<Tensor> elements);
 

@@ -12,9 +12,7 @@ void eval(EvalContext& c) {
   const auto n = static_cast<int64_t>(in.size());
   c.check(n > 0, "an empty sequence has nothing to erase");
   const int64_t position = sequence_position(c, 1, n, n - 1, n - 1);
-  std::vector<Tensor> out(in.begin(), in.end());
-  out.erase(out.begin() + position);
-  c.set_output(0, make_sequence(std::move(out)));
+  c.set_output(0, c.input(0).without_element(static_cast<size_t>(position)));
 }
 
 constexpr OpVersion kVersions[] = {

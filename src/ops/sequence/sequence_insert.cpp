@@ -1,4 +1,5 @@
 // SequenceInsert: a sequence with a tensor put in before `position`; at the end without it.
+#include "base/article.h"
 #include "ops/op_list.h"
 #include "ops/sequence/elements_of.h"
 
@@ -10,8 +11,8 @@ void infer(InferContext& c) {
   const Type& inserted = c.input_type(1);
   if (element.is_tensor() && inserted.is_tensor() && element.dtype != DType::kUndefined &&
       inserted.dtype != DType::kUndefined)
-    c.check(element.dtype == inserted.dtype, "a {} tensor cannot be put into a sequence of {} tensors",
-            dtype_name(inserted.dtype), dtype_name(element.dtype));
+    c.check(element.dtype == inserted.dtype, "{} tensor cannot be put into a sequence of {} tensors",
+            with_article(dtype_name(inserted.dtype)), dtype_name(element.dtype));
   Type common = common_type(element, inserted);
   // One of them may name the element type that both must have; extents are only those that both have.
   if (common.kind == Type::Kind::kUnknown || common.dtype == DType::kUndefined) {
@@ -27,9 +28,8 @@ void eval(EvalContext& c) {
   const std::span<const Tensor> in = sequence_elements(c, 0);
   const auto n = static_cast<int64_t>(in.size());
   const int64_t position = sequence_position(c, 2, n, n, n);
-  std::vector<Tensor> out(in.begin(), in.end());
-  out.insert(out.begin() + position, c.input(1));
-  c.set_output(0, make_sequence(std::move(out)));
+  check_sequence(n + 1, {&c.input(1), 1});
+  c.set_output(0, c.input(0).with_element(static_cast<size_t>(position), c.input(1)));
 }
 
 constexpr OpVersion kVersions[] = {

@@ -7,24 +7,48 @@
 
 namespace assay {
 
-/// Splits the length into its prime factors: n * (sum of the factors) multiplications.
+/// Transforms of a large prime length, as a convolution whose length is a power of two (Bluestein's chirp
+/// transform).
+class Chirp {
+ public:
+  /// n >= 2; n log n time for each transform. `inverse` changes the sign of the exponent.
+  Chirp(int64_t n, bool inverse);
+
+  int64_t length() const { return n_; }
+  /// x[k] becomes the sum over j of x[j] exp(-2 pi i jk / n); n elements, all finite.
+  void operator()(std::complex<double>* x) const;
+
+ private:
+  void transform(std::vector<std::complex<double>>& x, bool inverse) const;
+
+  int64_t n_, padded_;
+  std::vector<std::complex<double>> chirp_;  ///< exp(-pi i k^2 / n)
+  std::vector<std::complex<double>>
+      spectrum_;  ///< of its conjugate, wrapped around; divided by the padded length
+  std::vector<std::complex<double>> roots_;  ///< exp(-2 pi i k / padded), half of them
+};
+
+/// Splits the length into its prime factors: n * (sum of those up to kMostDirect) multiplications, and n log
+/// n for each that is larger.
 class Fourier {
  public:
+  static constexpr int64_t kMostDirect = 128;
+
   /// n >= 1. `inverse` changes the sign of the exponent; it does not divide by n.
   Fourier(int64_t n, bool inverse);
 
   /// out[k] = sum over j of in[j * stride] exp(-2 pi i jk / n), for all k < n. `out` must not overlap `in`.
-  void operator()(const std::complex<double>* in, int64_t stride, std::complex<double>* out) const {
-    transform(in, stride, out, n_, 0);
-  }
+  void operator()(const std::complex<double>* in, int64_t stride, std::complex<double>* out) const;
 
  private:
   /// The transform of n elements; factors from `level` on are left.
   void transform(const std::complex<double>* in, int64_t stride, std::complex<double>* out, int64_t n,
                  size_t level) const;
+  const Chirp* chirp_of(int64_t p) const;
 
   int64_t n_;
   std::vector<int64_t> factors_;
+  std::vector<Chirp> chirps_;                ///< one for each factor above kMostDirect
   std::vector<std::complex<double>> roots_;  ///< exp(-2 pi i k / n)
 };
 

@@ -26,6 +26,48 @@ TEST(Fourier, EqualsTheDefinitionForEveryLength) {
   }
 }
 
+/// sum over j of in[j] exp(-2 pi i jk / n)
+Complex element_of_transform(const std::vector<Complex>& in, int64_t k) {
+  const auto n = static_cast<int64_t>(in.size());
+  Complex sum = 0;
+  for (int64_t j = 0; j < n; ++j)
+    sum += in[static_cast<size_t>(j)] *
+           std::polar(1.0, -2 * M_PI * static_cast<double>(j * k % n) / static_cast<double>(n));
+  return sum;
+}
+
+TEST(Fourier, LargePrimesAreAsExactAsTheDefinition) {
+  for (const int64_t n : {131, 257, 2 * 131, 3 * 139, 5 * 7 * 149, 131 * 137, 131 * 131, 80021}) {
+    const Tensor x = random_tensor({n, 2}, static_cast<unsigned>(n));
+    std::vector<Complex> in, out(static_cast<size_t>(n)), back(out);
+    double size = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      in.emplace_back(x.data<double>()[2 * i], x.data<double>()[2 * i + 1]);
+      size += std::norm(in.back());
+    }
+    Fourier(n, false)(in.data(), 1, out.data());
+    for (int64_t k = 0; k < n; k += std::max<int64_t>(1, n / 29))
+      EXPECT_LT(std::abs(out[static_cast<size_t>(k)] - element_of_transform(in, k)), 5e-14 * std::sqrt(size))
+          << n << " at " << k;
+    Fourier(n, true)(out.data(), 1, back.data());
+    for (int64_t k = 0; k < n; ++k)
+      EXPECT_LT(std::abs(back[static_cast<size_t>(k)] / static_cast<double>(n) - in[static_cast<size_t>(k)]),
+                1e-13)
+          << n << " back at " << k;
+  }
+}
+
+TEST(Fourier, WhatIsNotFiniteReachesNoMoreThanByDefinition) {
+  const int64_t n = 262;
+  std::vector<Complex> in(static_cast<size_t>(n), Complex(0.5, -1)), out(in);
+  in[0] = {HUGE_VAL, 0};
+  Fourier(n, false)(in.data(), 1, out.data());
+  for (const Complex& x : out) EXPECT_EQ(x.real(), HUGE_VAL);
+  in[3] = {-HUGE_VAL, 0};
+  Fourier(n, false)(in.data(), 1, out.data());
+  EXPECT_TRUE(std::isnan(out[0].real())) << "infinities of both signs";
+}
+
 TEST(Dft, InverseUndoesForwardAlongAnyAxis) {
   const Tensor x = random_tensor({3, 4, 10, 2}, 1);
   for (const int64_t axis : {0, 1, -2}) {

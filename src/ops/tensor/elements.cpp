@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/article.h"
 #include "base/memory_limit.h"
 #include "base/parallel.h"
 #include "tensor/packed_bits.h"
@@ -57,8 +58,8 @@ Tensor repacked(Tensor t, DType dtype) {
 
 void fill_elements(Tensor& t, const Tensor& value) {
   require(t.dtype() == value.dtype() && value.numel() == 1, ErrorCode::kInternal,
-          "a {} tensor cannot be filled with a {} tensor of shape {}", dtype_name(t.dtype()),
-          dtype_name(value.dtype()), value.shape().str());
+          "{} tensor cannot be filled with {} tensor of shape {}", with_article(dtype_name(t.dtype())),
+          with_article(dtype_name(value.dtype())), value.shape().str());
   visit_elements(t.dtype(), [&]<typename E>() {
     const E element = elements<E>(value)[0];
     E* to = mutable_elements<E>(t);
