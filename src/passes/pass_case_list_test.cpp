@@ -119,7 +119,7 @@ constexpr PassCase kCases[] = {
     // eliminate_neutral
     {"eliminate_neutral",
      "g (float[N,2] x) => (float[N,2] y) <float zero = {0}, float[1,2] one = {1, 1}> "
-     "{ a = Add (zero, x) b = Mul (a, one) c = Sub (b, zero) d = Div (c, one) e = Pow (d, one) y = Neg (e) }",
+     "{ a = Sub (x, zero) b = Mul (a, one) c = Sub (b, zero) d = Div (c, one) e = Pow (d, one) y = Neg (e) }",
      "y = Neg(x)"},
     {"eliminate_neutral",
      "g (float[1,2] x) => (float[3,2] y) <float[3,1] zero = {0, 0, 0}> { a = Add (x, zero) y = Neg (a) }",
@@ -563,11 +563,12 @@ constexpr PassCase kCases[] = {
      ""},
     // merge_scalings
     {"merge_scalings",
-     "g (float[2] x) => (float[2] y) <float a = {3}, float[2] b = {2, 4}> { p = Mul (a, x) y = Div (p, b) }",
-     "y = Mul(x, {1.5, 0.75})"},
+     "g (float[2] x) => (float[2] y) <float a = {0.75}, float[2] b = {2, 4}> { p = Mul (a, x) y = Div (p, b) "
+     "}",
+     "y = Mul(x, {0.375, 0.1875})"},
     {"merge_scalings",
-     "g (float[2] x) => (float[2] y) <float a = {3}, float b = {2}> { p = Sub (x, a) y = Add (b, p) }",
-     "y = Add(x, -1)"},
+     "g (float[2] x) => (float[2] y) <float a = {3}, float b = {-2}> { p = Sub (x, a) y = Add (b, p) }",
+     "y = Add(x, -5)"},
     {"merge_scalings",
      "g (float[2] x) => (float[2] y) <float a = {3}, float b = {2}> { p = Sub (a, x) y = Add (b, p) }", ""},
     {"merge_scalings",
@@ -707,7 +708,7 @@ std::string text_of(const Attribute& a) {
 std::span<const PassCase> pass_cases() {
   static const std::vector<PassCase> kAll = [] {
     std::vector<PassCase> all(std::begin(kCases), std::end(kCases));
-    for (const std::span<const PassCase> more : {loop_pass_cases(), runtime_pass_cases()})
+    for (const std::span<const PassCase> more : {loop_pass_cases(), runtime_pass_cases(), sound_pass_cases()})
       all.insert(all.end(), more.begin(), more.end());
     return all;
   }();
