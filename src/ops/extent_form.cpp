@@ -9,8 +9,8 @@ namespace assay {
 namespace {
 
 /// Longer texts are of no inference, and as deep as their author likes.
-constexpr size_t kLongestText = 256;
-constexpr std::string_view kOperators = "+-*/()";
+constexpr size_t kLongestForm = 256;
+constexpr std::string_view kFormOperators = "+-*/()";
 
 bool is_bare(std::string_view text) { return text.find_first_of("+-*/ ") == std::string_view::npos; }
 
@@ -21,9 +21,9 @@ std::string in_parentheses(const std::string& text) { return is_bare(text) ? tex
 
 int64_t floor_of(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-class Reader {
+class FormReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit FormReader(std::string_view text) : text_(text) {}
 
   std::optional<ExtentForm> whole() {
     std::optional<ExtentForm> form = terms();
@@ -70,7 +70,7 @@ class Reader {
       const std::optional<ExtentForm> form = terms();
       return take(')') ? form : std::nullopt;
     }
-    const size_t end = std::min(text_.find_first_of(kOperators, at_), text_.size());
+    const size_t end = std::min(text_.find_first_of(kFormOperators, at_), text_.size());
     std::string_view name = text_.substr(at_, end - at_);
     while (name.ends_with(' ')) name.remove_suffix(1);
     at_ = end;
@@ -90,7 +90,7 @@ bool comes_before(const std::string& a, const std::string& b) {
   return std::pair(is_quotient(a), a) < std::pair(is_quotient(b), b);
 }
 
-std::string text_of(const ExtentForm::Product& factors, int64_t coefficient) {
+std::string text_of_term(const ExtentForm::Product& factors, int64_t coefficient) {
   std::string text;
   const bool is_alone = factors.size() == 1 && coefficient == 1;
   for (const std::string& f : factors)
@@ -112,7 +112,7 @@ ExtentForm ExtentForm::factor(std::string text) {
 }
 
 std::optional<ExtentForm> ExtentForm::read(std::string_view text) {
-  return text.size() <= kLongestText ? Reader(text).whole() : std::nullopt;
+  return text.size() <= kLongestForm ? FormReader(text).whole() : std::nullopt;
 }
 
 std::optional<int64_t> ExtentForm::number() const {
@@ -233,7 +233,7 @@ std::string ExtentForm::str() const {
   std::string text;
   for (const auto& [factors, coefficient] : terms) {
     text += coefficient < 0 ? "-" : text.empty() ? "" : "+";
-    text += text_of(factors, coefficient < 0 ? -coefficient : coefficient);
+    text += text_of_term(factors, coefficient < 0 ? -coefficient : coefficient);
   }
   return text.empty() ? "0" : text;
 }

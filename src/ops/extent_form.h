@@ -24,8 +24,9 @@ class ExtentForm {
   /// Reads names, numbers, + - * / and parentheses; nothing for other texts, and for long ones.
   static std::optional<ExtentForm> read(std::string_view text);
 
-  /// Nothing where a coefficient overflows; quotients also where the divisor may be 0 or negative.
-  friend std::optional<ExtentForm> sum(const ExtentForm& a, const ExtentForm& b, int64_t sign = 1);
+  /// a + sign * b, with a sign of 1 or -1. Nothing where a coefficient overflows; quotients also where the
+  /// divisor may be 0 or negative.
+  friend std::optional<ExtentForm> sum(const ExtentForm& a, const ExtentForm& b, int64_t sign);
   friend std::optional<ExtentForm> product(const ExtentForm& a, const ExtentForm& b);
   friend std::optional<ExtentForm> quotient(const ExtentForm& a, const ExtentForm& b);
 
@@ -43,5 +44,9 @@ class ExtentForm {
 
   std::map<Product, int64_t> terms_;
 };
+
+std::optional<ExtentForm> sum(const ExtentForm& a, const ExtentForm& b, int64_t sign = 1);
+std::optional<ExtentForm> product(const ExtentForm& a, const ExtentForm& b);
+std::optional<ExtentForm> quotient(const ExtentForm& a, const ExtentForm& b);
 
 }  // namespace assay

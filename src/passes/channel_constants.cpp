@@ -58,21 +58,21 @@ std::vector<double> to_doubles(const UnalignedTensor& t) {
 namespace {
 
 /// Of a floating type: bits of the significand, and the smallest normal and the largest number.
-struct Range {
+struct FloatRange {
   int digits;
   double least, most;
 };
 
-std::optional<Range> range_of(DType t) {
+std::optional<FloatRange> float_range(DType t) {
   switch (t) {
     case DType::kFloat16:
-      return Range{11, 0x1p-14, 65504};
+      return FloatRange{11, 0x1p-14, 65504};
     case DType::kBFloat16:
-      return Range{8, 0x1p-126, 0x1.fep127};
+      return FloatRange{8, 0x1p-126, 0x1.fep127};
     case DType::kFloat32:
-      return Range{24, 0x1p-126, std::numeric_limits<float>::max()};
+      return FloatRange{24, 0x1p-126, std::numeric_limits<float>::max()};
     case DType::kFloat64:
-      return Range{53, 0x1p-1022, std::numeric_limits<double>::max()};
+      return FloatRange{53, 0x1p-1022, std::numeric_limits<double>::max()};
     default:
       return std::nullopt;
   }
@@ -97,18 +97,18 @@ bool all_finite(const UnalignedTensor& t) {
 }
 
 bool are_in_range(const std::vector<double>& numbers, DType dtype) {
-  const std::optional<Range> range = range_of(dtype);
+  const std::optional<FloatRange> range = float_range(dtype);
   return range &&
          std::all_of(numbers.begin(), numbers.end(), [&](double x) { return std::abs(x) <= range->most; });
 }
 
 bool is_normal_in(double x, DType dtype) {
-  const std::optional<Range> range = range_of(dtype);
+  const std::optional<FloatRange> range = float_range(dtype);
   return range && (x == 0 || (std::abs(x) >= range->least && std::abs(x) <= range->most));
 }
 
 bool is_no_rounding_trick(double a, double b, DType dtype) {
-  const std::optional<Range> range = range_of(dtype);
+  const std::optional<FloatRange> range = float_range(dtype);
   if (!range) return false;
   const double larger = std::max(std::abs(a), std::abs(b));
   // Half the digits are left for what is added to it.
@@ -123,7 +123,7 @@ Tensor float_vector(const std::vector<double>& values, DType dtype) {
 namespace {
 
 /// Whether `y`, a product of `x` with a factor that is not 0, has all its digits.
-bool is_whole(double x, double y, const Range& range) {
+bool is_whole(double x, double y, const FloatRange& range) {
   return x == 0 || (std::abs(y) >= range.least && std::abs(y) <= range.most);
 }
 
@@ -136,7 +136,7 @@ std::optional<Tensor> scaled_floats(const LinearNode& linear, const std::vector<
   const auto* const from = static_cast<const char*>(t.data());
   auto* y = scaled.mutable_data<float>();
   constexpr int64_t kGrain = 1 << 15;
-  const Range range = *range_of(DType::kFloat32);
+  const FloatRange range = *float_range(DType::kFloat32);
   std::atomic<bool> are_whole = true;
   parallel_for(inner == 0 ? 0 : t.numel() / inner, kGrain / std::max<int64_t>(inner, 1) + 1,
                [&](int64_t first, int64_t last) {
@@ -162,7 +162,7 @@ std::optional<Tensor> scaled_floats(const LinearNode& linear, const std::vector<
 
 std::optional<Tensor> scaled_weight(const LinearNode& linear, const std::vector<double>& factors) {
   const UnalignedTensor& t = *linear.weight;
-  const std::optional<Range> range = range_of(t.dtype());
+  const std::optional<FloatRange> range = float_range(t.dtype());
   if (!range) return std::nullopt;
   if (t.dtype() == DType::kFloat32 && linear.groups == 1) return scaled_floats(linear, factors);
   Tensor wide = to_float64(t);

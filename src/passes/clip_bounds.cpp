@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-std::optional<double> bound(const Node& n, std::string_view attribute, size_t input, double otherwise) {
+std::optional<double> clip_bound(const Node& n, std::string_view attribute, size_t input, double otherwise) {
   if (n.find_attribute(attribute) != nullptr) return float_attribute(n, attribute, otherwise);
   const std::optional<double> x = n.input(input) != nullptr ? scalar_of(n.input(input)) : otherwise;
   return x && !std::isnan(*x) ? x : std::nullopt;
@@ -17,7 +17,7 @@ std::optional<double> bound(const Node& n, std::string_view attribute, size_t in
 
 std::optional<ClipBounds> clip_bounds(const Node& n) {
   if (!is_op(n, "Clip")) return std::nullopt;
-  const std::optional<double> low = bound(n, "min", 1, -INFINITY), high = bound(n, "max", 2, INFINITY);
+  const std::optional<double> low = clip_bound(n, "min", 1, -INFINITY), high = clip_bound(n, "max", 2, INFINITY);
   return low && high ? std::optional(ClipBounds{*low, *high}) : std::nullopt;
 }
 

@@ -1,4 +1,5 @@
 // Formulas that an operator stands for, written out, with numbers, ranks and types that are not always right.
+#include <algorithm>
 #include <cmath>
 
 #include "fuzz/passes/drawn.h"

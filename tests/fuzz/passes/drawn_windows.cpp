@@ -1,4 +1,5 @@
 // Convolutions and pools, with what stands before and behind them.
+#include <algorithm>
 #include <limits>
 
 #include "fuzz/passes/drawn.h"
