@@ -17,7 +17,8 @@ std::optional<double> clip_bound(const Node& n, std::string_view attribute, size
 
 std::optional<ClipBounds> clip_bounds(const Node& n) {
   if (!is_op(n, "Clip")) return std::nullopt;
-  const std::optional<double> low = clip_bound(n, "min", 1, -INFINITY), high = clip_bound(n, "max", 2, INFINITY);
+  const std::optional<double> low = clip_bound(n, "min", 1, -INFINITY),
+                              high = clip_bound(n, "max", 2, INFINITY);
   return low && high ? std::optional(ClipBounds{*low, *high}) : std::nullopt;
 }
 

@@ -1,4 +1,5 @@
 // Chains of two or more nodes that one node does, and nodes that do nothing.
+#include <cmath>
 #include <limits>
 
 #include "fuzz/passes/drawn.h"
