@@ -19,16 +19,35 @@ std::string line(std::string_view name, std::string_view summary) {
   return fmt::format("    {} {}\n", padded(name, kNameColumn), summary);
 }
 
+std::string stage_text(std::string_view title, PassStage stage) {
+  std::string text = fmt::format("  {}\n", title);
+  for (const PassDef* p : built_in_passes().stage(stage)) text += line(p->name, p->summary);
+  return text;
+}
+
 std::string passes_text() {
-  const auto section = [](std::string_view title, PassStage stage) {
-    std::string text = fmt::format("  {}\n", title);
-    for (const PassDef* p : built_in_passes().stage(stage)) text += line(p->name, p->summary);
-    return text;
-  };
-  return section("once for each network, and never left out", PassStage::kLowering) +
-         section("once for each network", PassStage::kCanonical) +
-         section("for each set of input shapes", PassStage::kSpecialize) +
-         section("then", PassStage::kIdioms);
+  return stage_text("once for each network, and never left out", PassStage::kLowering) +
+         stage_text("once for each network", PassStage::kCanonical) +
+         stage_text("for each set of input shapes", PassStage::kSpecialize) +
+         stage_text("then", PassStage::kIdioms);
+}
+
+/// In the form in which docs/simplify.md has them.
+std::string conditions_text() {
+  std::vector<const PassDef*> passes = built_in_passes().all();
+  std::sort(passes.begin(), passes.end(),
+            [](const PassDef* a, const PassDef* b) { return a->name < b->name; });
+  std::string text;
+  for (const PassDef* p : passes) text += fmt::format("* `{}`: {}\n", p->name, p->conditions);
+  return text;
+}
+
+void add_options(ArgParser& parser) {
+  add_logging_options(parser);
+  parser.add_group("Passes").options = {
+      {.names = {"--conditions"},
+       .help = "Also say when the edits of each pass hold, those of surgeon sanitize --simplify included.",
+       .arity = Arity::kNone}};
 }
 
 std::string tactics_text() {
@@ -43,8 +62,10 @@ std::string tactics_text() {
   return text;
 }
 
-int run(CommandContext&) {
+int run(CommandContext& context) {
   log::info("==== Passes (--disable-passes, --max-edits) ====\n{}", passes_text());
+  if (context.args().has("--conditions"))
+    log::info("==== When the edits of a pass hold; no others are made ====\n{}", conditions_text());
   log::info("==== Tactics (--disable-tactics, --pin-tactics) ====\n{}", tactics_text());
   return 0;
 }
@@ -57,7 +78,7 @@ constinit const Command def = {
     .description =
         "Lists the passes of the engine's builder in the order in which they run, and its tactics with the "
         "operators that they serve, in the order in which they are asked.",
-    .add_options = add_logging_options,
+    .add_options = add_options,
     .run = run,
 };
 

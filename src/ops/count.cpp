@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ops/extent_form.h"
+
 namespace assay {
 
 Count::Count(int64_t number) {
@@ -24,7 +26,16 @@ Count Count::unknown() {
 
 Count Count::of(const Dim& extent) {
   if (extent.is_known()) return extent.value();
-  return extent.is_symbol() ? symbol(extent.symbol()) : unknown();
+  if (!extent.is_symbol()) return unknown();
+  const std::optional<ExtentForm> form = ExtentForm::read(extent.symbol());
+  if (!form) return symbol(extent.symbol());
+  Count count;
+  for (const auto& [factors, coefficient] : form->terms()) {
+    // A bound of counts is taken term by term, which a difference does not allow.
+    if (coefficient < 0) return symbol(form->str());
+    count.terms_[factors] = coefficient;
+  }
+  return count;
 }
 
 Count Count::elements(const std::optional<Dims>& dims) {

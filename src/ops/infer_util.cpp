@@ -1,5 +1,7 @@
 #include "ops/infer_util.h"
 
+#include "ops/extent_form.h"
+
 namespace assay {
 
 void infer_same_as_input(InferContext& c) { c.set_output_type(0, c.input_type(0)); }
@@ -17,16 +19,26 @@ void infer_broadcast_as(InferContext& c, DType dtype) {
   c.set_output(0, dtype, std::move(dims));
 }
 
-constexpr size_t kLongestExpression = 64;
+constexpr size_t kLongestExpression = 96;
 
-std::string operand(const Dim& d) {
-  const std::string text = d.str();
-  return d.is_symbol() && text.find_first_of("+-*/ ") != std::string::npos ? "(" + text + ")" : text;
+/// A text that is no expression counts as a name.
+std::optional<ExtentForm> form_of(const Dim& d) {
+  if (d.is_known()) return ExtentForm(d.value());
+  if (!d.is_symbol()) return std::nullopt;
+  std::optional<ExtentForm> form = ExtentForm::read(d.symbol());
+  return form ? form : ExtentForm::factor(d.symbol());
 }
 
 Dim expression(const Dim& a, char op, const Dim& b) {
-  if (!(a.is_known() || a.is_symbol()) || !(b.is_known() || b.is_symbol())) return {};
-  std::string text = operand(a) + op + operand(b);
+  const std::optional<ExtentForm> x = form_of(a), y = form_of(b);
+  if (!x || !y) return {};
+  const std::optional<ExtentForm> form = op == '+'   ? sum(*x, *y)
+                                         : op == '-' ? sum(*x, *y, -1)
+                                         : op == '*' ? product(*x, *y)
+                                                     : quotient(*x, *y);
+  if (!form) return {};
+  if (const std::optional<int64_t> number = form->number()) return *number >= 0 ? Dim(*number) : Dim();
+  std::string text = form->str();
   return text.size() > kLongestExpression ? Dim() : Dim::symbol(std::move(text));
 }
 

@@ -55,6 +55,9 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "canonicalize_views",
     .summary = "Flatten, Squeeze, Unsqueeze and chains of them become one Reshape",
+    .conditions =
+        "Opset 5 or later. The extents of input and result are numbers, and none is 0, which a Reshape would "
+        "read as 'keep the extent'. A Transpose moves only axes of extent 1.",
     .match = match,
 };
 

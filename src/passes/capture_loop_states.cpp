@@ -58,6 +58,10 @@ bool run(Model& model) {
 constinit const PassDef def = {
     .name = "capture_loop_states",
     .summary = "what a loop carries unchanged is taken from around it",
+    .conditions =
+        "The body gives the state back as it came, through Identity at most, and initial value and state "
+        "agree in their type. The loop keeps at least one output; a Loop without states needs opset 11, the "
+        "Identity of a sequence or an optional opset 16.",
     .run = run,
 };
 

@@ -186,6 +186,10 @@ bool run(Model& model) {
 constinit const PassDef def = {
     .name = "collect_appends",
     .summary = "what a loop only appends to is stacked, or collected in a sequence, and joined behind it",
+    .conditions =
+        "Opset 13 or later. The loop reads the state only to join something to it, and nothing else sees the "
+        "result of the Concat; its element type is known. What is joined is stacked where its extents are "
+        "numbers that fit the initial state and hold elements, else it is carried in a sequence.",
     .run = run,
 };
 

@@ -39,6 +39,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "constant_shapes",
     .summary = "computed shapes of Reshape and Expand become constants where the extents say what they are",
+    .conditions =
+        "Reshape from opset 5 on, and Expand. The rank of the result is known, and of its extents all but "
+        "one are numbers or equal an extent of the input, in its place; none is 0. Open extents are at least "
+        "1.",
     .match = match,
 };
 

@@ -33,6 +33,7 @@ bool run(Model& model) {
 constinit const PassDef def = {
     .name = "constants_to_initializers",
     .summary = "Constant nodes become initializers",
+    .conditions = "Always, for a Constant of known form.",
     .run = run,
 };
 

@@ -63,6 +63,9 @@ std::optional<Patch> match(const Node& n, const PassContext&) {
 constinit const PassDef def = {
     .name = "drop_zero_states",
     .summary = "initial states of recurrent layers that are zero are left out",
+    .conditions =
+        "Every element of the initial state is 0 of a floating type: a constant, a ConstantOfShape, or "
+        "either of them expanded, tiled, sliced, transposed or reshaped.",
     .match = match,
 };
 

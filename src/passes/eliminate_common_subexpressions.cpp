@@ -83,6 +83,10 @@ bool run(Model& model) {
 constinit const PassDef def = {
     .name = "eliminate_common_subexpressions",
     .summary = "nodes that compute the same from the same inputs are merged",
+    .conditions =
+        "Same operator, opset, attributes (bytes), inputs (in any order for Add, Mul, And, Or, Xor and "
+        "Equal; constants of up to 64 bytes by contents) and number of outputs; no subgraph, no random "
+        "numbers; the removed one's results are no outputs of a graph.",
     .run = run,
 };
 

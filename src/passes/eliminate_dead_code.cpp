@@ -31,6 +31,7 @@ bool run(Model& model) {
 constinit const PassDef def = {
     .name = "eliminate_dead_code",
     .summary = "nodes that no output depends on are removed",
+    .conditions = "No output of the graph, and no subgraph, depends on the node.",
     .run = run,
 };
 

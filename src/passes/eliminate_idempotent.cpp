@@ -1,5 +1,6 @@
 // What changes nothing because of the node before it: Relu of Relu, Abs of Abs, ..., Clip of the same Clip;
 // and a Relu before or after a Clip that has it in its bounds.
+#include "passes/clip_bounds.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
@@ -24,8 +25,9 @@ bool same_bounds(const Node& a, const Node& b) {
   return a.input(1) == b.input(1) && a.input(2) == b.input(2) && same_attributes(a, b);
 }
 
-/// A Clip whose results are at least 0.
-bool clips_to_non_negative(const Node& n) {
+/// A Clip that cuts off all that a Relu before it does: whatever its upper bound is, it takes the larger of x
+/// and the lower one first.
+bool cuts_negatives(const Node& n) {
   if (!is_op(n, "Clip")) return false;
   if (n.find_attribute("min") != nullptr) return float_attribute(n, "min", -1) >= 0;
   const std::optional<double> low = scalar_of(n.input(1));
@@ -36,7 +38,7 @@ bool clips_to_non_negative(const Node& n) {
 bool changes_nothing_after(const Node& n, const Node& before) {
   if (is_idempotent(n) && is_op(before, n.op_type) && same_attributes(n, before)) return true;
   if (is_op(n, "Clip") && is_op(before, "Clip")) return same_bounds(n, before);
-  return is_op(n, "Relu") && (clips_to_non_negative(before) || is_op(before, "Sigmoid"));
+  return is_op(n, "Relu") && gives_no_negative(before);
 }
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {
@@ -50,9 +52,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
     patch.replace(y, x);
     return patch;
   }
-  // The Clip cuts off what the Relu did.
-  if (!clips_to_non_negative(n) || !is_op(before, "Relu") || context.sole_consumer(x) != &n)
-    return std::nullopt;
+  if (!cuts_negatives(n) || !is_op(before, "Relu") || context.sole_consumer(x) != &n) return std::nullopt;
   AttributeList attributes;
   for (const Attribute& a : n.attributes) attributes.emplace_back(a.name, a.data);
   std::vector<Patch::Ref> inputs = {before.input(0)};
@@ -69,6 +69,11 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "eliminate_idempotent",
     .summary = "what the node before has done already is not done again: Relu of Relu, Clip of Clip",
+    .conditions =
+        "Abs, Ceil, Floor, Relu, Round, Sign, and ThresholdedRelu with alpha of at least 0, behind the same "
+        "operator. A Clip behind a Clip with the same bounds. A Relu behind Relu, Sigmoid, or a Clip whose "
+        "bounds are both constants of at least 0 (where min is above max, max wins). A Relu whose only use "
+        "is a Clip with a constant min of at least 0.",
     .match = match,
 };
 

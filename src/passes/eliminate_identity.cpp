@@ -114,6 +114,13 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "eliminate_identity",
     .summary = "nodes that give back what they get are removed",
+    .conditions =
+        "Identity; Dropout whose mask nobody uses, outside training; Cast to the type that it gets; a "
+        "Transpose in order; Concat, Sum, Max, Min and Mean of one input; Reshape, Flatten, Squeeze, "
+        "Unsqueeze, Expand, Tile, Split and Slice forwards, whose result has the extents of the input; a Pad "
+        "of zeros; a Tile by ones; Resize and Upsample by scales of 1, or to sizes equal to the extents, but "
+        "for the modes tf_crop_and_resize and tf_half_pixel_for_nn; ReduceSum, ReduceMean, ReduceMax, "
+        "ReduceMin and ReduceProd that keep axes of extent 1.",
     .match = match,
 };
 

@@ -1,6 +1,7 @@
 // Arithmetic with a neutral element: x + 0, x - 0, x * 1, x / 1, x ** 1, And true, Or false. And Where with a
 // condition that is the same everywhere.
 #include <algorithm>
+#include <cmath>
 
 #include "passes/extents.h"
 #include "passes/match.h"
@@ -21,9 +22,22 @@ std::optional<double> uniform_number(const Value* v) {
   const Tensor wide = to_float64(*t);
   const std::span<const double> numbers = wide.span<double>();
   const double first = numbers[0];
-  return std::all_of(numbers.begin(), numbers.end(), [&](double x) { return x == first; })
-             ? std::optional(first)
-             : std::nullopt;
+  const bool uniform = std::all_of(numbers.begin(), numbers.end(), [&](double x) {
+    return x == first && std::signbit(x) == std::signbit(first);
+  });
+  return uniform ? std::optional(first) : std::nullopt;
+}
+
+/// Whether no element is -0, of which a sum with 0 makes 0.
+bool has_no_negative_zero(const Value* v) {
+  for (const char* op : {"Abs", "Exp", "Sigmoid", "Softmax"})
+    if (producer_of(v, op) != nullptr) return true;
+  return is_integer(dtype_of(v));
+}
+
+/// Whether x + number is x for all numbers x, of either zero, too.
+bool is_neutral_term(double number, const Value* x) {
+  return number == 0 && (std::signbit(number) || has_no_negative_zero(x));
 }
 
 /// The operand that the node gives back when its other one is uniformly neutral.
@@ -33,11 +47,19 @@ const Value* kept_operand(const Node& n) {
   const auto either = [&](double number) {
     return is(1, number) ? n.input(0) : is(0, number) ? n.input(1) : nullptr;
   };
-  if (is_op(n, "Add")) return either(0);
+  if (is_op(n, "Add")) {
+    for (const size_t i : {1, 0})
+      if (const auto number = uniform_number(n.input(i)); number && is_neutral_term(*number, n.input(1 - i)))
+        return n.input(1 - i);
+    return nullptr;
+  }
   if (is_op(n, "Mul")) return either(1);
   if (is_op(n, "Or")) return either(0);
   if (is_op(n, "And")) return either(1);
-  if (is_op(n, "Sub")) return is(1, 0) ? n.input(0) : nullptr;
+  if (is_op(n, "Sub")) {
+    const auto number = uniform_number(n.input(1));
+    return number && is_neutral_term(-*number, n.input(0)) ? n.input(0) : nullptr;
+  }
   if (is_op(n, "Div") || is_op(n, "Pow")) return is(1, 1) ? n.input(0) : nullptr;
   return nullptr;
 }
@@ -73,6 +95,11 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "eliminate_neutral",
     .summary = "arithmetic with a neutral element is removed, and Where with a uniform condition",
+    .conditions =
+        "Opset 7 or later. The constant is uniform, of at most 65536 elements, and does not enlarge the "
+        "result. x * 1, x / 1, x ** 1, x - 0, x + -0, x And true, x Or false; x + 0 only for integers and "
+        "behind Abs, Exp, Sigmoid or Softmax, since -0 + 0 is 0. Where with a uniform condition whose chosen "
+        "operand has the extents of the result.",
     .match = match,
 };
 

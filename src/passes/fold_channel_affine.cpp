@@ -1,5 +1,7 @@
 // Add, Sub, Mul or Div by a constant per channel, or Neg, behind a convolution goes into its weights and
 // bias.
+#include <cmath>
+
 #include "passes/channel_constants.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
@@ -50,21 +52,27 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
     const auto channels = static_cast<size_t>(linear->channels);
     std::vector<double> bias =
         linear->bias != nullptr ? to_doubles(*linear->bias) : std::vector<double>(channels);
-    bool scales = false;
+    const DType dtype = linear->weight->dtype();
+    bool scales = false, holds = true;
     for (size_t c = 0; c < channels; ++c) {
       scales = scales || affine->factor[c] != 1;
-      bias[c] = bias[c] * affine->factor[c] + affine->shift[c];
+      const double scaled = bias[c] * affine->factor[c];
+      holds =
+          holds && std::isfinite(affine->factor[c]) && is_no_rounding_trick(scaled, affine->shift[c], dtype);
+      bias[c] = scaled + affine->shift[c];
     }
+    if (!holds || !are_in_range(bias, dtype)) continue;
+    const std::optional<Tensor> scaled =
+        scales ? scaled_weight(*linear, affine->factor) : std::optional<Tensor>();
+    if (scales && !scaled) continue;
     Patch patch(n);
     patch.remove(producer);
     patch.remove(n);
     AttributeList attributes;
     for (const Attribute& a : producer.attributes) attributes.emplace_back(a.name, a.data);
-    const Patch::Ref weight =
-        scales ? patch.constant(producer.input(1)->name() + "/folded", scaled_weight(*linear, affine->factor))
-               : Patch::Ref(producer.input(1));
-    const Patch::Ref shift =
-        patch.constant(n.output(0)->name() + "/bias", float_vector(bias, linear->weight->dtype()));
+    const Patch::Ref weight = scales ? patch.constant(producer.input(1)->name() + "/folded", *scaled)
+                                     : Patch::Ref(producer.input(1));
+    const Patch::Ref shift = patch.constant(n.output(0)->name() + "/bias", float_vector(bias, dtype));
     patch.add(producer.op_type, {producer.input(0), weight, shift}, std::move(attributes), n.output(0));
     return patch;
   }
@@ -76,6 +84,9 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "fold_channel_affine",
     .summary = "a constant per channel added to or multiplied with a convolution goes into its weights",
+    .conditions =
+        "As fold_batch_norm, for one constant, or one for each channel, that does not enlarge the result of "
+        "a Conv or ConvTranspose; a divisor is not 0.",
     .match = match,
 };
 

@@ -86,6 +86,10 @@ bool run(Model& model) {
 constinit const PassDef def = {
     .name = "fold_constants",
     .summary = "what does not depend on the inputs is computed at build time",
+    .conditions =
+        "All inputs are constants (Shape and Size need only extents that are numbers), the operator is "
+        "known, without subgraph and without random numbers, and the result is no larger than 1 GiB or twice "
+        "its inputs.",
     .run = run,
 };
 

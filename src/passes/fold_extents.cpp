@@ -153,6 +153,9 @@ bool run(Model& model) { return Folder(model).run(); }
 constinit const PassDef def = {
     .name = "fold_extents",
     .summary = "integers that extents decide become constants, and the same extents are asked for once",
+    .conditions =
+        "Integers of type int64 or int32 and rank 0 or 1 that inference derives from extents; constants only "
+        "where all are numbers. Equal symbols are equal extents. Outputs of graphs stay.",
     .run = run,
 };
 

@@ -132,6 +132,11 @@ constinit const PassDef def = {
     .summary =
         "MatMul and Add of matrices, or between Reshapes, become a Gemm, which takes in transpositions of "
         "its matrices",
+    .conditions =
+        "Opset 7 or later; float16, float32, float64, and bfloat16 from opset 13 on. Matrices of rank 2 and "
+        "a term that broadcasts to the product without enlarging it. Between two Reshapes: a weight with a "
+        "known first extent that is not 0, a vector, and a target whose extents are constants or are kept, "
+        "one open at most; allowzero is 0.",
     .match = match,
 };
 

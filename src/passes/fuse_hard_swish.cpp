@@ -17,22 +17,27 @@ bool is_hard_sigmoid(const Node& n) {
          std::abs(float_attribute(n, "beta", 0.5F) - 0.5) < kTolerance;
 }
 
+/// What 3 is added to; null when the node is another sum.
+Value* ramp_argument(const Node& add) {
+  for (const size_t i : {0, 1})
+    if (is_scalar_beside(add.input(i), 3, add.input(1 - i))) return add.input(1 - i);
+  return nullptr;
+}
+
 /// Clip(x + 3, 0, 6): the addition, when `n` is the Clip.
 const Node* ramp_addition(const Node& n, const PassContext& context) {
   const std::optional<PointwiseForm> clip = pointwise_form(n);
   if (!clip || clip->op != kernels::PointwiseOp::kClip || clip->a != 0 || clip->b != 6) return nullptr;
   const Node* add = producer_of(n.input(0), "Add");
   if (add == nullptr || context.sole_consumer(n.input(0)) != &n) return nullptr;
-  return is_scalar(add->input(0), 3) || is_scalar(add->input(1), 3) ? add : nullptr;
+  return ramp_argument(*add) != nullptr ? add : nullptr;
 }
-
-Value* ramp_argument(const Node& add) { return is_scalar(add.input(0), 3) ? add.input(1) : add.input(0); }
 
 /// True for y / 6 or y * (1/6).
 bool divides_by_six(const Node& n, const Value* y) {
   const Value* other = other_input(n, y);
-  return (is_op(n, "Div") && n.input(0) == y && is_scalar(other, 6)) ||
-         (is_op(n, "Mul") && is_scalar(other, 1.0 / 6));
+  return (is_op(n, "Div") && n.input(0) == y && is_scalar_beside(other, 6, y)) ||
+         (is_op(n, "Mul") && is_scalar_beside(other, 1.0 / 6, y));
 }
 
 /// x * Clip(x + 3, 0, 6) at the Mul, with the division after it or between Clip and Mul.
@@ -80,6 +85,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "fuse_hard_swish",
     .summary = "x * Clip(x + 3, 0, 6) / 6 and its forms become one activation",
+    .conditions =
+        "float32. The numbers are 3, 0, 6 and, as closely as float32 says it, 1/6; as one-element constants "
+        "that do not raise the rank. A HardSigmoid has alpha 1/6 and beta 1/2. Nothing else uses what lies "
+        "between.",
     .match = match,
 };
 

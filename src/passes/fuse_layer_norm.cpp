@@ -1,6 +1,7 @@
 // The formula of layer normalisation over the last axes, written in Sub, Pow, ReduceMean, Sqrt and Div, with
 // or without scale and shift, becomes a LayerNorm region.
 #include <algorithm>
+#include <cmath>
 
 #include "passes/extents.h"
 #include "passes/match.h"
@@ -48,12 +49,12 @@ bool match_deviation(const Node& sqrt, Found& found, const Value*& d) {
   const Node* add = producer_of(sqrt.input(0), "Add");
   if (add == nullptr) return false;
   const size_t side = scalar_of(add->input(1)) ? 0 : 1;
-  const std::optional<double> epsilon = scalar_of(add->input(1 - side));
+  const std::optional<double> epsilon = scalar_beside(add->input(1 - side), add->input(side));
   const Node* mean = producer_of(add->input(side), "ReduceMean");
-  if (!epsilon || mean == nullptr) return false;
+  if (!epsilon || !(*epsilon >= 0) || !std::isfinite(*epsilon) || mean == nullptr) return false;
   const Node* square = mean->input(0) != nullptr ? mean->input(0)->producer() : nullptr;
   if (square == nullptr) return false;
-  const bool is_square = (is_op(*square, "Pow") && is_scalar(square->input(1), 2)) ||
+  const bool is_square = (is_op(*square, "Pow") && is_scalar_beside(square->input(1), 2, square->input(0))) ||
                          (is_op(*square, "Mul") && square->input(0) == square->input(1));
   if (!is_square) return false;
   d = square->input(0);
@@ -124,7 +125,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   const Dims* dims = dims_of(found->x);
   if (dims == nullptr) return std::nullopt;
   const std::optional<Shape> shape = known_shape(Dims(dims->end() - found->axes, dims->end()));
-  if (!shape || !is_closed(found->nodes, n, context)) return std::nullopt;
+  if (!shape || shape->numel() == 0 || !is_closed(found->nodes, n, context)) return std::nullopt;
   std::vector<Value*> inputs = {found->x};
   const Node* last = &n;
   const Node* next = nullptr;
@@ -155,6 +156,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "fuse_layer_norm",
     .summary = "the formula of layer normalisation becomes one operation",
+    .conditions =
+        "float32. Both means are over the same last axes, which keep their places and whose extents are "
+        "numbers above 0; epsilon is finite and not negative and does not raise the rank; the exponent is 2. "
+        "Scale and shift are constants of the shape of these axes. Nothing else uses what lies between.",
     .match = match,
 };
 

@@ -26,6 +26,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "fuse_mish",
     .summary = "x * Tanh(Softplus(x)) becomes one activation",
+    .conditions = "float32. Nothing else uses what lies between.",
     .match = match,
 };
 

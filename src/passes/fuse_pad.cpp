@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "passes/channel_constants.h"
+#include "passes/clip_bounds.h"
+#include "passes/extents.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
@@ -26,13 +29,39 @@ std::optional<std::vector<int64_t>> spatial_pads(const Node& n) {
   return spatial ? pads : std::nullopt;
 }
 
-/// A node whose results are at least 0.
 bool is_non_negative(const Value* v) {
-  if (producer_of(v, "Relu") != nullptr || producer_of(v, "Sigmoid") != nullptr) return true;
-  const Node* clip = producer_of(v, "Clip");
-  if (clip == nullptr) return false;
-  const std::optional<double> low = clip->input(1) != nullptr ? scalar_of(clip->input(1)) : std::nullopt;
-  return low ? *low >= 0 : float_attribute(*clip, "min", -1) >= 0;
+  const Node* n = v != nullptr ? v->producer() : nullptr;
+  return n != nullptr && &n->graph() == &v->graph() && gives_no_negative(*n);
+}
+
+/// Whether a product of the weights with zeros is 0, as which a convolution takes its own padding.
+bool are_finite_weights(const Value* v) {
+  if (const Node* levels = producer_of(v, "DequantizeLinear")) {
+    const UnalignedTensor* scale = data_of(levels->input(1));
+    if (scale == nullptr || data_of(levels->input(0)) == nullptr) return false;
+    const std::vector<double> scales = to_doubles(*scale);
+    return std::all_of(scales.begin(), scales.end(), [](double s) { return std::isfinite(s * 0x1p16); });
+  }
+  const UnalignedTensor* t = constant_of(v);
+  return t != nullptr && is_float(t->dtype()) && all_finite(*t);
+}
+
+/// Whether every window has an element of the image: it may skip what is narrower than its dilation.
+bool windows_meet_image(const Node& n, const Value* image, const std::vector<int64_t>& pads) {
+  const std::vector<int64_t> kernel = ints_attribute(n, "kernel_shape");
+  std::vector<int64_t> dilations = ints_attribute(n, "dilations");
+  const Dims* dims = dims_of(image);
+  if (kernel.size() * 2 != pads.size()) return false;
+  if (dilations.empty()) dilations.assign(kernel.size(), 1);
+  if (dilations.size() != kernel.size()) return false;
+  for (size_t a = 0; a < kernel.size(); ++a) {
+    const int64_t reach = (kernel[a] - 1) * dilations[a] + 1;
+    if (pads[a] >= reach || pads[kernel.size() + a] >= reach) return false;
+    if (dilations[a] == 1) continue;
+    if (dims == nullptr || dims->size() != kernel.size() + 2) return false;
+    if (const Dim& d = (*dims)[a + 2]; !d.is_known() || d.value() < dilations[a]) return false;
+  }
+  return true;
 }
 
 /// Whether the node treats its own padding as `pad` does; `pads` are those that it would have.
@@ -40,12 +69,8 @@ bool takes_padding(const Node& n, const Node& pad, const std::vector<int64_t>& o
                    const std::vector<int64_t>& pads) {
   const std::optional<double> value = pad_value(pad);
   if (!value) return false;
-  if (is_op(n, "Conv")) return *value == 0;
-  // A window must hold something else than padding.
-  const std::vector<int64_t> kernel = ints_attribute(n, "kernel_shape");
-  if (int_attribute(n, "ceil_mode", 0) != 0 || kernel.size() * 2 != pads.size()) return false;
-  for (size_t i = 0; i < pads.size(); ++i)
-    if (pads[i] >= kernel[i % kernel.size()]) return false;
+  if (is_op(n, "Conv")) return *value == 0 && are_finite_weights(n.input(1));
+  if (int_attribute(n, "ceil_mode", 0) != 0 || !windows_meet_image(n, pad.input(0), pads)) return false;
   if (is_op(n, "AveragePool"))
     return *value == 0 && (int_attribute(n, "count_include_pad", 0) != 0 ||
                            std::all_of(own.begin(), own.end(), [](int64_t p) { return p == 0; }));
@@ -94,6 +119,14 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "fuse_pad",
     .summary = "padding before a convolution or a pool becomes its own padding",
+    .conditions =
+        "Constant padding that is not negative, of spatial axes only, without the input 'axes', whose only "
+        "use is the convolution or pool, which has auto_pad NOTSET or VALID. Conv: zeros, and weights that "
+        "are constants without infinities and NaN. MaxPool of floats, without places: -infinity, or zeros "
+        "behind Relu, Sigmoid or a Clip with constant bounds of at least 0. AveragePool from opset 7 on: "
+        "zeros, with no padding of its own that it does not count. Pools: ceil_mode 0, and every window "
+        "meets the image: no padding as wide as the dilated window, no axis narrower than a dilation above "
+        "1.",
     .match = match,
 };
 

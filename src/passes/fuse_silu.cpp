@@ -24,6 +24,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "fuse_silu",
     .summary = "x * Sigmoid(x) becomes one activation",
+    .conditions = "float32. Nothing else uses the Sigmoid.",
     .match = match,
 };
 

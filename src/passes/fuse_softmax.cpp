@@ -1,4 +1,6 @@
 // Softmax over the last axis takes in the scale of its argument and a mask that is added to it.
+#include <cmath>
+
 #include "passes/match.h"
 #include "passes/pass_list.h"
 #include "passes/pointwise_form.h"
@@ -12,10 +14,11 @@ std::optional<double> factor_of(const Node& n, Value*& x) {
   if (!is_op(n, "Mul") && !is_op(n, "Div")) return std::nullopt;
   const size_t side = scalar_of(n.input(1)) ? 0 : 1;
   const std::optional<double> number = scalar_of(n.input(1 - side));
-  if (!number || (is_op(n, "Div") && (side == 1 || *number == 0))) return std::nullopt;
+  if (!number || (is_op(n, "Div") && side == 1)) return std::nullopt;
   x = n.input(side);
-  if (rank_of(n.input(1 - side)) > rank_of(x)) return std::nullopt;
-  return is_op(n, "Div") ? 1 / *number : *number;
+  if (!scalar_beside(n.input(1 - side), x)) return std::nullopt;
+  const double factor = is_op(n, "Div") ? 1 / *number : *number;
+  return std::isnormal(static_cast<float>(factor)) ? std::optional(factor) : std::nullopt;
 }
 
 /// True when the mask broadcasts over [..., queries, keys] as the kernel's strides allow: up to four
@@ -69,6 +72,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "fuse_softmax",
     .summary = "softmax takes in the scale of its argument and an added mask",
+    .conditions =
+        "float32, extents that are numbers, softmax over the last axis. The factor is a one-element constant "
+        "that does not raise the rank, finite and normal in float32; the mask broadcasts to the scores, of "
+        "at most four axes.",
     .match = match,
 };
 

@@ -74,6 +74,9 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "gather_levels",
     .summary = "GatherBlockQuantized takes the rows that are wanted before it looks at them",
+    .conditions =
+        "Opset 5 or later, bytes of uint8 gathered along axis 0, extents that are numbers; scales and zero "
+        "points have the rows of the data.",
     .match = match,
 };
 

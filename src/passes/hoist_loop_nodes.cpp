@@ -154,6 +154,10 @@ bool run(Model& model) {
 constinit const PassDef def = {
     .name = "hoist_loop_nodes",
     .summary = "what does not change in a loop is computed in front of it",
+    .conditions =
+        "The node has no subgraph and no random numbers and reads nothing that changes in the loop. Where "
+        "the loop may run no iteration: only operators that give a result for all elements of their inputs, "
+        "with extents that are numbers; no integer division.",
     .run = run,
 };
 

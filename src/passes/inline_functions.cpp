@@ -128,6 +128,7 @@ bool run(Model& model) {
 constinit const PassDef def = {
     .name = "inline_functions",
     .summary = "calls of the model's own functions are replaced by their bodies",
+    .conditions = "The opsets that the function imports are those of the model.",
     .run = run,
 };
 

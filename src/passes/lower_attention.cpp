@@ -286,6 +286,9 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "lower_attention",
     .summary = "attention becomes products and a softmax",
+    .conditions =
+        "Opset 13 or later, float32, extents that are numbers above 0. No capped scores, no scores as an "
+        "output, no windows, no lengths of padded keys, no shared buffers; is_causal without a mask.",
     .match = match,
 };
 

@@ -12,7 +12,9 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   const DType dtype = dtype_of(n.input(0));
   if (rank < 2 || !is_float(dtype)) return std::nullopt;
   const std::optional<ChannelAffine> norm = normalization_of(n);
-  if (!norm) return std::nullopt;
+  if (!norm || !are_in_range(norm->shifts, dtype)) return std::nullopt;
+  for (const double factor : norm->factors)
+    if (!is_normal_in(factor, dtype)) return std::nullopt;
   Shape shape{static_cast<int64_t>(norm->factors.size())};
   for (int d = 2; d < rank; ++d) shape.push_back(1);
   const std::string& name = n.output(0)->name();
@@ -33,6 +35,9 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "lower_batch_norm",
     .summary = "batch normalisation on its own becomes a multiplication and an addition",
+    .conditions =
+        "Opset 7 or later, rank 2 or more, a floating type. As fold_batch_norm for the normalisation; "
+        "factors are 0 or normal, shifts finite in the type of the input.",
     .match = match,
 };
 

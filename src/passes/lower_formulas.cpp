@@ -118,6 +118,9 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "lower_formulas",
     .summary = "operators that are formulas over reductions become those formulas",
+    .conditions =
+        "Opset 10 or later, float32, extents that are numbers above 0. LpNormalization with p 1 or 2; "
+        "reductions whose axes are known.",
     .match = match,
 };
 

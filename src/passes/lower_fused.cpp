@@ -368,6 +368,9 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "lower_fused",
     .summary = "operators that stand for formulas become those formulas",
+    .conditions =
+        "Opset 10 or later, float32 (integers as indices), extents that are numbers above 0 and fit the "
+        "formula. Clip as an activation: min is not above max.",
     .match = match,
 };
 

@@ -179,6 +179,9 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "lower_integer_products",
     .summary = "products of 8-bit integers that give float32 become MatMulInteger, a Cast and a scaling",
+    .conditions =
+        "Opset 10 or later (11 where the left operand is quantised in the run), 8-bit integers, extents that "
+        "are numbers above 0, one matrix on the right; sums that do not wrap around in 32 bits.",
     .match = match,
 };
 

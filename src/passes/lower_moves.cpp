@@ -89,6 +89,9 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "lower_moves",
     .summary = "DepthToSpace, SpaceToDepth and Tile become Reshape, Transpose and Expand",
+    .conditions =
+        "Opset 8 or later, extents that are numbers, a result that is not empty. DepthToSpace and "
+        "SpaceToDepth of rank 4 with extents that the block size divides; Tile by constants.",
     .match = match,
 };
 

@@ -115,6 +115,9 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "lower_products",
     .summary = "MatMul of unequal ranks and Einsum of two operands become MatMul of equal ranks",
+    .conditions =
+        "Opset 10 or later, float32, extents that are numbers, no empty operand. Einsum of two operands "
+        "without an ellipsis and without repeated letters, in which each letter that is summed is in both.",
     .match = match,
 };
 

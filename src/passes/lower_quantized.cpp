@@ -213,6 +213,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "lower_quantized",
     .summary = "QLinear operators become operators between DequantizeLinear and QuantizeLinear",
+    .conditions =
+        "Opset 10 or later. Scales are constants, positive, float32, one for a tensor (of a weight also one "
+        "for each channel, from opset 13 on); zero points are constants of the type of the levels; a bias is "
+        "a constant int32 vector.",
     .match = match,
 };
 

@@ -29,9 +29,18 @@ std::optional<double> scalar_of(const Value* v) {
   return to_float64(*t).data<double>()[0];
 }
 
-bool is_scalar(const Value* v, double number) {
-  const std::optional<double> x = scalar_of(v);
-  return x && std::abs(*x - number) <= kOfFloat32 * std::abs(number);
+std::optional<double> scalar_beside(const Value* v, const Value* beside) {
+  const UnalignedTensor* t = constant_of(v);
+  if (t == nullptr || beside == nullptr || (t->rank() > 0 && t->rank() > rank_of(beside)))
+    return std::nullopt;
+  return scalar_of(v);
+}
+
+bool is_scalar_beside(const Value* v, double number, const Value* beside) {
+  const std::optional<double> x = scalar_beside(v, beside);
+  if (!x) return false;
+  const bool is_exact = static_cast<double>(static_cast<float>(number)) == number;
+  return is_exact ? *x == number : std::abs(*x - number) <= kOfFloat32 * std::abs(number);
 }
 
 std::optional<std::vector<int64_t>> integers_of(const Value* v) {

@@ -17,10 +17,15 @@ const Node* producer_of(const Value* v, std::string_view op_type);
 /// True for a constant that stays what it is in every run. In models from IR version 4 on, an initializer
 /// that is also listed among the inputs may be replaced; before, all were listed.
 bool is_fixed(const Value* v, int64_t ir_version);
-/// The number in a constant of one element of any real type.
+/// The number in a constant of one element of any real type. It may have any rank: an operand of arithmetic
+/// is asked about with scalar_beside.
 std::optional<double> scalar_of(const Value* v);
-/// True when it is a one-element constant that is `number`, as closely as float32 or eight digits say it.
-bool is_scalar(const Value* v, double number);
+/// The number of an operand that leaves the shape of the other one, `beside`, as it is: [1, 1] beside a
+/// vector makes a matrix of it.
+std::optional<double> scalar_beside(const Value* v, const Value* beside);
+/// Whether it is such an operand and `number`: exactly where float32 has the number, else as closely as
+/// float32 or eight digits say it.
+bool is_scalar_beside(const Value* v, double number, const Value* beside);
 /// The elements of a constant integer tensor of at most one dimension.
 std::optional<std::vector<int64_t>> integers_of(const Value* v);
 

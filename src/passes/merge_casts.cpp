@@ -73,6 +73,9 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "merge_casts",
     .summary = "a Cast of a Cast that lost nothing becomes one",
+    .conditions =
+        "Opset 6 or later. The type in between holds every value of the first; bool, integers of 8 to 64 "
+        "bits, float16, bfloat16, float32 and float64.",
     .match = match,
 };
 

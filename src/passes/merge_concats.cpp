@@ -48,6 +48,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "merge_concats",
     .summary = "a Concat of Concats along the same axis becomes one",
+    .conditions = "The same axis, and nothing else uses the inner Concat.",
     .match = match,
 };
 

@@ -81,7 +81,8 @@ std::vector<int64_t> places_in_window(const std::vector<int64_t>& inner, const s
 }
 
 /// Adds the smaller kernel to the larger one, in float64.
-Tensor sum_of_weights(const Branch& large, const Branch& small, const std::vector<int64_t>& place) {
+std::optional<Tensor> sum_of_weights(const Branch& large, const Branch& small,
+                                     const std::vector<int64_t>& place) {
   Tensor sum = to_float64(*large.weight);
   auto* const to = sum.mutable_data<double>();
   const int64_t results = sum.dim(0), terms = sum.dim(1), window = sum.numel() / (results * terms);
@@ -95,6 +96,9 @@ Tensor sum_of_weights(const Branch& large, const Branch& small, const std::vecto
     for (int64_t i = 0; i < results * terms; ++i)
       for (const int64_t p : places) to[i * window + p] += *from++;
   }
+  const std::span<const double> numbers = sum.span<double>();
+  const std::vector<double> all(numbers.begin(), numbers.end());
+  if (!are_in_range(all, large.weight->dtype())) return std::nullopt;
   return convert(sum, large.weight->dtype());
 }
 
@@ -129,8 +133,22 @@ std::optional<Branch> convolution_of(const Value* v, const PassContext& context)
 
 struct Merge {
   Branch large, small;
-  std::vector<int64_t> place;
+  Tensor weight;
+  std::vector<double> bias;
 };
+
+/// Nothing where a sum leaves the range of the type, or does away with a rounding.
+std::optional<Merge> merged(Branch large, Branch small, const std::vector<int64_t>& place) {
+  const DType dtype = large.weight->dtype();
+  std::vector<double> bias = large.bias;
+  for (size_t c = 0; c < bias.size(); ++c) {
+    if (!is_no_rounding_trick(bias[c], small.bias[c], dtype)) return std::nullopt;
+    bias[c] += small.bias[c];
+  }
+  std::optional<Tensor> weight = sum_of_weights(large, small, place);
+  if (!weight || !are_in_range(bias, dtype)) return std::nullopt;
+  return Merge{std::move(large), std::move(small), *std::move(weight), std::move(bias)};
+}
 
 std::optional<Merge> merge_of(Value* a, Value* b, const PassContext& context) {
   if (a == nullptr || b == nullptr || a == b || !same_dims(a, b)) return std::nullopt;
@@ -146,8 +164,9 @@ std::optional<Merge> merge_of(Value* a, Value* b, const PassContext& context) {
          small->weight->dim(0) != large->weight->dim(0) || small->weight->dim(1) != large->weight->dim(1) ||
          int_attribute(*small->node, "group", 1) != int_attribute(*large->node, "group", 1)))
       continue;
-    if (std::optional<std::vector<int64_t>> place = place_in(*large, *small))
-      return Merge{*large, *std::move(small), *std::move(place)};
+    const std::optional<std::vector<int64_t>> place = place_in(*large, *small);
+    if (!place) continue;
+    if (std::optional<Merge> both = merged(*large, *std::move(small), *place)) return both;
   }
   return std::nullopt;
 }
@@ -157,16 +176,12 @@ Patch::Ref add_merged(Patch& patch, const Merge& m, const std::string& name, Val
   const Node& conv = *m.large.node;
   patch.remove(conv);
   if (m.small.node != nullptr) patch.remove(*m.small.node);
-  std::vector<double> bias = m.large.bias;
-  for (size_t c = 0; c < bias.size(); ++c) bias[c] += m.small.bias[c];
   AttributeList attributes;
   for (const Attribute& a : conv.attributes) attributes.emplace_back(a.name, a.data);
-  return patch.add(
-      "Conv",
-      {m.large.x,
-       patch.constant(conv.input(1)->name() + "/merged", sum_of_weights(m.large, m.small, m.place)),
-       patch.constant(name + "/bias", float_vector(bias, m.large.weight->dtype()))},
-      std::move(attributes), output, output == nullptr ? conv.output(0)->type : Type());
+  return patch.add("Conv",
+                   {m.large.x, patch.constant(conv.input(1)->name() + "/merged", m.weight),
+                    patch.constant(name + "/bias", float_vector(m.bias, m.large.weight->dtype()))},
+                   std::move(attributes), output, output == nullptr ? conv.output(0)->type : Type());
 }
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {
@@ -204,6 +219,11 @@ constinit const PassDef def = {
     .name = "merge_convolutions",
     .summary =
         "a sum of convolutions of one value, or of one and the value or its normalisation, becomes one",
+    .conditions =
+        "Convolutions of one value with the same strides, dilations (where the kernel has more than one "
+        "element), groups and type, explicit padding that is not negative, and constant weights and biases "
+        "that nobody else uses, the smaller kernel within the larger one; or the value itself or its "
+        "normalisation. Sums of weights and biases are finite; no two biases cancel that round on purpose.",
     .match = match,
 };
 

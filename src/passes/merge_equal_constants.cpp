@@ -76,6 +76,9 @@ bool run(Model& model) {
 constinit const PassDef def = {
     .name = "merge_equal_constants",
     .summary = "of initializers with equal contents the first is used",
+    .conditions =
+        "Same type, extents and bytes; no strings, no outputs of graphs, no initializers that a caller may "
+        "replace.",
     .run = run,
 };
 

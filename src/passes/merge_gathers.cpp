@@ -61,14 +61,10 @@ std::optional<Patch> match_concat(const Node& n, const PassContext& context) {
     patch.remove(*b);
     const Patch::Ref both = patch.add(
         "Gather", {a->input(0), patch.constant(n.input(i)->name() + "/indices", Tensor::vector(indices))},
-        {{"axis", (*axes)[0]}}, n.input(i));
-    if (n.inputs().size() == 2) {
-      patch.remove(n);
-      patch.replace(n.output(0), both);
-      if (!context.can_replace(n.output(0), n.input(i))) return std::nullopt;
-      return patch;
-    }
+        {{"axis", (*axes)[0]}}, n.inputs().size() == 2 ? n.output(0) : nullptr,
+        Type::tensor(dtype_of(n.input(i))));
     patch.remove(n);
+    if (n.inputs().size() == 2) return patch;
     std::vector<Patch::Ref> inputs;
     for (size_t k = 0; k < n.inputs().size(); ++k)
       if (k != i + 1) inputs.emplace_back(k == i ? both : Patch::Ref(n.input(k)));
@@ -125,6 +121,11 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "merge_gathers",
     .summary = "Gathers of one value become one, and what they take out of a Shape its own start and end",
+    .conditions =
+        "Constant indices. Gather of one index and Unsqueeze or Squeeze of its axis; Gathers of lists from "
+        "one value along the axis of the Concat that joins them; from opset 15 on a run of neighbouring "
+        "extents out of a Shape without start and end, whose input has a known rank. Nothing else uses the "
+        "inner Gather.",
     .match = match,
 };
 

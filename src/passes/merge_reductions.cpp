@@ -1,6 +1,7 @@
 // A reduction of a reduction by the same operator becomes one; a view that adds or drops the reduced axes
 // becomes the reduction's own choice of keeping them.
 #include <algorithm>
+#include <initializer_list>
 
 #include "passes/extents.h"
 #include "passes/match.h"
@@ -10,12 +11,20 @@
 namespace assay::pass_merge_reductions {
 namespace {
 
-/// f(f(x) over some axes) over others is f(x) over all; all groups are of one size, so means are among them.
+bool is_one_of(const Node& n, std::initializer_list<const char*> ops) {
+  return std::any_of(ops.begin(), ops.end(), [&](const char* op) { return is_op(n, op); });
+}
+
+/// Whether f(f(x) over some axes) over others is f(x) over all. Integers: what wraps around does so in any
+/// order; means and L2 round at each step, and so does L1, which takes the magnitude of what has wrapped.
+/// Floats: all groups are of one size, so means are among them; a product may leave the range on the way, and
+/// so may the sum of as many numbers in the narrow range of float16.
 bool composes(const Node& n) {
-  for (const char* op :
-       {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2"})
-    if (is_op(n, op)) return true;
-  return false;
+  const DType dtype = dtype_of(n.input(0));
+  if (is_op(n, "ReduceMax") || is_op(n, "ReduceMin")) return dtype != DType::kUndefined;
+  if (is_integer(dtype)) return is_op(n, "ReduceSum") || is_op(n, "ReduceProd");
+  if (dtype != DType::kFloat32 && dtype != DType::kFloat64 && dtype != DType::kBFloat16) return false;
+  return is_one_of(n, {"ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2"});
 }
 
 /// The axes of x that an axis list of the reduced value means.
@@ -90,6 +99,12 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "merge_reductions",
     .summary = "a reduction of a reduction becomes one, with Squeeze and Unsqueeze of the reduced axes in it",
+    .conditions =
+        "The same operator, keepdims alike, known rank and axes. ReduceMax and ReduceMin of any type; "
+        "ReduceSum and ReduceProd of integers (which wrap around in any order); ReduceSum, ReduceMean, "
+        "ReduceL1 and ReduceL2 of float32, float64 and bfloat16. A Squeeze, Unsqueeze or Reshape behind any "
+        "reduction whose result has the extents that the other keepdims gives. Nothing else uses the inner "
+        "reduction.",
     .match = match,
 };
 

@@ -1,5 +1,8 @@
 // Two products with constants become one, and two sums: (x * a) / b is x * (a / b), (x + a) - b is x + (a -
 // b). One of the constants is a number.
+#include <algorithm>
+#include <cmath>
+
 #include "passes/channel_constants.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
@@ -33,6 +36,28 @@ std::optional<Step> step_of(const Node& n) {
   return step;
 }
 
+/// The factor that two are together. Both make numbers larger or both make them smaller: then a number that
+/// leaves the range on the way does so in the end, too.
+std::optional<double> product_of(double a, double b, DType dtype) {
+  const bool agree = (std::abs(a) >= 1 && std::abs(b) >= 1) || (std::abs(a) <= 1 && std::abs(b) <= 1);
+  const double both = a * b;
+  if (!agree || both == 0 || !is_normal_in(a, dtype) || !is_normal_in(b, dtype) || !is_normal_in(both, dtype))
+    return std::nullopt;
+  return both;
+}
+
+/// The term that two are together. They have one sign and are of one size: what is added to them is then
+/// rounded as before, or less.
+std::optional<double> sum_of(double a, double b, DType dtype) {
+  constexpr double kOneSize = 4;
+  if (a == 0 || b == 0) return std::isfinite(a + b) ? std::optional(a + b) : std::nullopt;
+  const bool agree = (a < 0) == (b < 0);
+  const double small = std::min(std::abs(a), std::abs(b)), large = std::max(std::abs(a), std::abs(b));
+  const double both = a + b;
+  if (!agree || !is_normal_in(both, dtype) || !(large <= kOneSize * small)) return std::nullopt;
+  return both;
+}
+
 std::optional<Patch> match(const Node& n, const PassContext& context) {
   if (context.model.opset() < 7 || n.output(0) == nullptr) return std::nullopt;
   const std::optional<Step> outer = step_of(n);
@@ -47,16 +72,21 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   const bool keeps_inner = outer->numbers.size() == 1 && outer->original->rank() <= inner->original->rank();
   if (!keeps_outer && !keeps_inner) return std::nullopt;
   const Step& shaped = keeps_outer ? *outer : *inner;
+  const DType dtype = shaped.original->dtype();
   const double number = keeps_outer ? inner->numbers[0] : outer->numbers[0];
-  std::vector<double> both = shaped.numbers;
-  for (double& c : both) c = shaped.is_product ? c * number : c + number;
+  std::vector<double> all = shaped.numbers;
+  for (double& c : all) {
+    const std::optional<double> both =
+        shaped.is_product ? product_of(c, number, dtype) : sum_of(c, number, dtype);
+    if (!both) return std::nullopt;
+    c = *both;
+  }
   Patch patch(n);
   patch.remove(before);
   patch.remove(n);
   patch.add(shaped.is_product ? "Mul" : "Add",
-            {inner->x,
-             patch.constant(n.output(0)->name() + "/constant",
-                            float_vector(both, shaped.original->dtype()).reshaped(shaped.original->shape()))},
+            {inner->x, patch.constant(n.output(0)->name() + "/constant",
+                                      float_vector(all, dtype).reshaped(shaped.original->shape()))},
             {}, n.output(0));
   return patch;
 }
@@ -66,6 +96,12 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "merge_scalings",
     .summary = "two products with constants become one, and two sums",
+    .conditions =
+        "Opset 7 or later, one floating type of 16 to 64 bits, one of the constants a number that does not "
+        "raise the rank of the other. Factors: both of magnitude 1 and more or both of 1 and less, they and "
+        "their product normal numbers of the type. Terms: of one sign and within a factor of 4 of each "
+        "other, or one of them 0, and a sum in the range of the type: what rounds or saturates on purpose "
+        "stays. Nothing else uses the inner result.",
     .match = match,
 };
 

@@ -104,6 +104,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "merge_slices",
     .summary = "a Slice of a Slice becomes one",
+    .conditions =
+        "Starts, ends, axes and steps are constants and the rank is known where an axis is negative. On a "
+        "shared axis both steps are 1 and the positions do not depend on an unknown extent. Nothing else "
+        "uses the inner Slice.",
     .match = match,
 };
 

@@ -25,6 +25,7 @@ std::optional<Patch> match(const Node& n, const PassContext&) {
 constinit const PassDef def = {
     .name = "merge_transposes",
     .summary = "a transposition of a transposition becomes one",
+    .conditions = "Both permutations are known and of one length.",
     .match = match,
 };
 

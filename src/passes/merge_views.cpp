@@ -72,6 +72,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "merge_views",
     .summary = "chains of Reshape, Flatten, Squeeze and Unsqueeze become one Reshape",
+    .conditions =
+        "Opset 5 or later. The extents of the result are numbers, or extents of the source in their places, "
+        "one other at most, none 0; or the last Reshape has a constant target without zeros. A Transpose "
+        "moves only axes of extent 1. Open extents are at least 1.",
     .match = match,
 };
 

@@ -96,6 +96,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "move_levels",
     .summary = "what moves or selects elements between equal quantizations works on the levels",
+    .conditions =
+        "QuantizeLinear behind operators that only move or select elements, behind DequantizeLinear with the "
+        "same scale (finite for all levels), zero point and type, one for the tensor, uint8 or int8; MaxPool "
+        "from opset 12 on. Nothing else uses what lies between.",
     .match = match,
 };
 

@@ -65,6 +65,7 @@ bool run(Model& model) {
 constinit const PassDef def = {
     .name = "nest_concats",
     .summary = "a Concat of what another one joins, and more, takes that one's result",
+    .conditions = "The same axis, and the first inputs are all the inputs of the other Concat, in order.",
     .run = run,
 };
 

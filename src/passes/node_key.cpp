@@ -24,7 +24,7 @@ bool append_attribute(std::string& key, const Attribute& a) {
   else if (const auto* i = a.get_if<int64_t>())
     key += fmt::format("{};", *i);
   else if (const auto* s = a.get_if<std::string>())
-    key += *s + ';';
+    key += fmt::format("{}:{};", s->size(), *s);
   else if (const auto* list = a.get_if<std::vector<int64_t>>(); list != nullptr && list->size() <= kMaxListed)
     append_bytes(key, list->data(), list->size() * sizeof(int64_t));
   else if (const auto* floats = a.get_if<std::vector<float>>();

@@ -27,6 +27,8 @@ std::span<const PassCase> pass_cases();
 std::span<const PassCase> loop_pass_cases();
 /// Those whose passes lower operators of ONNX Runtime's optimiser and quantiser, or work on levels.
 std::span<const PassCase> runtime_pass_cases();
+/// Those that look like others whose pass changes them, but must stay.
+std::span<const PassCase> sound_pass_cases();
 
 /// The case's model, types inferred.
 std::shared_ptr<Model> model_of(const PassCase& c);

@@ -54,7 +54,8 @@ void expect_equal_results(const std::shared_ptr<Model>& before, const std::share
     const Tensor x = convert(a[i], DType::kFloat64), y = convert(b[i], DType::kFloat64);
     for (int64_t k = 0; k < x.numel(); ++k) {
       const double p = x.data<double>()[k], q = y.data<double>()[k];
-      ASSERT_TRUE(p == q || std::abs(p - q) <= 1e-5 * (1 + std::abs(p))) << p << " became " << q;
+      ASSERT_TRUE(p == q || (std::isnan(p) && std::isnan(q)) || std::abs(p - q) <= 1e-5 * (1 + std::abs(p)))
+          << p << " became " << q;
     }
   }
 }

@@ -32,6 +32,11 @@ TEST(PassSet, ANameMeansOnePass) {
   EXPECT_THROW(set.add(kEmpty, PassStage::kIdioms), Error);
 }
 
+TEST(PassSet, EveryPassSaysWhenItsEditsHold) {
+  for (const PassDef* pass : built_in_passes().all())
+    EXPECT_TRUE(pass->conditions.ends_with('.')) << pass->name << ": " << pass->conditions;
+}
+
 TEST(PassSet, AStageLeavesOutWhatTheOpsetHasNoOperatorFor) {
   PassSet set;
   set.add(kMine, PassStage::kSimplify, /*since=*/17);

@@ -262,7 +262,7 @@ std::optional<PointwiseForm> number_form(const Node& n, DType dtype) {
   const auto form = [&](PointwiseOp op) { return PointwiseForm{op, 0, 0, n.inputs()}; };
   if (is_op(n, "Clip") && n.find_attribute("min") == nullptr && n.find_attribute("max") == nullptr)
     return clamp_form(n);
-  if (is_op(n, "Pow") && is_scalar(n.input(1), 2) && rank_of(n.input(1)) <= rank_of(n.input(0)))
+  if (is_op(n, "Pow") && is_scalar_beside(n.input(1), 2, n.input(0)))
     return PointwiseForm{PointwiseOp::kSquare, 0, 0, {n.input(0)}};
   if (n.inputs().size() == 1) {
     if (is_op(n, "BitwiseNot") && !is_double) return form(PointwiseOp::kBitNot);

@@ -34,6 +34,7 @@ bool run(Model& model) { return raise_opset(model, kOpset); }
 constinit const PassDef def = {
     .name = "raise_opset",
     .summary = "a model below opset 7 is converted to opset 7",
+    .conditions = "The opset is below 7, and every node can be converted.",
     .run = run,
 };
 

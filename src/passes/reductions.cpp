@@ -21,6 +21,7 @@ std::optional<AxisReduction> reduction_of(const Node& n) {
   axes = from_front(std::move(*axes), rank);
   if (!axes || axes->empty()) return std::nullopt;
   std::sort(axes->begin(), axes->end());
+  if (std::adjacent_find(axes->begin(), axes->end()) != axes->end()) return std::nullopt;
   return AxisReduction{std::move(*axes), int_attribute(n, "keepdims", 1) != 0};
 }
 

@@ -71,6 +71,7 @@ bool run(Model& model) {
 constinit const PassDef def = {
     .name = "regions_to_operators",
     .summary = "formulas that ONNX has an operator for become that operator",
+    .conditions = "Behind the fuse_ passes, in models whose opset has the operator.",
     .run = run,
 };
 

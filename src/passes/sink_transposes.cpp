@@ -46,7 +46,7 @@ std::optional<size_t> followed_input(const Node& n, size_t rank) {
                : std::nullopt;
   if (!is_binary(n)) return std::nullopt;
   if (is_operand(n.input(1), rank)) return 0;
-  return is_operand(n.input(0), rank) ? std::optional<size_t>(1) : std::nullopt;
+  return is_operand(n.input(0), rank) && !is_op(n, "PRelu") ? std::optional<size_t>(1) : std::nullopt;
 }
 
 /// The constant with as many dimensions as `perm`, axis perm[i] of the result being axis i of the constant.
@@ -157,6 +157,11 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 constinit const PassDef def = {
     .name = "sink_transposes",
     .summary = "transpositions with element-wise operators between them become one or none",
+    .conditions =
+        "Opset 7 or later. Between both Transposes only element-wise operators, with at most one operand "
+        "that is not a constant, a constant of a floating type and of no more axes than the permutation (the "
+        "slope of PRelu, not its input), and Pad without the input 'axes'. Nothing else uses what lies "
+        "between.",
     .match = match,
 };
 

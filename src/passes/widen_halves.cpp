@@ -153,6 +153,10 @@ bool run(Model& model) { return Widening(model).run(); }
 constinit const PassDef def = {
     .name = "widen_halves",
     .summary = "operators on float16 and bfloat16 compute in float32",
+    .conditions =
+        "float16, and bfloat16 from opset 13 on; the schema allows float32 for all inputs and outputs of "
+        "that type; no Cast, no quantisation, no subgraph. Results are rounded where somebody reads them in "
+        "the narrow type.",
     .run = run,
 };
 

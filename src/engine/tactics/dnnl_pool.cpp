@@ -154,8 +154,8 @@ std::string propose(const Problem& p, Proposals& proposals) {
       proposals);
 }
 
-/// oneDNN's maxima begin at the least finite number, which it gives where a window holds minus infinity
-/// alone.
+/// What oneDNN leaves out: NaN, which it skips where the reference gives it on, and minus infinity, for which
+/// it gives the least finite number where a window holds nothing else.
 class LargestKernel final : public Kernel {
  public:
   LargestKernel(std::unique_ptr<Kernel> pool, PoolShape shape, Layout layout)
@@ -168,10 +168,13 @@ class LargestKernel final : public Kernel {
     const int64_t block = layout_.is_blocked() ? layout_.block : 1;
     const int64_t groups = (shape_.out[1] + block - 1) / block;
     const int64_t per_group = shape_.out.numel(2, shape_.out.size()) * block;
+    const int64_t in_group = shape_.in.numel(2, shape_.in.size()) * block;
     parallel_for(shape_.out[0] * groups, std::max<int64_t>(1, kGrain / per_group),
                  [&](int64_t begin, int64_t end) {
-                   for (int64_t g = begin; g < end; ++g)
-                     if (has_least(y + g * per_group, per_group)) look_again(x, y, g, block);
+                   for (int64_t g = begin; g < end; ++g) {
+                     const bool nan = has_nan(x + g * in_group, in_group);
+                     if (nan || has_least(y + g * per_group, per_group)) look_again(x, y, g, block, nan);
+                   }
                  });
     return Status::kOk;
   }
@@ -187,16 +190,23 @@ class LargestKernel final : public Kernel {
     return found != 0;
   }
 
-  /// Of `block` channels side by side.
-  void look_again(const float* x, float* y, int64_t group, int64_t block) const {
+  static bool has_nan(const float* x, int64_t count) {
+    int found = 0;
+#pragma omp simd reduction(| : found)
+    for (int64_t i = 0; i < count; ++i) found |= x[i] != x[i] ? 1 : 0;
+    return found != 0;
+  }
+
+  /// Of `block` channels side by side; `all` results, or those that may be wrong without NaN.
+  void look_again(const float* x, float* y, int64_t group, int64_t block, bool all) const {
     const int64_t pixels = shape_.out.numel(2, shape_.out.size());
     x += group * shape_.in.numel(2, shape_.in.size()) * block;
     y += group * pixels * block;
     for (int64_t i = 0; i < pixels * block; ++i)
-      if (y[i] == kLeast) y[i] = largest(x + i % block, i / block, block);
+      if (all || y[i] == kLeast) y[i] = largest(x + i % block, i / block, block);
   }
 
-  /// Of the window at a pixel of the result; what is no number does not count, as it does not for oneDNN.
+  /// Of the window at a pixel of the result; NaN is larger than all numbers.
   float largest(const float* x, int64_t pixel, int64_t block) const {
     const size_t axes = shape_.kernel.size();
     std::array<int64_t, 3> begin{}, tap{};
@@ -211,7 +221,9 @@ class LargestKernel final : public Kernel {
         is_inside = is_inside && at >= 0 && at < shape_.in[a + 2];
         place = place * shape_.in[a + 2] + at;
       }
-      if (is_inside && x[place * block] > most) most = x[place * block];
+      if (!is_inside) continue;
+      if (const float value = x[place * block]; !(value <= most)) most = value;
+      if (most != most) break;
     } while (next(tap));
     return most;
   }

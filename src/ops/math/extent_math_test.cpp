@@ -97,7 +97,7 @@ TEST(Propagate, ADifferenceMayBeNegative) {
       {"Equal", {left, ints({-1})}, std::nullopt},
       {"Equal", {next, ints({-1})}, Dims{0}},
       {"Div", {left, ints({2})}, std::nullopt},
-      {"Div", {next, ints({2})}, Dims{sym("(n-1)/2")}},
+      {"Div", {next, ints({2})}, Dims{sym("(n+1)/2-1")}},
       {"Max", {left, left}, Dims{sym("256-n")}},
       {"Add", {left, ints({3})}, Dims{sym("(256-n)+3")}},
   };

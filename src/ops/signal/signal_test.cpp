@@ -98,7 +98,7 @@ TEST(Dft, CutsOrPadsToItsLength) {
 
 TEST(Dft, InfersShapes) {
   const Type x = Type::tensor(DType::kFloat32, Dims{Dim::symbol("n"), Dim::symbol("t"), Dim(1)});
-  EXPECT_EQ(infer_op("DFT", 20, {x}, {{"onesided", int64_t{1}}}).str(), "float32[n, (t/2)+1, 2]");
+  EXPECT_EQ(infer_op("DFT", 20, {x}, {{"onesided", int64_t{1}}}).str(), "float32[n, t/2+1, 2]");
   EXPECT_EQ(infer_op("DFT", 20, {x, Tensor::scalar<int64_t>(16)}).str(), "float32[n, 16, 2]");
   EXPECT_EQ(infer_op("DFT", 20, {x, InferInput::missing(), Type::tensor(DType::kInt64, Dims())}).str(),
             "float32[n, t, 2]");

@@ -1,0 +1,52 @@
+// Extents as sums of products: the one form that equal expressions over the same symbols come to, so that
+// they are recognised as equal and read well.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// An expression over symbols that stand for whole numbers of at least 1. A factor is a symbol or the text of
+/// a quotient that is not whole for all of them, `(h+1)/2`; quotients are rounded down.
+class ExtentForm {
+ public:
+  using Product = std::vector<std::string>;  ///< factors in order; none for the constant
+
+  ExtentForm() = default;
+  explicit ExtentForm(int64_t number);
+  static ExtentForm factor(std::string text);
+
+  /// Reads names, numbers, + - * / and parentheses; nothing for other texts, and for long ones.
+  static std::optional<ExtentForm> read(std::string_view text);
+
+  /// a + sign * b, with a sign of 1 or -1. Nothing where a coefficient overflows; quotients also where the
+  /// divisor may be 0 or negative.
+  friend std::optional<ExtentForm> sum(const ExtentForm& a, const ExtentForm& b, int64_t sign);
+  friend std::optional<ExtentForm> product(const ExtentForm& a, const ExtentForm& b);
+  friend std::optional<ExtentForm> quotient(const ExtentForm& a, const ExtentForm& b);
+
+  /// Coefficients, none of them 0.
+  const std::map<Product, int64_t>& terms() const { return terms_; }
+  std::optional<int64_t> number() const;
+  /// As read() takes it: `h*w*2+(h+1)/2-1`.
+  std::string str() const;
+  bool operator==(const ExtentForm&) const = default;
+
+ private:
+  std::optional<ExtentForm> over(int64_t divisor) const;
+  std::optional<ExtentForm> over_both(int64_t divisor) const;
+  std::optional<ExtentForm> over_product(const Product& divisor, int64_t coefficient) const;
+
+  std::map<Product, int64_t> terms_;
+};
+
+std::optional<ExtentForm> sum(const ExtentForm& a, const ExtentForm& b, int64_t sign = 1);
+std::optional<ExtentForm> product(const ExtentForm& a, const ExtentForm& b);
+std::optional<ExtentForm> quotient(const ExtentForm& a, const ExtentForm& b);
+
+}  // namespace assay

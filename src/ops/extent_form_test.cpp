@@ -1,0 +1,122 @@
+#include "ops/extent_form.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "assay/count.h"
+#include "ops/infer_util.h"
+
+namespace assay::extent_form_test {
+namespace {
+
+std::string form(std::string_view text) {
+  const std::optional<ExtentForm> form = ExtentForm::read(text);
+  return form ? form->str() : "none";
+}
+
+TEST(ExtentForm, EqualExpressionsHaveOneForm) {
+  EXPECT_EQ(form("(((batch*64)*7)*7)/3136"), "batch");
+  EXPECT_EQ(form("2*h+3*h"), "h*5");
+  EXPECT_EQ(form("w*h"), form("h*w"));
+  EXPECT_EQ(form("(n+1)*(n-1)"), "n*n-1");
+  EXPECT_EQ(form("n-1+1"), "n");
+  EXPECT_EQ(form("n-n"), "0");
+  EXPECT_EQ(form("past_length + 1"), "past_length+1");
+}
+
+TEST(ExtentForm, QuotientsAreRoundedDown) {
+  EXPECT_EQ(form("(2*h+1)/2"), "h");
+  EXPECT_EQ(form("(h*2-1)/2"), "h-1");
+  EXPECT_EQ(form("(h-1)/2+1"), "(h+1)/2");
+  EXPECT_EQ(form("(h+1)/2"), "(h+1)/2");
+  EXPECT_EQ(form("(h*4+6)/8"), "(h*2+3)/4");
+  EXPECT_EQ(form("(h*6+5)/4"), "(h*3+2)/2");
+  EXPECT_EQ(form("h/2/3"), "h/6");
+  EXPECT_EQ(form("(h/2+1)/3"), "(h+2)/6");
+  EXPECT_EQ(form("(h/2)*2"), "(h/2)*2");
+}
+
+TEST(ExtentForm, SymbolsCancelWhereAllTermsHaveThem) {
+  EXPECT_EQ(form("(batch*heads*64)/(batch*heads)"), "64");
+  EXPECT_EQ(form("(a*b+a*c*2)/a"), "c*2+b");
+  EXPECT_EQ(form("(a*b*4)/(b*2)"), "a*2");
+  EXPECT_EQ(form("(a+1)/a"), "(a+1)/a");
+  EXPECT_EQ(form("((h/2)*w)/(h/2)"), "((h/2)*w)/(h/2)") << "h/2 may be 0";
+  EXPECT_EQ(form("a/(b-1)"), "none");
+}
+
+TEST(ExtentForm, ReadsNoOtherTexts) {
+  for (const char* text : {"", "floor(h/2)", "a b(", "(a", "a+", "*a", "a/0", "99999999999999999999", "a**b"})
+    EXPECT_EQ(form(text), "none") << text;
+  EXPECT_EQ(form(std::string(1000, '(')), "none");
+  EXPECT_EQ(form("9223372036854775807*2"), "none");
+}
+
+/// What a text stands for.
+int64_t value(const ExtentForm& f, const std::map<std::string, int64_t>& symbols);
+
+int64_t value_of_factor(const std::string& text, const std::map<std::string, int64_t>& symbols) {
+  const size_t stroke = text.rfind('/');
+  if (stroke == std::string::npos) return symbols.at(text);
+  return value(*ExtentForm::read(text.substr(0, stroke)), symbols) / std::stoll(text.substr(stroke + 1));
+}
+
+int64_t value(const ExtentForm& f, const std::map<std::string, int64_t>& symbols) {
+  int64_t sum = 0;
+  for (const auto& [factors, coefficient] : f.terms()) {
+    int64_t product = coefficient;
+    for (const std::string& factor : factors) product *= value_of_factor(factor, symbols);
+    sum += product;
+  }
+  return sum;
+}
+
+TEST(ExtentForm, StandsForTheSameNumbersAsTheSteps) {
+  uint64_t state = 5;
+  const auto below = [&](uint64_t n) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<int64_t>((state >> 33) % n);
+  };
+  for (int round = 0; round < 20000; ++round) {
+    const std::map<std::string, int64_t> symbols = {{"a", 1 + below(9)}, {"b", 1 + below(9)}};
+    ExtentForm f = ExtentForm::factor("a");
+    int64_t number = symbols.at("a");
+    for (int step = 0; step < 6; ++step) {
+      const bool is_symbol = below(2) == 0;
+      const int64_t k = is_symbol ? symbols.at("b") : 1 + below(8);
+      const ExtentForm other = is_symbol ? ExtentForm::factor("b") : ExtentForm(k);
+      const int64_t kind = below(4);
+      // Quotients by numbers alone have a value here, and negative numbers are no extents.
+      if (kind == 3 && (is_symbol || number < 0)) continue;
+      if (kind == 1 && number < k) continue;
+      const std::optional<ExtentForm> next = kind == 0   ? sum(f, other)
+                                             : kind == 1 ? sum(f, other, -1)
+                                             : kind == 2 ? product(f, other)
+                                                         : quotient(f, other);
+      ASSERT_TRUE(next);
+      f = *next;
+      number = kind == 0 ? number + k : kind == 1 ? number - k : kind == 2 ? number * k : number / k;
+      ASSERT_EQ(value(f, symbols), number) << f.str();
+      ASSERT_EQ(ExtentForm::read(f.str()), f) << f.str();
+    }
+  }
+}
+
+TEST(DimArithmetic, GivesTheForm) {
+  const Dim n = Dim::symbol("n"), odd = Dim::symbol("floor(n/3)");
+  EXPECT_EQ(dim_floor_div(dim_mul(dim_mul(n, Dim(64)), Dim(49)), Dim(3136)).str(), "n");
+  EXPECT_EQ(dim_sub(dim_add(n, Dim(5)), n), Dim(5));
+  EXPECT_EQ(dim_mul(odd, Dim(2)).str(), "(floor(n/3))*2");
+  EXPECT_FALSE(dim_sub(Dim(1), dim_add(n, Dim(3))).is_known());
+}
+
+TEST(Counts, AddWhatIsWrittenInSeveralWays) {
+  EXPECT_EQ((Count(3) * Count::of(Dim::symbol("(batch*64)/64")) + Count::of(Dim::symbol("batch"))).str(),
+            "4*batch");
+  EXPECT_EQ(Count::elements(Dims{Dim::symbol("h/2"), Dim::symbol("w*3")}).str(), "3*(h/2)*w");
+  EXPECT_EQ(Count::of(Dim::symbol("n-1")).str(), "(n-1)");
+}
+
+}  // namespace
+}  // namespace assay::extent_form_test
