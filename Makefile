@@ -24,7 +24,7 @@ setup-build setup-demo setup-test: setup-%:
 
 demo: setup-demo $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target assay -j $(JOBS)
-	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv tools/demo.sh $(BUILD)/assay
+	@tools/demo.sh $(BUILD)/assay
 
 test: setup-test $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)

@@ -245,10 +245,14 @@ std::shared_ptr<const Library> Libraries::load(const std::string& given) {
   loaded_.erase(given);
   const std::string what =
       named.empty() ? "OpenVINO was not found" : "there is no usable OpenVINO at " + named;
-  throw ext::Error(what + (tried.empty() ? "" : " (tried " + tried + ")") +
-                   ". Install it (pip install openvino), or name the library, its folder or a Python "
-                   "environment with --openvino-library or " +
-                   kVariable + ".");
+  throw ext::Error(
+      what + (tried.empty() ? "" : " (tried " + tried + ")") +
+      ". Install it: `python3 -m venv $HOME/openvino && $HOME/openvino/bin/pip install openvino && export " +
+      kVariable +
+      "=$HOME/openvino` (Debian and Ubuntu need the package python3-venv for it); or name another library, "
+      "its folder or "
+      "a Python environment with --openvino-library or " +
+      kVariable + ".");
 }
 
 void Libraries::set_given(const std::string& path) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "assay/error.h"
+#include "base/build_folder.h"
 #include "base/dynamic_library.h"
 
 namespace assay::ort {
@@ -101,7 +102,10 @@ Library find_library(const std::string& given) {
                         : fmt::format("there is no usable ONNX Runtime at {}{}{}", named,
                                       tried.empty() ? "" : ":", tried));
   e.set_remedy(fmt::format(
-      "Install it (pip install onnxruntime), or name the library with --onnxrt-library or {}.", kVariable));
+      "Install it (`python3 -m venv $HOME/onnxruntime && $HOME/onnxruntime/bin/pip install onnxruntime`, "
+      "on Debian with the package python3-venv) and set {0}=$HOME/onnxruntime, or name another library or "
+      "Python environment with --onnxrt-library or {0}.",
+      kVariable));
   throw e;
 }
 
@@ -118,6 +122,8 @@ std::vector<std::string> candidates(const std::string& given) {
     add_python_environment(prefix, out);
   }
   add_path_python(out);
+  if (const std::string& built = build_folder().python_environment; !built.empty())
+    add_python_environment(built, out);
   if (const std::string home = environment("HOME"); home.starts_with('/'))
     add_python_environment(fs::path(home) / ".local", out);
   add_libraries_in("/usr/lib/python3/dist-packages/onnxruntime/capi", out);

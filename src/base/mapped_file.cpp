@@ -15,6 +15,7 @@
 
 #include "assay/error.h"
 #include "base/crash_report.h"
+#include "base/foreign_file.h"
 #include "base/input_file.h"
 #include "base/temporary_file.h"
 
@@ -133,6 +134,7 @@ std::shared_ptr<const MappedFile> MappedFile::map(const Descriptor& opened, cons
   file->mapping_->end = file->data_ + file->size_;
   file->mapping_->path = file->path_.c_str();
   file->mapping_->begin.store(file->data_);
+  refuse_stand_in(file->bytes(), path);
   return file;
 }
 

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "assay/error.h"
 #include "base/python_repr.h"
+#include "base/similar_name.h"
 #include "run/python_parse.h"
 
 namespace assay::cli {
@@ -107,6 +109,12 @@ void ArgParser::add_command(std::string name, std::string summary, std::string d
 
 // ---- Reading a line
 
+/// The nearest name, if it has anything in common with the word.
+std::string likely_name(std::string_view word, std::span<const std::string> names) {
+  const std::string near = nearest_name(word, names);
+  return edit_distance(word, near, word.size()) < word.size() ? near : std::string();
+}
+
 /// One pass over the words, by argparse's algorithm: options are found first, and between them positionals
 /// take as many words as their arity allows.
 class ArgScanner {
@@ -150,6 +158,7 @@ class ArgScanner {
   size_t run_length(size_t start) const;
   size_t take_option(size_t index);
   size_t take_positionals(size_t index);
+  std::string command_hint(const std::string& name) const;
   size_t take_command(size_t index);
   /// Words an option takes of `available`; throws UsageError when its arity cannot be met.
   size_t words_for(const Option& option, size_t available) const;
@@ -263,8 +272,11 @@ void ArgScanner::record(const Option& option, std::vector<std::string> words) {
         std::find(option.choices.begin(), option.choices.end(), w) == option.choices.end()) {
       std::vector<std::string> quoted;
       for (const std::string& c : option.choices) quoted.push_back(python_str_repr(c));
-      option_error(option, fmt::format("invalid choice: {} (choose from {})", python_str_repr(w),
-                                       fmt::join(quoted, ", ")));
+      const std::string near = likely_name(w, option.choices);
+      option_error(
+          option,
+          fmt::format("invalid choice: {} (choose from {}){}", python_str_repr(w), fmt::join(quoted, ", "),
+                      near.empty() ? "" : fmt::format(". Did you mean {}?", python_str_repr(near))));
     }
   }
   if (!option.exclusive.empty())
@@ -310,6 +322,35 @@ size_t ArgScanner::take_option(size_t index) {
   return index + 1 + count;
 }
 
+/// What may have been meant: a command here, one of a command's own, or `run` of the file that is named.
+std::string ArgScanner::command_hint(const std::string& name) const {
+  std::vector<std::string> names, below, paths;
+  for (const auto& c : parser_.contents_->commands) {
+    names.push_back(c.name);
+    ArgParser inner(c.name, c.description);
+    c.fill(inner);
+    for (const auto& sub : inner.contents_->commands) {
+      below.push_back(sub.name);
+      paths.push_back(c.name + " " + sub.name);
+    }
+  }
+  const auto path_of = [&](const std::string& sub) {
+    return paths[static_cast<size_t>(std::find(below.begin(), below.end(), sub) - below.begin())];
+  };
+  std::string meant;
+  std::error_code ec;
+  if (std::find(below.begin(), below.end(), name) != below.end())
+    meant = path_of(name);
+  else if (const std::string near = likely_name(name, names); !near.empty())
+    meant = near;
+  else if (const std::string lower = likely_name(name, below); !lower.empty())
+    meant = path_of(lower);
+  else if (std::find(names.begin(), names.end(), "run") != names.end() &&
+           std::filesystem::is_regular_file(name, ec))
+    meant = "run " + name;
+  return meant.empty() ? meant : fmt::format(". Did you mean '{}'?", meant);
+}
+
 size_t ArgScanner::take_command(size_t index) {
   const std::string& name = words_[index];
   const auto& commands = parser_.contents_->commands;
@@ -318,8 +359,8 @@ size_t ArgScanner::take_command(size_t index) {
   if (it == commands.end()) {
     std::vector<std::string> names;
     for (const auto& c : commands) names.push_back(python_str_repr(c.name));
-    usage_error(fmt::format("argument command: invalid choice: {} (choose from {})", python_str_repr(name),
-                            fmt::join(names, ", ")));
+    usage_error(fmt::format("argument command: invalid choice: {} (choose from {}){}", python_str_repr(name),
+                            fmt::join(names, ", "), command_hint(name)));
   }
   ArgParser inner(parser_.contents_->program + " " + name, it->description);
   it->fill(inner);

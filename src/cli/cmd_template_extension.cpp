@@ -26,90 +26,87 @@ set_target_properties(@NAME@ PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden)
 )";
 
 constexpr std::string_view kSource =
-    R"cpp(// An extension module of assay.
-          //
-          //   cmake -S . -B build && cmake --build build
-          //   assay inspect extensions --extension build/@NAME@.so
-          //   assay run model.onnx --@OPTION@ --@OPTION@-factor 3 --ref --extension build/@NAME@.so
-          //
-          // Copy build/@NAME@.so to ~/.local/share/assay/extensions, and every command loads it.
+    R"module(// An extension module of assay.
+//
+//   cmake -S . -B build && cmake --build build
+//   assay inspect extensions --extension build/@NAME@.so
+//   assay run model.onnx --@OPTION@ --@OPTION@-factor 3 --ref --extension build/@NAME@.so
+//
+// Copy build/@NAME@.so to ~/.local/share/assay/extensions, and every command loads it.
 #include <assay/extension.h>
 
 #include <cmath>
 
-          namespace ext = assay::ext;
+namespace ext = assay::ext;
 
-          namespace {
+namespace {
 
-          // An operator: what it is, what it gives, how far rounding may move that. The reference, constant
-          // folding and, as long as there is no tactic for it, the engine evaluate it here, in float64.
-          class Scale : public ext::Operator {
-           public:
-            const char* domain() const override { return "com.example.@NAME@"; }
-            const char* name() const override { return "Scale"; }
-            const char* schema() const override {
-              return "in X: T\n"
-                     "out Y: T\n"
-                     "attr factor: float = 1.0\n"
-                     "type T: float16 float double";
-            }
-            void infer(ext::InferContext& c) override { c.set_output(0, c.input_dtype(0), c.input_dims(0)); }
-            void eval(ext::EvalContext& c) override {
-              const ext::Tensor x = c.input(0);
-              const double factor = *c.node().number("factor");
-              auto* y = static_cast<double*>(c.outputs().give(0, ext::kFloat64, x.dims()));
-              for (int64_t i = 0; i < x.size(); ++i) y[i] = factor * x.data<double>()[i];
-            }
-            int32_t error() const override { return ASSAY_ELEMENTWISE; }  // one rounding
-          };
+// An operator: what it is, what it gives, how far rounding may move that. The reference, constant
+// folding and, as long as there is no tactic for it, the engine evaluate it here, in float64.
+class Scale : public ext::Operator {
+ public:
+  const char* domain() const override { return "com.example.@NAME@"; }
+  const char* name() const override { return "Scale"; }
+  const char* schema() const override {
+    return "in X: T\n"
+           "out Y: T\n"
+           "attr factor: float = 1.0\n"
+           "type T: float16 float double";
+  }
+  void infer(ext::InferContext& c) override { c.set_output(0, c.input_dtype(0), c.input_dims(0)); }
+  void eval(ext::EvalContext& c) override {
+    const ext::Tensor x = c.input(0);
+    const double factor = *c.node().number("factor");
+    auto* y = static_cast<double*>(c.outputs().give(0, ext::kFloat64, x.dims()));
+    for (int64_t i = 0; i < x.size(); ++i) y[i] = factor * x.data<double>()[i];
+  }
+  int32_t error() const override { return ASSAY_ELEMENTWISE; }  // one rounding
+};
 
-          // A loader: changes the model before any runner gets it, if its option is given.
-          class AppendScale : public ext::Loader {
-           public:
-            const char* name() const override { return "@NAME@"; }
-            const char* summary() const override {
-              return "Put com.example.@NAME@.Scale behind the first "
-                     "output";
-            }
-            const char* option() const override { return "--@OPTION@"; }
-            void apply(ext::Model& model, const ext::Args& args) override {
-              ext::Graph graph = model.graph();
-              const ext::Value output = graph.outputs().front();
-              ext::Value scaled = graph.add_value(output.name() + "_scaled");
-              scaled.set_type(output.dtype(), output.dims());
-              graph.add_node("Scale", {output}, {scaled}, "scale", "com.example.@NAME@")
-                  .set("factor", args.number("--@OPTION@-factor").value_or(2.0));
-              model.set_opset("com.example.@NAME@", 1);
-              graph.set_outputs({scaled});
-            }
-          };
+// A loader: changes the model before any runner gets it, if its option is given.
+class AppendScale : public ext::Loader {
+ public:
+  const char* name() const override { return "@NAME@"; }
+  const char* summary() const override { return "Put com.example.@NAME@.Scale behind the first output"; }
+  const char* option() const override { return "--@OPTION@"; }
+  void apply(ext::Model& model, const ext::Args& args) override {
+    ext::Graph graph = model.graph();
+    const ext::Value output = graph.outputs().front();
+    ext::Value scaled = graph.add_value(output.name() + "_scaled");
+    scaled.set_type(output.dtype(), output.dims());
+    graph.add_node("Scale", {output}, {scaled}, "scale", "com.example.@NAME@")
+        .set("factor", args.number("--@OPTION@-factor").value_or(2.0));
+    model.set_opset("com.example.@NAME@", 1);
+    graph.set_outputs({scaled});
+  }
+};
 
-          // Options of `assay run`, shown in its --help.
-          class Options : public ext::OptionGroup {
-           public:
-            const char* title() const override { return "@NAME@"; }
-            std::vector<ext::Option> options() const override {
-              return {{.names = "--@OPTION@-factor",
-                       .help = "What --@OPTION@ multiplies by; default: 2.",
-                       .kind = ASSAY_NUMBER}};
-            }
-            void validate(const ext::Args& args) override {
-              if (!std::isfinite(args.number("--@OPTION@-factor").value_or(1)))
-                throw ext::Error("--@OPTION@-factor must be a finite number");
-            }
-          };
+// Options of `assay run`, shown in its --help.
+class Options : public ext::OptionGroup {
+ public:
+  const char* title() const override { return "@NAME@"; }
+  std::vector<ext::Option> options() const override {
+    return {{.names = "--@OPTION@-factor",
+             .help = "What --@OPTION@ multiplies by; default: 2.",
+             .kind = ASSAY_NUMBER}};
+  }
+  void validate(const ext::Args& args) override {
+    if (!std::isfinite(args.number("--@OPTION@-factor").value_or(1)))
+      throw ext::Error("--@OPTION@-factor must be a finite number");
+  }
+};
 
-          // There is more to derive from in assay/extension.h: Runner and Session, Pass, Tactic and Plugin,
-          // Postprocess, Comparison, Command.
+// There is more to derive from in assay/extension.h: Runner and Session, Pass, Tactic and Plugin,
+// Postprocess, Comparison, Command.
 
-          }  // namespace
+}  // namespace
 
-          ASSAY_EXTENSION("@NAME@", "0.1", "Says what it is for", [](ext::Registry& r) {
-            r.add<Scale>();
-            r.add<AppendScale>();
-            r.add<Options>();
-          })
-    )cpp";
+ASSAY_EXTENSION("@NAME@", "0.1", "Says what it is for", [](ext::Registry& r) {
+  r.add<Scale>();
+  r.add<AppendScale>();
+  r.add<Options>();
+})
+)module";
 
 void add_options(ArgParser& parser) {
   add_logging_options(parser);

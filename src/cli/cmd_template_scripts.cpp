@@ -99,7 +99,7 @@ int run_onnx_gs(CommandContext& context) {
   fs::path saved = model.path;
   saved.replace_filename(saved.stem().string() + "_updated" + saved.extension().string());
   const std::string& command = context.invocation().command_line;
-  write_script(args, wants_cpp(args) ? onnx_gs_cpp(model, saved.string(), command)
+  write_script(args, wants_cpp(args) ? onnx_gs_cpp(model, saved.string(), command, args.text("-o").value())
                                      : onnx_gs_python(model, saved.string(), command));
   return 0;
 }
@@ -155,7 +155,7 @@ int run_trt_network(CommandContext& context) {
   if (wants_cpp(args)) {
     refuse_tensorrt_options(
         args, {"--strongly-typed", "--mark-unfused-tensors-as-debug-tensors", "--plugin-instancenorm"});
-    write_script(args, trt_network_cpp(model, command));
+    write_script(args, trt_network_cpp(model, command, args.text("-o").value()));
   } else {
     write_script(args, trt_network_python(model, network_arguments(args, !model.path.empty()), command));
   }
@@ -298,7 +298,7 @@ int run_trt_config(CommandContext& context) {
     warn_about_shapes(args);
     ScriptModel model;
     model.path = path;
-    write_script(args, trt_config_cpp(model, command));
+    write_script(args, trt_config_cpp(model, command, args.text("-o").value()));
     return 0;
   }
   ScriptConfig config{.profiles = read_script_profiles(args)};

@@ -36,16 +36,18 @@ std::string in_one_line(const std::string& text);
 /// `command` is the command line that the first line shows; `saved_path` is where the script saves the model.
 std::string onnx_gs_python(const ScriptModel& model, const std::string& saved_path,
                            const std::string& command);
-std::string onnx_gs_cpp(const ScriptModel& model, const std::string& saved_path, const std::string& command);
+/// The C++ forms are for the file `source`, whose name the command that builds them holds.
+std::string onnx_gs_cpp(const ScriptModel& model, const std::string& saved_path, const std::string& command,
+                        const std::string& source);
 /// A function load_network for TensorRT; `arguments` are those of the loader of the network besides the
 /// model.
 std::string trt_network_python(const ScriptModel& model, const std::vector<std::string>& arguments,
                                const std::string& command);
 /// A program that makes a network with the graph API and runs it on the engine.
-std::string trt_network_cpp(const ScriptModel& model, const std::string& command);
+std::string trt_network_cpp(const ScriptModel& model, const std::string& command, const std::string& source);
 /// A function load_config for TensorRT.
 std::string trt_config_python(const ScriptConfig& config, const std::string& command);
 /// A program that opens the model, if there is one, on the engine with settings of its own.
-std::string trt_config_cpp(const ScriptModel& model, const std::string& command);
+std::string trt_config_cpp(const ScriptModel& model, const std::string& command, const std::string& source);
 
 }  // namespace assay::cli

@@ -1,27 +1,20 @@
-// The C++ forms, which use this project's headers.
+// The C++ forms, which use the public headers alone.
 #include <fmt/format.h>
 
+#include "cli/gen_script/build_command.h"
 #include "cli/gen_script/cpp_literal.h"
 #include "cli/script_text.h"
 
 namespace assay::cli {
 namespace {
 
-std::string head(const char* what, const std::string& command, const std::vector<std::string>& headers) {
-  std::string text = fmt::format(
-      "// {}\n"
-      "// Made by: {}\n"
-      "// Compile it with -std=c++20 and the folders include and src of assay's source, and link its "
-      "libraries\n"
-      "// libassay_*.a; docs/compatibility.md shows the command.\n"
-      "#include <cstdio>\n"
-      "#include <memory>\n"
-      "#include <string>\n"
-      "#include <vector>\n"
-      "\n",
-      what, in_one_line(command));
-  for (const std::string& header : headers) text += fmt::format("#include \"{}\"\n", header);
-  return text + "\n";
+/// `source` is the path of the file that is written.
+std::string head(const char* what, const std::string& command, const std::string& source,
+                 const std::vector<std::string>& headers) {
+  std::string text =
+      fmt::format("// {}\n// Made by: {}\n//\n{}", what, in_one_line(command), build_command(source));
+  for (const std::string& header : headers) text += fmt::format("#include <{}>\n", header);
+  return text + "\n#include <cstdio>\n#include <memory>\n#include <string>\n#include <vector>\n\n";
 }
 
 /// Statements that make `model`, indented by two.
@@ -31,26 +24,23 @@ std::string load_statements(const ScriptModel& m) {
     options += ".external_data_dir = " + cpp_string(m.import.external_data_dir);
   if (m.import.ignore_external_data)
     options += std::string(options.empty() ? "" : ", ") + ".ignore_external_data = true";
-  std::string text = fmt::format("  const std::shared_ptr<Model> model = load_model({}{});\n",
-                                 cpp_string(m.path), options.empty() ? "" : ", {" + options + "}");
-  if (m.infer_shapes) text += "  infer_shapes(*model);\n";
-  if (m.mark_all) text += "  mark_all_outputs(*model);\n";
-  if (m.outputs)
-    text += fmt::format("  mark_outputs(*model, std::vector<std::string>{{{}}});\n", cpp_strings(*m.outputs));
-  if (m.exclude_outputs)
-    text += fmt::format("  unmark_outputs(*model, std::vector<std::string>{{{}}});\n",
-                        cpp_strings(*m.exclude_outputs));
-  if (m.convert_to_fp16) text += "  convert_to_float16(*model);\n";
+  std::string text = fmt::format("  std::shared_ptr<Model> model = load_model({}{});\n", cpp_string(m.path),
+                                 options.empty() ? "" : ", {" + options + "}");
+  const auto change = [&](const std::string& loader) {
+    text += fmt::format("  model = poly::{}();\n", loader);
+  };
+  if (m.infer_shapes) change("InferShapes(model)");
+  const auto names = [](const std::vector<std::string>& list) {
+    return fmt::format("std::vector<std::string>{{{}}}", cpp_strings(list));
+  };
+  std::string outputs;
+  const auto say = [&](const std::string& member) { outputs += (outputs.empty() ? "" : ", ") + member; };
+  if (m.mark_all) say(".mark_all = true");
+  if (m.outputs) say(".outputs = " + names(*m.outputs));
+  if (m.exclude_outputs) say(".exclude_outputs = " + names(*m.exclude_outputs));
+  if (!outputs.empty()) change(fmt::format("ModifyOutputs(model, {{{}}})", outputs));
+  if (m.convert_to_fp16) change("ConvertToFp16(model)");
   return text;
-}
-
-/// The headers of those statements.
-std::vector<std::string> load_headers(const ScriptModel& m) {
-  std::vector<std::string> headers = {"graph/import.h"};
-  if (m.infer_shapes) headers.push_back("ops/infer.h");
-  if (m.convert_to_fp16) headers.push_back("passes/convert_to_float16.h");
-  if (m.mark_all || m.outputs || m.exclude_outputs) headers.push_back("passes/mark_outputs.h");
-  return headers;
 }
 
 /// main() that runs the body and prints what an Error says.
@@ -75,10 +65,10 @@ constexpr const char* kPrintSession =
 
 }  // namespace
 
-std::string onnx_gs_cpp(const ScriptModel& model, const std::string& saved_path, const std::string& command) {
-  std::vector<std::string> headers = {"assay/edit.h", "assay/error.h", "graph/export.h"};
-  for (std::string& h : load_headers(model)) headers.push_back(std::move(h));
-  return head("Edits an ONNX model.", command, headers) +
+std::string onnx_gs_cpp(const ScriptModel& model, const std::string& saved_path, const std::string& command,
+                        const std::string& source) {
+  return head("Edits an ONNX model.", command, source,
+              {"assay/edit.h", "assay/error.h", "assay/io.h", "assay/loaders.h"}) +
          main_text(
              load_statements(model) +
              fmt::format(
@@ -98,12 +88,7 @@ std::string onnx_gs_cpp(const ScriptModel& model, const std::string& saved_path,
                  cpp_string(saved_path)));
 }
 
-std::string trt_network_cpp(const ScriptModel& model, const std::string& command) {
-  std::vector<std::string> headers = {"assay/backend.h", "assay/edit.h", "assay/error.h",
-                                      "assay/backend_set.h"};
-  if (!model.path.empty())
-    for (std::string& h : load_headers(model)) headers.push_back(std::move(h));
-  if (!model.infer_shapes) headers.emplace_back("ops/infer.h");
+std::string trt_network_cpp(const ScriptModel& model, const std::string& command, const std::string& source) {
   std::string body;
   if (!model.path.empty()) {
     body = load_statements(model) +
@@ -121,19 +106,15 @@ std::string trt_network_cpp(const ScriptModel& model, const std::string& command
   }
   body +=
       "\n"
-      "  infer_shapes(*model);\n"
-      "  const std::unique_ptr<Session> session = built_in_backends().get(\"engine\").open({model, {}}, "
+      "  const std::unique_ptr<Session> session = "
+      "built_in_backends().get(\"engine\").open({poly::InferShapes(model)(), {}}, "
       "{});\n";
-  return head("Makes a network and plans it on the engine.", command, headers) +
+  return head("Makes a network and plans it on the engine.", command, source,
+              {"assay/backend_set.h", "assay/edit.h", "assay/error.h", "assay/io.h", "assay/loaders.h"}) +
          main_text(body + kPrintSession);
 }
 
-std::string trt_config_cpp(const ScriptModel& model, const std::string& command) {
-  std::vector<std::string> headers = {"assay/backend.h", "assay/error.h", "assay/backend_set.h"};
-  if (!model.path.empty()) {
-    headers.emplace_back("graph/import.h");
-    headers.emplace_back("ops/infer.h");
-  }
+std::string trt_config_cpp(const ScriptModel& model, const std::string& command, const std::string& source) {
   std::string body =
       "  SessionOptions options;\n"
       "  options.threads = 0;      // all that this process may use\n"
@@ -144,11 +125,12 @@ std::string trt_config_cpp(const ScriptModel& model, const std::string& command)
         "is\");\n";
   else
     body += "\n" + load_statements(model) +
-            "  infer_shapes(*model);\n"
-            "  const std::unique_ptr<Session> session = built_in_backends().get(\"engine\").open({model, "
-            "{}}, options);\n" +
+            "  const std::unique_ptr<Session> session =\n"
+            "      built_in_backends().get(\"engine\").open({poly::InferShapes(model)(), {}}, options);\n" +
             kPrintSession;
-  return head("Sets up the engine.", command, headers) + main_text(body);
+  return head("Sets up the engine.", command, source,
+              {"assay/backend_set.h", "assay/error.h", "assay/io.h", "assay/loaders.h"}) +
+         main_text(body);
 }
 
 }  // namespace assay::cli

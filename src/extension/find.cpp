@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/build_folder.h"
 #include "extension/extension.h"
 
 namespace assay::extension {
@@ -45,6 +46,7 @@ fs::path user_folder() {
 
 }  // namespace
 
+/// A program in its build folder has the modules of the build in place of the system's.
 std::vector<Candidate> find_extensions() {
   Search search;
   if (const char* list = std::getenv("ASSAY_EXTENSION_PATH"); list != nullptr)
@@ -57,6 +59,10 @@ std::vector<Candidate> find_extensions() {
   if (const fs::path user = user_folder(); !user.empty()) search.add(user, "the user's folder");
   std::error_code failed;
   const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  if (const std::string& built = build_folder().extensions; !built.empty()) {
+    search.add(built, "the build's folder");
+    return std::move(search.found);
+  }
   for (const fs::path& folder :
        {program.parent_path().parent_path() / "lib/assay/extensions",
         fs::path("/usr/local/lib/assay/extensions"), fs::path("/usr/lib/assay/extensions")})

@@ -8,8 +8,8 @@
 #include "base/mapped_file.h"
 #include "base/utf8.h"
 #include "onnx/data_mark.h"
+#include "onnx/forms/form.h"
 #include "onnx/messages.h"
-#include "onnx/text/reader.h"
 
 namespace assay {
 namespace {
@@ -72,9 +72,10 @@ std::set<std::string> external_locations(const fs::path& path) {
   try {
     const auto file = MappedFile::open(path.string());
     LocationFinder finder;
+    const onnx::ModelForm form = onnx::form_of(path.string(), file->bytes());
     const std::string message =
-        onnx::is_text_model(path.string(), file->bytes()) ? onnx::read_text(file->bytes()) : std::string();
-    finder.model(onnx::read_model(message.empty() ? file->bytes() : message));
+        form != onnx::ModelForm::kBinary ? onnx::read_form(form, file->bytes()) : std::string();
+    finder.model(onnx::read_model(form == onnx::ModelForm::kBinary ? file->bytes() : message));
     return std::move(finder.found);
   } catch (const Error&) {
     return {};

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <unordered_set>
 
+#include "base/foreign_file.h"
 #include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/memory_limit.h"
@@ -12,6 +13,7 @@
 #include "graph/order.h"
 #include "graph/type_message.h"
 #include "graph/value_info.h"
+#include "onnx/forms/form.h"
 #include "onnx/messages.h"
 #include "onnx/tensor_data.h"
 #include "onnx/text/reader.h"
@@ -437,27 +439,57 @@ std::shared_ptr<Model> import_message(const onnx::ModelMessage& m, std::shared_p
   return model;
 }
 
+namespace {
+
+/// Throws Error for bytes that are known for something else.
+void refuse_foreign(std::string_view bytes) {
+  const std::optional<ForeignFile> known = foreign_file(bytes);
+  if (!known) return;
+  Error e(ErrorCode::kInvalidModel, "this is not an ONNX model, but " + known->what);
+  throw e.set_remedy(known->remedy);
+}
+
+}  // namespace
+
 std::shared_ptr<Model> parse_model(std::string_view bytes, std::shared_ptr<const void> owner,
                                    const std::string& name, const ImportOptions& options) {
   return with_context([&] { return "in " + name; },
                       [&] {
                         require(!bytes.empty(), ErrorCode::kInvalidModel, "the file is empty");
-                        return import_message(onnx::read_model(bytes), std::move(owner), options);
+                        onnx::ModelMessage message;
+                        try {
+                          message = onnx::read_model(bytes);
+                          require(message.has_graph, ErrorCode::kInvalidModel,
+                                  "this is not an ONNX model: it has no graph");
+                        } catch (const Error&) {
+                          refuse_foreign(bytes);
+                          throw;
+                        }
+                        return import_message(message, std::move(owner), options);
                       });
 }
 
-std::shared_ptr<Model> parse_text(std::string_view text, const std::string& name,
+namespace {
+
+std::shared_ptr<Model> parse_form(onnx::ModelForm form, std::string_view text, const std::string& name,
                                   const ImportOptions& options) {
   const auto message = std::make_shared<const std::string>(
-      with_context([&] { return "in " + name; }, [&] { return onnx::read_text(text); }));
+      with_context([&] { return "in " + name; }, [&] { return onnx::read_form(form, text); }));
   return parse_model(*message, message, name, options);
+}
+
+}  // namespace
+
+std::shared_ptr<Model> parse_text(std::string_view text, const std::string& name,
+                                  const ImportOptions& options) {
+  return parse_form(onnx::ModelForm::kText, text, name, options);
 }
 
 bool is_text_model(const std::string& path) {
   std::error_code ec;
-  if (onnx::has_text_suffix(path) || !std::filesystem::is_regular_file(path, ec))
-    return onnx::has_text_suffix(path);
-  return onnx::is_text_model(path, MappedFile::open(path)->bytes());
+  if (!std::filesystem::is_regular_file(path, ec))
+    return onnx::form_of_name(path) != onnx::ModelForm::kBinary;
+  return onnx::form_of(path, MappedFile::open(path)->bytes()) != onnx::ModelForm::kBinary;
 }
 
 namespace {
@@ -480,9 +512,9 @@ std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& 
       return true;
     };
     try {
-      auto model = onnx::is_text_model(path, file->bytes())
-                       ? parse_text(file->bytes(), path, effective)
-                       : parse_model(file->bytes(), file, path, effective);
+      const onnx::ModelForm form = onnx::form_of(path, file->bytes());
+      auto model = form != onnx::ModelForm::kBinary ? parse_form(form, file->bytes(), path, effective)
+                                                    : parse_model(file->bytes(), file, path, effective);
       if (!model->external_data_folder.empty() && is_replaced()) continue;
       model->path = path;
       return model;

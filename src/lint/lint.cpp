@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <unordered_set>
 
+#include "base/foreign_file.h"
 #include "base/mapped_file.h"
 #include "graph/clone.h"
 #include "graph/import_message.h"
@@ -10,7 +11,7 @@
 #include "lint/orphaned_data.h"
 #include "lint/single_nodes.h"
 #include "lint/structure.h"
-#include "onnx/text/reader.h"
+#include "onnx/forms/form.h"
 #include "passes/selector.h"
 
 namespace assay::lint {
@@ -51,15 +52,18 @@ bool Linter::read() {
   std::string_view bytes = file->bytes();
   owner_ = file;
   try {
-    if (onnx::is_text_model(options_.path, bytes)) {
-      const auto message = std::make_shared<const std::string>(onnx::read_text(bytes));
+    if (const onnx::ModelForm form = onnx::form_of(options_.path, bytes); form != onnx::ModelForm::kBinary) {
+      const auto message = std::make_shared<const std::string>(onnx::read_form(form, bytes));
       bytes = *message;
       owner_ = message;
     }
     message_ = onnx::read_model(bytes);
     require(message_.has_graph, ErrorCode::kInvalidModel, "this is not an ONNX model: it has no graph");
   } catch (const Error& e) {
-    return report_.add(kDamagedFile, {}, e.what()), false;
+    const std::optional<ForeignFile> known = foreign_file(file->bytes());
+    return report_.add(kDamagedFile, {},
+                       known ? fmt::format("it is {}. {}", known->what, known->remedy) : e.what()),
+           false;
   }
   if (!message_.graph.nodes.empty()) return true;
   report_.add(kNoNodes, {});

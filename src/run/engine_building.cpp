@@ -327,11 +327,16 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
       const CacheLock lock(options.load_timing_cache);
       log::info("Loading timing cache from {}", options.load_timing_cache);
       cache->load(options.load_timing_cache);
+      if (std::filesystem::is_empty(options.load_timing_cache, ec))
+        log::warning("The timing cache {} is an empty file: no times are known.", options.load_timing_cache);
     } else {
       log::warning("Timing cache file: {} does not exist. Falling back to an empty timing cache.",
                    options.load_timing_cache);
     }
   }
+  // What cannot be added to is found before the work.
+  if (std::error_code ec; std::filesystem::exists(options.save_timing_cache, ec))
+    TimingCache(runtime.timing_environment()).load(options.save_timing_cache);
   config.timing_cache = cache;
   TacticRecorder recorder;
   std::optional<Replayer> replayer;

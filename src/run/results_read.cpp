@@ -7,6 +7,7 @@
 
 #include "assay/error.h"
 #include "base/python_repr.h"
+#include "base/similar_name.h"
 #include "run/results.h"
 #include "run/results_array.h"
 #include "run/results_json.h"
@@ -24,6 +25,11 @@ constexpr std::array<std::string_view, 8> kOtherClasses = {
     "TacticReplayData", "Algorithm",          "TensorInfo",  "IterationContext",
     "ShardHints",       "AttentionLayerHint", "ShardTensor", "FormattedArray"};
 
+constexpr std::string_view kHowToWriteArrays =
+    "Write an array as {\"polygraphy_class\": \"ndarray\", \"array\": \"the .npy file in base64\"}, or save "
+    "the inputs "
+    "with numpy.savez(\"inputs.npz\", name=array).";
+
 [[noreturn]] void malformed(std::string_view what) {
   fail(ErrorCode::kInvalidArgument, "the result file is malformed: {}", what);
 }
@@ -37,7 +43,10 @@ constexpr std::array<std::string_view, 8> kOtherClasses = {
           fmt::format(
               "Could not decode serialized type: {}. This could be because a required module is missing. ",
               name == "Tensor" ? "torch.Tensor" : name));
-  if (name == "Tensor") e.set_remedy("Save the data as NumPy arrays.");
+  if (name == "Tensor")
+    e.set_remedy("Save the data as NumPy arrays.");
+  else if (name.ends_with("ndarray") || edit_distance(name, "ndarray", 2) <= 2)
+    e.set_remedy(fmt::format("NumPy's arrays are of class 'ndarray'. {}", kHowToWriteArrays));
   throw e;
 }
 
@@ -138,7 +147,9 @@ class Decoder {
     if (name == "ndarray") return internal::decode_ndarray(node, document_, place);
     if (name == "NarrowArray") return internal::decode_narrow_array(node, document_, place);
     if (!name.empty()) unknown_class(name);
-    fail(ErrorCode::kInvalidArgument, "the value is a Python {}, not an array", python_class(node));
+    Error e(ErrorCode::kInvalidArgument,
+            fmt::format("the value is a Python {}, not an array", python_class(node)));
+    throw e.set_remedy(std::string(kHowToWriteArrays));
   }
 
   static double number(const JsonNode& node) { return std::strtod(std::string(node.text).c_str(), nullptr); }

@@ -9,6 +9,10 @@ from shard_cases import SHARDING
 
 OUT, ERR = "stdout", "stderr"
 
+COMMANDS = "'run', 'convert', 'bench', 'inspect', 'check', 'surgeon', 'template', 'data', 'plugin', 'multi-device'"
+ARRAYS = ('Write an array as {"polygraphy_class": "ndarray", "array": "the .npy file in base64"}, or save the inputs with '
+          'numpy.savez("inputs.npz", name=array).')
+
 USAGE = [
     ("run identity.onnx --ref --no-such-option", 1, OUT, "[E] Unrecognized Options: ['--no-such-option']"),
     ("run identity.onnx --ref --fail-fst", 1, OUT, "[E] Unrecognized Options: ['--fail-fst']"),
@@ -18,7 +22,13 @@ USAGE = [
     ("run identity.onnx --ref --seed x", 2, ERR, "assay run: error: argument --seed: invalid int value: 'x'"),
     ("run identity.onnx --ref --compare nope", 2, ERR, "assay run: error: argument --compare/--compare-func: invalid choice: 'nope' (choose from 'simple', 'indices', 'l2', 'cosine_similarity', 'distance_metrics', 'psnr', 'snr', 'quality_metrics', 'perceptual_metrics')"),
     ("run identity.onnx --ref --rtol", 2, ERR, "assay run: error: argument --rtol/--rel-tol: expected at least one argument"),
-    ("nope", 2, ERR, "assay: error: argument command: invalid choice: 'nope' (choose from 'run', 'convert', 'bench', 'inspect', 'check', 'surgeon', 'template', 'data', 'plugin', 'multi-device')"),
+    ("nope", 2, ERR, f"assay: error: argument command: invalid choice: 'nope' (choose from {COMMANDS})"),
+    ("rnu identity.onnx --ref", 2, ERR, f"assay: error: argument command: invalid choice: 'rnu' (choose from {COMMANDS}). Did you mean 'run'?"),
+    ("sanitize identity.onnx", 2, ERR, f"assay: error: argument command: invalid choice: 'sanitize' (choose from {COMMANDS}). Did you mean 'surgeon sanitize'?"),
+    ("extrcat identity.onnx", 2, ERR, f"assay: error: argument command: invalid choice: 'extrcat' (choose from {COMMANDS}). Did you mean 'surgeon extract'?"),
+    ("identity.onnx --ref", 2, ERR, f"assay: error: argument command: invalid choice: 'identity.onnx' (choose from {COMMANDS}). Did you mean 'run identity.onnx'?"),
+    ("surgeon sanitise identity.onnx", 2, ERR, "assay surgeon: error: argument command: invalid choice: 'sanitise' (choose from 'extract', 'sanitize', 'insert', 'convert-opset', 'prune', 'weight-strip', 'weight-reconstruct'). Did you mean 'sanitize'?"),
+    ("run identity.onnx --ref --compare simpel", 2, ERR, "assay run: error: argument --compare/--compare-func: invalid choice: 'simpel' (choose from 'simple', 'indices', 'l2', 'cosine_similarity', 'distance_metrics', 'psnr', 'snr', 'quality_metrics', 'perceptual_metrics'). Did you mean 'simple'?"),
     ("", 2, ERR, "assay: error: the following arguments are required: command"),
     ("template", 2, ERR, "assay template: error: the following arguments are required: command"),
 ]
@@ -147,7 +157,7 @@ DATA = [
     ("run identity.onnx --ref --load-inputs inf.json --validate", 1, OUT, "[E]     Inf Detected | One or more non-finite values were encountered in this output"),
     ("run identity.onnx --ref --load-inputs gone.json", 1, ERR, "[!] cannot open gone.json: No such file or directory"),
     ("run identity.onnx --ref --load-inputs not.json", 1, ERR, "[!] expected a key in double quotes in a JSON object [in not.json, line 1, column 3]"),
-    ("run identity.onnx --ref --load-inputs other.json", 1, ERR, "[!] the value is a Python int, not an array [in input 'a'] [at iteration 0] [in other.json]"),
+    ("run identity.onnx --ref --load-inputs other.json", 1, ERR, "[!] the value is a Python int, not an array [in input 'a'] [at iteration 0] [in other.json]. " + ARRAYS),
     ("run identity.onnx --ref --load-inputs empty_list.json", 1, ERR, "[!] Nothing was run: there is no set of inputs. Give --load-inputs a file that holds some, or leave it out."),
     ("run identity.onnx --ref --load-inputs no_array.json", 1, ERR, "[!] base64 text has 3 characters, which is not a multiple of 4 [in input 'x'] [at iteration 0] [in no_array.json]"),
     ("run identity.onnx --ref --load-outputs gone.json", 1, ERR, "[!] cannot open gone.json: No such file or directory"),
@@ -199,7 +209,7 @@ LINT = [
 CONFORMANCE = [
     ("check", 2, ERR, "assay check: error: the following arguments are required: command"),
     ("check conformance", 2, ERR, "assay check conformance: error: the following arguments are required: folders"),
-    ("check conformance folder --on nowhere", 2, ERR, "assay check conformance: error: argument --on: invalid choice: 'nowhere' (choose from 'inference', 'engine', 'engine-unoptimized', 'onnxrt', 'reference', 'reference-stored')"),
+    ("check conformance folder --no-extensions --on nowhere", 2, ERR, "assay check conformance: error: argument --on: invalid choice: 'nowhere' (choose from 'inference', 'engine', 'engine-unoptimized', 'onnxrt', 'reference', 'reference-stored')"),
     ("check conformance folder --jobs 0", 1, ERR, "[!] --jobs: 0 is too small; it must be at least 1."),
     ("check conformance gone", 1, ERR, "[!] there is no folder 'gone'"),
     ("check conformance folder", 1, ERR, "[!] there is no test case (a folder with model.onnx) below 'folder'"),
@@ -251,7 +261,7 @@ INSPECT = [
     ("inspect diff identity.onnx identity.onnx --ignore names", 2, ERR, "assay inspect diff: error: argument --ignore: invalid choice: 'names' (choose from 'metadata', 'opset', 'attribute', 'initializer')"),
     ("inspect data gone.json", 1, ERR, "[!] cannot open gone.json: No such file or directory"),
     ("inspect data not.json", 1, ERR, "[!] expected a key in double quotes in a JSON object [in not.json, line 1, column 3]"),
-    ("inspect data other.json", 1, ERR, "[!] the value is a Python int, not an array [in input 'a'] [at iteration 0] [in other.json]"),
+    ("inspect data other.json", 1, ERR, "[!] the value is a Python int, not an array [in input 'a'] [at iteration 0] [in other.json]. " + ARRAYS),
     ("inspect data no_array.json", 1, ERR, "[!] base64 text has 3 characters, which is not a multiple of 4 [in input 'x'] [at iteration 0] [in no_array.json]"),
     ("inspect data short_header.json", 1, ERR, "[!] the .npz archive is damaged: an array's header is empty [in array 'x'] [in input 'x'] [at iteration 0] [in short_header.json]"),
     ("data to-input short_header.json -o out.json", 1, ERR, "[!] the .npz archive is damaged: an array's header is empty [in array 'x'] [in input 'x'] [at iteration 0] [in short_header.json]"),
@@ -292,7 +302,7 @@ TO_INPUT = [
     ("data to-input name.json folder -o merged.json", 1, ERR, "[!] no file of iterations was found in ['folder']"),
     ("data to-input name.json not.json -o merged.json", 1, ERR, "[!] expected a key in double quotes in a JSON object [in not.json, line 1, column 3]"),
     ("data to-input identity.onnx -o merged.json", 1, ERR, "[!] expected a JSON value [in identity.onnx, line 1, column 1]"),
-    ("data to-input other.json -o merged.json", 1, ERR, "[!] the value is a Python int, not an array [in input 'a'] [at iteration 0] [in other.json]"),
+    ("data to-input other.json -o merged.json", 1, ERR, "[!] the value is a Python int, not an array [in input 'a'] [at iteration 0] [in other.json]. " + ARRAYS),
     ("data to-input name.json -o folder", 1, ERR, "[!] cannot write folder: it is a folder"),
     ("data to-input name.json -o /dev/full", 1, ERR, "[!] cannot write /dev/full: No space left on device"),
     ("data to-input empty_list.json -o merged.json", 0, OUT, "[I] Saving input file containing 0 iteration(s) to merged.json"),
@@ -489,10 +499,49 @@ SPECIAL_FILES = [
     ("surgeon sanitize typed.onnx -o out.onnx --save-external-data folder.bin --external-data-size-threshold 0", 1, ERR, "[!] cannot write folder.bin: it is a folder"),
 ]
 
-CASES = SHARDING + USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS + WEIGHTS + LINT + CONVERSION + IMPOSSIBLE + SPECIAL_FILES
+POINTER = "is a Git LFS pointer, not the file of 46747062 bytes that it stands for"
+FETCH = "Fetch the file: run `git lfs install` and `git lfs pull` in its repository."
+PAGE = "is a web page (HTML), which a server sent in the place of the file"
+STAND_INS = [
+    ("run pointer.onnx --ref", 1, ERR, f"[!] $DIR/pointer.onnx {POINTER}. {FETCH}"),
+    ("inspect model pointer.onnx", 1, ERR, f"[!] $DIR/pointer.onnx {POINTER}. {FETCH}"),
+    ("check lint pointer.onnx", 1, ERR, f"[!] $DIR/pointer.onnx {POINTER}. {FETCH}"),
+    ("surgeon sanitize pointer.onnx -o out.onnx", 1, ERR, f"[!] $DIR/pointer.onnx {POINTER}. {FETCH}"),
+    ("run pointer.plan --trt", 1, ERR, f"[!] $DIR/pointer.plan {POINTER} [in $DIR/pointer.plan]. {FETCH}"),
+    ("run identity.onnx --ref --load-inputs pointer.json", 1, ERR, f"[!] pointer.json {POINTER}. {FETCH}"),
+    ("run identity.onnx --trt --load-timing-cache pointer.json", 1, ERR, f"[!] pointer.json {POINTER} [in $DIR/identity.onnx]. {FETCH}"),
+    ("run pointer_outside.onnxtxt --ref", 1, ERR, f"[!] $DIR/pointer.bin {POINTER} [in initializer 'w'] [in $DIR/pointer_outside.onnxtxt]. {FETCH}"),
+    ("run page.onnx --ref", 1, ERR, f"[!] $DIR/page.onnx {PAGE}. Download the file itself: on GitHub and Hugging Face that is the link \"raw\" or \"download\", not the page that shows it."),
+    ("run packed.onnx --ref", 1, ERR, "[!] this is not an ONNX model, but packed with gzip [in $DIR/packed.onnx]. Unpack it and name the model inside."),
+    ("run torch.onnx --ref", 1, ERR, "[!] this is not an ONNX model, but a ZIP archive (or a file of PyTorch or NumPy, which are such archives) [in $DIR/torch.onnx]. Unpack an archive and name the model inside; export a PyTorch model with torch.onnx.export."),
+]
+
+FORMS = [
+    ("run caffe.prototxt --ref", 1, ERR, "[!] $DIR/caffe.prototxt is a model of type caffe, and this build reads ONNX models only. Convert it to ONNX, or say --model-type onnx if it is one."),
+    ("run misspelt.textproto --ref", 1, ERR, "[!] GraphProto has no field 'nodes'. Did you mean 'node'? [at line 2, column 9: graph { nodes { op_type: \"Neg\" } }] [in $DIR/misspelt.textproto]"),
+    ("run misspelt.json --ref", 1, ERR, "[!] NodeProto has no field 'opTyp'. Did you mean 'opType'? [in the JSON text, line 1, column 22] [in $DIR/misspelt.json]"),
+    ("run other.json --ref", 1, ERR, "[!] ModelProto has no field 'a' [in the JSON text, line 1, column 2] [in $DIR/other.json]"),
+]
+
+TIMING_CACHES = [
+    ("run identity.onnx --trt --load-timing-cache empty.cache", 0, OUT, "[W] The timing cache empty.cache is an empty file: no times are known."),
+    ("run identity.onnx --trt --load-timing-cache foreign.cache", 1, ERR, "[!] foreign.cache is not a timing cache of assay, which is a JSON document [in $DIR/identity.onnx]. Those of TensorRT hold times of its own kernels. Name another file; it is made if it does not exist."),
+    ("convert identity.onnx -o out.plan --save-timing-cache foreign.cache", 1, ERR, "[!] foreign.cache is not a timing cache of assay, which is a JSON document. Those of TensorRT hold times of its own kernels. Name another file; it is made if it does not exist."),
+    ("bench identity.onnx --timing-cache foreign.cache", 1, ERR, "[!] foreign.cache is not a timing cache of assay, which is a JSON document. Those of TensorRT hold times of its own kernels. Name another file; it is made if it does not exist."),
+]
+
+WRITTEN_BY_HAND = [
+    ("run identity.onnx --ref --load-inputs np_class.json", 1, ERR, "[!] Could not decode serialized type: np.ndarray. This could be because a required module is missing.  [in input 'x'] [at iteration 0] [in np_class.json]. NumPy's arrays are of class 'ndarray'. " + ARRAYS),
+]
+
+CASES = STAND_INS + FORMS + TIMING_CACHES + WRITTEN_BY_HAND + SHARDING + USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS + WEIGHTS + LINT + CONVERSION + IMPOSSIBLE + SPECIAL_FILES
 
 # Lines that hold times, as regular expressions: (command, exit code, pattern on stdout).
 PATTERNS = [
+    ("run negated.textproto --engine --ref", 0, r"Accuracy Summary \| .* \| Pass Rate: 100\.00%$"),
+    ("run negated.prototxt --engine --ref", 0, r"Accuracy Summary \| .* \| Pass Rate: 100\.00%$"),
+    ("run negated.json --engine --ref", 0, r"Accuracy Summary \| .* \| Pass Rate: 100\.00%$"),
+    ("check lint negated.json --no-onnxrt", 0, r"PASSED \| Runtime"),
     ("run identity.onnx --trt --sequential-runners", 0, r"Average inference time: \S+ ms\. \| run by the engine of assay, not by TensorRT$"),
     ("run identity.onnx --trt --engine", 0, r"Accuracy Summary \| .* \| Pass Rate: 100\.00% \| trt-runner-N0-\S+: run by the engine of assay, not by TensorRT$"),
     ("run identity.onnx --engine --ref", 0, r"Accuracy Summary \| .* \| Pass Rate: 100\.00%$"),

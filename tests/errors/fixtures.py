@@ -39,6 +39,39 @@ def write_models():
     write("model.engine", b"\0")
 
 
+NEGATED = """ir_version: 8
+opset_import { version: 17 }
+graph { name: "g" node { input: "x" output: "y" op_type: "Neg" } input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 3 } } } } }
+  output { name: "y" type { tensor_type { elem_type: 1 shape { dim { dim_value: 3 } } } } } }
+"""
+FLOATS = {"tensorType": {"elemType": 1, "shape": {"dim": [{"dimValue": "3"}]}}}
+NEGATED_JSON = {"irVersion": "8", "opsetImport": [{"domain": "", "version": "17"}],
+                "graph": {"name": "g", "node": [{"input": ["x"], "output": ["y"], "opType": "Neg"}],
+                          "input": [{"name": "x", "type": FLOATS}], "output": [{"name": "y", "type": FLOATS}]}}
+OUTSIDE = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) <float[2] w = ["location": "pointer.bin", "offset": "0", "length": "8"]> { y = Add (x, w) }
+"""
+
+
+def write_stand_ins():
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a21\nsize 46747062\n"
+    for name in ("pointer.onnx", "pointer.plan", "pointer.json", "pointer.bin"):
+        write(name, pointer)
+    write("pointer_outside.onnxtxt", OUTSIDE)
+    write("page.onnx", "\n<!DOCTYPE html>\n<html><head><title>resnet18.onnx at main</title></head></html>\n")
+    write("packed.onnx", b"\x1f\x8b\x08\x00" + bytes(20))
+    write("torch.onnx", b"PK\x03\x04" + bytes(60))
+    for name in ("negated.textproto", "negated.prototxt"):
+        write(name, NEGATED)
+    write("negated.json", json.dumps(NEGATED_JSON))
+    write("caffe.prototxt", 'name: "net"\nlayer { name: "data" type: "Input" }\n')
+    write("misspelt.textproto", 'ir_version: 8\ngraph { nodes { op_type: "Neg" } }\n')
+    write("misspelt.json", '{"graph": {"node": [{"opTyp": "Neg"}]}}')
+    write("empty.cache", "")
+    write("foreign.cache", b"\x93\x00\x01ptrt" + bytes(40))
+    write("np_class.json", json.dumps([{"x": {"array": "k05VTVBZ", "polygraphy_class": "np.ndarray"}}]))
+
+
 MISUSED = """<ir_version: 8, opset_import: ["" : 17, "l" : 1]>
 g () => (float[2] y) <float[2] c = {1, 2}, bool t = {1}> { y = NODE }
 """
@@ -300,6 +333,7 @@ def write_nested():
 
 def write_all():
     write_models()
+    write_stand_ins()
     write_texts()
     write_damaged_models()
     write_data()

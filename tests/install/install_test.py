@@ -1,5 +1,5 @@
-"""What is installed is all that others need: programs, extension modules and the tutorial's commands are built and run
-against the installed package alone.
+"""What is installed is all that others need: programs, extension modules and scripts of templates are built and run
+against the installed package alone. (tests/docs runs the documents.)
 
 usage: install_test.py BUILD_FOLDER SOURCE_FOLDER
 """
@@ -15,11 +15,6 @@ from pathlib import Path
 from scenarios import Scenarios
 
 BUILD, SOURCE = Path(sys.argv.pop(1)).resolve(), Path(sys.argv.pop(1)).resolve()
-
-
-def squeezed(code):
-    """Without what only lays it out."""
-    return re.sub(r"\s+", "", code)
 
 
 class Installed(Scenarios, unittest.TestCase):
@@ -109,18 +104,29 @@ class Installed(Scenarios, unittest.TestCase):
         self.assertIn("_scaled", self.run_words(*words))
         self.run_words(*words[:-1], "inf", code=1)
 
-    def test_the_tutorial(self):
-        text = (SOURCE / "docs/extensions.md").read_text()
-        example = SOURCE / "examples/extensions/reshape_destroyer"
-        source = squeezed((example / "reshape_destroyer.cpp").read_text())
-        for fragment in re.findall(r"```cpp\n(.*?)```", text, re.DOTALL):
-            self.assertIn(squeezed(fragment), source)
-        commands = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-        self.assertGreaterEqual(len(commands), 4)
-        folder = self.folder / "tutorial"
-        shutil.copytree(example, folder / "reshape_destroyer")
-        for block in commands:
-            self.run_words("bash", "-ec", block, folder=folder)
+    def test_scripts_of_templates_build_as_they_say(self):
+        self.run_words("assay", "template", "model", "mlp", "-o", "template.onnx")
+        for words in (["onnx-gs", "template.onnx", "--shape-inference", "--onnx-outputs", "mark", "all", "--fp-to-fp16"],
+                      ["trt-network", "template.onnx", "--onnx-exclude-outputs", "nothing*"], ["trt-network"], ["trt-config", "template.onnx"],
+                      ["trt-config"]):
+            self.run_words("assay", "template", *words, "-o", "a script.cpp")
+            source = (self.folder / "a script.cpp").read_text()
+            self.run_words("bash", "-ec", re.search(r"^//   (c\+\+ .*)$", source, re.MULTILINE).group(1))
+            self.run_words("./a script")
+        self.assertTrue((self.folder / "template_updated.onnx").exists())
+
+    def test_nothing_of_the_build_is_inherited(self):
+        self.assertEqual(list(self.prefix.rglob("*.build")), [])
+        bare = {"PATH": "/usr/bin:/bin", "HOME": str(self.folder)}
+        shown = self.run_words(self.prefix / "bin/assay", "inspect", "extensions", env=bare)
+        self.assertIn(str(self.prefix / "lib/assay/extensions/openvino.so"), shown)
+        self.assertNotIn(str(BUILD), shown)
+
+    def test_a_source_file_of_an_extension_is_tidy(self):
+        self.run_words("assay", "template", "extension", "tidy")
+        lines = (self.folder / "tidy/tidy.cpp").read_text().splitlines()
+        self.assertEqual([l for l in lines if l.startswith("   ") and "class " in l], [])
+        self.assertIn("class Scale : public ext::Operator {", lines)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 // why.
 //   print MODEL TEXT       writes a model's text form
 //   binary TEXT MODEL      writes a text's model as a binary file
+//   message FILE MODEL     writes what a file in protobuf's text or JSON form says as a binary file
 //   round-trip MODEL       model -> text -> model gives the same bytes
 #include <cstdio>
 #include <cstdlib>
@@ -10,9 +11,11 @@
 
 #include "assay/edit.h"
 #include "assay/error.h"
+#include "base/mapped_file.h"
 #include "graph/export.h"
 #include "graph/import.h"
 #include "graph/to_text.h"
+#include "onnx/forms/form.h"
 
 namespace {
 
@@ -70,11 +73,18 @@ void round_trip(const std::string& path) {
   require(to_text(*back) == text, ErrorCode::kInternal, "the same model has two texts");
 }
 
+void write_message(const std::string& from, const std::string& to) {
+  const auto file = MappedFile::open(from);
+  write_file(to, onnx::read_form(onnx::form_of(from, file->bytes()), file->bytes()));
+}
+
 void answer(const std::string& command, const std::string& from, const std::string& to) {
   if (command == "print")
     write_file(to, to_text(*without_form(load_model(from))));
   else if (command == "binary")
     write_file(to, serialize_model(*without_form(load_model(from))));
+  else if (command == "message")
+    write_message(from, to);
   else if (command == "round-trip")
     round_trip(from);
   else

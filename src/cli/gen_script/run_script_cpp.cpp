@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "assay/error.h"
 #include "base/log.h"
+#include "cli/gen_script/build_command.h"
 #include "cli/gen_script/carried_options.h"
 #include "cli/gen_script/cpp_literal.h"
 #include "cli/gen_script/run_script.h"
@@ -414,25 +413,6 @@ void describe_saving(const RunLine& line, Statements& s) {
   s.set_text("save.error_plots", line.args.text("--save-error-metrics-plot").value_or(""));
 }
 
-/// A word for a shell. A line end in it would end the comment: such a name is shown with blanks.
-std::string shell_word(const std::string& word) {
-  if (!word.empty() && word.find_first_of(" \t\n'\"\\$`!*?()[]{}<>|&;#~=") == std::string::npos &&
-      word[0] != '-')
-    return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return in_one_line(quoted + "'");
-}
-
-/// The names of the file and of the program that it becomes. One that begins with a dash would be an option.
-std::pair<std::string, std::string> source_and_program(const std::string& path) {
-  const std::filesystem::path file(path);
-  const auto name = [](const std::string& text) {
-    return shell_word((text.starts_with('-') ? "./" : "") + text);
-  };
-  return {name(file.filename().string()), name(file.stem().string())};
-}
-
 }  // namespace
 
 std::string run_script_cpp(const RunLine& line) {
@@ -447,15 +427,11 @@ std::string run_script_cpp(const RunLine& line) {
   describe_order(line, s);
   describe_comparison(line, s);
   describe_saving(line, s);
-  const auto [source, program] = source_and_program(line.args.text("--gen").value());
   return fmt::format(
       "// {0}\n"
       "// Made by: {1}\n"
       "//\n"
-      "// Build it with the installed library (pkg-config finds it by PKG_CONFIG_PATH where it is in a "
-      "folder of its own):\n"
-      "//   c++ -std=c++20 {2} $(pkg-config --cflags --libs assay) -Wl,-rpath,$(pkg-config --variable=libdir "
-      "assay) -o {3}\n"
+      "{2}"
       "// It ends with the exit codes of `assay run`: 0 when all is well, 1 when something differs or fails, "
       "3 when the verdict\n"
       "// is unclear. <assay/run.h> says what else can be set.\n"
@@ -470,11 +446,12 @@ std::string run_script_cpp(const RunLine& line) {
       "using namespace assay::poly;\n"
       "\n"
       "static void describe(RunSettings& run) {{\n"
-      "{4}"
+      "{3}"
       "}}\n"
       "\n"
       "int main(int argc, char** argv) {{ return run_main(argc, argv, describe); }}\n",
-      in_one_line(what_it_does(line)), in_one_line(line.invocation.command_line), source, program, s.text());
+      in_one_line(what_it_does(line)), in_one_line(line.invocation.command_line),
+      build_command(line.args.text("--gen").value()), s.text());
 }
 
 }  // namespace assay::cli

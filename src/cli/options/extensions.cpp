@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 #include "cli/options/compare_functions.h"
 
@@ -110,6 +111,14 @@ std::vector<extension::Candidate> extensions_of(std::span<const std::string> wor
   }
   std::vector<extension::Candidate> all =
       searches ? extension::find_extensions() : std::vector<extension::Candidate>();
+  // What is found and named is loaded once.
+  const auto is_named = [&](const extension::Candidate& found) {
+    std::error_code ignored;
+    return std::any_of(named.begin(), named.end(), [&](const extension::Candidate& n) {
+      return std::filesystem::equivalent(n.path, found.path, ignored);
+    });
+  };
+  all.erase(std::remove_if(all.begin(), all.end(), is_named), all.end());
   all.insert(all.begin(), named.begin(), named.end());
   return all;
 }

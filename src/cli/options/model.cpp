@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/mapped_file.h"
 #include "cli/values.h"
+#include "onnx/forms/form.h"
 
 namespace assay::cli {
 namespace {
@@ -13,11 +15,19 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::pair<const char*, const char*> kTypeOfExtension[] = {
-    {".onnx", "onnx"},       {".onnxtxt", "onnx"}, {".txt", "onnx"},
-    {".hdf5", "keras"},      {".uff", "uff"},      {".prototxt", "caffe"},
-    {".engine", "engine"},   {".plan", "engine"},  {".py", "trt-network-script"},
-    {".graphdef", "frozen"}, {".pb", "frozen"},    {".h5", "keras"},
-    {".keras", "keras"},     {".pt", "torch"},     {".pth", "torch"},
+    {".onnx", "onnx"},
+    {".hdf5", "keras"},
+    {".uff", "uff"},
+    {".prototxt", "caffe"},
+    {".engine", "engine"},
+    {".plan", "engine"},
+    {".py", "trt-network-script"},
+    {".graphdef", "frozen"},
+    {".pb", "frozen"},
+    {".h5", "keras"},
+    {".keras", "keras"},
+    {".pt", "torch"},
+    {".pth", "torch"},
     {".pt2", "torch"},
 };
 
@@ -31,10 +41,20 @@ std::string path_of(const std::string& word) {
   return colon == std::string::npos || fs::exists(word) ? word : word.substr(0, colon);
 }
 
+bool holds_onnx_text(const std::string& path) {
+  std::error_code ec;
+  return fs::is_regular_file(path, ec) &&
+         onnx::form_of(/*path=*/"", MappedFile::open(path)->bytes()) == onnx::ModelForm::kProtoText;
+}
+
 std::string type_of(const ParsedArgs& args, const std::string& path) {
   if (const auto type = args.text("--model-type")) return *type;
   if (fs::is_directory(path)) return fs::exists(fs::path(path) / "saved_model.pb") ? "saved" : "ckpt";
   const std::string extension = fs::path(path).extension().string();
+  // Caffe's files end as ONNX's in protobuf's text format do; what is in them tells.
+  const bool may_be_caffe = extension == ".prototxt";
+  if (may_be_caffe ? holds_onnx_text(path) : onnx::form_of_name(path) != onnx::ModelForm::kBinary)
+    return "onnx";
   for (const auto& [known, type] : kTypeOfExtension)
     if (extension == known) return type;
   log::critical(ErrorCode::kInvalidArgument,
@@ -49,8 +69,9 @@ void add_model_options(ArgParser& parser, bool is_required, const std::string& s
                        std::vector<std::string> shapes_names, Names shapes_name) {
   parser.add_group("Model").options = {
       {.names = {"model_file"},
-       .help = "The ONNX model, binary or in ONNX's text form (.onnxtxt, .txt); where a command takes one, "
-               "an engine's plan (.plan, .engine).",
+       .help =
+           "The ONNX model: binary, in ONNX's text form (.onnxtxt, .txt), or in protobuf's text format "
+           "(.textproto, .prototxt) or JSON; where a command takes one, an engine's plan (.plan, .engine).",
        .arity = is_required ? Arity::kOne : Arity::kOptional},
       {.names = {"--model-type"},
        .help = "What the file holds, if its name does not say so. This build reads onnx and, as plans of its "

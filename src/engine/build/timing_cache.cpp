@@ -70,7 +70,23 @@ void TimingCache::merge(const TimingCache& other) {
     for (const auto& [problem, seconds] : times) times_[environment][problem] = seconds;
 }
 
+namespace {
+
+bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == std::string::npos; }
+
+/// Caches of TensorRT are binary.
+[[noreturn]] void refuse_foreign_cache(const std::string& name) {
+  Error e(ErrorCode::kInvalidArgument,
+          fmt::format("{} is not a timing cache of assay, which is a JSON document", name));
+  throw e.set_remedy(
+      "Those of TensorRT hold times of its own kernels. Name another file; it is made if it does not exist.");
+}
+
+}  // namespace
+
 void TimingCache::read(const std::string& text, const std::string& name) {
+  if (is_blank(text)) return;
+  if (text[text.find_first_not_of(" \t\r\n")] != '{') refuse_foreign_cache(name);
   TimingCache given(environment_);
   JsonReader json(text, name);
   const auto check = [&](bool condition, std::string_view what) {

@@ -5,12 +5,10 @@
 #include "assay/error.h"
 #include "base/utf8.h"
 #include "onnx/text/syntax.h"
+#include "onnx/text_place.h"
 
 namespace assay::onnx {
 namespace {
-
-/// Of the line that an error shows, so much on either side of the place.
-constexpr size_t kShownBefore = 60, kShownAfter = 60;
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c); }
@@ -87,26 +85,7 @@ void Lexer::fail_expected(std::string_view what) {
                                 left_out ? "'...': this text leaves elements out" : shown(found)));
 }
 
-void Lexer::fail_at(size_t at, const std::string& message) const {
-  at = std::min(at, text_.size());
-  const size_t before = at == 0 ? std::string_view::npos : text_.rfind('\n', at - 1);
-  const size_t begin = before == std::string_view::npos ? 0 : before + 1;
-  const size_t end = std::min(text_.find('\n', at), text_.size());
-  const std::string_view line = text_.substr(begin, end - begin);
-  const size_t column = 1 + count_characters(line.substr(0, at - begin));
-  const auto number = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
-  size_t from = at - begin > kShownBefore ? at - begin - kShownBefore : 0;
-  while (from < line.size() && !begins_character(line[from])) ++from;
-  size_t to = std::min(line.size(), at - begin + kShownAfter);
-  while (to < line.size() && !begins_character(line[to])) ++to;
-  std::string excerpt(line.substr(from, to - from));
-  std::replace_if(
-      excerpt.begin(), excerpt.end(), [](char c) { return (c >= 0 && c < ' ') || c == 127; }, ' ');
-  Error e(ErrorCode::kInvalidModel, message);
-  e.add_context(fmt::format("at line {}, column {}: {}{}{}", number, column, from > 0 ? "..." : "", excerpt,
-                            to < line.size() ? "..." : ""));
-  throw e;
-}
+void Lexer::fail_at(size_t at, const std::string& message) const { fail_in_text(text_, at, message); }
 
 void Lexer::skip_blanks() {
   while (pos_ < text_.size()) {

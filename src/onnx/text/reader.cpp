@@ -332,12 +332,8 @@ MessageWriter Reader::model() {
 
 }  // namespace
 
-bool has_text_suffix(std::string_view path) { return path.ends_with(".onnxtxt") || path.ends_with(".txt"); }
-
-bool is_text_model(std::string_view path, std::string_view bytes) {
-  if (has_text_suffix(path)) return true;
-  const size_t first = bytes.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && (bytes[first] == '<' || bytes[first] == '#');
+bool has_text_suffix(std::string_view path) {
+  return path.ends_with(".onnxtxt") || path.ends_with(".onnxtext") || path.ends_with(".txt");
 }
 
 std::string read_text(std::string_view text) {

@@ -6,12 +6,8 @@
 
 namespace assay::onnx {
 
-/// True for the suffixes of text models: .onnxtxt and .txt.
+/// True for the endings of names under which models are saved in this form: .onnxtxt, .onnxtext and .txt.
 bool has_text_suffix(std::string_view path);
-/// True for a file that the reader of text should get: by its suffix, or because it begins, after blanks,
-/// with
-/// `<` or `#`, as no protobuf message does.
-bool is_text_model(std::string_view path, std::string_view bytes);
 
 /// The protobuf message (ModelProto) that the text stands for, so that text and binary files take one way
 /// from here on. Throws Error (kInvalidModel) with line and column, the line, and what was expected there;

@@ -229,13 +229,5 @@ TEST(TextReader, EveryTruncationIsAnError) {
   for (size_t n = 0; n <= last; ++n) EXPECT_NE(error_of(text.substr(0, n)), "") << text.substr(0, n);
 }
 
-TEST(TextReader, TellsTextFromBinary) {
-  EXPECT_TRUE(is_text_model("a.onnxtxt", ""));
-  EXPECT_TRUE(is_text_model("a.onnx", " \n<ir_version"));
-  EXPECT_TRUE(is_text_model("a.onnx", "# comment"));
-  EXPECT_FALSE(is_text_model("a.onnx", "\x08\x07:"));
-  EXPECT_FALSE(is_text_model("a.onnx", ""));
-}
-
 }  // namespace
 }  // namespace assay::onnx::reader_test

@@ -1,8 +1,9 @@
 """From an exception to the answer that says what went wrong and where."""
 
 import os
-import sys
 import traceback
+
+from .install import install_command
 
 
 class ScriptError(Exception):
@@ -52,6 +53,5 @@ def _innermost(error, script):
 def _remedy(error):
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = error.name.split(".")[0]
-        return (f"Install what it imports (`{sys.executable} -m pip install {package}`), or name another interpreter in "
-                "ASSAY_PYTHON.")
+        return f"Install what it imports ({install_command(package)}), or name another interpreter in ASSAY_PYTHON."
     return ""

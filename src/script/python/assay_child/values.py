@@ -5,6 +5,7 @@ import struct
 import sys
 
 from .failures import ScriptError
+from .install import install_command
 
 # ONNX's number of a type: NumPy's name of it, or that of ml_dtypes.
 NAMES = {
@@ -23,7 +24,7 @@ def numpy():
         import numpy
     except ImportError as e:
         raise ScriptError(f"the Python interpreter {sys.executable} has no NumPy: {e}",
-                          remedy=f"Install it (`{sys.executable} -m pip install numpy`), or name another interpreter in "
+                          remedy=f"Install it ({install_command('numpy')}), or name another interpreter in "
                                  "ASSAY_PYTHON.") from None
     return numpy
 
@@ -39,10 +40,10 @@ def dtype_of(number):
         import ml_dtypes
     except ImportError as e:
         raise ScriptError(f"an array of {name} needs the package ml_dtypes: {e}",
-                          remedy=f"Install it: `{sys.executable} -m pip install ml_dtypes`.") from None
+                          remedy=f"Install it: {install_command('ml_dtypes')}.") from None
     if not hasattr(ml_dtypes, name):
         raise ScriptError(f"ml_dtypes {ml_dtypes.__version__} has no {name}",
-                          remedy=f"Install a newer one: `{sys.executable} -m pip install -U ml_dtypes`.")
+                          remedy=f"Install a newer one: {install_command('ml_dtypes', '-U ')}.")
     return numpy().dtype(getattr(ml_dtypes, name))
 
 

@@ -7,6 +7,12 @@ import sys
 
 from polygraphy.exception import PolygraphyException
 
+try:
+    from assay_child.install import install_command
+except ImportError:  # these packages alone
+    def install_command(package):
+        return f"{sys.executable} -m pip install {package}"
+
 
 def version(version_str):
     """A version as a tuple that compares."""
@@ -24,8 +30,8 @@ class _LazyModule:
             try:
                 self.__dict__["_module"] = importlib.import_module(self._name)
             except ImportError as error:
-                raise PolygraphyException(f"The script needs the module '{self._name}' ({error}). Install it into this Python: "
-                                          f"{sys.executable} -m pip install {self._requirement}") from error
+                raise PolygraphyException(f"The script needs the module '{self._name}' ({error}). Install it: "
+                                          f"{install_command(self._requirement)}") from error
         return self._module
 
     def __getattr__(self, name):

@@ -1,0 +1,48 @@
+// Messages put together field by field, as a schema says; for the readers of protobuf's text and JSON forms.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "onnx/forms/schema.h"
+#include "onnx/writer.h"
+
+namespace assay::onnx {
+
+/// One message. The caller says what a field holds; members that return a text return what is wrong with it,
+/// or nothing.
+class MessageBuilder {
+ public:
+  explicit MessageBuilder(const MessageSchema& schema) : schema_(schema) {}
+
+  const MessageSchema& schema() const { return schema_; }
+  /// To be called for every field that occurs, a list once: a field that is there already, and a second
+  /// member of a union, are wrong.
+  std::string begin(const FieldSchema& field);
+
+  /// One value of a number or an enumeration; `is_negative` and `magnitude` make the number.
+  std::string integer(const FieldSchema& field, bool is_negative, uint64_t magnitude);
+  std::string enumerator(const FieldSchema& field, std::string_view name);
+  void real(const FieldSchema& field, double value);
+  /// A text must be UTF-8; bytes may be anything.
+  std::string bytes(const FieldSchema& field, std::string_view value);
+  void message(const FieldSchema& field, const MessageWriter& m) { writer_.message(field.number, m); }
+
+  /// The message; the builder is empty then.
+  MessageWriter finish();
+
+ private:
+  void number(const FieldSchema& field, uint64_t varint);
+
+  const MessageSchema& schema_;
+  uint64_t seen_ = 0;  ///< by position in the schema
+  MessageWriter writer_;
+  std::map<uint32_t, std::string> packed_;  ///< by number of the field
+};
+
+/// What is wrong with a field that the message does not have, with those that may have been meant.
+std::string unknown_field(const MessageSchema& schema, std::string_view name, bool is_json);
+
+}  // namespace assay::onnx
