@@ -11,6 +11,7 @@
 #include "assay/error.h"
 #include "base/log.h"
 #include "cli/bench_ignored.h"
+#include "cli/options/layer_types.h"
 #include "cli/options/runners.h"
 #include "engine/plan/file_bytes.h"
 #include "run/calibration.h"
@@ -87,7 +88,8 @@ void add_shape_group(ArgParser& parser) {
 }
 
 void add_build_group(ArgParser& parser) {
-  parser.add_group("Building the engine").options = {
+  OptionGroup& group = parser.add_group("Building the engine");
+  group.options = {
       {.names = {"--builder-optimization-level", "--builderOptimizationLevel"},
        .help = "0: a model of cost chooses; 1 to 5: measurements choose, the more thoroughly the higher. "
                "Default: 3.",
@@ -124,6 +126,9 @@ void add_build_group(ArgParser& parser) {
                "write them.",
        .metavar = "FILE"},
       {.names = {"--best"}, .help = "All of these types; int8 if --calib is given.", .arity = Arity::kNone},
+      {.names = {"--strongly-typed", "--stronglyTyped"},
+       .help = "All types are those of the network: nothing is computed in others.",
+       .arity = Arity::kNone},
       {.names = {"--refit"}, .help = "The weights can be changed later.", .arity = Arity::kNone},
       {.names = {"--strip-weights", "--stripWeights", "--stripAllWeights", "--weightless"},
        .help = "Leave the weights out of the plan.",
@@ -139,6 +144,7 @@ void add_build_group(ArgParser& parser) {
                "refused.",
        .arity = Arity::kNone},
   };
+  for (Option& o : layer_type_options(/*as_bench=*/true)) group.options.push_back(std::move(o));
 }
 
 void add_run_group(ArgParser& parser, bool as_trtexec) {
@@ -368,6 +374,8 @@ class Reader {
       o.build.calibrator = scales.empty() ? random_scales() : cached_scales(scales);
     else if (!scales.empty())
       log::warning("--calib has no effect without --int8.");
+    read_layer_types(args_, as_trtexec_, /*as_bench=*/true, o.build);
+    apply_strong_types(args_, as_trtexec_ ? "--stronglyTyped" : "--strongly-typed", as_trtexec_, o.build);
     o.build.is_refittable = args_.has("--refit");
     o.build.strips_weights = args_.has("--strip-weights");
     o.timing_cache = text("--timing-cache");

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "assay/edit.h"
+#include "passes/held_types.h"
 #include "passes/pass_list.h"
 
 namespace assay {
@@ -27,12 +28,19 @@ Node* place_before(const Node& n, const Patch& patch, const NodeOrder& order) {
   return place;
 }
 
+/// What the pass finds at the node, unless it would merge nodes that are held in different types.
+std::optional<Patch> match(const PassDef& pass, const Node& n, const PassContext& context) {
+  std::optional<Patch> patch = pass.match(n, context);
+  if (patch && patch->removed().size() > 1 && are_held_apart(patch->removed())) patch.reset();
+  return patch;
+}
+
 /// The edits of a pass over the nodes, one time; at most `budget`.
 int64_t sweep_once(Graph& g, const PassDef& pass, const PassContext& context, int64_t budget) {
   if (budget <= 0) return 0;
   size_t i = 0;
   std::optional<Patch> patch;
-  for (; i < g.nodes().size() && !patch; ++i) patch = pass.match(*g.nodes()[i], context);
+  for (; i < g.nodes().size() && !patch; ++i) patch = match(pass, *g.nodes()[i], context);
   if (!patch) return 0;
   const int64_t limit = kMaxEditsPerNode * (static_cast<int64_t>(g.nodes().size()) + 1);
   Node* at = g.nodes()[i - 1].get();
@@ -48,7 +56,7 @@ int64_t sweep_once(Graph& g, const PassDef& pass, const PassContext& context, in
     } else {
       at = order.next(at);
     }
-    patch = at != nullptr ? pass.match(*at, context) : std::nullopt;
+    patch = at != nullptr ? match(pass, *at, context) : std::nullopt;
   }
   order.commit();
   return edits;
