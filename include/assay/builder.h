@@ -13,6 +13,7 @@
 
 #include "assay/api.h"
 #include "assay/int8_calibrator.h"
+#include "assay/layer_types.h"
 #include "assay/optimization_profile.h"
 #include "assay/runtime.h"
 #include "assay/timing_cache.h"
@@ -90,6 +91,15 @@ struct BuilderConfig {
   std::shared_ptr<Int8Calibrator> calibrator;
   /// Names of ONNX nodes that int8 does not concern. Throws Error (kNotFound) for one that does not exist.
   std::vector<std::string> float_nodes;
+  /// Types of single layers, and how far they bind; what the network itself says of its layers (a network
+  /// script's) comes first. Where several name one layer, its name counts more than a pattern, a pattern more
+  /// than `*`, and of equals the later one; two names with different types are an error (kInvalidArgument).
+  /// float16 and bfloat16 have to be allowed above. Throws Error: kNotFound for what fits no layer,
+  /// kUnsupported naming the layers, with kObey, for wishes that cannot be followed.
+  std::vector<LayerTypes> layer_types;
+  PrecisionConstraints precision_constraints = PrecisionConstraints::kObey;
+  /// What fits no layer is a warning, as under upstream's names.
+  bool skips_unknown_layers = false;
   /// False: only the passes that the engine cannot do without.
   bool optimize = true;
   /// Names of passes that are left out; how many edits they make at most; whether the graph is checked after
@@ -126,10 +136,13 @@ class Builder {
   const std::string& explanation() const { return explanation_; }
   /// For --verbose: what the passes did to the last engine's network, and what its plans take of memory.
   const std::string& summary() const { return summary_; }
+  /// One line: how many layers of the last engine compute in which type, and why the others do not. Empty
+  /// where nothing but float32 was allowed.
+  const std::string& type_summary() const { return type_summary_; }
 
  private:
   std::shared_ptr<Runtime::State> runtime_;
-  mutable std::string explanation_, summary_;
+  mutable std::string explanation_, summary_, type_summary_;
 };
 
 }  // namespace assay

@@ -135,6 +135,8 @@ struct PlanLayerDescription {
   std::vector<std::string> origins;  ///< names of the ONNX nodes that it stands for
   std::string way;                   ///< the tactic with the way that was chosen
   std::vector<std::string> parameters;
+  std::string computes =
+      {};  ///< "float32 (held in float32)": the type, and why that; see Builder::type_summary()
 };
 
 struct EngineDescription {
@@ -143,6 +145,7 @@ struct EngineDescription {
   std::vector<IoTensor> tensors = {};  ///< inputs and outputs
   size_t device_memory = 0;            ///< bytes that a context needs
   std::vector<DType> precisions = {};  ///< types that layers were allowed to compute floats in
+  std::string type_summary = {};       ///< as Builder::type_summary()
   std::vector<OptimizationProfile> profiles = {};
   size_t plan_count = 0, layer_count = 0;         ///< layers of the first profile's plan
   std::vector<PlanLayerDescription> layers = {};  ///< with `layers`: of the first profile's plan

@@ -264,6 +264,9 @@ struct CreateConfig {
   /// Products in 8-bit integers, by the scales of the calibrator: assay/calibrator.h has Polygraphy's.
   bool int8 = false;
   std::shared_ptr<Int8Calibrator> calibrator = {};
+  /// Types of single layers (assay/layer_types.h), and how far they bind.
+  std::vector<LayerTypes> layer_types = {};
+  PrecisionConstraints precision_constraints = PrecisionConstraints::kObey;
   int builder_optimization_level = BuilderConfig::kDefaultOptimizationLevel;
   /// Files; empty: none.
   std::string load_timing_cache = {}, save_timing_cache = {};

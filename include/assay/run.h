@@ -121,6 +121,10 @@ struct RunEngine {
   std::string config_postprocess_script = {};
   bool mark_all = false;
   std::optional<std::vector<std::string>> outputs = {}, exclude_outputs = {};
+  /// Types of the engine's inputs and outputs, by name or pattern, in the place of those that the model
+  /// declares.
+  std::vector<std::pair<std::string, DType>> tensor_types = {};
+  std::vector<std::string> output_layer_types = {};  ///< of TensorRT, as CONVOLUTION: their outputs, too
   std::string load_timing_cache = {}, save_timing_cache = {}, load_tactics = {},
               save_tactics = {};  ///< paths
   std::string save_engine = {};   ///< path of the plan

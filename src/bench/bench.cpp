@@ -194,6 +194,7 @@ class Bench {
     ready.seconds = now() - begin;
     progress_.clear();
     log::info("Engine built in {:.6g} sec.", ready.seconds);
+    if (!builder.type_summary().empty()) log::info("Types of layers: {}.", builder.type_summary());
     if (config.optimization_level > 0)
       log::info("Timing cache: {} times were known before, {} were measured.", known,
                 config.timing_cache->size() - known);

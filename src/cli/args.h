@@ -34,6 +34,7 @@ enum class Names : uint8_t {
   kInputs,   ///< inputs: NAME, GLOB, re:REGEX
   kOutputs,  ///< outputs: these, and op:OPERATOR
   kTensors,  ///< tensors: everything the language has
+  kNodes,    ///< nodes: the same
 };
 
 /// An option (names start with `-`) or a positional (one name without `-`).

@@ -97,6 +97,10 @@ void append_names(std::string& out, const std::vector<const Option*>& options, s
        "subgraph (loop::x, if_3::then_branch::x, function:NAME::x)."},
       {Names::kOutputs,
        "a name, a pattern (out*), a regular expression (re:out[0-9]+), or an operator (op:Softmax)."},
+      {Names::kNodes,
+       "a node's name, a pattern (conv*), a regular expression (re:conv[0-9]+), an operator (op:Conv), or "
+       "any of "
+       "these in a subgraph (loop::NAME); before the last colon."},
       {Names::kInputs, "a name, a pattern (image*), or a regular expression (re:image[0-9]+)."}};
   std::string text;
   for (const auto& [kind, words] : kKinds) {

@@ -24,9 +24,6 @@ constexpr auto kNone = Arity::kNone;
 constexpr auto kOne = Arity::kOne;
 
 constexpr Ignored kNarrow[] = {{"--fp8", kNone}, {"--int4", kNone}};
-constexpr Ignored kPrecision[] = {
-    {"--precisionConstraints", kOne}, {"--layerPrecisions", kOne}, {"--layerOutputTypes", kOne}};
-constexpr Ignored kTypes[] = {{"--stronglyTyped", kNone}};
 constexpr Ignored kTf32[] = {{"--noTF32", kNone}};
 constexpr Ignored kSparsity[] = {{"--sparsity", kOne}};
 constexpr Ignored kDevices[] = {{"--device", kOne},
@@ -79,8 +76,6 @@ constexpr Ignored kAttentions[] = {{"--decomposableAttentions", kOne}};
 
 constexpr Reason kIgnored[] = {
     {kNarrow, "the engine of this build has no products of such numbers; they are computed in float32."},
-    {kPrecision, "the engine of this build has no types layer by layer. Cast nodes in the model say them."},
-    {kTypes, "types are always those of the model."},
     {kTf32, "a CPU has no TF32; products of float32 are computed in float32."},
     {kSparsity, "the engine of this build has no kernels for sparse weights."},
     {kDevices, "it is about GPUs and other devices, and the engine runs on the CPU."},

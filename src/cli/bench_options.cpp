@@ -12,6 +12,7 @@
 #include "base/input_file.h"
 #include "base/log.h"
 #include "cli/bench_ignored.h"
+#include "cli/options/layer_types.h"
 #include "cli/options/runners.h"
 #include "cli/route_tuning.h"
 #include "engine/plan/file_bytes.h"
@@ -100,7 +101,8 @@ void add_shape_group(ArgParser& parser) {
 }
 
 void add_build_group(ArgParser& parser) {
-  parser.add_group("Building the engine").options = {
+  OptionGroup& group = parser.add_group("Building the engine");
+  group.options = {
       {.names = {"--builder-optimization-level", "--builderOptimizationLevel"},
        .help = "0: a model of cost chooses; 1 to 5: measurements choose, the more thoroughly the higher. "
                "Default: 3.",
@@ -137,6 +139,9 @@ void add_build_group(ArgParser& parser) {
                "write them.",
        .metavar = "FILE"},
       {.names = {"--best"}, .help = "All of these types; int8 if --calib is given.", .arity = Arity::kNone},
+      {.names = {"--strongly-typed", "--stronglyTyped"},
+       .help = "All types are those of the network: nothing is computed in others.",
+       .arity = Arity::kNone},
       {.names = {"--refit"}, .help = "The weights can be changed later.", .arity = Arity::kNone},
       {.names = {"--strip-weights", "--stripWeights", "--stripAllWeights", "--weightless"},
        .help = "Leave the weights out of the plan.",
@@ -158,6 +163,7 @@ void add_build_group(ArgParser& parser) {
                "refused.",
        .arity = Arity::kNone},
   };
+  for (Option& o : layer_type_options(/*as_bench=*/true)) group.options.push_back(std::move(o));
 }
 
 void add_run_group(ArgParser& parser, bool as_trtexec) {
@@ -392,6 +398,8 @@ class Reader {
     const std::string scales = text("--calib");
     o.build.int8 = args_.has("--int8") || (args_.has("--best") && !scales.empty());
     if (o.build.int8) o.build.calibrator = scales.empty() ? random_scales() : cached_scales(scales);
+    read_layer_types(args_, as_trtexec_, /*as_bench=*/true, o.build);
+    apply_strong_types(args_, as_trtexec_ ? "--stronglyTyped" : "--strongly-typed", as_trtexec_, o.build);
     o.build.is_refittable = args_.has("--refit");
     o.build.strips_weights = args_.has("--strip-weights");
     o.timing_cache = text("--timing-cache");

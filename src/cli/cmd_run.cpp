@@ -94,7 +94,8 @@ int run_models(CommandContext& context) {
   context.registries().give_to(options.session);
   ModelOptions model = read_model_options(args, Plans::kAndForeign);
   const BackendSet& backends = context.registries().backends;
-  EngineBuildOptions building = read_engine_building_options(args, model.input_shapes);
+  EngineBuildOptions building =
+      read_engine_building_options(args, context.invocation().as_polygraphy(), model.input_shapes);
   DataOptions data = read_data_options(args, model.input_shapes);
   building.calibration.data = calibration_data(data);
   building.calibration.is_random = are_drawn(data);

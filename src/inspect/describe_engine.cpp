@@ -6,6 +6,7 @@
 
 #include "assay/inspect.h"
 #include "engine/objects/state.h"
+#include "engine/objects/type_wishes.h"
 
 namespace assay {
 namespace {
@@ -59,7 +60,8 @@ PlanLayerDescription describe_step(const engine::Plan& plan, const engine::Step&
                              .outputs = describe_values(plan, step.outputs),
                              .origins = {step.origins.begin(), step.origins.end()},
                              .way = engine::tactic_text(step),
-                             .parameters = {}};
+                             .parameters = {},
+                             .computes = engine::computes_text(step)};
   for (const auto& [name, value] : step.parameters.entries())
     layer.parameters.push_back(engine::parameter_text(name, value));
   // A copy writes an output that is another value under a second name.
@@ -76,6 +78,11 @@ std::vector<DType> precisions(const engine::SavedRules& rules) {
   return types;
 }
 
+std::string type_summary(const engine::SavedRules& rules, const engine::Plan* plan) {
+  return plan == nullptr || (precisions(rules).size() == 1 && rules.types.empty()) ? std::string()
+                                                                                   : type_summary_of(*plan);
+}
+
 }  // namespace
 
 EngineDescription describe(const Engine& engine, const DescribeOptions& options) {
@@ -87,6 +94,7 @@ EngineDescription describe(const Engine& engine, const DescribeOptions& options)
                       .tensors = engine.io_tensors(),
                       .device_memory = engine.device_memory_size(),
                       .precisions = precisions(engine.state().saved.rules),
+                      .type_summary = type_summary(engine.state().saved.rules, plan),
                       .profiles = engine.profiles(),
                       .plan_count = plans.size(),
                       .layer_count = plan != nullptr ? plan->steps.size() : 0,

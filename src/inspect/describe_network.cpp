@@ -1,43 +1,16 @@
 // A model as the layers that TensorRT would have, as plain data.
-#include <unordered_map>
 #include <unordered_set>
 
 #include "inspect/value_descriptions.h"
+#include "passes/tensorrt_layers.h"
 
 namespace assay {
 namespace {
-
-struct LayerType {
-  std::string_view name, operators;
-};
-constexpr LayerType kLayerTypes[] = {
-#define ASSAY_LAYER_TYPE(name, operators) {#name, operators},
-#include "inspect/layer_types.def"
-#undef ASSAY_LAYER_TYPE
-};
-
-std::unordered_map<std::string_view, std::string_view> types_by_operator() {
-  std::unordered_map<std::string_view, std::string_view> types;
-  for (const LayerType& t : kLayerTypes)
-    for (std::string_view rest = t.operators; !rest.empty();) {
-      const size_t end = rest.find(' ');
-      types.emplace(rest.substr(0, end), t.name);
-      rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-    }
-  return types;
-}
 
 /// Such inputs are part of a layer, as its weights.
 bool is_weight(std::string_view type, size_t input, const Value& v) {
   if (!v.is_constant()) return false;
   return (type == "CONVOLUTION" || type == "DECONVOLUTION" || type == "SCALE") && input > 0;
-}
-
-/// The name of TensorRT's layer type for an operator of ONNX; PLUGIN_V3 where TensorRT has none.
-std::string_view layer_type(const Node& node) {
-  static const std::unordered_map<std::string_view, std::string_view> types = types_by_operator();
-  const auto it = node.domain.empty() || node.domain == "ai.onnx" ? types.find(node.op_type) : types.end();
-  return it == types.end() ? "PLUGIN_V3" : it->second;
 }
 
 class NetworkDescriber {
@@ -47,7 +20,8 @@ class NetworkDescriber {
   std::vector<DescribedValue> values(const std::vector<Value*>& list) { return values_.of(list); }
 
   void add(const Node& n) {
-    LayerDescription layer{.name = n.name, .type = std::string(layer_type(n)), .inputs = {}, .outputs = {}};
+    LayerDescription layer{
+        .name = n.name, .type = std::string(tensorrt_layer_type(n)), .inputs = {}, .outputs = {}};
     for (size_t i = 0; i < n.inputs().size(); ++i) {
       const Value* v = n.input(i);
       if (v == nullptr || is_weight(layer.type, i, *v)) continue;

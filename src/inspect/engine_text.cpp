@@ -76,6 +76,7 @@ std::string layer_text(const PlanLayerDescription& layer, size_t index, bool att
   if (attrs) {
     std::string attributes =
         fmt::format("Origin = {}\nTactic = {}", fmt::join(layer.origins, ", "), layer.way);
+    if (!layer.computes.empty()) attributes += "\nComputes = " + layer.computes;
     for (const std::string& p : layer.parameters) attributes += "\n" + p;
     text += indented("---- Attributes ----") + "\n" + indented(attributes) + "\n";
   }
@@ -96,7 +97,8 @@ std::string engine_text(const EngineDescription& engine, const Notes& notes) {
   text += fmt::format("---- Memory ----\nDevice Memory: {} bytes\n\n", engine.device_memory);
   std::vector<std::string_view> types;
   for (const DType t : engine.precisions) types.push_back(dtype_name(t));
-  text += fmt::format("---- Precisions ----\nAllowed: {}\n\n", fmt::join(types, ", "));
+  text += fmt::format("---- Precisions ----\nAllowed: {}\n", fmt::join(types, ", "));
+  text += engine.type_summary.empty() ? "\n" : fmt::format("Layers: {}\n\n", engine.type_summary);
   text += profiles_text(engine);
   text += fmt::format("---- {} Layer(s){} ----\n", engine.layer_count,
                       engine.plan_count > 1 ? " Per Profile" : "");

@@ -5,6 +5,7 @@
 
 #include "assay/edit.h"
 #include "graph/input_replacer.h"
+#include "passes/held_types.h"
 #include "passes/match.h"
 #include "passes/node_key.h"
 #include "passes/origins.h"
@@ -53,7 +54,7 @@ bool merge(Graph& g, const PassContext& context) {
       kept = n.get();
       continue;
     }
-    bool replaceable = true;
+    bool replaceable = !are_held_apart({kept, n.get()});
     for (size_t i = 0; i < n->outputs().size(); ++i) {
       const Value *from = n->output(i), *to = kept->output(i);
       replaceable = replaceable && (from == nullptr || (to != nullptr && !context.is_pinned(from)));
@@ -64,6 +65,7 @@ bool merge(Graph& g, const PassContext& context) {
     const auto [all, is_new] = origins.try_emplace(kept);
     if (is_new) all->second.add(origins_of(*kept));
     all->second.add(origins_of(*n));
+    if (held_type(*kept).empty()) set_held_type(*kept, std::string(held_type(*n)));
     duplicates.insert(n.get());
   }
   for (const auto& [kept, all] : origins) set_origins(*kept, all.names());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "passes/held_types.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
 #include "passes/quantization.h"
@@ -19,7 +20,7 @@ constexpr int64_t kMaxPoolOpset = 12;
 
 bool is_moving(const Node& n, int64_t opset) {
   if (is_op(n, "MaxPool") && opset < kMaxPoolOpset) return false;
-  return n.outputs().size() == 1 && n.output(0) != nullptr &&
+  return n.outputs().size() == 1 && n.output(0) != nullptr && !is_held_in_floats(n) &&
          std::any_of(std::begin(kMoving), std::end(kMoving),
                      [&](std::string_view op) { return is_op(n, op); });
 }

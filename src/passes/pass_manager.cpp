@@ -7,6 +7,7 @@
 
 #include "assay/edit.h"
 #include "passes/edit_hook.h"
+#include "passes/held_types.h"
 #include "passes/pass_list.h"
 
 namespace assay {
@@ -28,10 +29,12 @@ Node* place_before(const Node& n, const Patch& patch, const NodeOrder& order) {
   return place;
 }
 
-/// The edit that the pass finds at a node, if it may be made.
+/// The edit that the pass finds at a node, if it may be made: not one that would merge nodes that are held in
+/// different types.
 std::optional<Patch> find_edit(const Node& n, const PassDef& pass, const PassContext& context,
                                const AllowsEdit& allows) {
   std::optional<Patch> patch = pass.match(n, context);
+  if (patch && patch->removed().size() > 1 && are_held_apart(patch->removed())) patch.reset();
   if (patch && allows && !allows({pass, &n, &*patch, &context})) patch.reset();
   return patch;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/uses.h"
+#include "passes/held_types.h"
 #include "passes/origins.h"
 
 namespace assay {
@@ -97,6 +98,9 @@ void Patch::apply(const PassContext& context, NodeOrder& order) {
     for (const Node* n : removed_) origins.add(origins_of(*n));
   const bool is_beside_others = !removed_.empty() && std::all_of(removed_.begin(), removed_.end(),
                                                                  [](const Node* n) { return is_beside(*n); });
+  std::string held;
+  for (const Node* n : removed_)
+    if (held.empty()) held = held_type(*n);
   if (name_.empty() && !removed_.empty()) name_ = removed_.front()->name;
   for (NewConstant& c : constants_) {
     Value* v = g.add_constant(g.unique_name(c.hint), std::move(c.tensor));
@@ -119,6 +123,7 @@ void Patch::apply(const PassContext& context, NodeOrder& order) {
     order.insert(anchor_, *added);
     set_origins(*added, origins.names());
     if (is_beside_others) set_beside(*added);
+    if (!held.empty()) set_held_type(*added, held);
   }
   for (Node* n : removed_) order.remove(*n);
   for (const Replacement& r : replaced_) {

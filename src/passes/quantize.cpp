@@ -9,6 +9,7 @@
 #include "graph/distinct_names.h"
 #include "graph/node_order.h"
 #include "kernels/int8/int8_product.h"
+#include "passes/held_types.h"
 #include "passes/match.h"
 #include "passes/origins.h"
 
@@ -101,6 +102,7 @@ class Quantizer {
     if (std::any_of(origins.begin(), origins.end(),
                     [&](const std::string& name) { return options_.float_nodes.contains(name); }))
       return keep(n, "it was to stay in float32");
+    if (is_held_in_floats(n)) return keep(n, fmt::format("it is held in {}", held_type(n)));
     Weights weights;
     std::string reason =
         is_op(n, "Conv") ? read_conv(n, data->shape(), weights) : read_matrix(n, data->shape(), weights);

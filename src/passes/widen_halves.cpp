@@ -8,6 +8,7 @@
 #include "graph/read.h"
 #include "ops/op_list.h"
 #include "ops/schema.h"
+#include "passes/held_types.h"
 #include "passes/match.h"
 #include "passes/origins.h"
 #include "passes/pass_list.h"
@@ -78,13 +79,7 @@ class Widening {
 
   /// Moving elements needs no width of its own: halves stay what they are unless they are wide already.
   bool would_only_move(const Node& n) const {
-    static constexpr std::string_view kMoves[] = {
-        "Compress",       "Concat",       "DepthToSpace", "Expand",  "Flatten",   "Gather",
-        "GatherElements", "GatherND",     "Identity",     "Reshape", "ScatterND", "Slice",
-        "Split",          "SpaceToDepth", "Squeeze",      "Tile",    "Transpose", "Unsqueeze"};
-    if (!n.domain.empty() || std::find(std::begin(kMoves), std::end(kMoves), n.op_type) == std::end(kMoves))
-      return false;
-    if (string_attribute(n, "reduction", "none") != "none") return false;
+    if (!only_moves(n)) return false;
     return std::none_of(n.inputs().begin(), n.inputs().end(),
                         [&](const Value* v) { return wide_.contains(v); });
   }

@@ -169,6 +169,8 @@ Config CreateConfig::operator()() const {
   config.builder.bf16 = bf16;
   config.builder.int8 = int8;
   config.builder.calibrator = calibrator;
+  config.builder.layer_types = layer_types;
+  config.builder.precision_constraints = precision_constraints;
   if (calibrator != nullptr && !int8)
     log::warning("A calibrator was provided to CreateConfig, but int8 mode was not enabled: it is not used.");
   config.builder.optimization_level = builder_optimization_level;

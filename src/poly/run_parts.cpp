@@ -76,6 +76,8 @@ EngineBuildOptions engine_building(const RunEngine& engine, const RunData& data)
   options.mark_all = engine.mark_all;
   options.outputs = engine.outputs;
   options.exclude_outputs = engine.exclude_outputs;
+  options.output_layer_types = engine.output_layer_types;
+  for (const auto& [name, dtype] : engine.tensor_types) options.io_types.push_back({name, dtype});
   options.load_timing_cache = engine.load_timing_cache;
   options.save_timing_cache = engine.save_timing_cache;
   options.save_tactics = engine.save_tactics;

@@ -88,9 +88,11 @@ std::vector<std::pair<std::string, std::string>> tensorrt_options(const EngineBu
   refuse(!building.load_tactics.empty() || !building.save_tactics.empty() ||
              !config.disabled_tactics.empty() || !config.pinned_tactics.empty(),
          "tactics");
+  refuse(!config.layer_types.empty() || !building.io_types.empty(), "types of single layers and tensors");
   refuse(bool(building.configure) || bool(building.change_config) || !building.change_network.empty(),
          "scripts");
-  refuse(building.mark_all || building.outputs || building.exclude_outputs,
+  refuse(building.mark_all || building.outputs || !building.output_layer_types.empty() ||
+             building.exclude_outputs,
          "outputs of the network: --onnx-outputs marks those of the model");
   refuse(building.profile != 0, "a choice of profiles");
   std::vector<std::pair<std::string, std::string>> options;

@@ -22,6 +22,7 @@
 #include "graph/metadata_text.h"
 #include "ops/infer.h"
 #include "passes/mark_outputs.h"
+#include "passes/tensorrt_layers.h"
 #include "run/tactic_replay.h"
 
 namespace assay {
@@ -250,13 +251,26 @@ class Replayer final : public AlgorithmSelector {
 
 std::shared_ptr<const Model> with_outputs(const std::shared_ptr<const Model>& model,
                                           const EngineBuildOptions& options) {
-  if (!options.mark_all && !options.outputs && !options.exclude_outputs) return model;
+  if (!options.mark_all && !options.outputs && !options.exclude_outputs && options.output_layer_types.empty())
+    return model;
   const std::shared_ptr<Model> changed = clone_model(*model);
   if (options.mark_all)
     mark_all_outputs(*changed);
   else if (options.outputs)
     mark_outputs(*changed, *options.outputs);
+  if (!options.output_layer_types.empty())
+    mark_outputs_by_layer_type(*changed, options.output_layer_types,
+                               /*add=*/options.mark_all || options.outputs.has_value());
   if (options.exclude_outputs) unmark_outputs(*changed, *options.exclude_outputs);
+  infer_shapes(*changed);
+  return changed;
+}
+
+std::shared_ptr<const Model> with_io_types(const Model& model, const EngineBuildOptions& options) {
+  const std::shared_ptr<Model> changed = clone_model(model);
+  std::vector<std::string> unknown;
+  set_io_types(*changed, options.io_types, options.config.skips_unknown_layers ? &unknown : nullptr);
+  for (const std::string& sentence : unknown) log::warning("{}", sentence);
   infer_shapes(*changed);
   return changed;
 }
@@ -307,6 +321,7 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
                                      const EngineBuildOptions& wishes) {
   std::shared_ptr<const Model> model = with_outputs(given, wishes);
   for (const auto& change : wishes.change_network) model = change(*model);
+  if (!wishes.io_types.empty()) model = with_io_types(*model, wishes);
   EngineBuildOptions options = wishes;
   if (options.configure) options.configure(*model, options);
   const Graph& g = *model->graph;
@@ -362,6 +377,7 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
   const std::shared_ptr<Engine> engine = builder.build_engine(model, config);
   line.clear();
   log::finish("Finished engine building in {:.3f} seconds", seconds_since(start));
+  if (!builder.type_summary().empty()) log::info("Types of layers: {}.", builder.type_summary());
   if (log::enabled(log::Severity::kVerbose)) log::verbose("{}", builder.summary());
   if (options.explain)
     log::info("Choices:\n{}", builder.explanation());

@@ -9,6 +9,7 @@
 
 #include "assay/backend.h"
 #include "assay/builder.h"
+#include "passes/io_types.h"
 #include "run/calibration.h"
 #include "run/data_loader.h"
 
@@ -36,6 +37,11 @@ struct EngineBuildOptions {
   /// Outputs of the network other than the model's.
   bool mark_all = false;
   std::optional<std::vector<std::string>> outputs, exclude_outputs;
+  /// The outputs of the layers of these types of TensorRT, too; without `outputs` they alone.
+  std::vector<std::string> output_layer_types;
+  /// Types of the engine's inputs and outputs, in the place of those that the network declares. A name that
+  /// none has is an error, or a warning where config.skips_unknown_layers says so.
+  std::vector<IoType> io_types;
   std::string load_timing_cache, save_timing_cache;  ///< paths; empty: none
   std::string save_tactics, load_tactics;
   std::string save_engine;

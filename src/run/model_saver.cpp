@@ -4,7 +4,9 @@
 
 #include "base/log.h"
 #include "base/python_repr.h"
+#include "graph/clone.h"
 #include "graph/export.h"
+#include "passes/held_types.h"
 
 namespace assay {
 namespace {
@@ -15,7 +17,11 @@ constexpr double kMiB = 1024.0 * 1024.0;
 
 }  // namespace
 
-void save_onnx_model(const Model& model, const ModelSaveOptions& options) {
+void save_onnx_model(const Model& given, const ModelSaveOptions& options) {
+  // What a network script asked of its layers is for the builder, not for the file.
+  std::shared_ptr<Model> plain;
+  if (has_held_types(given)) remove_held_types(*(plain = clone_model(given)));
+  const Model& model = plain != nullptr ? *plain : given;
   log::info("Saving ONNX model to: {}", options.path);
   ExportOptions out;
   out.external_data = options.external_data_path.has_value();

@@ -185,6 +185,19 @@ script::Item item_of(const OptimizationProfile& profile) {
   return script::Item::Dict{{"shapes", std::move(shapes)}, {"values", std::move(values)}};
 }
 
+/// Null where nothing is asked of layers.
+script::Item constraints_item(const BuilderConfig& config) {
+  if (config.layer_types.empty() || config.precision_constraints == PrecisionConstraints::kNone) return {};
+  return std::string(config.precision_constraints == PrecisionConstraints::kObey ? "obey" : "prefer");
+}
+
+void read_constraints(const script::Item& item, BuilderConfig& config) {
+  const script::Item* constraints = item.find("precision_constraints");
+  if (constraints == nullptr || constraints->is_null()) return;
+  config.precision_constraints =
+      constraints->text() == "obey" ? PrecisionConstraints::kObey : PrecisionConstraints::kPrefer;
+}
+
 /// The dictionary of docs/network-scripts.md.
 script::Item item_of(const BuilderConfig& config) {
   script::Item::List profiles;
@@ -193,6 +206,7 @@ script::Item item_of(const BuilderConfig& config) {
   return script::Item::Dict{
       {"version", int64_t{1}},
       {"precisions", script::Item::Dict{{"fp16", config.fp16}, {"bf16", config.bf16}, {"int8", config.int8}}},
+      {"precision_constraints", constraints_item(config)},
       {"profiles", std::move(profiles)},
       {"optimization_level", static_cast<int64_t>(config.optimization_level)},
       {"workspace_limit", is_limited ? script::Item(config.workspace_limit) : script::Item()},
@@ -241,6 +255,7 @@ std::function<void(const Model& network, BuilderConfig& config)> script_config_c
     config.fp16 = item.at("precisions").at("fp16").truth();
     config.bf16 = item.at("precisions").at("bf16").truth();
     config.int8 = item.at("precisions").at("int8").truth();
+    read_constraints(item, config);
     take_calibration(reference, item, config);
     read_limits(item, config);
     config.is_refittable = item.at("is_refittable").truth();
@@ -261,6 +276,7 @@ std::function<void(const Model& network, EngineBuildOptions& options)> script_co
     builder.fp16 = builder.fp16 || precisions.at("fp16").truth();
     builder.bf16 = builder.bf16 || precisions.at("bf16").truth();
     builder.int8 = builder.int8 || precisions.at("int8").truth();
+    read_constraints(config, builder);
     take_calibration(reference, config, builder);
     read_limits(config, builder);
     builder.is_refittable = builder.is_refittable || config.at("is_refittable").truth();

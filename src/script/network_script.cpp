@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
 #include "assay/error.h"
 #include "assay/io.h"
 #include "base/nameless_file.h"
 #include "graph/clone.h"
+#include "passes/held_types.h"
 #include "script/python_function.h"
 #include "script/temporary_model.h"
 
@@ -23,6 +28,34 @@ void require_python(const Reference& reference) {
 /// As another process of the user can open it.
 std::string path_of(const NamelessFile& file) { return fmt::format("/proc/{}/fd/{}", ::getpid(), file.fd()); }
 
+/// Writes what the script asks of its layers to their nodes, in the place of what is there.
+void hold_layers(Model& model, const Item& settings) {
+  remove_held_types(model);
+  std::unordered_map<std::string_view, Node*> nodes;
+  for (const auto& n : model.graph->nodes()) {
+    if (!n->name.empty()) nodes.emplace(n->name, n.get());
+    for (const Value* v : n->outputs())
+      if (v != nullptr && n->name.empty()) nodes.emplace(v->name(), n.get());
+  }
+  if (const Item* layers = settings.find("layer_precisions"))
+    for (const auto& [layer, wish] : layers->dict())
+      for (const Item& name : wish.at("nodes").list())
+        if (const auto it = nodes.find(name.text()); it != nodes.end())
+          set_held_type(*it->second, wish.at("dtype").text());
+  const Item* outputs = settings.find("output_types");
+  if (outputs == nullptr) return;
+  for (const auto& [tensor, dtype] : outputs->dict()) {
+    const Value* v = model.graph->find_value(tensor);
+    if (v == nullptr || v->producer() == nullptr) continue;
+    Node& n = *v->producer();
+    std::vector<std::string> types = held_outputs(n);
+    types.resize(n.outputs().size(), "-");
+    const auto at = std::find(n.outputs().begin(), n.outputs().end(), v) - n.outputs().begin();
+    types[static_cast<size_t>(at)] = dtype.text();
+    set_held_outputs(n, types);
+  }
+}
+
 /// Reads what the script has written. Weights stay mapped when the file goes.
 RecordedNetwork recorded(const Reference& reference, const NamelessFile& file, const Item& answer) {
   RecordedNetwork network;
@@ -32,6 +65,7 @@ RecordedNetwork recorded(const Reference& reference, const NamelessFile& file, c
         return load_model(path_of(file), {.external_data_dir = answer.at("external_data_dir").text()});
       });
   network.model->path.clear();
+  hold_layers(*network.model, answer.at("settings"));
   if (const Item* unused = answer.at("settings").find("unused"))
     for (const Item& sentence : unused->list()) network.unused.push_back(sentence.text());
   return network;

@@ -118,7 +118,7 @@ class BenchTest(unittest.TestCase):
         self.check_summary(self.passes("house.plan --shapes x:0:[2,1,28,28] --warm-up 0 --duration 0 --iterations 3", "assay"))
 
     def test_c2_flags_without_effect_say_so_in_one_line_each(self):
-        flags = {"--int4": "no products of such numbers", "--layerPrecisions=a:fp16": "layer by layer",
+        flags = {"--int4": "no products of such numbers",
                  "--noTF32": "no TF32", "--sparsity=enable": "no kernels for sparse weights", "--device=0": "runs on the CPU",
                  "--noDataTransfers": "nothing is transferred", "--safe": "one mode only", "--threads": "thread of its own",
                  "--separateProfileRun": "runs of their own"}

@@ -34,7 +34,6 @@ USAGE = [
 ]
 
 REFUSED = [
-    ("run identity.onnx --ref --layer-precisions a:fp16", 1, ERR, "[!] --layer-precisions is not available yet: the engine of this build has no types layer by layer. Cast nodes in the model say them."),
     ("run identity.onnx --pluginref", 1, ERR, "[!] --pluginref is not available yet: the plugin reference runner is replaced by --ref, which knows every operator of this build."),
     ("run identity.onnx --ref --gen-script x.h", 1, ERR, "[!] --gen-script: the name x.h does not say what to write. End it with .cpp, .cc or .cxx for a C++ program, with .py for a Python script; - writes that to standard output."),
     ("run identity.onnx --ref --gen-script", 2, ERR, "assay run: error: argument --gen/--gen-script: expected one argument"),

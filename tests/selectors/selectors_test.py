@@ -53,6 +53,12 @@ CASES = [
     ("run m.onnxtxt --trt --trt-exclude-outputs op:Add", ["{soft [dtype=float32, shape=(2,)]}"]),
     ("convert m.onnxtxt -o o.plan --onnx-outputs h* --onnx-exclude-outputs h0 --save-onnx o.onnxtxt", ["=> (float[2] h1)"]),
     ("convert m.onnxtxt -o o.plan --trt-outputs h* --trt-exclude-outputs h0", ["Saving engine to o.plan"]),
+    ("run m.onnxtxt --trt --fp16 --layer-precisions op:Add:float32 add1:float16 --layer-output-types re:r.*:fp32 neg:fp16",
+     ["Types of layers: 1 in float16 of"]),
+    ("convert m.onnxtxt -o o.plan --fp16 --layer-precisions a*:float16 choice::then_branch::t_neg:fp32 --layer-output-types soft:fp16",
+     ["Types of layers: 2 in float16 of"]),
+    ("bench --onnx m.onnxtxt --skip-inference --fp16 --layer-precisions a*:float32,add0:fp16 --layer-output-types soft:fp16",
+     ["Types of layers: 1 in float16 of"]),
     ("run m.onnxtxt --ref --onnx-exclude-outputs h0", ["[W] 'h0' is not an output of the model, so there is nothing to leave out."]),
     ("run m.onnxtxt --ref --engine --atol out*:7 soft:8", ["[abs=7, rel=1e-05]", "[abs=8, rel=1e-05]", "!abs=1e-05"]),
     ("run m.onnxtxt --ref --engine --rtol re:out[0-9]:7 op:Softmax:8", ["rel=7]", "rel=8]", "!rel=1e-05]"]),
@@ -101,6 +107,7 @@ ERRORS = [
     ("run m.onnxtxt --ref --onnx-outputs re:(", "[!] 're:(' is not a regular expression: missing ): ( [in $DIR/m.onnxtxt]"),
     ("run m.onnxtxt --ref --atol op:Ad:1", "[!] Tensor: op:Ad does not exist in the model [in --atol]. Did you mean 'op:Add'?"),
     ("run m.onnxtxt --ref --rtol op:Relu:1", "[!] no node of op:Relu computes an output of the model [in --rtol]"),
+    ("run m.onnxtxt --trt --layer-precisions add2:fp32", "[!] Node: add2 does not exist in the model [in $DIR/m.onnxtxt]. Did you mean 'add0', 'add1'?"),
     ("run m.onnxtxt --ref --atol re:(:1", "[!] 're:(' is not a regular expression: missing ): ("),
     ("run --load-outputs o.json --atol op:Relu:1", "[!] --atol: op:Relu names outputs by the nodes of a model, and none is given."),
     ("check lint open.onnxtxt --no-onnxrt --input-shapes x2:[3]", "[!] the model has no input 'x2'; its inputs are 'x0', 'x1'. Did you mean 'x0', 'x1'?"),
@@ -187,7 +194,7 @@ def main():
     options = listed_options(assay)
     if options != documented_options(document):
         failures.append(f"the documents and --help differ in {sorted(options ^ documented_options(document))}")
-    tested = {(" ".join(c.split()[:1 if c.startswith(("run", "convert")) else 2]), w) for c, _ in CASES + ERRORS for w in c.split() if w[:2] == "--"}
+    tested = {(" ".join(c.split()[:1 if c.startswith(("run", "convert", "bench")) else 2]), w) for c, _ in CASES + ERRORS for w in c.split() if w[:2] == "--"}
     # Options that several commands share are read in one place.
     shared = {(c, o) for c, o in options if o == "--val-range" or c.startswith("plugin")}
     if untested := options - tested - shared:

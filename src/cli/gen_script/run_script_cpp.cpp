@@ -236,6 +236,36 @@ const char* algorithm_cpp(CalibrationAlgorithm algorithm) {
   return nullptr;
 }
 
+std::string cpp_dtype(DType t) {
+  std::string name(dtype_name(t));
+  for (const auto& [begin, capital] :
+       {std::pair("float", "Float"), std::pair("bfloat", "BFloat"), std::pair("uint", "UInt"),
+        std::pair("int", "Int"), std::pair("bool", "Bool")})
+    if (name.starts_with(begin)) {
+      name.replace(0, std::string_view(begin).size(), capital);
+      break;
+    }
+  return "DType::k" + name;
+}
+
+void describe_layer_types(const BuilderConfig& c, Statements& s) {
+  if (c.layer_types.empty()) return;
+  if (c.precision_constraints != PrecisionConstraints::kObey)
+    s.set("engine.config.precision_constraints", c.precision_constraints == PrecisionConstraints::kNone
+                                                     ? "PrecisionConstraints::kNone"
+                                                     : "PrecisionConstraints::kPrefer");
+  s.set_true("engine.config.skips_unknown_layers", c.skips_unknown_layers);
+  for (const LayerTypes& wish : c.layer_types) {
+    std::string outputs;
+    for (const DType t : wish.outputs) outputs += (outputs.empty() ? "" : ", ") + cpp_dtype(t);
+    s.add(wish.outputs.empty()
+              ? fmt::format("run.engine.config.layer_types.push_back({{.layers = {}, .precision = {}}})",
+                            cpp_string(wish.layers), cpp_dtype(wish.precision))
+              : fmt::format("run.engine.config.layer_types.push_back({{.layers = {}, .outputs = {{{}}}}})",
+                            cpp_string(wish.layers), outputs));
+  }
+}
+
 void describe_engine(const RunLine& line, Statements& s) {
   const EngineBuildOptions& b = line.building;
   const BuilderConfig& c = b.config;
@@ -260,6 +290,7 @@ void describe_engine(const RunLine& line, Statements& s) {
   s.set_texts("engine.config.disabled_tactics", c.disabled_tactics);
   for (const auto& [node, tactic] : c.pinned_tactics)
     s.add(fmt::format("run.engine.config.pinned_tactics[{}] = {}", cpp_string(node), cpp_string(tactic)));
+  describe_layer_types(c, s);
   s.set_texts("engine.config.disabled_passes", c.disabled_passes);
   if (c.max_edits != otherwise.max_edits) s.set("engine.config.max_edits", cpp_integer(c.max_edits));
   s.set_true("engine.config.verify_passes", c.verify_passes);
@@ -275,6 +306,10 @@ void describe_engine(const RunLine& line, Statements& s) {
   s.set_true("engine.mark_all", b.mark_all);
   s.set_texts("engine.outputs", b.outputs);
   s.set_texts("engine.exclude_outputs", b.exclude_outputs);
+  s.set_texts("engine.output_layer_types", b.output_layer_types);
+  for (const IoType& t : b.io_types)
+    s.add(
+        fmt::format("run.engine.tensor_types.emplace_back({}, {})", cpp_string(t.name), cpp_dtype(t.dtype)));
   s.set_text("engine.load_timing_cache", b.load_timing_cache);
   s.set_text("engine.save_timing_cache", b.save_timing_cache);
   s.set_text("engine.load_tactics", b.load_tactics);

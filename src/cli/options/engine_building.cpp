@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "cli/options/layer_types.h"
 #include "cli/values.h"
 #include "engine/tactics/tactic_set.h"
 #include "run/script_parts.h"
@@ -20,7 +21,6 @@ struct Idle {
 /// Upstream's options that have nothing to act on in this engine, and why.
 constexpr Idle kIdle[] = {
     {"--tf32", Arity::kNone, "a CPU has no TensorFloat-32: float32 is computed in float32"},
-    {"--strongly-typed", Arity::kNone, "without --fp16 and --bf16 types are always those of the model"},
     {"--fp8", Arity::kNone,
      "the engine has no products of 8-bit floats: such values are computed in float32"},
     {"--sparse-weights", Arity::kNone,
@@ -84,6 +84,9 @@ std::vector<Option> config_options() {
                "--calibration-cache, or are found by running the network on the data that the data loader's "
                "options "
                "describe. A network with QuantizeLinear and DequantizeLinear needs neither.",
+       .arity = Arity::kNone},
+      {.names = {"--strongly-typed"},
+       .help = "All types are those of the network: nothing is computed in others.",
        .arity = Arity::kNone},
       {.names = {"--calibration-cache"},
        .help = "Scales for --int8, in TensorRT's format: read if the file is there, else written.",
@@ -154,6 +157,7 @@ std::vector<Option> config_options() {
        .arity = Arity::kNone},
   };
   all.insert(all.end(), std::begin(options), std::end(options));
+  for (Option& o : layer_type_options(false)) all.push_back(std::move(o));
   for (const Idle& idle : kIdle) all.push_back(idle_option(idle));
   return all;
 }
@@ -266,6 +270,21 @@ void add_engine_building_options(ArgParser& parser, bool runs) {
        .arity = Arity::kAtLeastOne,
        .metavar = "NAME",
        .names_what = Names::kTensors},
+      {.names = {"--tensor-dtypes", "--tensor-datatypes"},
+       .help = "Types of the engine's inputs and outputs in the place of those that the model declares, as "
+               "x:float16; a "
+               "pattern means those with floating-point numbers.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "NAME:TYPE"},
+      {.names = {"--all-tensor-dtypes", "--all-tensor-datatypes"},
+       .help = "One type for all inputs and outputs with floating-point numbers.",
+       .metavar = "TYPE"},
+      {.names = {"--trt-outputs-by-type"},
+       .help = "The outputs of all layers of these types of TensorRT, as CONVOLUTION, beside those of "
+               "--trt-outputs. "
+               "Each node of the model counts as the layer that TensorRT's parser makes of it.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "LAYER_TYPE"},
       {.names = {"--trt-network-func-name"},
        .help = "Deprecated, name it behind the file: the function of a network script.",
        .metavar = "NAME"},
@@ -310,7 +329,7 @@ std::vector<std::string> builder_option_names() {
   return names;
 }
 
-EngineBuildOptions read_engine_building_options(const ParsedArgs& args,
+EngineBuildOptions read_engine_building_options(const ParsedArgs& args, bool as_upstream,
                                                 std::vector<InputShape> input_shapes) {
   for (const Idle& idle : kIdle)
     if (args.has(idle.name)) log::warning("{} has no effect: {}.", idle.name, idle.reason);
@@ -337,6 +356,8 @@ EngineBuildOptions read_engine_building_options(const ParsedArgs& args,
   config.fp16 = args.has("--fp16");
   config.bf16 = args.has("--bf16");
   config.int8 = args.has("--int8");
+  read_layer_types(args, as_upstream, /*as_bench=*/false, config);
+  apply_strong_types(args, "--strongly-typed", as_upstream, config);
   options.calibration = read_calibration(args);
   config.is_refittable = args.has("--refittable");
   config.strips_weights = args.has("--strip-plan");
@@ -364,6 +385,8 @@ EngineBuildOptions read_engine_building_options(const ParsedArgs& args,
   options.mark_all = means_all_tensors(options.outputs);
   if (options.mark_all) options.outputs.reset();
   options.exclude_outputs = args.list("--trt-exclude-outputs");
+  options.io_types = read_io_types(args);
+  options.output_layer_types = args.list("--trt-outputs-by-type").value_or(std::vector<std::string>());
   if (args.declares("--save-engine")) {
     options.save_engine = args.text("--save-engine").value_or("");
     if (const auto profile = args.integer("--optimization-profile"))

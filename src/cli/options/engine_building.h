@@ -19,6 +19,7 @@ void add_engine_building_options(ArgParser& parser, bool runs);
 std::vector<std::string> builder_option_names();
 /// Says in a line each which of the given options do nothing on a CPU. `input_shapes` are those of
 /// --input-shapes.
-EngineBuildOptions read_engine_building_options(const ParsedArgs& args, std::vector<InputShape> input_shapes);
+EngineBuildOptions read_engine_building_options(const ParsedArgs& args, bool as_upstream,
+                                                std::vector<InputShape> input_shapes);
 
 }  // namespace assay::cli

@@ -44,13 +44,6 @@ constexpr Unavailable kTensorFlowSettings[] = {
 
 constexpr Unavailable kPluginReference[] = {{"--pluginref", kNone}};
 
-constexpr Unavailable kPrecision[] = {
-    {"--precision-constraints", kOne},
-    {"--layer-precisions", kMany},
-    {"--tensor-dtypes --tensor-datatypes", kMany},
-    {"--all-tensor-dtypes --all-tensor-datatypes", kOne},
-};
-
 constexpr Unavailable kDebugTensors[] = {{"--mark-debug", kMany},
                                          {"--mark-unfused-tensors-as-debug-tensors", kNone}};
 
@@ -88,7 +81,6 @@ constexpr Unavailable kFormats[] = {{"--tensor-formats", kMany},
                                     {"--all-tensor-formats", kMany},
                                     {"--direct-io", kNone},
                                     {"--engine-capability", kOne}};
-constexpr Unavailable kLayerTypes[] = {{"--trt-outputs-by-type", kMany}};
 
 struct Reason {
   std::span<const Unavailable> options;
@@ -101,24 +93,18 @@ constexpr Reason kReasons[] = {
      "docs/runners.md)."},
     {kPluginReference,
      "the plugin reference runner is replaced by --ref, which knows every operator of this build."},
-    {kPrecision, "the engine of this build has no types layer by layer. Cast nodes in the model say them."},
     {kDebugTensors, "the engine of this build has no debug tensors. Use --trt-outputs to see inner tensors."},
     {kPlugins, "this build cannot load TensorRT plugins or parser settings."},
     {kWindows,
      "this build opens no windows. Save the pictures with --save-heatmaps or --save-error-metrics-plot."},
     {kFormats, "inputs and outputs of the engine keep the types that the model declares, row-major."},
-    {kLayerTypes,
-     "the layers of TensorRT are not those of this build. Name operators: --trt-outputs op:OPERATOR."},
 };
 
 constexpr Reason kConvertReasons[] = {
     {kTensorFlow, "this build reads ONNX models only. Convert the model to ONNX first."},
-    {kPrecision, "the engine of this build has no types layer by layer. Cast nodes in the model say them."},
     {kDebugTensors, "the engine of this build has no debug tensors. Use --trt-outputs to see inner tensors."},
     {kPlugins, "this build cannot load TensorRT plugins or parser settings."},
     {kFormats, "inputs and outputs of the engine keep the types that the model declares, row-major."},
-    {kLayerTypes,
-     "the layers of TensorRT are not those of this build. Name operators: --trt-outputs op:OPERATOR."},
 };
 
 constexpr Reason kInspectReasons[] = {

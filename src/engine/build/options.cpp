@@ -36,8 +36,9 @@ class OptionMaker::MadeProblem final : public Problem {
   OptionMaker& maker_;
 };
 
-OptionMaker::OptionMaker(const Model& model, const TacticConfig& config, const TacticRules& rules)
-    : model_(model), config_(config), rules_(rules) {}
+OptionMaker::OptionMaker(const Model& model, const TacticConfig& config, const TacticRules& rules,
+                         const TypeHolds* holds)
+    : model_(model), config_(config), rules_(rules), holds_(holds) {}
 
 const Shape* OptionMaker::shape_of(const Value* v) {
   if (v == nullptr || !v->type.is_tensor()) return nullptr;
@@ -76,7 +77,8 @@ std::string OptionMaker::refuse_unknown(const Candidate& c, const TacticDef& tac
 }
 
 /// Why rules leave an option out; empty: they do not.
-std::string OptionMaker::excluded(const Option& option, const std::vector<std::string>& pins) const {
+std::string OptionMaker::excluded(const Region& region, const Option& option,
+                                  const std::vector<std::string>& pins) const {
   const std::string name = option.name();
   const auto is_named = [&](const std::string& given) {
     return given == option.tactic->name || given == name;
@@ -90,6 +92,7 @@ std::string OptionMaker::excluded(const Option& option, const std::vector<std::s
                        option.candidate.step.scratch_bytes, rules_.most_scratch);
   if (!pins.empty() && !std::all_of(pins.begin(), pins.end(), is_named))
     return fmt::format("{} is pinned", pins.front());
+  if (holds_ != nullptr) return holds_->refusal(region, option.candidate);
   return {};
 }
 
@@ -126,7 +129,7 @@ RegionOptions OptionMaker::options_of(const Region& region, std::string_view nam
       std::string refusal = refuse_unknown(c, *tactic);
       Option option{.tactic = tactic, .candidate = std::move(c)};
       if (!name.empty() && option.name() != name) continue;
-      if (refusal.empty()) refusal = excluded(option, pins);
+      if (refusal.empty()) refusal = excluded(region, option, pins);
       option.is_preferred =
           !wishes.empty() &&
           std::all_of(wishes.begin(), wishes.end(), [&](const std::string& w) { return w == option.name(); });

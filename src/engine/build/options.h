@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/build/type_holds.h"
 #include "engine/tactics/tactic_set.h"
 
 namespace assay::engine {
@@ -62,8 +63,11 @@ struct RegionOptions {
 /// Asks tactics. Shapes are looked up once for each value.
 class OptionMaker {
  public:
-  /// All three must outlive it.
-  OptionMaker(const Model& model, const TacticConfig& config, const TacticRules& rules);
+  /// All must outlive it. `holds`: the types that nodes are held in; null: none is.
+  OptionMaker(const Model& model, const TacticConfig& config, const TacticRules& rules,
+              const TypeHolds* holds = nullptr);
+
+  const TypeHolds* holds() const { return holds_; }
 
   RegionOptions options_of(const Region& region);
   /// Only those of this name (Option::name); other tactics are not asked.
@@ -76,11 +80,13 @@ class OptionMaker {
  private:
   class MadeProblem;
   std::string refuse_unknown(const Candidate& c, const TacticDef& tactic);
-  std::string excluded(const Option& option, const std::vector<std::string>& pins) const;
+  std::string excluded(const Region& region, const Option& option,
+                       const std::vector<std::string>& pins) const;
 
   const Model& model_;
   const TacticConfig& config_;
   const TacticRules& rules_;
+  const TypeHolds* holds_;
   std::unordered_map<const Value*, std::optional<Shape>> shapes_;
   std::unordered_map<const Value*, const QuantizedConstant*> quantized_;
 };

@@ -85,13 +85,35 @@ PlanBuilder::PlanBuilder(const Model& model, BuildConfig config)
   if (config_.precisions != Precisions()) config_.tactics.most_lowered = NumericsClass::kLowered;
   if (config_.constants == nullptr) config_.constants = std::make_shared<ConstantCache>();
   infer_shapes(*canonical_);
+  if (!config_.types.empty()) hold_types();
   run_passes(*canonical_, passes_of(config_.passes).stage(PassStage::kLowering));
+  if (!config_.types.empty()) {
+    // Functions and operators on integers have become other nodes.
+    mark_held(*canonical_, config_.types);
+    round_stored_tensors(*canonical_, config_.types);
+  }
   if (config_.quantization != nullptr && raise_opset(*canonical_, kQuantizedOpset)) infer_shapes(*canonical_);
   quantized_ = find_quantized_constants(*canonical_->graph);
   if (config_.optimize) run_stage(*canonical_, PassStage::kCanonical);
   if (config_.quantization != nullptr) quantize_network();
   for (const auto& v : canonical_->graph->values())
     if (v->tensor().defined() && !v->tensor().is_container()) findings_->addresses.insert(v->tensor().data());
+}
+
+void PlanBuilder::hold_types() {
+  take_unmet(take_out_impossible(*canonical_, config_.precisions, config_.types));
+  mark_held(*canonical_, config_.types);
+  if (raise_opset(*canonical_, opset_for(config_.types))) infer_shapes(*canonical_);
+}
+
+void PlanBuilder::take_unmet(std::vector<UnmetWish> unmet) {
+  if (config_.types.constraints == PrecisionConstraints::kObey) refuse_unmet(unmet);
+  for (UnmetWish& u : unmet) {
+    const bool is_known = std::any_of(unmet_.begin(), unmet_.end(), [&](const UnmetWish& known) {
+      return known.name == u.name && known.is_tensor == u.is_tensor;
+    });
+    if (!is_known) unmet_.push_back(std::move(u));
+  }
 }
 
 void PlanBuilder::quantize_network() {
@@ -103,6 +125,7 @@ void PlanBuilder::quantize_network() {
 void PlanBuilder::configure(BuildConfig config) {
   if (config.precisions != Precisions()) config.tactics.most_lowered = NumericsClass::kLowered;
   config.constants = config_.constants;
+  config.types = std::move(config_.types);  // without what cannot be followed
   config_ = std::move(config);
 }
 
@@ -265,7 +288,11 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model, Trail& trail) {
     OptionMaker maker(model, tactics, config_.tactics);
     dissolve_regions(model, [&](const Node& n) { return maker.options_of(node_region(n)).options.empty(); });
   }
-  OptionMaker maker(model, tactics, config_.tactics);
+  std::optional<TypeHolds> holds;
+  if (!config_.types.empty()) holds.emplace(config_.types);
+  OptionMaker maker(model, tactics, config_.tactics, holds ? &*holds : nullptr);
+  if (holds)
+    take_unmet(holds->prepare(model, maker, config_.quantization != nullptr ? &quantize_report_ : nullptr));
   EstimatedCosts estimated;
   std::optional<MeasuredCosts> measured;
   if (config_.timing_cache != nullptr && config_.has_data)
@@ -296,6 +323,7 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model, Trail& trail) {
   else
     chosen.choices = select(model, maker, estimated, hooks);
   std::vector<Choice>& choices = chosen.choices;
+  say_why(choices, holds ? &*holds : nullptr);
   reports_.clear();
   if (config_.reports) report(choices);
   LoweredPlan lowered = lower_choices(model, maker, choices, config_.threads, *config_.constants,
@@ -324,6 +352,7 @@ void PlanBuilder::plan_bodies(Plan& plan) {
         if (waits_for_shapes(*body)) continue;
         network.plan = body;
         reports_.insert(reports_.end(), builder.reports_.begin(), builder.reports_.end());
+        take_unmet(builder.unmet_);
       } catch (const Error& e) {
         // A branch that is wrong for these shapes may be one that is not taken: it fails when it is.
         if (e.code() != ErrorCode::kInvalidModel) throw;
@@ -335,6 +364,33 @@ void PlanBuilder::plan_bodies(Plan& plan) {
 bool waits_for_shapes(const Plan& plan) {
   return std::any_of(plan.steps.begin(), plan.steps.end(),
                      [](const Step& s) { return s.tactic == tactic_network::def.name; });
+}
+
+void PlanBuilder::say_why(std::span<Choice> choices, const TypeHolds* holds) const {
+  if (config_.precisions == Precisions() && quantized_.empty() && holds == nullptr) return;
+  for (Choice& c : choices) {
+    if (!c.option().candidate.views.empty()) continue;
+    const DType type = computed_type(c.region, c.option().candidate, holds);
+    const bool is_held =
+        holds != nullptr && std::any_of(c.region.nodes.begin(), c.region.nodes.end(),
+                                        [&](const Node* n) { return holds->held(*n) == type; });
+    if (is_held)
+      c.why = fmt::format("held in {}", dtype_name(type));
+    else if (type == DType::kFloat32)
+      c.why = why_float32(c);
+  }
+}
+
+/// Of a region that nothing holds.
+std::string PlanBuilder::why_float32(const Choice& c) const {
+  const auto& options = c.options.options;
+  if (std::any_of(options.begin(), options.end(),
+                  [](const Option& o) { return o.candidate.arithmetic != DType::kUndefined; }))
+    return "faster than narrower types";
+  if (config_.quantization != nullptr && is_main_operator(*c.region.main))
+    if (std::string reason = quantization_reason(*c.region.main, quantize_report_); !reason.empty())
+      return "not in 8 bits: " + reason;
+  return "no algorithm in a narrower type";
 }
 
 void PlanBuilder::report(std::span<const Choice> choices) {

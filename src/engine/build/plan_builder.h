@@ -32,6 +32,7 @@ struct BuildConfig {
   PassOptions passes;
   TacticRules tactics;
   Precisions precisions;
+  TypeRules types;
   /// By what scales the network is quantized; null: it is not. Networks inside it are not in any case.
   std::shared_ptr<const QuantizeOptions> quantization;
   /// Takes options away from a region's; their times are known. Null: none are.
@@ -110,6 +111,8 @@ class PlanBuilder {
   const BuildConfig& config() const { return config_; }
   /// What became of the network's products by config().quantization.
   const QuantizeReport& quantize_report() const { return quantize_report_; }
+  /// Wishes of config().types that were not followed so far: where they are no error.
+  const std::vector<UnmetWish>& unmet() const { return unmet_; }
   /// The network after the passes that no shapes are needed for: ONNX still.
   const Model& canonical() const { return *canonical_; }
 
@@ -123,6 +126,9 @@ class PlanBuilder {
     bool waits = false;  ///< the plan waits for shapes
   };
 
+  void hold_types();
+  /// Throws Error that names them where wishes must be followed.
+  void take_unmet(std::vector<UnmetWish> unmet);
   void quantize_network();
   std::vector<PassReport> run_stage(Model& model, PassStage stage) const;
   void note_passes(const std::vector<PassReport>& reports) const;
@@ -135,6 +141,9 @@ class PlanBuilder {
   std::shared_ptr<const Plan> plan_of(Model& model, Trail& trail);
   void plan_bodies(Plan& plan);
   void report(std::span<const Choice> choices);
+  /// Of what computes in float32 where other types are allowed.
+  void say_why(std::span<Choice> choices, const TypeHolds* holds) const;
+  std::string why_float32(const Choice& c) const;
   BuildConfig config_inside() const;
 
   BuildConfig config_;
@@ -145,6 +154,7 @@ class PlanBuilder {
   QuantizeReport quantize_report_;
   std::vector<RegionReport> reports_;
   mutable std::vector<PassReport> pass_reports_;
+  std::vector<UnmetWish> unmet_;
 };
 
 /// True for a plan with parts that are made ready when their shapes are known: in its run.

@@ -185,6 +185,7 @@ class Selection {
           Candidate& c = options[p][r].options[o].candidate;
           Candidate named;
           named.variant = std::move(c.variant);
+          named.arithmetic = c.arithmetic;
           c = std::move(named);
         }
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "engine/build/choice_memory.h"
@@ -34,6 +35,8 @@ struct Choice {
   Region region;
   RegionOptions options;
   size_t chosen = 0;
+  /// See Step::why.
+  std::string why = {};
 
   const Option& option() const { return options.options[chosen]; }
 };

@@ -6,6 +6,7 @@
 #include "base/resident_memory.h"
 #include "engine/objects/calibrate.h"
 #include "engine/objects/state.h"
+#include "engine/objects/type_wishes.h"
 
 namespace assay {
 namespace {
@@ -124,7 +125,8 @@ engine::SavedRules rules_of(const BuilderConfig& config,
                            .disabled_tactics = config.disabled_tactics,
                            .pinned = {},
                            .most_scratch = config.workspace_limit,
-                           .quantization = std::move(quantization)};
+                           .quantization = std::move(quantization),
+                           .types = {}};
   for (const auto& [node, tactic] : config.pinned_tactics) rules.pinned.push_back({node, tactic});
   return rules;
 }
@@ -210,6 +212,9 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
       std::any_of(g.inputs.begin(), g.inputs.end(), [](const Value* v) { return has_open_extents(v->type); });
   if (is_open && config.profiles.empty()) check_profile(g, {}, 0);  // says which input
 
+  const auto warn = [&](const std::string& sentence) { runtime_->warn(sentence); };
+  engine::TypeRules types = type_rules_of(*network, config, warn);
+
   engine::SavedEngine saved;
   saved.name = g.name;
   saved.environment = plan_environment();
@@ -223,9 +228,10 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
                                    .calibrator = config.calibrator.get(),
                                    .profiles = config.profiles,
                                    .pool = runtime_->pool,
-                                   .warn = [&](const std::string& sentence) { runtime_->warn(sentence); },
+                                   .warn = warn,
                                    .on_progress = config.on_progress};
   saved.rules = rules_of(config, config.int8 ? quantization_for(calibration, config.float_nodes) : nullptr);
+  saved.rules.types = std::move(types);
   saved.is_refittable = config.is_refittable || config.strips_weights;
   saved.is_stripped = config.strips_weights;
 
@@ -271,6 +277,12 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   if (needs_network) saved.model = network;
   explanation_ = engine::reports_text(reports);
   summary_ = passes_text(builder->pass_reports()) + summary_;
+  for (const engine::UnmetWish& u : builder->unmet())
+    runtime_->warn(fmt::format("a wish for types is not followed: {}", u.str()));
+  type_summary_.clear();
+  const bool is_mixed = config.fp16 || config.bf16 || config.int8 || !saved.rules.types.empty();
+  if (is_mixed && saved.plans.front().plan != nullptr)
+    type_summary_ = type_summary_of(*saved.plans.front().plan);
   for (const QuantizeReport::Kept& k : builder->quantize_report().kept)
     explanation_ += fmt::format("not in 8 bits: {}: {}\n", k.node, k.reason);
   if (!stays) builder.reset();

@@ -10,6 +10,7 @@
 #include "graph/clone.h"
 #include "graph/read.h"
 #include "ops/infer.h"
+#include "passes/held_types.h"
 #include "passes/pass_manager.h"
 #include "passes/pass_set.h"
 
@@ -182,6 +183,7 @@ void report_quantization(const QuantizeReport& report, const CalibrationJob& job
 
 CalibrationTable calibrate(const CalibrationJob& job) {
   const std::shared_ptr<Model> model = with_all_outputs(*job.network);
+  remove_held_types(*model);
   const Graph& g = *model->graph;
   require(!g.outputs.empty(), ErrorCode::kInvalidArgument,
           "there is nothing to calibrate: no node of the network computes float32 numbers");

@@ -37,9 +37,15 @@ void write_layer(JsonWriter& json, const engine::Plan& plan, const engine::Step&
   write_values(json, plan, step.inputs);
   json.key("Outputs");
   write_values(json, plan, step.outputs);
-  json.key("TacticName").value(engine::tactic_text(step)).key("Metadata").begin_array();
+  json.key("TacticName").value(engine::tactic_text(step));
+  json.key("Precision").value(engine::computes_text(step)).key("Metadata").begin_array();
   for (const std::string& origin : step.origins) json.value(origin);
   json.end_array().end_object();
+}
+
+std::string computing(const engine::Step& step) {
+  const std::string text = engine::computes_text(step);
+  return text.empty() ? text : " in " + text;
 }
 
 std::string values_text(const engine::Plan& plan, const std::vector<int32_t>& ids) {
@@ -67,8 +73,8 @@ std::string EngineInspector::layer_information(size_t layer, Format format) cons
   const engine::Plan& plan = *shown_plan(*engine_);
   const engine::Step& step = plan.steps[layer];
   if (format == Format::kOneLine)
-    return fmt::format("{} ({}): {} -> {}", engine::step_name(step), engine::tactic_text(step),
-                       values_text(plan, step.inputs), values_text(plan, step.outputs));
+    return fmt::format("{} ({}{}): {} -> {}", engine::step_name(step), engine::tactic_text(step),
+                       computing(step), values_text(plan, step.inputs), values_text(plan, step.outputs));
   std::string text;
   JsonWriter json([&](std::string_view piece) { text += piece; });
   write_layer(json, plan, step);

@@ -69,6 +69,7 @@ void apply(const engine::SavedRules& rules, engine::BuildConfig& config) {
     config.tactics.pinned.insert_or_assign(p.origin, p.candidate);
   config.tactics.most_scratch = rules.most_scratch;
   config.quantization = rules.quantization;
+  config.types = rules.types;
 }
 
 std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runtime,

@@ -43,6 +43,12 @@ std::string step_name(const Step& step) {
   return name.empty() ? step.tactic : name;
 }
 
+std::string computes_text(const Step& step) {
+  if (step.computes == DType::kUndefined) return {};
+  const std::string type(dtype_name(step.computes));
+  return step.why.empty() ? type : fmt::format("{} ({})", type, step.why);
+}
+
 std::string tactic_text(const Step& step) {
   return step.variant.empty() ? step.tactic : step.tactic + ":" + step.variant;
 }

@@ -118,6 +118,11 @@ struct Step {
   };
   std::vector<Placement> placements;
   std::vector<std::string> origins;  ///< names of the ONNX nodes that it stands for
+  /// What it computes in: the type of the factors of its products, else of its numbers; kUndefined: it
+  /// only brings numbers from one layout or type into another.
+  DType computes = DType::kUndefined;
+  /// Why that type, where others were allowed: "held in float32".
+  std::string why;
   std::vector<Refusal> refusals;
   /// Of the plan's networks: the node that the plain evaluation runs; bodies of control flow; what waits for
   /// shapes.
@@ -130,6 +135,9 @@ struct Plan;
 std::string step_name(const Step& step);
 /// "dnnl_conv:blocked8".
 std::string tactic_text(const Step& step);
+/// "float16", or "float32 (held in float32)" with the reason; empty for what only moves numbers between
+/// formats.
+std::string computes_text(const Step& step);
 
 /// Nodes that a step carries along. One of both is there, or both.
 struct PlanNetwork {

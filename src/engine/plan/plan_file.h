@@ -17,6 +17,7 @@
 #include "assay/graph.h"
 #include "assay/optimization_profile.h"
 #include "engine/plan/plan.h"
+#include "engine/plan/type_rules.h"
 #include "passes/quantize.h"
 
 namespace assay::engine {
@@ -48,6 +49,7 @@ struct SavedRules {
   int64_t most_scratch = std::numeric_limits<int64_t>::max();
   /// By which scales the network is quantized; null: it is not.
   std::shared_ptr<const QuantizeOptions> quantization;
+  TypeRules types;
 };
 
 /// What a plan file holds.

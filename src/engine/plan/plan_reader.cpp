@@ -105,7 +105,24 @@ class Reader {
             .disabled_tactics = texts(r.disabled_tactics()),
             .pinned = preferences(r.pinned()),
             .most_scratch = r.most_scratch(),
-            .quantization = quantization(r)};
+            .quantization = quantization(r),
+            .types = types(r)};
+  }
+  static TypeRules types(const file::Rules& r) {
+    check(r.constraints() <= static_cast<uint8_t>(PrecisionConstraints::kObey),
+          "its constraints on types are of kind {}", r.constraints());
+    return {.constraints = static_cast<PrecisionConstraints>(r.constraints()),
+            .layers = wishes(r.layer_types()),
+            .tensors = wishes(r.tensor_types())};
+  }
+  static std::map<std::string, TypeRules::Wish> wishes(
+      const flatbuffers::Vector<flatbuffers::Offset<file::TypeWish>>* v) {
+    std::map<std::string, TypeRules::Wish> all;
+    each(v, [&](const file::TypeWish* w) {
+      const std::string name = text(w->name());
+      all.emplace(name, TypeRules::Wish{dtype(w->dtype(), "the wish for '" + name + "'"), w->is_exact()});
+    });
+    return all;
   }
   static std::shared_ptr<const QuantizeOptions> quantization(const file::Rules& r) {
     if (!r.quantizes()) return nullptr;
@@ -224,6 +241,8 @@ class Reader {
     });
     out.origins = texts(s.origins());
     out.networks = numbers(s.networks());
+    out.computes = dtype(s.computes(), "a step");
+    out.why = text(s.why());
     return out;
   }
 

@@ -76,10 +76,18 @@ class Writer {
     const QuantizeOptions& q = r.quantization != nullptr ? *r.quantization : none;
     const auto scales = list<file::Scale>(
         q.scales, [&](const auto& scale) { return file::CreateScale(b_, text(scale.first), scale.second); });
-    return file::CreateRules(b_, r.precisions.float16, r.precisions.bfloat16, r.optimize,
-                             texts(r.disabled_passes), r.max_edits, texts(r.disabled_tactics),
-                             preferences(r.pinned), r.most_scratch, r.quantization != nullptr, scales,
-                             texts({q.float_nodes.begin(), q.float_nodes.end()}));
+    return file::CreateRules(
+        b_, r.precisions.float16, r.precisions.bfloat16, r.optimize, texts(r.disabled_passes), r.max_edits,
+        texts(r.disabled_tactics), preferences(r.pinned), r.most_scratch, r.quantization != nullptr, scales,
+        texts({q.float_nodes.begin(), q.float_nodes.end()}), static_cast<uint8_t>(r.types.constraints),
+        wishes(r.types.layers), wishes(r.types.tensors));
+  }
+  fb::Offset<fb::Vector<fb::Offset<file::TypeWish>>> wishes(
+      const std::map<std::string, TypeRules::Wish>& all) {
+    return list<file::TypeWish>(all, [&](const auto& entry) {
+      return file::CreateTypeWish(b_, text(entry.first), static_cast<uint8_t>(entry.second.dtype),
+                                  entry.second.is_exact);
+    });
   }
   static file::Blob blob(const BlobList::Place& place) { return {place.offset, place.bytes}; }
 
@@ -140,8 +148,10 @@ class Writer {
     const auto in_place = pairs.empty() ? 0 : b_.CreateVectorOfStructs(pairs);
     const auto placed = placements.empty() ? 0 : b_.CreateVectorOfStructs(placements);
     const auto origins = texts(s.origins);
+    const auto why = s.why.empty() ? fb::Offset<fb::String>() : text(s.why);
     return file::CreateStep(b_, tactic, variant, inputs, outputs, parameters, s.scratch_bytes,
-                            s.scratch_offset, in_place, placed, origins, networks);
+                            s.scratch_offset, in_place, placed, origins, networks,
+                            static_cast<uint8_t>(s.computes), why);
   }
 
   fb::Offset<file::Plan> plan(const Plan& p) {

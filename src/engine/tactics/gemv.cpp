@@ -35,6 +35,7 @@ void add_candidate(const Problem& problem, const MatrixProduct& p, const StoredF
                    Proposals& proposals) {
   Candidate& b = proposals.add(form.variant(), form.numerics);
   b.add_input(p.left);
+  if (form.is_narrow()) b.arithmetic = form.dtype;
   if (form.is_narrow())
     b.add_constant(p.right->name(), p.right->tensor(), form.variant(),
                    [matrix = p.right->tensor(), dtype = form.dtype] { return narrowed(matrix, dtype); });

@@ -113,6 +113,7 @@ void write_int8(const Problem& p, const Int8Operands& operands, const Value* x, 
                 int64_t columns, Layout layout, const std::string& packing, std::function<Tensor()> pack,
                 Candidate& b) {
   const QuantizedConstant& w = *operands.weights;
+  b.arithmetic = DType::kInt8;
   b.add_input(x, {layout, operands.x.dtype});
   b.add_constant(weights->name(), w.stored, packing, std::move(pack));
   b.add_constant(weights->name() + "/scale", w.stored,

@@ -71,6 +71,7 @@ void write_integer(const Problem& p, Layout layout, int64_t inner, const std::st
   std::string how = packing + ", less";
   if (zeros != nullptr)
     for (const int64_t z : zeros->to_int64()) how += fmt::format(" {}", z);
+  b.arithmetic = DType::kInt8;
   b.add_input(p.node().input(0), layout);
   b.add_constant(p.node().input(1)->name(), levels, how,
                  [=, pack = std::move(pack), zeros = zeros != nullptr ? *zeros : UnalignedTensor()] {

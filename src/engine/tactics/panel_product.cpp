@@ -117,6 +117,7 @@ void propose_panels(const Problem& p, const Value* x, const PanelSource& source,
     if (layout.is_blocked()) variant += " " + layout.str();
     Candidate& b = proposals.add(std::move(variant), numerics);
     b.add_input(x, layout);
+    if (dtype != DType::kFloat32) b.arithmetic = dtype;
     b.add_constant(
         source.weights->name(), weights,
         fmt::format("{} in panels of {} {}", source.packing, kernels::kPanelColumns, dtype_name(dtype)),

@@ -207,6 +207,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   Sizes s;
   if (std::string reason = read_node(p, s); !reason.empty()) return reason;
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
+  b.arithmetic = DType::kInt8;
   const Node& n = p.node();
   for (const size_t i : {size_t{0}, size_t{kH}, size_t{kC}})
     n.input(i) != nullptr ? b.add_input(n.input(i)) : b.skip_input();

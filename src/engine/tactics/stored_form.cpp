@@ -1,6 +1,7 @@
 #include "engine/tactics/stored_form.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "kernels/convert/convert.h"
@@ -30,6 +31,19 @@ bool holds(const UnalignedTensor& constant, DType dtype) {
   return true;
 }
 
+/// A finite number is beyond the type's range.
+bool overflows(const UnalignedTensor& constant, DType dtype) {
+  if (dtype != DType::kFloat16) return false;
+  constexpr float kLimit = 65520;  // the least that is rounded to infinity
+  const char* from = static_cast<const char*>(constant.data());
+  for (int64_t i = 0; i < constant.numel(); ++i) {
+    float x;
+    std::memcpy(&x, from + i * static_cast<int64_t>(sizeof x), sizeof x);
+    if (std::isfinite(x) && std::fabs(x) >= kLimit) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<StoredForm> stored_forms_of(const Problem& p, const UnalignedTensor& constant) {
@@ -39,7 +53,7 @@ std::vector<StoredForm> stored_forms_of(const Problem& p, const UnalignedTensor&
        {std::pair(DType::kFloat16, allowed.float16), std::pair(DType::kBFloat16, allowed.bfloat16)})
     if (holds(constant, dtype))
       forms.push_back({dtype});
-    else if (is_allowed)
+    else if (is_allowed && !overflows(constant, dtype))
       forms.push_back({dtype, NumericsClass::kLowered});
   return forms;
 }

@@ -175,6 +175,9 @@ class Candidate {
   /// and pins.
   std::string variant;
   NumericsClass numerics = NumericsClass::kReassociated;
+  /// The element type of the factors of its products where that is not the one that the graph says: of 16-bit
+  /// weights, of 8-bit integers. kUndefined: the graph's.
+  DType arithmetic = DType::kUndefined;
   std::vector<Operand> inputs, outputs;
   std::vector<View> views;
   Step step;

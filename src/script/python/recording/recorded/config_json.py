@@ -145,7 +145,7 @@ def config_from_json(config, values):
 def network_settings(network, exporter):
     """What a network asks for that an ONNX model does not say."""
     def nodes(layer):
-        return [node.name for node in exporter.nodes_of.get(layer._index, []) if node.name]
+        return [node.name or node.outputs[0] for node in exporter.nodes_of.get(layer._index, [])]
 
     def type_name(dtype):
         return dtypes.ONNX_NAMES[dtypes.to_onnx(dtype)]

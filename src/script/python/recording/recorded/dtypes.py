@@ -34,6 +34,11 @@ def from_onnx(number):
     return _FROM_ONNX.get(number)
 
 
+def from_name(name):
+    """The DataType of a name in ONNX_NAMES; None for others."""
+    return next((from_onnx(number) for number, known in ONNX_NAMES.items() if known == name), None)
+
+
 def numpy_dtype(number):
     """NumPy's dtype for ONNX's number; None where NumPy has none."""
     import numpy

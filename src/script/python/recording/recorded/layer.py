@@ -366,6 +366,8 @@ class ILayer(Served):
 
     @precision.setter
     def precision(self, value):
+        if self._network._is_strongly_typed:
+            raise RecordingError(f"precision: the network of layer '{self.name}' is strongly typed. Add cast layers.")
         self._precision = _data_type(value, f"precision of layer '{self.name}'")
 
     @property

@@ -86,6 +86,7 @@ class NodeView:
         self.inputs, self.outputs = [], []
         self.name = self.op_type = self.domain = ""
         self._attributes, self._raw_attributes = None, []
+        self.metadata = {}
         for number, kind, value, _ in wire.read_fields(data):
             if number == 1:
                 self.inputs.append(wire.text(value))
@@ -99,6 +100,9 @@ class NodeView:
                 self._raw_attributes.append(value)
             elif number == 7:
                 self.domain = wire.text(value)
+            elif number == 9:
+                entry = {n: wire.text(text) for n, _, text, _ in wire.read_fields(value)}
+                self.metadata[entry.get(1, "")] = entry.get(2, "")
         if self.domain == "ai.onnx":
             self.domain = ""
 

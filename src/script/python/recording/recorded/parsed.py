@@ -24,6 +24,16 @@ class ParsedLayer(ILayer):
         for i, tensor in enumerate(outputs):
             tensor._layer, tensor._index = self, i
         del self._ready_outputs
+        self._take_held(node.metadata)
+
+    def _take_held(self, metadata):
+        """What a script before this one asked of the layer; assay writes it to the node (passes/held_types.h)."""
+        self._precision = dtypes.from_name(metadata.get("assay.held", ""))
+        for i, name in enumerate(metadata.get("assay.held_outputs", "").split()[:len(self._outputs)]):
+            dtype = dtypes.from_name(name)
+            if dtype is not None:
+                self._output_types[i] = dtype
+                self._outputs[i]._given_type = dtypes.to_onnx(dtype)
 
     def _label(self):
         return self._node.op_type

@@ -1,0 +1,21 @@
+// From a builder's wishes for layers to the types that they are held in.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "assay/builder.h"
+#include "engine/plan/plan.h"
+#include "engine/plan/type_rules.h"
+
+namespace assay {
+
+/// What the network's own records (passes/held_types.h) and the configuration ask for, by name. Throws Error:
+/// see BuilderConfig::layer_types.
+engine::TypeRules type_rules_of(const Model& network, const BuilderConfig& config,
+                                const std::function<void(const std::string&)>& warn);
+
+/// See Builder::type_summary().
+std::string type_summary_of(const engine::Plan& plan);
+
+}  // namespace assay
