@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "cli/options/layer_types.h"
+#include "cli/options/onnx_model.h"
 #include "cli/values.h"
 #include "engine/tactics/tactic_set.h"
 #include "run/script_parts.h"

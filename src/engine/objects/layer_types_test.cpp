@@ -199,8 +199,9 @@ TEST_F(LayerTypesTest, LayersStayInFloat32) {
         EXPECT_EQ(types_of(*engine, name), std::set<DType>{kF32});
       }
       // What it reads is the same as in the plain build, unless another layer gives it.
-      if (const Tensor y = output(run(*engine), layers, name); y.defined() && name != "attended")
+      if (const Tensor y = output(run(*engine), layers, name); y.defined() && name != "attended") {
         EXPECT_TRUE(y.identical(output(plain, layers, name)));
+      }
     }
   for (const char* all : {"*", "re:.*"}) {
     const auto engine =

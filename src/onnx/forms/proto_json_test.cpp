@@ -37,9 +37,10 @@ TEST(ProtoJson, ReadsBothSpellingsAndEveryKindOfValue) {
   EXPECT_EQ(m.graph.nodes[0].attributes[0].f, 0.5f);
   EXPECT_EQ(m.graph.nodes[0].attributes[0].type, 1);
   EXPECT_EQ(m.graph.nodes[0].attributes[1].s, "ab");
-  const Tensor w = decode_tensor(m.graph.initializers[0], nullptr, ExternalData("", true)).aligned();
-  EXPECT_EQ(w.as<float>()[2], 2.5f);
-  EXPECT_TRUE(std::isinf(w.as<float>()[1]));
+  ExternalData external("", true);
+  const Tensor w = decode_tensor(m.graph.initializers[0], nullptr, external).aligned();
+  EXPECT_EQ(w.span<float>()[2], 2.5f);
+  EXPECT_TRUE(std::isinf(w.span<float>()[1]));
   EXPECT_EQ(m.graph.initializers[1].raw_data, "\xff\xef");
 }
 

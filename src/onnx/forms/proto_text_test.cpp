@@ -49,9 +49,10 @@ TEST(ProtoText, ReadsEverythingThatTheFormatHas) {
   EXPECT_EQ(g.nodes[0].attributes[0].f, -15.0f);
   EXPECT_EQ(g.nodes[0].attributes[1].ints, (std::vector<int64_t>{1, -2, 127, 8, 9}));
   ASSERT_EQ(g.initializers.size(), 2u);
-  const Tensor w = decode_tensor(g.initializers[0], nullptr, ExternalData("", true)).aligned();
-  EXPECT_EQ(w.as<float>()[0], 1.5f);
-  EXPECT_TRUE(std::isinf(w.as<float>()[1]) && w.as<float>()[1] < 0);
+  ExternalData external("", true);
+  const Tensor w = decode_tensor(g.initializers[0], nullptr, external).aligned();
+  EXPECT_EQ(w.span<float>()[0], 1.5f);
+  EXPECT_TRUE(std::isinf(w.span<float>()[1]) && w.span<float>()[1] < 0);
   EXPECT_EQ(g.initializers[1].raw_data, std::string_view("\1\0\0\0\0\0\0\xff", 8));
   EXPECT_EQ(g.inputs[0].type.dims[0].param, "N");
   EXPECT_EQ(g.outputs.size(), 2u);
