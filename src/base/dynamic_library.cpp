@@ -20,11 +20,13 @@ constexpr std::array<std::string_view, 7> kUsualFolders = {
     "/usr/local/lib", "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib",
     "/usr/lib"};
 
-/// What is thrown by what runs when the library is loaded (constructors of its globals) comes out of the
-/// loader.
+/// The system's header says that dlopen() throws nothing, so a handler around it would be left out; what
+/// constructors of a library's globals throw comes out of it all the same.
+void* (*const volatile load_library)(const char*, int) = ::dlopen;
+
 bool open(const std::string& path, void*& handle, std::string& error) {
   try {
-    handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    handle = load_library(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   } catch (const std::exception& e) {
     error = fmt::format("it threw an exception while it was loaded: {}", e.what());
     return false;

@@ -61,8 +61,7 @@ void check_opset(OptionEffects& effects, const ParsedArgs& args, bool is_foreign
 /// What concerns data and engines in `run` and in `convert`.
 void check_common(OptionEffects& effects, const ParsedArgs& args, bool is_script) {
   if (has_any(args, {"--load-inputs", "--data-loader-script"}))
-    effects.none_as_upstream_says(kRandomData, "the inputs are loaded, none is drawn at random",
-                                  "Leave it out, or the option that loads inputs.");
+    effects.warn_unless_upstream(kRandomData, "the inputs are loaded, none is drawn at random");
   if (args.has("--data-loader-script"))
     effects.none({"--load-inputs"}, "the inputs come from --data-loader-script", "Give one of the two.");
   else
@@ -82,14 +81,14 @@ void check_external_data(OptionEffects& effects, const ParsedArgs& args, std::st
         {"--save-external-data", "--external-data-size-threshold", "--no-save-all-tensors-to-one-file"},
         "no ONNX model is saved", fmt::format("Name where to save one with {}.", path_option));
   if (!args.has("--save-external-data"))
-    effects.none_as_upstream_says({"--external-data-size-threshold", "--no-save-all-tensors-to-one-file"},
-                                  "no weights are saved outside of the model", "Add --save-external-data.");
+    effects.warn_unless_upstream({"--external-data-size-threshold", "--no-save-all-tensors-to-one-file"},
+                                 "no weights are saved outside of the model");
 }
 
 void check_int8(OptionEffects& effects, const ParsedArgs& args) {
   if (!args.has("--int8")) {
-    effects.none_as_upstream_says({"--calibration-cache", "--calib-base-cls"},
-                                  "nothing is calibrated without --int8", "Add --int8.");
+    effects.warn_unless_upstream({"--calibration-cache", "--calib-base-cls"},
+                                 "nothing is calibrated without --int8");
     effects.none({"--quantile"}, "nothing is calibrated without --int8",
                  "Add --int8 --calib-base-cls IInt8LegacyCalibrator.");
   } else if (args.text("--calib-base-cls") != "IInt8LegacyCalibrator") {
@@ -110,8 +109,7 @@ void check_workspace(OptionEffects& effects, const ParsedArgs& args) {
 void check_runner_options(OptionEffects& effects, const ParsedArgs& args) {
   const auto needs = [&](std::initializer_list<const char*> options, const char* runner) {
     if (!args.has(runner))
-      effects.none(options, fmt::format("it is about the runner {}, which is not given", runner),
-                   fmt::format("Add {}, or leave it out.", runner));
+      effects.warn(options, fmt::format("it is about the runner {}, which is not given", runner));
   };
   needs({"--strict-trt"}, "--trt");
   needs({"--runner-options"}, "--runner-script");
@@ -159,9 +157,8 @@ void OptionEffects::none(std::initializer_list<const char*> options, std::string
                          std::string_view remedy) {
   add(as_strings(options), why, remedy, Under::kError);
 }
-void OptionEffects::none_as_upstream_says(std::initializer_list<const char*> options, std::string_view why,
-                                          std::string_view remedy) {
-  add(as_strings(options), why, remedy, Under::kSilence);
+void OptionEffects::warn_unless_upstream(std::initializer_list<const char*> options, std::string_view why) {
+  add(as_strings(options), why, {}, args_.is_upstream() ? Under::kSilence : Under::kWarning);
 }
 void OptionEffects::warn(std::initializer_list<const char*> options, std::string_view why) {
   add(as_strings(options), why, {}, Under::kWarning);
@@ -185,7 +182,7 @@ void OptionEffects::add(const std::vector<std::string>& options, std::string_vie
   without_effect_.insert(without_effect_.end(), given.begin(), given.end());
   const std::string sentence =
       fmt::format("{} {} no effect: {}.", fmt::join(labels, ", "), given.size() == 1 ? "has" : "have", why);
-  if (refuses_idle_options(args_) && rule != Under::kWarning)
+  if (refuses_idle_options(args_) && rule == Under::kError)
     log::critical(ErrorCode::kInvalidArgument, "{} {}", sentence, remedy);
   if (rule != Under::kSilence) log::warning("{}", sentence);
 }
@@ -212,9 +209,9 @@ std::vector<std::string> check_run_effects(const ParsedArgs& args, const RunSitu
   if (s.is_plan || s.is_foreign)
     effects.none(kModelChanges, s.is_plan ? "the model is a plan" : "the model is not in ONNX",
                  "Give the ONNX model, or leave it out.");
-  if (!loads_outputs) effects.none({"--partial"}, "there is no --load-outputs", "Leave it out.");
+  if (!loads_outputs) effects.warn({"--partial"}, "there is no --load-outputs");
   if (!has_any(args, {"--arbiter", "--arbiter-samples", "--save-verdict", "--ref"}))
-    effects.none({"--no-trace"}, "nothing is judged", "Add --arbiter or --ref, or leave it out.");
+    effects.warn({"--no-trace"}, "nothing is judged");
   if (const auto n = args.integer("--iterations"); n && *n < 1)
     effects.problem(
         fmt::format("--iterations: {} is too small; it must be at least 1, or nothing is run.", *n),
@@ -239,9 +236,8 @@ std::vector<std::string> check_convert_effects(const ParsedArgs& args, std::stri
   }
   if (!builds || !args.has("--int8")) {
     const char* const why = "a conversion without calibration needs no data";
-    effects.none(kRandomData, why, "Add --int8, or leave it out.");
-    effects.none({"--load-inputs", "--data-loader-script", "--data-loader-func-name"}, why,
-                 "Add --int8, or leave it out.");
+    effects.warn(kRandomData, why);
+    effects.warn({"--load-inputs", "--data-loader-script", "--data-loader-func-name"}, why);
   }
   check_common(effects, args, is_script);
   if (target == "onnx")
@@ -302,8 +298,7 @@ std::vector<std::string> check_bench_effects(const ParsedArgs& args, const bench
   if (!o.build.int8)
     effects.none({"--calib"}, "nothing is computed in 8-bit integers without --int8", "Add --int8.");
   if (!args.has("--dump-layer-info") && !args.has("--export-layer-info"))
-    effects.none_as_upstream_says({"--profiling-verbosity"}, "no layers are shown",
-                                  "Add --dump-layer-info or --export-layer-info.");
+    effects.warn_unless_upstream({"--profiling-verbosity"}, "no layers are shown");
   return effects.without_effect();
 }
 

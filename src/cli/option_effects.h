@@ -16,8 +16,9 @@ namespace assay::cli {
 /// instead of running.
 bool refuses_idle_options(const ParsedArgs& args);
 
-/// Says of options that they do nothing: an error under the program's own name, because the line does not do
-/// what it says; a warning under upstream's names, whose tools take such lines.
+/// Says of options that they do nothing. An error under the program's own name where the line then does not
+/// do what it says (what is to be built, saved or checked is not); a warning under upstream's names, whose
+/// tools take such lines, and for settings of what does not take part.
 class OptionEffects {
  public:
   explicit OptionEffects(const ParsedArgs& args) : args_(args) {}
@@ -26,11 +27,10 @@ class OptionEffects {
   /// when one is given; `remedy` is a sentence.
   void none(std::span<const std::string> options, std::string_view why, std::string_view remedy);
   void none(std::initializer_list<const char*> options, std::string_view why, std::string_view remedy);
-  /// The same where a warning in upstream's words comes from who reads the options.
-  void none_as_upstream_says(std::initializer_list<const char*> options, std::string_view why,
-                             std::string_view remedy);
-  /// A warning under every name.
+  /// A warning under every name: the line does all that it says, and these options have nothing to act on.
   void warn(std::initializer_list<const char*> options, std::string_view why);
+  /// The same where under upstream's name a warning in upstream's words comes from who reads the options.
+  void warn_unless_upstream(std::initializer_list<const char*> options, std::string_view why);
   /// Not about single options: an error or a warning with this sentence.
   void problem(std::string_view sentence, std::string_view remedy);
 

@@ -47,6 +47,8 @@ constexpr PathOption kPathOptions[] = {
     {"", "--save-timing-cache", kUpdate},
     {"", "--load-timing-cache", kCache},
     {"", "--timing-cache", kUpdate},
+    {"bench", "--tune-build-route-file", kElsewhere},  // read before anything is tuned
+    {"bench", "--tuning-cache-file", kUpdate},
     {"", "--calibration-cache", kUpdate},
     {"", "--load-tactics", kInput},
     {"", "--calib", kElsewhere},  // read before the build

@@ -21,7 +21,8 @@ void visit(const Command& command, const std::string& path, const Registries& re
 }
 
 bool names_a_path(const Option& o) {
-  if (!o.refusal.empty()) return false;
+  if (!o.refusal.empty() || o.names.front() == std::string_view("--verbosity"))
+    return false;  // places of the source
   for (const char* word : {"FILE", "DIR", "PATH", "FOLDER", "LIBRARY"})
     if (o.metavar.find(word) != std::string::npos) return true;
   return false;

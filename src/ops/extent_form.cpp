@@ -151,9 +151,32 @@ std::optional<ExtentForm> product(const ExtentForm& a, const ExtentForm& b) {
   return form;
 }
 
+bool ExtentForm::is_never_negative() const {
+  int64_t least = 0;
+  for (const auto& [factors, coefficient] : terms_) {
+    if (!factors.empty() && coefficient < 0) return false;
+    bool may_be_zero = false;
+    for (const std::string& f : factors) {
+      if (f.find('-') != std::string::npos) return false;
+      may_be_zero = may_be_zero || is_quotient(f);
+    }
+    if (!may_be_zero && __builtin_add_overflow(least, coefficient, &least)) return false;
+  }
+  return least >= 0;
+}
+
 /// (d * q + r) / d is q + r / d. In what remains d and the coefficients have no common divisor, and a
-/// quotient of a quotient is one.
+/// quotient of a quotient is one. Of numbers that may be negative, ONNX rounds a quotient toward zero, and
+/// only a common divisor goes.
 std::optional<ExtentForm> ExtentForm::over(int64_t divisor) const {
+  if (!is_never_negative()) {
+    int64_t shared = divisor;
+    for (const auto& [factors, coefficient] : terms_) shared = std::gcd(shared, coefficient);
+    ExtentForm reduced = *this;
+    for (auto& [factors, coefficient] : reduced.terms_) coefficient /= shared;
+    if (shared == divisor) return reduced;
+    return factor(in_parentheses(reduced.str()) + "/" + std::to_string(divisor / shared));
+  }
   ExtentForm whole, rest;
   int64_t constant = 0, common = divisor;
   for (const auto& [factors, coefficient] : terms_) {

@@ -12,7 +12,7 @@
 namespace assay {
 
 /// An expression over symbols that stand for whole numbers of at least 1. A factor is a symbol or the text of
-/// a quotient that is not whole for all of them, `(h+1)/2`; quotients are rounded down.
+/// a quotient that is not whole for all of them, `(h+1)/2`; quotients are rounded toward zero.
 class ExtentForm {
  public:
   using Product = std::vector<std::string>;  ///< factors in order; none for the constant
@@ -38,6 +38,8 @@ class ExtentForm {
   bool operator==(const ExtentForm&) const = default;
 
  private:
+  /// Whatever the symbols are; false where that is not known.
+  bool is_never_negative() const;
   std::optional<ExtentForm> over(int64_t divisor) const;
   std::optional<ExtentForm> over_both(int64_t divisor) const;
   std::optional<ExtentForm> over_product(const Product& divisor, int64_t coefficient) const;

@@ -49,9 +49,9 @@ constexpr PassCase kRuntimeCases[] = {
      "g (int32[2,3] i, int32[2,3] s, float[4,5] w, float[6,5] p, float[2,5] t, float[5] a, float[5] b, "
      "int32[2,3] m) => (float[2,3,5] y, int32[2] l, float[2,3,5] e) { y, l, e = "
      "com.microsoft.EmbedLayerNormalization (i, s, w, p, t, a, b, m) }",
-     "Less(i, 0); Where(%0, -2147483648, i); Gather<axis=0>(w, %1); Slice(p, {0}, {3}, {0}, {1}); Add(%2, "
+     "Less(i, 0); Where(%0, -2.14748e+09, i); Gather<axis=0>(w, %1); Slice(p, {0}, {3}, {0}, {1}); Add(%2, "
      "%3); "
-     "Less(s, 0); Where(%5, -2147483648, s); Gather<axis=0>(t, %6); Add(%4, %7); "
+     "Less(s, 0); Where(%5, -2.14748e+09, s); Gather<axis=0>(t, %6); Add(%4, %7); "
      "ReduceMean<axes=[2], keepdims=1>(%8); Sub(%8, %9); Mul(%10, %10); ReduceMean<axes=[2], "
      "keepdims=1>(%11); "
      "Add(%12, 1e-12); Sqrt(%13); Div(%10, %14); Equal(m, 1); Cast<to=1>(%16); ReduceSum<keepdims=1>(%17, "
@@ -61,7 +61,7 @@ constexpr PassCase kRuntimeCases[] = {
     {"lower_fused",
      "g (int32[2,3] i, float[4,5] w, float[6,5] p, float[5] a, float[5] b, int32[1,3] k) => (float[2,3,5] y, "
      "int32[2] l) { y, l = com.microsoft.EmbedLayerNormalization <epsilon = 0.5> (i, , w, p, , a, b, , k) }",
-     "Less(i, 0); Where(%0, -2147483648, i); Gather<axis=0>(w, %1); Less(k, 0); Where(%3, -2147483648, k); "
+     "Less(i, 0); Where(%0, -2.14748e+09, i); Gather<axis=0>(w, %1); Less(k, 0); Where(%3, -2.14748e+09, k); "
      "Gather<axis=0>(p, %4); Add(%2, %5); ReduceMean<axes=[2], keepdims=1>(%6); Sub(%6, "
      "%7); Mul(%8, %8); ReduceMean<axes=[2], keepdims=1>(%9); Add(%10, 0.5); Sqrt(%11); Div(%8, %12); l = "
      "Identity({0, 0}); Mul(%13, a); Add(%15, b); y = Identity(%16)"},
@@ -70,7 +70,7 @@ constexpr PassCase kRuntimeCases[] = {
      "g (float[1,2,4] x, int64[1,2] i, float[3,2] c) => (float[1,2,4] y) { y = RotaryEmbedding <num_heads = "
      "1> (x, c, "
      "c, i) }",
-     "Reshape(x, {1, 2, 1, 4}); Less(i, 0); Where(%1, -9223372036854775808, i); Gather<axis=0>(c, %2); "
+     "Reshape(x, {1, 2, 1, 4}); Less(i, 0); Where(%1, -9.22337e+18, i); Gather<axis=0>(c, %2); "
      "Reshape(%3, {1, 2, "
      "1, 2}); Gather<axis=0>(c, %2); Reshape(%5, {1, 2, 1, 2}); Slice(%0, {0}, {2}, {3}, {1}); Slice(%0, "
      "{2}, {4}, "

@@ -272,8 +272,11 @@ TEST_F(Results, ResultsAreNoInputs) {
   write("[[]]");
   EXPECT_EQ(error_of([&] { load_inputs(path_); }),
             "iteration 0 is a Python list, not a dict of input names and arrays [in FILE]");
-  EXPECT_EQ(error_of([&] { input_of("[1, 2]"); }),
-            "the value is a Python list, not an array [in input 'x'] [at iteration 0] [in FILE]");
+  EXPECT_EQ(
+      error_of([&] { input_of("[1, 2]"); }),
+      "the value is a Python list, not an array [in input 'x'] [at iteration 0] [in FILE]. Write an array as "
+      "{\"polygraphy_class\": \"ndarray\", \"array\": \"the .npy file in base64\"}, or save the inputs with "
+      "numpy.savez(\"inputs.npz\", name=array).");
 }
 
 TEST_F(Results, MalformedFilesSayWhereAndWhy) {

@@ -42,7 +42,8 @@ std::string find_interpreter(const std::string& wanted) {
     const std::string inside = std::string(environment) + "/bin/python3";
     if (is_program(inside)) return inside;
   }
-  if (const std::string& built = build_folder().python_environment; is_program(built + "/bin/python3"))
+  if (const std::string& built = build_folder().python_environment;
+      !built.empty() && is_program(built + "/bin/python3"))
     return built + "/bin/python3";
   for (const std::string& folder : absolute_folders("PATH"))
     if (const std::string path = folder + "/python3"; is_program(path)) return path;

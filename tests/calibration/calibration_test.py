@@ -98,12 +98,13 @@ class Calibration(unittest.TestCase):
         self.assertIn("[I] Loading calibration cache from c.txt", out)
         self.assertEqual(pathlib.Path("one.plan").read_bytes(), pathlib.Path("two.plan").read_bytes())
         # The plan gives what the engine gives, for other shapes, too, and 8 bits show.
-        runners = "--compare snr --snr-threshold 20 --input-shapes x:[7,4] --val-range [-6,6]"
-        assay(f"run one.plan --engine {runners} --save-outputs plan.json")
-        assay(f"run m.onnxtxt --trt --int8 --calib-base-cls IInt8MinMaxCalibrator --calibration-cache c.txt {BUILD} {runners} "
+        data = "--input-shapes x:[7,4] --val-range [-6,6]"
+        runners = f"--compare snr --snr-threshold 20 {data}"
+        assay(f"run one.plan --engine {data} --save-outputs plan.json")
+        assay(f"run m.onnxtxt --trt --int8 --calib-base-cls IInt8MinMaxCalibrator --calibration-cache c.txt {BUILD} {data} "
               "--load-outputs plan.json --compare simple --atol 0 --rtol 0")
         assay(f"run m.onnxtxt --engine {runners} --load-outputs plan.json")
-        assay(f"run m.onnxtxt --engine {runners} --load-outputs plan.json --compare simple --atol 1e-6 --rtol 1e-6", 1)
+        assay(f"run m.onnxtxt --engine {data} --load-outputs plan.json --compare simple --atol 1e-6 --rtol 1e-6", 1)
 
     def test_saved_data_and_random_ones(self):
         assay("run m.onnxtxt --engine --input-shapes x:[2,4] --iterations 2 --val-range [-3,3] --save-inputs in.json")

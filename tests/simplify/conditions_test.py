@@ -7,7 +7,7 @@ import sys
 
 
 def conditions(text):
-    return [line for line in text.splitlines() if line.startswith("* `") and "`: " in line]
+    return [line.strip() for line in text.splitlines() if line.strip().startswith("* `") and "`: " in line]
 
 
 def main():

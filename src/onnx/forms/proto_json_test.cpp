@@ -49,7 +49,7 @@ TEST(ProtoJson, ErrorsNamePlaceAndRule) {
     EXPECT_NE(error_of(text).find(part), std::string::npos) << text << "\n" << error_of(text);
   };
   expect("[]", "expected an object, the model, but found an array [in the JSON text, line 1, column 1]");
-  expect("{\"graf\": {}}", "ModelProto has no field 'graf'. Did you mean 'graph'?");
+  expect("{\"grap\": {}}", "ModelProto has no field 'grap'. Did you mean 'graph'?");
   expect("{\"graph\": []}", "expected an object for 'graph', but found an array");
   expect("{\"graph\": {\"node\": {}}}", "expected a list for 'node', but found an object");
   expect("{\"graph\": {\"name\": 5}}", "expected a string for 'name', but found a number");

@@ -62,8 +62,8 @@ TEST(ProtoText, ErrorsNamePlaceAndRule) {
   const auto expect = [](const std::string& text, const std::string& part) {
     EXPECT_NE(error_of(text).find(part), std::string::npos) << text << "\n" << error_of(text);
   };
-  expect("ir_version: 8\ngraf { }",
-         "ModelProto has no field 'graf'. Did you mean 'graph'? [at line 2, column 1: graf { }]");
+  expect("ir_version: 8\ngrap { }",
+         "ModelProto has no field 'grap'. Did you mean 'graph'? [at line 2, column 1: grap { }]");
   expect("ir_version 8", "expected ':' after 'ir_version', but found '8'");
   expect("ir_version: 8 ir_version: 9", "'ir_version' is given twice in ModelProto");
   expect("ir_version: 9223372036854775808", "does not fit 'ir_version', which is int64");
