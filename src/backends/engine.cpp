@@ -176,6 +176,8 @@ class EngineSession final : public Session {
     const std::string reason =
         context.error().empty() ? std::string(engine::status_text(status)) : context.error();
     Error error(ErrorCode::kInvalidModel, reason);
+    // The plain evaluation names the node itself, in the reference's words.
+    if (step.tactic == "evaluate" && !context.error().empty()) throw error;
     error.add_context(fmt::format("in the engine's step {} ({}) for {}", context.failed_step(), step.tactic,
                                   origins.empty() ? "an output" : origins));
     throw error;

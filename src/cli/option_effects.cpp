@@ -200,7 +200,8 @@ std::vector<std::string> check_run_effects(const ParsedArgs& args, const RunSitu
         "No runner is given, so nothing is run.",
         "Name one or more, as in --engine or --onnxrt --ref; `assay convert` saves a changed model.");
   if (s.runners == 1 && !loads_outputs)
-    effects.warn(kComparing, "there is one runner and no --load-outputs, so nothing is compared");
+    effects.warn_unless_upstream(kComparing,
+                                 "there is one runner and no --load-outputs, so nothing is compared");
   check_opset(effects, args, s.is_foreign);
   check_runner_options(effects, args);
   check_builder_options(effects, args, s);

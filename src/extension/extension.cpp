@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <regex>
+#include <sstream>
 
 #include "assay/error.h"
 #include "base/crash_report.h"
@@ -81,17 +81,28 @@ class Registrar {
     }
   }
 
-  static void check_name(const char* name, const char* what, const char* pattern, const char* rule) {
-    require(name != nullptr, ErrorCode::kInvalidArgument, "{} has no name", what);
-    require(std::regex_match(name, std::regex(pattern)), ErrorCode::kInvalidArgument,
-            "'{}' is no name for {}: {}", name, what, rule);
-  }
+  static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
   static void check_word(const char* name, const char* what) {
-    check_name(name, what, "[A-Za-z][A-Za-z0-9_.-]*",
-               "it needs a letter and then letters, digits, '_', '-' and '.'");
+    require(name != nullptr, ErrorCode::kInvalidArgument, "{} has no name", what);
+    const std::string_view word = name;
+    const bool is_word =
+        !word.empty() && is_letter(word[0]) && std::all_of(word.begin(), word.end(), [](char c) {
+          return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '-';
+        });
+    require(is_word, ErrorCode::kInvalidArgument,
+            "'{}' is no name for {}: it needs a letter and then letters, digits, '_', '-' and '.'", name,
+            what);
   }
   static void check_flag(const char* name) {
-    check_name(name, "an option", "--[a-z][a-z0-9-]*", "it needs the form --two-words");
+    require(name != nullptr, ErrorCode::kInvalidArgument, "an option has no name");
+    const std::string_view flag = name;
+    const bool is_flag = flag.starts_with("--") && flag.size() > 2 && flag[2] >= 'a' && flag[2] <= 'z' &&
+                         std::all_of(flag.begin() + 2, flag.end(), [](char c) {
+                           return (c >= 'a' && c <= 'z') || is_digit(c) || c == '-';
+                         });
+    require(is_flag, ErrorCode::kInvalidArgument,
+            "'{}' is no name for an option: it needs the form --two-words", name);
   }
   static void check_there(bool is_there, const char* what, const char* name) {
     require(is_there, ErrorCode::kInvalidArgument, "the {} '{}' lacks a function that it must have", what,
@@ -104,9 +115,9 @@ class Registrar {
               ErrorCode::kInvalidArgument, "an option has no name");
       const AssayOption o = complete(options[i]);
       const std::string names = o.names;
-      const std::regex kSpaces(" +");
-      for (std::sregex_token_iterator it(names.begin(), names.end(), kSpaces, -1), end; it != end; ++it)
-        if (it->str().front() == '-') check_flag(it->str().c_str());
+      std::istringstream words(names);
+      for (std::string word; words >> word;)
+        if (word.front() == '-') check_flag(word.c_str());
       require(o.arity >= ASSAY_FLAG && o.arity <= ASSAY_AT_LEAST_ONE && o.kind >= ASSAY_WORD &&
                   o.kind <= ASSAY_NUMBER,
               ErrorCode::kInvalidArgument, "the option {} takes words of no known kind or number", names);

@@ -1,7 +1,7 @@
 // Tactics of modules: plugins that become steps of plans.
 #include <algorithm>
 #include <deque>
-#include <regex>
+#include <sstream>
 
 #include "engine/tactics/step_reader.h"
 #include "extension/host.h"
@@ -72,10 +72,8 @@ class ModuleTactic final : public engine::CustomTactic {
  public:
   ModuleTactic(std::shared_ptr<Extension> extension, const AssayTactic& tactic)
       : extension_(std::move(extension)), tactic_(tactic) {
-    const std::string names = tactic_.operators;
-    const std::regex kSpaces(" +");
-    for (std::sregex_token_iterator it(names.begin(), names.end(), kSpaces, -1), end; it != end; ++it)
-      if (it->length() > 0) names_.push_back(*it);
+    std::istringstream names(tactic_.operators);
+    for (std::string name; names >> name;) names_.push_back(name);
     operators_.assign(names_.begin(), names_.end());
     def_ = {.name = tactic_.name,
             .summary = tactic_.summary != nullptr ? tactic_.summary : "",

@@ -28,7 +28,8 @@ EVERYTHING = ["--show", "layers", "attrs", "weights"]
 
 
 def lines(tool, arguments):
-    done = upstream.run(arguments) if tool == upstream.NAME else subprocess.run([tool, *arguments], capture_output=True, text=True)
+    done = upstream.run(arguments) if tool == upstream.NAME else subprocess.run(
+        [upstream.NAME, *arguments], executable=tool, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{tool} {' '.join(arguments)}\n{done.stdout}{done.stderr}\nended with {done.returncode}")
     return [line for line in done.stdout.splitlines() if "'colored' module" not in line and "| Command:" not in line]

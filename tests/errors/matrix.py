@@ -144,6 +144,14 @@ WRITERS = {
     # Of its files, the one that is written into the folder.
     "inspect capability": Writer("inspect capability unknown_op.onnx -o {}"),
 }
+# What a writer's file ends in, by a part of its command.
+SUFFIXES = {
+    ".json": ("--json", "inputs {}", "outputs {}", "data ", "lint", "shard-hints", "--save-tactics", "--export-layer-info"),
+    ".yaml": ("plugin match", "--save-config-yaml"),
+    ".py": ("trt-network", "trt-config", "onnx-gs", "--gen-script"),
+    ".plan": ("--save-engine", "--convert-to trt"),
+    ".html": ("--save-visual",),
+}
 NO_WRITERS = {
     "check accuracy": "what it saves is what it reads, with other thresholds: run saves the same",
     "inspect data": "it writes nothing",

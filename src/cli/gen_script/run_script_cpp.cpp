@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sstream>
 
 #include "assay/error.h"
 #include "base/log.h"
@@ -114,10 +115,26 @@ void describe_process(const RunLine& line, Statements& s) {
     s.set("memory_limit", cpp_integer(parse_byte_count(*bytes)));
 }
 
+/// A module that only brings runners takes part when one of them, or one of its options, is given.
+bool takes_part(const extension::Extension& module, const ParsedArgs& args) {
+  if (!module.operators().empty() || !module.passes().empty() || !module.tactics().empty() ||
+      !module.loaders().empty() || !module.postprocesses().empty() || !module.comparisons().empty())
+    return true;
+  std::string names;
+  for (const AssayRunner& r : module.runners()) names += fmt::format(" {}", r.option);
+  for (const AssayOptionGroup& g : module.option_groups())
+    for (uint64_t i = 0; i < g.option_count; ++i) names += fmt::format(" {}", g.options[i]->names);
+  std::istringstream words(names);
+  for (std::string word; words >> word;)
+    if (args.declares(word) && args.has(word)) return true;
+  return false;
+}
+
 void describe_extensions(const RunLine& line, Statements& s) {
   s.part("Extension modules that the command line loaded, and their options.");
   Words modules;
-  for (const auto& module : line.registries.extensions) modules.push_back(module->info().path);
+  for (const auto& module : line.registries.extensions)
+    if (takes_part(*module, line.args)) modules.push_back(module->info().path);
   s.set_texts("extensions.modules", modules);
   for (const GivenOption& given : line.args.occurrences())
     if (is_module_option(line.registries, given.name))
