@@ -227,7 +227,7 @@ Comparison compare(const Case& c, const Backend& backend) {
   } catch (const Error& e) {
     if (refusal.empty())
       return {is_missing_kernel(e.what()) ? Outcome::kNoKernel : Outcome::kOnlyReference, e.what()};
-    if (e.message() == words) return {Outcome::kRefused, refusal};
+    if (e.message() == words || e.what() == refusal) return {Outcome::kRefused, refusal};
     return {Outcome::kOtherWords, fmt::format("the reference says: {} | the other: {}", refusal, e.what())};
   } catch (const std::exception& e) {
     if (!refusal.empty()) return {Outcome::kRefused, refusal};
