@@ -63,7 +63,7 @@ class Lines(unittest.TestCase):
                                ("--pytorch-inputs {}", "--pytorch"), ("--ref-precision stored", "--ref"), ("--providers cpu", "--onnxrt"),
                                ("--graph-optimization-level ORT_DISABLE_ALL", "--onnxrt")):
             given = "--engine"
-            self.check(f"run identity.onnx {given} --input-shapes x:[1,2] {option}", option.split()[0], "has no effect", runner)
+            self.passes(f"run identity.onnx {given} --input-shapes x:[1,2] {option}", f"[W] {option.split()[0]}", "has no effect", runner)
 
     def test_builder_options_without_trt(self):
         for option in ("--fp16", "--int8", "--workspace 1G", "--trt-outputs y", "--save-engine e.plan", "--save-tactics t.json",
@@ -84,7 +84,7 @@ class Lines(unittest.TestCase):
     def test_data(self):
         self.passes("run identity.onnx --engine --input-shapes x:[1,2] --save-inputs i.json")
         for option in ("--seed 3", "--val-range [0,2]", "--iterations 3", "--float-min 0", "--int-max 3"):
-            self.refuses(f"run identity.onnx --engine --load-inputs i.json {option}", option.split()[0], "none is drawn at random")
+            self.passes(f"run identity.onnx --engine --load-inputs i.json {option}", option.split()[0], "none is drawn at random")
             self.passes(f"run identity.onnx --engine --load-inputs i.json {option}", "will be ignored", name="polygraphy")
         self.check("run identity.onnx --engine --input-shapes x:[1,2] --data-loader-func-name f", "there is no --data-loader-script")
         self.check("run identity.onnx --engine --input-shapes x:[1,2] --iterations 0", "--iterations: 0 is too small")
@@ -93,15 +93,15 @@ class Lines(unittest.TestCase):
 
     def test_saving(self):
         self.check("run identity.onnx --engine --input-shapes x:[1,2] --save-external-data d", "no ONNX model is saved")
-        self.refuses("run identity.onnx --engine --input-shapes x:[1,2] --save-onnx o.onnx --external-data-size-threshold 0",
+        self.passes("run identity.onnx --engine --input-shapes x:[1,2] --save-onnx o.onnx --external-data-size-threshold 0",
                      "no weights are saved outside")
         self.refuses("convert identity.onnx -o q.plan --save-external-data d", "no ONNX model is saved")
         self.assertFalse(os.path.exists("q.plan"))
 
     def test_comparison_and_verdict(self):
         self.passes("run identity.onnx --engine --input-shapes x:[1,2] --atol 1e-3", "nothing is compared")
-        self.check("run identity.onnx --engine --input-shapes x:[1,2] --partial", "there is no --load-outputs")
-        self.check("run identity.onnx --engine --input-shapes x:[1,2] --no-trace", "nothing is judged")
+        self.passes("run identity.onnx --engine --input-shapes x:[1,2] --partial", "there is no --load-outputs")
+        self.passes("run identity.onnx --engine --input-shapes x:[1,2] --no-trace", "nothing is judged")
         self.passes("run identity.onnx --engine --input-shapes x:[1,2] --save-outputs one.json")
         self.check("run --load-outputs one.json", "Nothing was compared")
 
@@ -117,9 +117,8 @@ class Lines(unittest.TestCase):
     def test_convert_writes_no_engine(self):
         for option in ("--fp16", "--int8", "--threads 2", "--trt-outputs y", "--builder-optimization-level 0", "--input-shapes x:[1,2]"):
             self.check(f"convert identity.onnx -o o.onnx {option}", option.split()[0], "no engine is built")
-        for option in ("--seed 3", "--load-inputs none.json", "--data-loader-script none.py:f"):
-            code, out = run(f"convert identity.onnx -o q.plan --input-shapes x:[1,2] {option}")
-            self.assertEqual(code, 1, out)
+        for option in ("--seed 3", "--val-range [0,2]"):
+            self.passes(f"convert identity.onnx -o q.plan --input-shapes x:[1,2] {option}", f"[W] {option.split()[0]}", "has no effect")
         self.refuses("convert identity.onnx -o q.plan --quantile 0.5", "Add --int8")
 
     def test_bench_of_a_plan(self):
