@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # Every module below the command line.
-set(library_modules ${lower_modules})
+set(library_modules ${modules})
 list(REMOVE_ITEM library_modules assay_cli)
 set(library_objects)
 foreach(module IN LISTS library_modules)

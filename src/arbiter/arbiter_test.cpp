@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/log.h"
-#include "passes/origins.h"
+#include "naming/origins.h"
 #include "tensor/convert.h"
 
 namespace assay::arbiter_test {

@@ -1,6 +1,6 @@
 #include "arbiter/unroll.h"
 #include "graph/clone.h"
-#include "passes/expose_value.h"
+#include "transform/expose_value.h"
 
 namespace assay {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/article.h"
 #include "base/log.h"
 #include "base/parallel.h"
-#include "engine/build/executable.h"
+#include "engine/specialize/executable.h"
 #include "reference/interpreter.h"
 
 namespace assay::backend_engine {

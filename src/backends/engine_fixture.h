@@ -10,7 +10,7 @@
 
 #include "assay/backend_set.h"
 #include "assay/edit.h"
-#include "engine/build/plan_builder.h"
+#include "engine/specialize/plan_builder.h"
 #include "ops/infer.h"
 #include "reference/interpreter.h"
 #include "tensor/convert.h"

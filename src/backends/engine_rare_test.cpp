@@ -7,7 +7,7 @@
 #include <random>
 
 #include "assay/backend_set.h"
-#include "engine/build/plan_builder.h"
+#include "engine/specialize/plan_builder.h"
 #include "graph/import.h"
 #include "ops/infer.h"
 #include "reference/interpreter.h"

@@ -18,7 +18,7 @@
 #include "cli/options/unavailable.h"
 #include "cli/registries.h"
 #include "cli/values.h"
-#include "engine/build/plan_builder.h"
+#include "engine/specialize/plan_builder.h"
 #include "graph/clone.h"
 #include "run/model_loader.h"
 #include "run/script_parts.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/unbounded_dds.h"
 #include "assay/inspect.h"
 #include "base/atomic_file.h"
 #include "base/interrupt_pipe.h"
@@ -22,7 +23,6 @@
 #include "inspect/page_server.h"
 #include "inspect/viewer_page.h"
 #include "passes/pass_list.h"
-#include "passes/unbounded_dds.h"
 #include "run/model_loader.h"
 #include "run/results.h"
 #include "run/script_parts.h"

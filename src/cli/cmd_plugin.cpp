@@ -17,11 +17,11 @@
 #include "cli/registries.h"
 #include "graph/export.h"
 #include "ops/infer.h"
-#include "passes/mark_outputs.h"
 #include "plugin/config_file.h"
 #include "plugin/match.h"
 #include "plugin/pattern_file.h"
 #include "plugin/replace.h"
+#include "transform/mark_outputs.h"
 
 namespace assay::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "cli/values.h"
 #include "graph/clone.h"
 #include "graph/metadata_text.h"
-#include "passes/selector.h"
+#include "naming/selector.h"
 #include "run/observed_types.h"
 #include "surgeon/contradiction.h"
 #include "surgeon/extract.h"

@@ -23,11 +23,9 @@
 #include "graph/export.h"
 #include "graph/metadata_text.h"
 #include "graph/order.h"
+#include "naming/origins.h"
+#include "naming/source_notes.h"
 #include "ops/check.h"
-#include "passes/mark_outputs.h"
-#include "passes/origins.h"
-#include "passes/simplify.h"
-#include "passes/source_notes.h"
 #include "run/equivalence.h"
 #include "run/observed_types.h"
 #include "run/proven_model.h"
@@ -36,6 +34,8 @@
 #include "surgeon/contradiction.h"
 #include "surgeon/input_shapes.h"
 #include "surgeon/upper_bound.h"
+#include "transform/mark_outputs.h"
+#include "transform/simplify.h"
 
 namespace assay::cli::command_surgeon_sanitize {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "assay/edit.h"
 #include "assay/error.h"
-#include "passes/selector.h"
+#include "naming/selector.h"
 
 namespace assay {
 namespace {

@@ -7,10 +7,10 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "engine/build/plan_builder.h"
+#include "engine/specialize/plan_builder.h"
 #include "graph/read.h"
-#include "passes/graph_path.h"
-#include "passes/origins.h"
+#include "naming/graph_path.h"
+#include "naming/origins.h"
 
 namespace assay {
 namespace {

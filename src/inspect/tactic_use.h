@@ -26,7 +26,7 @@ struct NodeTactics {
 std::vector<NodeTactics> plan_tactics(const Model& model, std::span<const Shape> input_shapes);
 
 /// Rows of nodes that run alike. The bodies of control flow have rows of their own, with the path of the body
-/// (passes/selector.h). `first_index` is the number of the first node in the model that the reader knows.
+/// (naming/selector.h). `first_index` is the number of the first node in the model that the reader knows.
 TacticUse tactic_use(const Model& model, const std::vector<NodeTactics>& nodes, size_t first_index = 0);
 
 }  // namespace assay

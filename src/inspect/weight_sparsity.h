@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "analysis/sparsity.h"
 #include "assay/inspect.h"
-#include "passes/sparsity.h"
 
 namespace assay {
 

@@ -11,8 +11,8 @@
 #include "lint/orphaned_data.h"
 #include "lint/single_nodes.h"
 #include "lint/structure.h"
+#include "naming/selector.h"
 #include "onnx/forms/form.h"
-#include "passes/selector.h"
 
 namespace assay::lint {
 namespace {

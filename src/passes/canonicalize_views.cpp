@@ -1,8 +1,8 @@
 // Flatten, Squeeze, Unsqueeze and Reshape with known results become Reshape to a constant shape, and a
 // Reshape of a Reshape becomes one. A transposition that only moves dimensions of extent 1 is such a view
 // too.
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_canonicalize_views {

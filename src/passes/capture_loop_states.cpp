@@ -1,7 +1,7 @@
 // What a Loop or Scan carries although the body gives it back as it came (weights, as tf2onnx writes them) is
 // taken from around the loop instead: as a constant where it is one, which can be folded and packed.
-#include "passes/loop_form.h"
-#include "passes/match.h"
+#include "analysis/loop_form.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_capture_loop_states {

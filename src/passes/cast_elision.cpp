@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/match.h"
 #include "assay/edit.h"
 #include "ops/schema.h"
-#include "passes/match.h"
 #include "reference/evaluate.h"
 #include "tensor/convert.h"
 

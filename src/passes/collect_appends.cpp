@@ -3,10 +3,10 @@
 // them in a sequence where not; behind the loop they are joined once.
 #include <algorithm>
 
+#include "analysis/loop_form.h"
+#include "analysis/match.h"
+#include "naming/origins.h"
 #include "ops/value_type.h"
-#include "passes/loop_form.h"
-#include "passes/match.h"
-#include "passes/origins.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_collect_appends {

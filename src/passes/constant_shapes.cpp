@@ -1,7 +1,7 @@
 // The computed shape of a Reshape or Expand becomes a constant where the extents say all that it has to:
 // numbers, 0 (Reshape) or 1 (Expand) for what stays, -1 for what remains.
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_constant_shapes {

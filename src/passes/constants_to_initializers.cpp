@@ -2,7 +2,7 @@
 // longer can: sessions feed the graph's inputs only.
 #include <unordered_set>
 
-#include "passes/match.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
 

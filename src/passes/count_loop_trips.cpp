@@ -4,9 +4,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/loop_form.h"
+#include "analysis/match.h"
 #include "assay/error.h"
-#include "passes/loop_form.h"
-#include "passes/match.h"
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
 

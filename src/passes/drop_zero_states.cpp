@@ -2,7 +2,7 @@
 // goes what computes its shape.
 #include <algorithm>
 
-#include "passes/match.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 #include "tensor/convert.h"
 

@@ -3,12 +3,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/held_types.h"
+#include "analysis/match.h"
+#include "analysis/node_key.h"
 #include "assay/edit.h"
 #include "graph/input_replacer.h"
-#include "passes/held_types.h"
-#include "passes/match.h"
-#include "passes/node_key.h"
-#include "passes/origins.h"
+#include "naming/origins.h"
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
 

@@ -1,7 +1,7 @@
 // What changes nothing because of the node before it: Relu of Relu, Abs of Abs, ..., Clip of the same Clip;
 // and a Relu before or after a Clip that has it in its bounds.
-#include "passes/clip_bounds.h"
-#include "passes/match.h"
+#include "analysis/clip_bounds.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_eliminate_idempotent {

@@ -3,8 +3,8 @@
 // sums of one term, reductions of extents of 1, splits into one piece.
 #include <algorithm>
 
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 #include "passes/reductions.h"
 #include "tensor/convert.h"

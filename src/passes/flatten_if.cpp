@@ -3,9 +3,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/match.h"
 #include "graph/clone.h"
 #include "graph/order.h"
-#include "passes/match.h"
 
 namespace assay {
 namespace {

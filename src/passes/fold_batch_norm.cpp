@@ -1,6 +1,6 @@
 // A batch normalisation behind a convolution or Gemm goes into its weights and bias.
-#include "passes/channel_constants.h"
-#include "passes/match.h"
+#include "analysis/channel_constants.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_fold_batch_norm {

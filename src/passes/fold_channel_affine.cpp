@@ -2,8 +2,8 @@
 // bias.
 #include <cmath>
 
-#include "passes/channel_constants.h"
-#include "passes/match.h"
+#include "analysis/channel_constants.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_fold_channel_affine {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "analysis/match.h"
 #include "assay/fold.h"
 #include "ops/work.h"
-#include "passes/match.h"
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
 

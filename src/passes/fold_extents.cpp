@@ -5,11 +5,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "graph/uses.h"
+#include "naming/origins.h"
 #include "ops/infer.h"
-#include "passes/extents.h"
-#include "passes/match.h"
-#include "passes/origins.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_fold_extents {

@@ -2,7 +2,7 @@
 // pi) * (x + 0.044715 * x^3))) a GeluTanh region.
 #include <cmath>
 
-#include "passes/match.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 #include "passes/region.h"
 

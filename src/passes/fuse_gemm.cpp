@@ -2,8 +2,8 @@
 // transposition of a Gemm's matrix becomes its own.
 #include <algorithm>
 
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_fuse_gemm {

@@ -1,7 +1,7 @@
 // x * HardSigmoid(x) with slope 1/6 and offset 1/2, and x * Clip(x + 3, 0, 6) / 6, become a HardSwish region.
 #include <cmath>
 
-#include "passes/match.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 #include "passes/pointwise_form.h"
 #include "passes/region.h"

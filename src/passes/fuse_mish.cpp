@@ -1,5 +1,5 @@
 // x * Tanh(Softplus(x)) becomes a Mish region.
-#include "passes/match.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 #include "passes/region.h"
 

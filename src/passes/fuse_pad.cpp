@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "passes/channel_constants.h"
-#include "passes/clip_bounds.h"
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/channel_constants.h"
+#include "analysis/clip_bounds.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_fuse_pad {

@@ -1,8 +1,8 @@
 // The formula of root-mean-square normalisation over the last axes with a scale becomes an RmsNorm region.
 #include <array>
 
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 #include "passes/reductions.h"
 #include "passes/region.h"

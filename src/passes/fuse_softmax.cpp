@@ -1,7 +1,7 @@
 // Softmax over the last axis takes in the scale of its argument and a mask that is added to it.
 #include <cmath>
 
-#include "passes/match.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 #include "passes/pointwise_form.h"
 #include "passes/region.h"

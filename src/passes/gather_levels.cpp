@@ -1,6 +1,6 @@
 // GatherBlockQuantized takes the rows of levels, scales and zero points that are asked for before it
 // dequantises them, so that nothing looks at the others.
-#include "passes/match.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_gather_levels {

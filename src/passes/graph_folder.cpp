@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/match.h"
 #include "assay/edit.h"
 #include "assay/fold.h"
 #include "graph/clone.h"
@@ -8,7 +9,6 @@
 #include "passes/cast_elision.h"
 #include "passes/flatten_if.h"
 #include "passes/fold_choice.h"
-#include "passes/match.h"
 #include "passes/node_evaluator.h"
 #include "passes/shape_folder.h"
 

@@ -4,11 +4,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/loop_form.h"
+#include "analysis/match.h"
 #include "graph/clone.h"
 #include "graph/order.h"
-#include "passes/loop_form.h"
-#include "passes/match.h"
-#include "passes/origins.h"
+#include "naming/origins.h"
 #include "passes/pass_list.h"
 #include "passes/pointwise_form.h"
 #include "reference/evaluate.h"

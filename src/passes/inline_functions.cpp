@@ -4,8 +4,8 @@
 #include "graph/function_index.h"
 #include "graph/node_order.h"
 #include "graph/order.h"
+#include "naming/origins.h"
 #include "ops/check.h"
-#include "passes/origins.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_inline_functions {

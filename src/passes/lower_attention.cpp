@@ -6,9 +6,9 @@
 #include <limits>
 #include <numeric>
 
-#include "passes/extents.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/formula.h"
-#include "passes/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_lower_attention {

@@ -1,6 +1,6 @@
 // A batch normalisation that no convolution took in becomes one multiplication and one addition per element.
-#include "passes/channel_constants.h"
-#include "passes/match.h"
+#include "analysis/channel_constants.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_lower_batch_norm {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/match.h"
 #include "ops/op_context.h"
 #include "passes/formula.h"
-#include "passes/match.h"
 #include "passes/pass_list.h"
 #include "passes/reductions.h"
 

@@ -2,9 +2,9 @@
 // form in which quantisers write them for everyone, and in which the engine's integer kernels know them. What
 // QAttention does behind its product is a MultiHeadAttention. float32, known shapes and one matrix on the
 // right.
+#include "analysis/match.h"
 #include "kernels/int8/int8_product.h"
 #include "passes/formula.h"
-#include "passes/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_lower_integer_products {

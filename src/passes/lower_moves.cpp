@@ -1,8 +1,8 @@
 // DepthToSpace, SpaceToDepth and Tile of known shapes as what they are: a Reshape that takes axes apart, a
 // Transpose or Expand, and a Reshape back. Those merge with their neighbours, and no kernel needs to know
 // more operators.
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_lower_moves {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "analysis/match.h"
 #include "passes/formula.h"
-#include "passes/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_lower_products {

@@ -1,7 +1,7 @@
 // QLinearConv, QLinearMatMul and ONNX Runtime's QLinear operators and QGemm with constant scales become the
 // operator itself between DequantizeLinear and QuantizeLinear: the form in which the engine's integer kernels
 // know it.
-#include "passes/match.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_lower_quantized {

@@ -1,5 +1,5 @@
 // A Cast of a Cast that lost nothing becomes one.
-#include "passes/match.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_merge_casts {

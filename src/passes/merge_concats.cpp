@@ -1,6 +1,6 @@
 // A Concat of Concats along the same axis becomes one.
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_merge_concats {

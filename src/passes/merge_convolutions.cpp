@@ -1,9 +1,9 @@
 // The sum of two convolutions of one value becomes one convolution: the smaller kernel is added to the larger
 // one, within which it lies. So do the value itself and its batch normalisation, which are convolutions of
 // one element. Networks that are trained with parallel branches (Ding et al. 2021, "RepVGG") have such sums.
-#include "passes/channel_constants.h"
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/channel_constants.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 #include "tensor/convert.h"
 

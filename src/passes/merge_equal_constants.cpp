@@ -3,9 +3,9 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "analysis/match.h"
 #include "assay/edit.h"
 #include "graph/uses.h"
-#include "passes/match.h"
 #include "passes/pass_list.h"
 #include "passes/patch.h"
 

@@ -3,8 +3,8 @@
 // end.
 #include <algorithm>
 
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_merge_gathers {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "passes/channel_constants.h"
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/channel_constants.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_merge_products {

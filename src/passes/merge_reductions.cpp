@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 #include "passes/reductions.h"
 

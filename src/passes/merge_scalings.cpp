@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "passes/channel_constants.h"
-#include "passes/match.h"
+#include "analysis/channel_constants.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 #include "tensor/convert.h"
 

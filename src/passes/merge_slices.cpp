@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_merge_slices {

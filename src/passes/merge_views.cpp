@@ -2,8 +2,8 @@
 // one Reshape, or nothing when it gives back what it got.
 #include <algorithm>
 
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_merge_views {

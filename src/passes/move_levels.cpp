@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "passes/held_types.h"
-#include "passes/match.h"
+#include "analysis/held_types.h"
+#include "analysis/match.h"
+#include "analysis/quantization.h"
 #include "passes/pass_list.h"
-#include "passes/quantization.h"
 
 namespace assay::pass_move_levels {
 namespace {

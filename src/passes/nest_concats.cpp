@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_nest_concats {

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/match.h"
 #include "assay/edit.h"
 #include "base/memory_limit.h"
 #include "graph/at_node.h"
@@ -12,7 +13,6 @@
 #include "ops/infer.h"
 #include "ops/op_set.h"
 #include "ops/work.h"
-#include "passes/match.h"
 #include "passes/pass_list.h"
 #include "reference/interpreter.h"
 

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "graph/clone.h"
+#include "naming/origins.h"
 #include "ops/infer.h"
-#include "passes/origins.h"
 #include "passes/pass_list.h"
 #include "passes/pass_manager.h"
 #include "passes/region.h"

@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/held_types.h"
 #include "assay/edit.h"
 #include "passes/edit_hook.h"
-#include "passes/held_types.h"
 #include "passes/pass_list.h"
 
 namespace assay {

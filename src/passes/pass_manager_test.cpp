@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/match.h"
+#include "naming/origins.h"
 #include "passes/edit_hook.h"
-#include "passes/match.h"
-#include "passes/origins.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_manager_test {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "analysis/held_types.h"
 #include "graph/uses.h"
-#include "passes/held_types.h"
-#include "passes/origins.h"
+#include "naming/origins.h"
 
 namespace assay {
 namespace {

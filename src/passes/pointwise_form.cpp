@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "passes/match.h"
-#include "passes/quantization.h"
+#include "analysis/match.h"
+#include "analysis/quantization.h"
 #include "passes/region.h"
 #include "tensor/convert.h"
 

@@ -3,7 +3,7 @@
 #include "passes/raise_opset.h"
 
 #include "convert/convert_opset.h"
-#include "passes/origins.h"
+#include "naming/origins.h"
 #include "passes/pass_list.h"
 
 namespace assay {

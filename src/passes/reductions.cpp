@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 
 namespace assay {
 

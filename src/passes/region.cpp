@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "analysis/match.h"
 #include "graph/clone.h"
-#include "passes/match.h"
-#include "passes/origins.h"
+#include "naming/origins.h"
 
 namespace assay {
 namespace {

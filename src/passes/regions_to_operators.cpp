@@ -1,8 +1,8 @@
 // Regions that ONNX has an operator for become it; fuse_layer_norm and its like have found them. For models
 // that are saved: they may hold no region.
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "assay/edit.h"
-#include "passes/extents.h"
-#include "passes/match.h"
 #include "passes/pass_list.h"
 #include "passes/region.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "passes/match.h"
+#include "analysis/match.h"
 #include "reference/evaluate.h"
 
 namespace assay {

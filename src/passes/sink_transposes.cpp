@@ -2,8 +2,8 @@
 // become one or none. Constants and paddings that meet the values on the way are transposed along.
 #include <algorithm>
 
-#include "passes/extents.h"
-#include "passes/match.h"
+#include "analysis/extents.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 #include "tensor/convert.h"
 

@@ -1,5 +1,5 @@
 // Sum, Max, Min and Mean of more than two become chains of two at a time.
-#include "passes/match.h"
+#include "analysis/match.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_split_variadic {

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/held_types.h"
+#include "analysis/match.h"
 #include "graph/node_order.h"
 #include "graph/read.h"
+#include "naming/origins.h"
 #include "ops/op_list.h"
 #include "ops/schema.h"
-#include "passes/held_types.h"
-#include "passes/match.h"
-#include "passes/origins.h"
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
 

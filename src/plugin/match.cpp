@@ -10,7 +10,7 @@
 #include "assay/pattern.h"
 #include "base/log.h"
 #include "graph/clone.h"
-#include "passes/graph_path.h"
+#include "naming/graph_path.h"
 
 namespace assay {
 namespace {

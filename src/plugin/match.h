@@ -17,7 +17,7 @@ struct PluginInstance {
   /// Names of tensors: outputs of the graph, inputs also of the graphs around it.
   std::vector<std::string> inputs, outputs;
   YamlNode::Map attributes;
-  std::string graph = {};  ///< path of the graph (passes/graph_path.h); empty for the main graph
+  std::string graph = {};  ///< path of the graph (naming/graph_path.h); empty for the main graph
 };
 
 /// One document of a config.yaml.

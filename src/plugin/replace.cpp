@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/similar_name.h"
 #include "graph/order.h"
-#include "passes/origins.h"
+#include "naming/origins.h"
 
 namespace assay {
 namespace {

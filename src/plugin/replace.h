@@ -8,7 +8,7 @@
 
 #include "assay/graph.h"
 #include "graph/node_order.h"
-#include "passes/graph_path.h"
+#include "naming/graph_path.h"
 #include "plugin/match.h"
 
 namespace assay {
@@ -17,7 +17,7 @@ namespace assay {
 ///
 /// The new node computes the instance's outputs, which keep their names; what only the old nodes needed goes.
 /// Nodes that something outside the instance still needs stay. The new node is called `<plugin>_<number>` and
-/// remembers the nodes that it stands for (passes/origins.h). It stands in the instance's graph; inputs may
+/// remembers the nodes that it stands for (naming/origins.h). It stands in the instance's graph; inputs may
 /// be values of the graphs around that.
 class PluginReplacer {
  public:

@@ -4,7 +4,7 @@
 
 #include "assay/error.h"
 #include "base/log.h"
-#include "passes/origins.h"
+#include "naming/origins.h"
 #include "plugin/plugin_test_util.h"
 
 namespace assay::replace_test {

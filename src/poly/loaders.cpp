@@ -8,17 +8,17 @@
 #include "base/atomic_file.h"
 #include "base/log.h"
 #include "base/mapped_file.h"
-#include "engine/build/plan_builder.h"
+#include "engine/specialize/plan_builder.h"
 #include "graph/clone.h"
 #include "graph/export.h"
 #include "graph/import.h"
 #include "ops/infer.h"
 #include "ops/op_set.h"
-#include "passes/convert_to_float16.h"
-#include "passes/mark_outputs.h"
 #include "passes/pass_list.h"
 #include "surgeon/extract.h"
 #include "surgeon/upper_bound.h"
+#include "transform/convert_to_float16.h"
+#include "transform/mark_outputs.h"
 
 namespace assay::poly {
 namespace {

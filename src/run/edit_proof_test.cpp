@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "analysis/match.h"
 #include "graph/clone.h"
 #include "graph/import.h"
 #include "ops/infer.h"
-#include "passes/match.h"
 #include "run/proven_model.h"
 
 namespace assay::edit_proof_test {

@@ -21,9 +21,9 @@
 #include "graph/clone.h"
 #include "graph/metadata_text.h"
 #include "ops/infer.h"
-#include "passes/mark_outputs.h"
 #include "passes/tensorrt_layers.h"
 #include "run/tactic_replay.h"
+#include "transform/mark_outputs.h"
 
 namespace assay {
 namespace {

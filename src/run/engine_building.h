@@ -9,9 +9,9 @@
 
 #include "assay/backend.h"
 #include "assay/builder.h"
-#include "passes/io_types.h"
 #include "run/calibration.h"
 #include "run/data_loader.h"
+#include "transform/io_types.h"
 
 namespace assay {
 

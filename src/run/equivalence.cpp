@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "analysis/match.h"
 #include "arbiter/arbiter.h"
 #include "assay/edit.h"
 #include "backends/onnxrt_nodes.h"
@@ -17,7 +18,6 @@
 #include "graph/order.h"
 #include "graph/read.h"
 #include "ops/infer.h"
-#include "passes/match.h"
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
 #include "reference/interpreter.h"

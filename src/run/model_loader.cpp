@@ -4,9 +4,9 @@
 #include "graph/order.h"
 #include "ops/check.h"
 #include "ops/infer.h"
-#include "passes/convert_to_float16.h"
-#include "passes/mark_outputs.h"
 #include "passes/pass_list.h"
+#include "transform/convert_to_float16.h"
+#include "transform/mark_outputs.h"
 
 namespace assay {
 void infer_known_shapes(Model& model, bool report) {

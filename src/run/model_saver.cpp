@@ -2,11 +2,11 @@
 
 #include <cmath>
 
+#include "analysis/held_types.h"
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "graph/clone.h"
 #include "graph/export.h"
-#include "passes/held_types.h"
 
 namespace assay {
 namespace {

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "analysis/held_types.h"
 #include "assay/error.h"
 #include "assay/io.h"
 #include "base/nameless_file.h"
 #include "graph/clone.h"
-#include "passes/held_types.h"
 #include "script/python_function.h"
 #include "script/temporary_model.h"
 

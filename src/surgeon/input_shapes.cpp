@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "assay/edit.h"
-#include "passes/selector.h"
+#include "naming/selector.h"
 
 namespace assay {
 

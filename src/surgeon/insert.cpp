@@ -6,8 +6,8 @@
 #include "assay/error.h"
 #include "graph/distinct_names.h"
 #include "graph/order.h"
+#include "naming/selector.h"
 #include "ops/check.h"
-#include "passes/selector.h"
 #include "reference/evaluate.h"
 
 namespace assay {

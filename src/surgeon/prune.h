@@ -3,8 +3,8 @@
 
 #include <span>
 
+#include "analysis/sparsity.h"
 #include "assay/graph.h"
-#include "passes/sparsity.h"
 
 namespace assay {
 

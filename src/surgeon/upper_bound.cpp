@@ -4,12 +4,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/match.h"
+#include "analysis/unbounded_dds.h"
 #include "base/log.h"
 #include "graph/distinct_names.h"
 #include "graph/node_order.h"
-#include "passes/match.h"
-#include "passes/selector.h"
-#include "passes/unbounded_dds.h"
+#include "naming/selector.h"
 #include "tensor/convert.h"
 
 namespace assay {

@@ -5,15 +5,15 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analysis/sparsity.h"
 #include "assay/edit.h"
 #include "base/log.h"
 #include "graph/initializer_data.h"
-#include "passes/randomize_weights.h"
-#include "passes/sparsity.h"
 #include "surgeon/prune.h"
-#include "templates/weights.h"
 #include "tensor/convert.h"
+#include "tensor/random_weights.h"
 #include "tensor/scratch_tensor.h"
+#include "transform/randomize_weights.h"
 
 namespace assay {
 namespace {

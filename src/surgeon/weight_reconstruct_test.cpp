@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "analysis/sparsity.h"
 #include "assay/error.h"
 #include "graph/initializer_data.h"
-#include "passes/sparsity.h"
 #include "surgeon/weight_strip.h"
 #include "tensor/convert.h"
 

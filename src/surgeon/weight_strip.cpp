@@ -7,14 +7,14 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "analysis/sparsity.h"
 #include "base/log.h"
 #include "base/name_pattern.h"
 #include "base/python_repr.h"
 #include "graph/initializer_data.h"
+#include "naming/selector.h"
 #include "onnx/tensor_data.h"
 #include "ops/op_set.h"
-#include "passes/selector.h"
-#include "passes/sparsity.h"
 
 namespace assay {
 namespace {

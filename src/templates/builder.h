@@ -10,7 +10,7 @@
 
 #include "assay/graph.h"
 #include "templates/templates.h"
-#include "templates/weights.h"
+#include "tensor/random_weights.h"
 
 namespace assay {
 

@@ -6,7 +6,7 @@
 
 #include "templates/layers.h"
 #include "templates/template_list.h"
-#include "templates/weights.h"
+#include "tensor/random_weights.h"
 
 namespace assay::template_gcn {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "templates/weights.h"
+#include "tensor/random_weights.h"
 
 namespace assay::moments_test {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "graph/import.h"
 #include "ops/infer.h"
-#include "passes/randomize_weights.h"
 #include "templates/templates.h"
 #include "tensor/convert.h"
+#include "transform/randomize_weights.h"
 
 namespace assay {
 

@@ -278,7 +278,7 @@ class Double:
             self.assertIn("Pass Rate: 100.00%", out)
 
     def test_comparisons_as_the_real_ones(self):
-        recording = os.path.join(os.path.dirname(__file__), "..", "..", "src", "script", "python", "recording")
+        recording = os.path.join(os.path.dirname(__file__), "..", "..", "python", "embedded", "recording")
         program = """
 import sys, json
 sys.path.insert(0, {path!r}) if {path!r} else None

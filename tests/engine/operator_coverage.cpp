@@ -17,7 +17,7 @@
 #include <map>
 #include <set>
 
-#include "engine/build/plan_builder.h"
+#include "engine/specialize/plan_builder.h"
 #include "fuzz/valid/recipes.h"
 #include "ops/infer.h"
 #include "ops/op_set.h"

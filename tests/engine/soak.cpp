@@ -15,8 +15,8 @@
 #include <fstream>
 
 #include "assay/builder.h"
-#include "engine/build/specializer.h"
 #include "engine/objects/state.h"
+#include "engine/specialize/specializer.h"
 #include "graph/import.h"
 #include "ops/infer.h"
 

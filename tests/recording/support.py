@@ -5,7 +5,7 @@ import sys
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-RECORDING = os.path.join(ROOT, "src", "script", "python", "recording")
+RECORDING = os.path.join(ROOT, "python", "embedded", "recording")
 sys.path.insert(0, RECORDING)
 
 import numpy as np

@@ -10,7 +10,7 @@ import unittest
 
 import numpy as np
 
-RUNNERS = pathlib.Path(__file__).resolve().parents[2] / "src" / "script" / "python" / "runners"
+RUNNERS = pathlib.Path(__file__).resolve().parents[2] / "python" / "embedded" / "runners"
 
 
 def load(name):

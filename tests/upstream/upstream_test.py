@@ -69,7 +69,7 @@ def run(folder, options):
         **os.environ,
         "ASSAY_UPSTREAM_REPORT": str(report),
         "ASSAY_PYTHON": sys.executable,
-        "ASSAY_RECORDING": str(ROOT / "src" / "script" / "python" / "recording"),
+        "ASSAY_RECORDING": str(ROOT / "python" / "embedded" / "recording"),
         "PATH": os.pathsep.join([str(folder / "bin"), str(pathlib.Path(sys.executable).parent), os.environ["PATH"]]),
         "PYTHONPATH": str(folder),
     }

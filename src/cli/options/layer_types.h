@@ -3,7 +3,7 @@
 
 #include "assay/builder.h"
 #include "cli/args.h"
-#include "passes/io_types.h"
+#include "transform/io_types.h"
 
 namespace assay::cli {
 

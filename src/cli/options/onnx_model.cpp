@@ -6,7 +6,7 @@
 #include "cli/values.h"
 #include "graph/import.h"
 #include "graph/order.h"
-#include "passes/convert_to_float16.h"
+#include "transform/convert_to_float16.h"
 
 namespace assay::cli {
 

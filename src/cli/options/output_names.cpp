@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "passes/selector.h"
+#include "naming/selector.h"
 
 namespace assay::cli {
 

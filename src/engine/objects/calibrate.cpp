@@ -4,13 +4,13 @@
 #include <functional>
 #include <limits>
 
+#include "analysis/held_types.h"
 #include "base/parallel.h"
 #include "base/similar_name.h"
-#include "engine/build/tensor_range.h"
+#include "engine/planner/tensor_range.h"
 #include "graph/clone.h"
 #include "graph/read.h"
 #include "ops/infer.h"
-#include "passes/held_types.h"
 #include "passes/pass_manager.h"
 #include "passes/pass_set.h"
 

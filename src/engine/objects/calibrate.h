@@ -7,7 +7,7 @@
 
 #include "assay/builder.h"
 #include "base/thread_pool.h"
-#include "passes/quantize.h"
+#include "transform/quantize.h"
 
 namespace assay {
 

@@ -4,9 +4,9 @@
 #include <exception>
 #include <utility>
 
-#include "engine/build/executable.h"
 #include "engine/objects/state.h"
 #include "engine/runtime/tensor_outputs.h"
+#include "engine/specialize/executable.h"
 
 namespace assay {
 namespace {

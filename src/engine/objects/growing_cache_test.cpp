@@ -5,9 +5,9 @@
 #include <set>
 
 #include "assay/builder.h"
-#include "engine/build/decoder_test_util.h"
-#include "engine/build/executable.h"
 #include "engine/objects/state.h"
+#include "engine/specialize/decoder_test_util.h"
+#include "engine/specialize/executable.h"
 
 namespace assay::growing_cache_test {
 namespace {

@@ -5,10 +5,10 @@
 #include <set>
 #include <utility>
 
+#include "analysis/held_types.h"
 #include "assay/builder.h"
 #include "engine/objects/state.h"
 #include "ops/infer.h"
-#include "passes/held_types.h"
 
 namespace assay::layer_types_test {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/parallel.h"
 #include "engine/objects/state.h"
-#include "engine/tactics/dnnl_util.h"
+#include "engine/tactics/dnnl/dnnl_util.h"
 
 namespace assay {
 

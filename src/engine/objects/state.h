@@ -9,8 +9,8 @@
 
 #include "assay/builder.h"
 #include "base/thread_pool.h"
-#include "engine/build/specializer.h"
 #include "engine/plan/plan_file.h"
+#include "engine/specialize/specializer.h"
 
 namespace assay {
 

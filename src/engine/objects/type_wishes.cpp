@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "passes/held_types.h"
-#include "passes/origins.h"
-#include "passes/selector.h"
+#include "analysis/held_types.h"
+#include "naming/origins.h"
+#include "naming/selector.h"
 
 namespace assay {
 namespace {

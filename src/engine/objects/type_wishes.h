@@ -10,8 +10,8 @@
 
 namespace assay {
 
-/// What the network's own records (passes/held_types.h) and the configuration ask for, by name. Throws Error:
-/// see BuilderConfig::layer_types.
+/// What the network's own records (analysis/held_types.h) and the configuration ask for, by name. Throws
+/// Error: see BuilderConfig::layer_types.
 engine::TypeRules type_rules_of(const Model& network, const BuilderConfig& config,
                                 const std::function<void(const std::string&)>& warn);
 

@@ -18,7 +18,7 @@
 #include "assay/optimization_profile.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/type_rules.h"
-#include "passes/quantize.h"
+#include "transform/quantize.h"
 
 namespace assay::engine {
 

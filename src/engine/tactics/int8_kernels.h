@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/tactics/tiled_product.h"
+#include "engine/tactics/product/tiled_product.h"
 #include "kernels/int8/int8_conv.h"
 #include "kernels/int8/int8_product.h"
 

@@ -16,12 +16,12 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analysis/quantization.h"
 #include "assay/graph.h"
 #include "engine/plan/plan.h"
 #include "engine/runtime/kernel.h"
-#include "engine/tactics/region.h"
+#include "engine/tactics/pointwise/region.h"
 #include "ops/op_context.h"
-#include "passes/quantization.h"
 #include "reference/evaluate.h"
 
 namespace assay::engine {

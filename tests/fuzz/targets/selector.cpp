@@ -1,5 +1,5 @@
 // What names tensors and nodes, on the command line and in files of plugins.
-#include "passes/selector.h"
+#include "naming/selector.h"
 
 #include "assay/error.h"
 #include "fuzz/targets/target.h"

@@ -1,0 +1,81 @@
+#include "analysis/quantization.h"
+
+#include <cmath>
+
+#include "analysis/match.h"
+
+namespace assay {
+
+std::optional<Quantization> read_quantization(const Node& n) {
+  const bool quantizes = is_op(n, "QuantizeLinear");
+  if (!quantizes && !is_op(n, "DequantizeLinear")) return std::nullopt;
+  if (n.inputs().size() < 2 || n.inputs().size() > 3 || n.outputs().size() != 1) return std::nullopt;
+  const Value *x = n.input(0), *scale = n.input(1), *zero = n.input(2), *y = n.output(0);
+  if (x == nullptr || scale == nullptr || y == nullptr || dtype_of(scale) != DType::kFloat32)
+    return std::nullopt;
+  if (int_attribute(n, "block_size", 0) != 0) return std::nullopt;
+  if (dtype_of(quantizes ? x : y) != DType::kFloat32) return std::nullopt;
+  const DType stored = dtype_of(quantizes ? y : x);
+  if (stored != DType::kUInt8 && stored != DType::kInt8) return std::nullopt;
+  const std::optional<double> s = scalar_of(scale);
+  const std::optional<double> z = zero == nullptr ? std::optional(0.0) : scalar_of(zero);
+  if (!s || !z || !std::isfinite(*s) || *s <= 0) return std::nullopt;
+  return Quantization{static_cast<float>(*s), static_cast<int>(*z), stored};
+}
+
+Tensor QuantizedConstant::dequantized() const {
+  const std::vector<int64_t> numbers = stored.to_int64();
+  Tensor real = Tensor::allocate(DType::kFloat32, stored.shape());
+  float* to = real.mutable_data<float>();
+  const int64_t inner = scale.size() == 1 ? 1 : stored.shape().numel(axis + 1, stored.rank());
+  const auto count = static_cast<int64_t>(scale.size());
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const int64_t at = static_cast<int64_t>(i) / inner % count;
+    to[i] = static_cast<float>(numbers[i] - zero_point_at(at)) * scale_at(at);
+  }
+  return real;
+}
+
+namespace {
+
+std::optional<QuantizedConstant> quantized_constant(const Node& n) {
+  if (!is_op(n, "DequantizeLinear") || int_attribute(n, "block_size", 0) != 0) return std::nullopt;
+  const UnalignedTensor *x = data_of(n.input(0)), *scale = data_of(n.input(1)), *zero = data_of(n.input(2));
+  if (x == nullptr || scale == nullptr || scale->dtype() != DType::kFloat32 || scale->rank() > 1)
+    return std::nullopt;
+  if ((x->dtype() != DType::kUInt8 && x->dtype() != DType::kInt8) || x->rank() == 0) return std::nullopt;
+  if (n.input(2) != nullptr &&
+      (zero == nullptr || zero->dtype() != x->dtype() || zero->shape() != scale->shape()))
+    return std::nullopt;
+  const auto rank = static_cast<int64_t>(x->rank());
+  int64_t axis = int_attribute(n, "axis", 1);
+  axis += axis < 0 ? rank : 0;
+  const bool along_axis = scale->numel() != 1;
+  if (along_axis && (axis < 0 || axis >= rank || x->shape()[static_cast<size_t>(axis)] != scale->numel()))
+    return std::nullopt;
+  QuantizedConstant c{.stored = *x, .axis = along_axis ? static_cast<size_t>(axis) : 0};
+  const Tensor scales = scale->aligned();
+  c.scale.assign(scales.data<float>(), scales.data<float>() + scales.numel());
+  c.zero_point.assign(c.scale.size(), 0);
+  if (zero != nullptr) {
+    const std::vector<int64_t> numbers = zero->to_int64();
+    c.zero_point.assign(numbers.begin(), numbers.end());
+  }
+  return c;
+}
+
+}  // namespace
+
+QuantizedConstants find_quantized_constants(const Graph& g) {
+  QuantizedConstants found;
+  for (const auto& n : g.nodes())
+    if (auto c = quantized_constant(*n)) found.emplace(n->output(0)->name(), std::move(*c));
+  return found;
+}
+
+std::optional<Quantization> quantization_of(const Value* v) {
+  const Node* n = producer_of(v, "DequantizeLinear");
+  return n == nullptr ? std::nullopt : read_quantization(*n);
+}
+
+}  // namespace assay

@@ -1,0 +1,69 @@
+// What candidates take, measured on this machine.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "assay/timing_cache.h"
+#include "base/thread_pool.h"
+#include "engine/planner/lowering.h"
+#include "engine/planner/selector.h"
+
+namespace assay::engine {
+
+/// How far measuring may go.
+struct TimingOptions {
+  /// Runs of each candidate, at least and at most.
+  int least_runs = 4, most_runs = 12;
+  /// Seconds for the candidates of one problem, after the least runs.
+  double seconds_per_problem = 0.03;
+  /// Seconds for the runs of the whole network by each choice, after the least runs; 0: it is not run.
+  double seconds_per_network = 0;
+  /// Weights come from memory, not from a cache: as they do in a network whose weights are larger than the
+  /// caches.
+  bool cold_weights = true;
+  /// Unknown problems throw Error (kNotFound) instead of being measured.
+  bool use_only = false;
+};
+
+/// What counts for a run that failed: longer than any takes, and yet what a timing cache may hold.
+inline constexpr double kFailedSeconds = 1e5;
+
+/// Candidates of a problem run in turns, so that a change of the machine's speed meets all of them; the
+/// median of each counts. Times are looked up in, and added to, a timing cache. The plain evaluation is not
+/// measured where there is anything else.
+class MeasuredCosts final : public Costs {
+ public:
+  /// `cache` and `constants` outlive it. Kernels run on the threads of `pool`.
+  MeasuredCosts(TimingCache& cache, ConstantCache& constants, std::shared_ptr<ThreadPool> pool,
+                TimingOptions options);
+
+  void rate(std::vector<Option>& options) override;
+  double reorder(const Value& v, const Shape& shape, Format from, Format to) override;
+
+  /// Told before each problem that is measured.
+  std::function<void(const std::string& problem)> progress;
+  /// Times that the cache knew.
+  size_t found() const { return found_; }
+
+ private:
+  double one_reorder(const Value& v, const Shape& shape, Format from, Format to);
+  struct Subject;
+  std::unique_ptr<Subject> subject_of(const Candidate& c, const TacticDef& tactic);
+  std::vector<double> measure(std::vector<std::unique_ptr<Subject>>& subjects);
+
+  TimingCache& cache_;
+  ConstantCache& constants_;
+  std::shared_ptr<ThreadPool> pool_;
+  TimingOptions options_;
+  size_t found_ = 0;
+};
+
+/// What a candidate's time depends on besides the environment: tactic, version, operands, parameters.
+std::string problem_text(const Candidate& c, const TacticDef& tactic);
+/// The same for a step that brings a value from one format into another.
+std::string reorder_text(const Value& v, const Shape& shape, Format from, Format to);
+std::string reorder_text(const PlanValue& from, const PlanValue& to);
+
+}  // namespace assay::engine

@@ -1,0 +1,147 @@
+#include "engine/planner/options.h"
+
+#include <algorithm>
+#include <new>
+
+#include "naming/origins.h"
+
+namespace assay::engine {
+
+std::string Option::name() const {
+  return candidate.variant.empty() ? std::string(tactic->name)
+                                   : fmt::format("{}:{}", tactic->name, candidate.variant);
+}
+
+std::vector<OperandFormat> formats_of(const std::vector<Candidate::Operand>& operands) {
+  std::vector<OperandFormat> formats;
+  for (const Candidate::Operand& o : operands) {
+    if (o.value == nullptr) continue;
+    const Type& type = o.value->type;
+    formats.push_back({stored_type(o.value, o.format),
+                       type.has_shape() ? known_shape(*type.dims) : std::nullopt, o.format.layout});
+  }
+  return formats;
+}
+
+class OptionMaker::MadeProblem final : public Problem {
+ public:
+  MadeProblem(const Region& region, OptionMaker& maker, std::string_view variant)
+      : Problem(region, maker.model_, maker.config_, variant), maker_(maker) {}
+  const Shape* shape(const Value* v) const override { return maker_.shape_of(v); }
+  const QuantizedConstant* quantized_constant(const Value* v) const override {
+    return maker_.quantized_constant(v);
+  }
+
+ private:
+  OptionMaker& maker_;
+};
+
+OptionMaker::OptionMaker(const Model& model, const TacticConfig& config, const TacticRules& rules,
+                         const TypeHolds* holds)
+    : model_(model), config_(config), rules_(rules), holds_(holds) {}
+
+const Shape* OptionMaker::shape_of(const Value* v) {
+  if (v == nullptr || !v->type.is_tensor()) return nullptr;
+  auto it = shapes_.find(v);
+  if (it == shapes_.end())
+    it = shapes_.emplace(v, v->type.has_shape() ? known_shape(*v->type.dims) : std::nullopt).first;
+  return it->second ? &*it->second : nullptr;
+}
+
+const QuantizedConstant* OptionMaker::quantized_constant(const Value* v) {
+  if (config_.quantized == nullptr || v == nullptr || !v->tensor().defined()) return nullptr;
+  if (const auto known = quantized_.find(v); known != quantized_.end()) return known->second;
+  const auto it = config_.quantized->find(v->name());
+  // A pass may have put other numbers under the name.
+  const QuantizedConstant* found =
+      it != config_.quantized->end() && it->second.dequantized().identical(v->tensor().aligned())
+          ? &it->second
+          : nullptr;
+  quantized_.emplace(v, found);
+  return found;
+}
+
+/// Only kernels on whole tensors can take what has no memory of a known size. Empty when there is none of it.
+std::string OptionMaker::refuse_unknown(const Candidate& c, const TacticDef& tactic) {
+  if (tactic.factory.create_tensor != nullptr) return {};
+  const auto is_unknown = [&](const Value* v) {
+    return v != nullptr && !v->tensor().defined() &&
+           (shape_of(v) == nullptr || bit_width(v->type.dtype) == 0);
+  };
+  const char* reason = "the shape of an operand is not known before the run";
+  for (const Candidate::Operand& o : c.inputs)
+    if (is_unknown(o.value)) return reason;
+  for (const Candidate::View& v : c.views)
+    if (is_unknown(v.source)) return reason;
+  return {};
+}
+
+/// Why rules leave an option out; empty: they do not.
+std::string OptionMaker::excluded(const Region& region, const Option& option,
+                                  const std::vector<std::string>& pins) const {
+  const std::string name = option.name();
+  const auto is_named = [&](const std::string& given) {
+    return given == option.tactic->name || given == name;
+  };
+  if (std::any_of(rules_.disabled.begin(), rules_.disabled.end(), is_named))
+    return fmt::format("{} is disabled", name);
+  if (option.candidate.numerics > rules_.most_lowered)
+    return fmt::format("{} rounds more than is allowed", name);
+  if (option.candidate.step.scratch_bytes > rules_.most_scratch)
+    return fmt::format("{} needs {} bytes of scratch memory, the limit is {}", name,
+                       option.candidate.step.scratch_bytes, rules_.most_scratch);
+  if (!pins.empty() && !std::all_of(pins.begin(), pins.end(), is_named))
+    return fmt::format("{} is pinned", pins.front());
+  if (holds_ != nullptr) return holds_->refusal(region, option.candidate);
+  return {};
+}
+
+RegionOptions OptionMaker::options_of(const Region& region) { return options_of(region, {}); }
+
+RegionOptions OptionMaker::options_of(const Region& region, std::string_view name) {
+  RegionOptions result;
+  const size_t end = std::min(name.find(':'), name.size());
+  const std::string_view wanted = name.substr(0, end), variant = name.substr(std::min(end + 1, name.size()));
+  std::vector<std::string> pins, wishes;
+  if (!rules_.pinned.empty() || !rules_.preferred.empty())
+    for (const Node* n : region.nodes)
+      for (const std::string& origin : origins_of(*n)) {
+        if (const auto it = rules_.pinned.find(origin); it != rules_.pinned.end() && !is_beside(*n))
+          pins.push_back(it->second);
+        if (const auto it = rules_.preferred.find(origin); it != rules_.preferred.end())
+          wishes.push_back(it->second);
+      }
+  const MadeProblem problem(region, *this, variant);
+  for (const TacticDef* tactic : tactics_of(rules_).for_region(region)) {
+    if (!name.empty() && tactic->name != wanted) continue;
+    Proposals proposals;
+    std::string reason;
+    try {
+      reason = tactic->ask(problem, proposals);
+    } catch (const Error&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& e) {
+      reason = fmt::format("its library refuses ({})", e.what());
+    }
+    for (Candidate& c : proposals.candidates()) {
+      std::string refusal = refuse_unknown(c, *tactic);
+      Option option{.tactic = tactic, .candidate = std::move(c)};
+      if (!name.empty() && option.name() != name) continue;
+      if (refusal.empty()) refusal = excluded(region, option, pins);
+      option.is_preferred =
+          !wishes.empty() &&
+          std::all_of(wishes.begin(), wishes.end(), [&](const std::string& w) { return w == option.name(); });
+      if (refusal.empty())
+        result.options.push_back(std::move(option));
+      else
+        result.refusals.push_back({option.name(), std::move(refusal)});
+    }
+    if (proposals.candidates().empty())
+      result.refusals.push_back({std::string(tactic->name), std::move(reason)});
+  }
+  return result;
+}
+
+}  // namespace assay::engine

@@ -1,0 +1,94 @@
+// What tactics answer about a region, within what the caller allows.
+#pragma once
+
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/planner/type_holds.h"
+#include "engine/tactics/tactic_set.h"
+
+namespace assay::engine {
+
+/// What the caller allows. Names are those of tactics ("dnnl_conv") or of one of their ways
+/// ("dnnl_conv:row").
+struct TacticRules {
+  /// Which tactics there are; null: the built-in ones.
+  std::shared_ptr<const TacticSet> set;
+  std::set<std::string> disabled;
+  /// By the name of an ONNX node: the step that it becomes part of must be one of this name.
+  std::map<std::string, std::string> pinned;
+  /// The same, but as a wish: it is taken wherever it is possible.
+  std::unordered_map<std::string, std::string> preferred;
+  /// Scratch memory that a step may take. Bytes.
+  int64_t most_scratch = std::numeric_limits<int64_t>::max();
+  NumericsClass most_lowered = NumericsClass::kReassociated;
+};
+
+inline const TacticSet& tactics_of(const TacticRules& rules) {
+  return rules.set != nullptr ? *rules.set : built_in_tactics();
+}
+
+/// How a candidate wants what it reads or writes.
+struct OperandFormat {
+  DType dtype = DType::kUndefined;
+  std::optional<Shape> shape;  ///< nothing where it is not known before the run
+  Layout layout;
+};
+
+/// Of values of the graph among a candidate's operands.
+std::vector<OperandFormat> formats_of(const std::vector<Candidate::Operand>& operands);
+
+/// A candidate with its tactic and, once it is known, its time.
+struct Option {
+  const TacticDef* tactic = nullptr;
+  Candidate candidate;
+  double seconds = 0;
+  bool is_preferred = false;
+  /// "dnnl_conv:blocked8", or the tactic's name where it has one way only.
+  std::string name() const;
+};
+
+struct RegionOptions {
+  std::vector<Option> options;    ///< in the order of tactics.def, and of each tactic's own
+  std::vector<Refusal> refusals;  ///< of tactics without a candidate, and of candidates that rules exclude
+};
+
+/// Asks tactics. Shapes are looked up once for each value.
+class OptionMaker {
+ public:
+  /// All must outlive it. `holds`: the types that nodes are held in; null: none is.
+  OptionMaker(const Model& model, const TacticConfig& config, const TacticRules& rules,
+              const TypeHolds* holds = nullptr);
+
+  const TypeHolds* holds() const { return holds_; }
+
+  RegionOptions options_of(const Region& region);
+  /// Only those of this name (Option::name); other tactics are not asked.
+  RegionOptions options_of(const Region& region, std::string_view name);
+  /// Extents, when they are all known before the run.
+  const Shape* shape_of(const Value* v);
+  /// See Problem::quantized_constant.
+  const QuantizedConstant* quantized_constant(const Value* v);
+
+ private:
+  class MadeProblem;
+  std::string refuse_unknown(const Candidate& c, const TacticDef& tactic);
+  std::string excluded(const Region& region, const Option& option,
+                       const std::vector<std::string>& pins) const;
+
+  const Model& model_;
+  const TacticConfig& config_;
+  const TacticRules& rules_;
+  const TypeHolds* holds_;
+  std::unordered_map<const Value*, std::optional<Shape>> shapes_;
+  std::unordered_map<const Value*, const QuantizedConstant*> quantized_;
+};
+
+}  // namespace assay::engine

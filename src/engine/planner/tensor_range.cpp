@@ -1,0 +1,149 @@
+#include "engine/planner/tensor_range.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "assay/error.h"
+
+namespace assay::engine {
+namespace {
+
+/// Numbers that are read twice, once for the largest, once for the bins, while they are in the cache.
+constexpr size_t kPart = 8192;
+constexpr float kLargestStep = 127;
+/// Numbers in a bin, on average.
+constexpr int64_t kLeastPerBin = 64;
+
+double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0; }
+
+}  // namespace
+
+size_t least_divergence(std::span<const int64_t> counts, int64_t levels) {
+  const auto bins = static_cast<int64_t>(counts.size());
+  if (bins <= levels) return counts.size();
+  // Sums over the bins before each.
+  std::vector<int64_t> sum(counts.size() + 1), filled(counts.size() + 1);
+  std::vector<double> information(counts.size() + 1);
+  for (size_t i = 0; i < counts.size(); ++i) {
+    sum[i + 1] = sum[i] + counts[i];
+    filled[i + 1] = filled[i] + (counts[i] > 0);
+    information[i + 1] = information[i] + x_log_x(static_cast<double>(counts[i]));
+  }
+  const auto total = static_cast<double>(sum.back());
+  double least = std::numeric_limits<double>::infinity();
+  size_t best = counts.size();
+  for (int64_t kept = levels; kept <= bins; ++kept) {
+    const auto end = static_cast<size_t>(kept);
+    const int64_t beyond = sum.back() - sum[end];
+    const int64_t last = counts[end - 1];
+    // What is clipped falls on a bin that the levels say is empty.
+    if (last == 0 && beyond > 0) continue;
+    // sum of P log P, with P in units of 1 / total; the logarithm of total cancels against that of Q's units.
+    double divergence = information[end - 1] + x_log_x(static_cast<double>(last + beyond));
+    for (int64_t level = 0; level < levels; ++level) {
+      const auto a = static_cast<size_t>(level * kept / levels),
+                 b = static_cast<size_t>((level + 1) * kept / levels);
+      const int64_t inside = sum[b] - sum[a];
+      if (inside == 0) continue;
+      const double mass = static_cast<double>(inside) + (b == end ? static_cast<double>(beyond) : 0);
+      divergence -= mass * std::log(static_cast<double>(inside) / static_cast<double>(filled[b] - filled[a]));
+    }
+    divergence = divergence / total + std::log(static_cast<double>(sum[end]) / total);
+    // Divergences of 0 differ by rounding.
+    if (divergence <= least + 1e-12) {
+      least = std::min(least, divergence);
+      best = end;
+    }
+  }
+  return best;
+}
+
+void TensorRange::add(std::span<const float> numbers) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (size_t at = 0; at < numbers.size(); at += kPart) {
+    const std::span<const float> part = numbers.subspan(at, std::min(kPart, numbers.size() - at));
+    float largest = 0;
+    int64_t zeros = 0, finite = 0;
+    for (const float x : part) {
+      const float magnitude = std::fabs(x);
+      const bool is_finite = magnitude < kInfinity;
+      largest = std::max(largest, is_finite ? magnitude : 0.0F);
+      finite += is_finite;
+      zeros += magnitude == 0;
+    }
+    zeros_ += zeros;
+    counted_ += finite - zeros;
+    not_finite_ += static_cast<int64_t>(part.size()) - finite;
+    largest_ = std::max(largest_, largest);
+    if (counts_.empty() || finite == zeros) continue;
+    reach(largest);
+    const auto per_unit = static_cast<float>(1 / bin_width());
+    for (const float x : part) {
+      const float magnitude = std::fabs(x);
+      // A power of two: the product is exact.
+      if (magnitude > 0 && magnitude < kInfinity) ++counts_[static_cast<size_t>(magnitude * per_unit)];
+    }
+  }
+}
+
+/// Makes the histogram reach beyond a magnitude. Its ends are powers of two, so that bins are merged whole.
+void TensorRange::reach(float magnitude) {
+  int exponent = 0;
+  std::frexp(magnitude, &exponent);  // magnitude < 2^exponent
+  if (exponent <= exponent_) return;
+  const int doublings = exponent - exponent_;
+  exponent_ = exponent;
+  const int shift = std::min(doublings, 62);
+  for (int64_t i = 0; i < kBins; ++i) {
+    const int64_t count = std::exchange(counts_[static_cast<size_t>(i)], 0);
+    counts_[static_cast<size_t>(i >> shift)] += count;
+  }
+}
+
+double TensorRange::bin_width() const { return std::ldexp(1.0, exponent_) / kBins; }
+
+std::span<const int64_t> TensorRange::used_bins() const {
+  const auto last = std::find_if(counts_.rbegin(), counts_.rend(), [](int64_t n) { return n > 0; });
+  return {counts_.data(), static_cast<size_t>(counts_.rend() - last)};
+}
+
+/// Chance makes neighbouring bins of few numbers differ, which would look like information that levels lose.
+double TensorRange::entropy_limit() const {
+  const std::span<const int64_t> fine = used_bins();
+  int shift = 0;
+  while (shift < 12 && counted_ < kLeastPerBin * static_cast<int64_t>(((fine.size() - 1) >> shift) + 1))
+    ++shift;
+  std::vector<int64_t> merged(((fine.size() - 1) >> shift) + 1);
+  for (size_t i = 0; i < fine.size(); ++i) merged[i >> shift] += fine[i];
+  return std::ldexp(static_cast<double>(least_divergence(merged, kInt8Levels)), shift) * bin_width();
+}
+
+double TensorRange::quantile_limit(double quantile) const {
+  const auto finite = static_cast<double>(zeros_ + counted_);
+  double below = static_cast<double>(zeros_);
+  if (below >= quantile * finite) return 0;
+  size_t bin = 0;
+  for (; bin < counts_.size(); ++bin) {
+    below += static_cast<double>(counts_[bin]);
+    if (below >= quantile * finite) break;
+  }
+  return static_cast<double>(bin + 1) * bin_width();
+}
+
+float TensorRange::limit(CalibrationAlgorithm algorithm, double quantile) const {
+  if (algorithm == CalibrationAlgorithm::kMinMax || counted_ == 0) return largest_;
+  require(!counts_.empty(), ErrorCode::kInternal, "a range without a histogram has no quantiles");
+  const double limit =
+      algorithm == CalibrationAlgorithm::kLegacy ? quantile_limit(quantile) : entropy_limit();
+  return static_cast<float>(std::min<double>(limit, largest_));
+}
+
+float TensorRange::scale(CalibrationAlgorithm algorithm, double quantile) const {
+  if (not_finite_ > 0) return 0;
+  const float step = limit(algorithm, quantile) / kLargestStep;
+  return step >= std::numeric_limits<float>::min() ? step : 0;
+}
+
+}  // namespace assay::engine

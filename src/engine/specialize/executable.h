@@ -1,0 +1,58 @@
+// What one user of a network runs: contexts by the shapes of its inputs.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <unordered_map>
+
+#include "engine/runtime/arena.h"
+#include "engine/runtime/context.h"
+#include "engine/specialize/specializer.h"
+
+namespace assay::engine {
+
+/// Contexts of the plans that were needed lately (PlanCache), which share one arena.
+/// Several may share a Specializer, and with it plans and weights. Not thread-safe; once there is a context
+/// for the shapes, nothing is locked and nothing allocated.
+class Executable {
+ public:
+  explicit Executable(std::shared_ptr<Specializer> plans);
+  ~Executable();
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
+  /// The context for these inputs, in the order of the network's; made when it is not there. Stays until the
+  /// next call. Throws Error.
+  /// A plan that serves many shapes is used until the same ones have come kOften times; never if `alone`.
+  Context& context_for(std::span<const Tensor> inputs, bool alone = false);
+  static constexpr int kOften = 16;
+  /// What the plan of the context that context_for() gave last was made for.
+  const PlanKey& key() const;
+  /// Makes the context for a plan ahead; context_for() gives it its memory.
+  Context& add(std::shared_ptr<const ReadyPlan> plan);
+  /// Memory for intermediate values, at a multiple of kAlignment, instead of the arena; null: the arena
+  /// again.
+  void set_memory(char* memory, size_t bytes);
+  /// See Context::set_cancel_flag(); for contexts made from now on.
+  void set_cancel_flag(const std::atomic<bool>* flag) { cancel_ = flag; }
+
+  const std::shared_ptr<Specializer>& plans() const { return plans_; }
+
+ private:
+  struct Entry;
+  friend const ReadyPlan& plan_in(const Entry& entry);
+  void give_memory(Context& context);
+  Entry* find_open(std::span<const Tensor> inputs);
+  bool is_often(std::span<const Tensor> inputs);
+
+  std::shared_ptr<Specializer> plans_;
+  std::unique_ptr<Arena> arena_;
+  char* given_ = nullptr;
+  size_t given_bytes_ = 0;
+  const std::atomic<bool>* cancel_ = nullptr;
+  std::unique_ptr<PlanCache<Entry>> entries_;
+  std::unordered_map<size_t, int> runs_;  ///< of plans that serve many shapes, by the hash of these
+};
+
+}  // namespace assay::engine

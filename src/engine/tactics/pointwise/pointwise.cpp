@@ -1,0 +1,470 @@
+// Pointwise operators and chains of them through the vector interpreter, in whatever layout the largest
+// operand has.
+#include "kernels/pointwise/pointwise.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/quantization.h"
+#include "engine/tactics/dnnl/dnnl_epilogue.h"
+#include "engine/tactics/pointwise/pointwise.h"
+#include "engine/tactics/tactic_list.h"
+#include "ops/eval_util.h"
+#include "passes/pointwise_form.h"
+
+namespace assay::engine::tactic_pointwise {
+namespace {
+
+using kernels::PointwiseOp;
+using kernels::PointwiseProgram;
+using kernels::PointwiseType;
+using kernels::RegisterType;
+
+constexpr std::string_view kOperators[] = {"Abs",
+                                           "Acos",
+                                           "Acosh",
+                                           "Add",
+                                           "And",
+                                           "Asin",
+                                           "Asinh",
+                                           "Atan",
+                                           "Atanh",
+                                           "BitShift",
+                                           "BitwiseAnd",
+                                           "BitwiseNot",
+                                           "BitwiseOr",
+                                           "BitwiseXor",
+                                           "Cast",
+                                           "Ceil",
+                                           "Celu",
+                                           "Clip",
+                                           "Cos",
+                                           "Cosh",
+                                           "DequantizeLinear",
+                                           "Div",
+                                           "Elu",
+                                           "Equal",
+                                           "Erf",
+                                           "Exp",
+                                           "Floor",
+                                           "Gelu",
+                                           "Greater",
+                                           "GreaterOrEqual",
+                                           "HardSigmoid",
+                                           "HardSwish",
+                                           "IsInf",
+                                           "IsNaN",
+                                           "LeakyRelu",
+                                           "Less",
+                                           "LessOrEqual",
+                                           "Log",
+                                           "Max",
+                                           "Min",
+                                           "Mish",
+                                           "Mod",
+                                           "Mul",
+                                           "Neg",
+                                           "Not",
+                                           "Or",
+                                           "PRelu",
+                                           "Pow",
+                                           "QuantizeLinear",
+                                           "Reciprocal",
+                                           "Relu",
+                                           "Round",
+                                           "Selu",
+                                           "Shrink",
+                                           "Sigmoid",
+                                           "Sign",
+                                           "Sin",
+                                           "Sinh",
+                                           "Softplus",
+                                           "Softsign",
+                                           "Sqrt",
+                                           "Sub",
+                                           "Sum",
+                                           "Swish",
+                                           "Tan",
+                                           "Tanh",
+                                           "ThresholdedRelu",
+                                           "Where",
+                                           "Xor",
+                                           "assay.Silu",
+                                           "assay.HardSwish",
+                                           "assay.Mish",
+                                           "assay.Gelu",
+                                           "assay.GeluTanh"};
+
+/// A program under construction: registers of operands and results.
+struct Chain {
+  std::vector<const Value*> operands;   // of the graph, in register order
+  std::vector<RegisterType> registers;  // of the operands
+  std::vector<PointwiseForm> forms;
+  std::vector<const Value*> made;  // what each form computes
+  std::vector<const Value*> results;
+};
+
+DType dtype_of_value(const Value* v) { return v->type.is_tensor() ? v->type.dtype : DType::kUndefined; }
+
+/// The type in which a form takes or gives a value.
+std::optional<RegisterType> register_type(const Value* v, const PointwiseForm& f) {
+  return register_of(dtype_of_value(v), f.bytes_as_float);
+}
+
+/// The chain of a region; nothing when a node in it has no form, or takes bytes as something else than
+/// another.
+std::optional<Chain> chain_of(const Region& region) {
+  Chain chain;
+  std::unordered_map<const Value*, RegisterType> types;
+  chain.results.push_back(region.output());
+  for (const Node* inner : region.nodes) {
+    std::optional<PointwiseForm> form = pointwise_form(*inner);
+    if (!form) return std::nullopt;
+    for (const Value* v : form->operands) {
+      const std::optional<RegisterType> wanted = register_type(v, *form);
+      if (!wanted) return std::nullopt;
+      const auto [known, is_new] = types.try_emplace(v, *wanted);
+      if (known->second != *wanted) return std::nullopt;
+      if (!is_new) continue;
+      chain.operands.push_back(v);
+      chain.registers.push_back(*wanted);
+    }
+    const std::optional<RegisterType> given = register_type(inner->output(0), *form);
+    if (!given) return std::nullopt;
+    types[inner->output(0)] = *given;
+    chain.made.push_back(inner->output(0));
+    chain.forms.push_back(std::move(*form));
+  }
+  return chain;
+}
+
+/// `formats`: of the operands. What is stored in 8 bits is brought back first.
+PointwiseProgram program_of(const Chain& chain, const std::vector<Format>& formats) {
+  PointwiseProgram program(chain.registers);
+  std::unordered_map<const Value*, int> registers;
+  for (size_t i = 0; i < chain.operands.size(); ++i) {
+    int& reg = registers[chain.operands[i]] = static_cast<int>(i);
+    if (formats[i].dtype == DType::kUndefined) continue;
+    const Quantization q = *quantization_of(chain.operands[i]);
+    reg = program.append(PointwiseOp::kDequantize, {reg, -1, -1}, q.scale, static_cast<float>(q.zero_point));
+  }
+  for (size_t i = 0; i < chain.forms.size(); ++i) {
+    const PointwiseForm& f = chain.forms[i];
+    std::array<int, 3> args = {-1, -1, -1};
+    for (size_t k = 0; k < f.operands.size(); ++k) args[k] = registers.at(f.operands[k]);
+    registers[chain.made[i]] = program.append(f.op, args, f.a, f.b);
+  }
+  for (const Value* v : chain.results) program.add_result(registers.at(v));
+  return program;
+}
+
+std::optional<PointwiseType> type_of(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return PointwiseType::kFloat32;
+    case DType::kFloat64:
+      return PointwiseType::kFloat64;
+    case DType::kBool:
+      return PointwiseType::kBool;
+    case DType::kInt32:
+      return PointwiseType::kInt32;
+    case DType::kInt64:
+      return PointwiseType::kInt64;
+    case DType::kUInt8:
+      return PointwiseType::kUint8;
+    case DType::kInt8:
+      return PointwiseType::kInt8;
+    case DType::kInt16:
+      return PointwiseType::kInt16;
+    case DType::kUInt16:
+      return PointwiseType::kUint16;
+    case DType::kUInt32:
+      return PointwiseType::kUint32;
+    case DType::kUInt64:
+      return PointwiseType::kUint64;
+    case DType::kFloat16:
+      return PointwiseType::kFloat16;
+    case DType::kBFloat16:
+      return PointwiseType::kBfloat16;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string supports(const Problem& p) {
+  const Shape* domain = p.output_shape(0);
+  if (domain == nullptr) return "the shape is not known before the run";
+  const std::optional<Chain> chain = chain_of(p.region());
+  if (!chain) return "there is no vector form for these types or attributes";
+  for (const Value* v : chain->operands) {
+    const Value* outer = v;
+    if (p.shape(outer) == nullptr) return "the shape of an operand is not known before the run";
+    if (!type_of(dtype_of_value(outer)))
+      return fmt::format("operands of {} are not supported", dtype_name(dtype_of_value(outer)));
+  }
+  // Every operand may need one more, where it is stored in 8 bits.
+  PointwiseProgram program = program_of(*chain, std::vector<Format>(chain->operands.size()));
+  program.allocate_registers();
+  // Results may need a register of their own besides.
+  if (program.registers() + static_cast<int>(chain->results.size()) > kernels::kMaxPointwiseRegisters)
+    return "it needs too many registers";
+  return {};
+}
+
+/// Axis 1 moved to the end.
+template <typename T>
+T channels_moved_last(T axes) {
+  std::rotate(axes.begin() + 1, axes.begin() + 2, axes.end());
+  return axes;
+}
+
+/// The domain in memory order: blocked channels are an axis pair of their own.
+Shape memory_domain(const Shape& domain, Layout layout) {
+  if (layout.is_channels_last()) return Shape(channels_moved_last(domain.dims()));
+  if (!layout.is_blocked()) return domain;
+  Shape d = domain;
+  d[1] = (domain[1] + layout.block - 1) / layout.block;
+  d.push_back(layout.block);
+  return d;
+}
+
+/// Strides that walk a value, which lies in `own`, over the memory domain.
+std::vector<int64_t> memory_strides(const Shape& shape, const Shape& domain, Layout layout,
+                                    Layout own_layout) {
+  Shape aligned = shape;
+  while (aligned.size() < domain.size()) aligned.insert_at(0, 1);
+  if (layout.is_channels_last())
+    return own_layout.is_channels_last()
+               ? broadcast_strides(memory_domain(aligned, layout), memory_domain(domain, layout))
+               : channels_moved_last(broadcast_strides(aligned, domain));
+  if (!layout.is_blocked()) return broadcast_strides(aligned, domain);
+  // [N, C / block, spatial..., block] of the value itself, then broadcast axis by axis.
+  Shape own = memory_domain(aligned, layout);
+  if (aligned[1] == 1) own[own.size() - 1] = 1;
+  std::vector<int64_t> strides = own.strides();
+  const Shape whole = memory_domain(domain, layout);
+  for (size_t a = 0; a < strides.size(); ++a)
+    if (own[a] == 1 && whole[a] != 1) strides[a] = 0;
+  return strides;
+}
+
+/// Whether the work can be done in a blocked layout.
+bool fits_blocks(const Problem& p, const Chain& chain, const Shape& domain, Layout layout) {
+  bool covers = false;
+  for (const Value* v : chain.operands) {
+    const Shape& s = *p.shape(v);
+    covers = covers || s == domain;
+    if (s.numel() == 1) continue;
+    // Other types, and channel vectors that end inside a block, need row-major memory.
+    if (dtype_of_value(v) != DType::kFloat32) return false;
+    const bool vector = s.rank() == domain.rank() - 1 && s[0] != 1;
+    if (vector && domain[1] % layout.block != 0) return false;
+    // Such a constant of more than channels, [C, H, W], would have to lie in blocks, too.
+    if (vector && s.numel() != s[0]) return false;
+  }
+  return covers && p.output_dtype(0) == DType::kFloat32;
+}
+
+/// The layout in which an operand is wanted when the work is done in `layout`.
+Layout operand_layout(const Shape& shape, const Shape& domain, Layout layout) {
+  // Row-major memory can be walked in any order; only what is as large as the result should be in its order.
+  if (layout.is_channels_last()) return shape == domain ? layout : Layout();
+  if (!layout.is_blocked() || shape.numel() == 1 || shape.rank() < domain.rank()) return {};
+  // A single channel repeats over the block: it is read row-major.
+  return shape[1] == 1 ? Layout() : layout;
+}
+
+void write_program(const PointwiseProgram& program, const Shape& domain, std::vector<int64_t> strides,
+                   Parameters& parameters) {
+  std::vector<std::string> names;
+  std::vector<int64_t> arguments, results, registers;
+  std::vector<double> numbers;
+  for (int r = 0; r < program.operands(); ++r) registers.push_back(static_cast<int64_t>(program.type(r)));
+  for (const kernels::PointwiseInstruction& in : program.code()) {
+    names.emplace_back(kernels::pointwise_name(in.op));
+    for (const int16_t r : in.args) arguments.push_back(r);
+    numbers.push_back(in.a);
+    numbers.push_back(in.b);
+  }
+  for (const int16_t r : program.results()) results.push_back(r);
+  parameters.set("program", names);
+  parameters.set("arguments", arguments);
+  parameters.set("numbers", numbers);
+  parameters.set("results", results);
+  parameters.set("operand_registers", registers);
+  parameters.set("domain", domain.dims());
+  parameters.set("operand_strides", std::move(strides));
+}
+
+/// `reads_stored`: operands that a DequantizeLinear gives are read as they are stored.
+void add_candidate(const Problem& p, const Chain& chain, Layout layout, bool reads_stored,
+                   Proposals& proposals) {
+  const Shape& domain = *p.output_shape(0);
+  Candidate& b = proposals.add(layout.str() + (reads_stored ? "_int8" : ""), NumericsClass::kReassociated);
+  std::vector<int64_t> strides;
+  std::vector<Format> formats;
+  for (size_t i = 0; i < chain.operands.size(); ++i) {
+    const Value* outer = chain.operands[i];
+    const Shape& shape = *p.shape(outer);
+    Format& format = formats.emplace_back(operand_layout(shape, domain, layout));
+    if (const auto q = quantization_of(outer); reads_stored && q) format.dtype = q->dtype;
+    b.add_input(outer, format);
+    Shape aligned = shape;
+    while (aligned.size() < domain.size()) aligned.insert_at(0, 1);
+    // A channel vector [C, 1, 1] lies the same way in both layouts when its blocks are full.
+    const std::vector<int64_t> s = memory_strides(aligned, domain, layout, format.layout);
+    strides.insert(strides.end(), s.begin(), s.end());
+    if (shape == domain && format.layout == layout && stored_type(outer, format) == p.output_dtype(0) &&
+        chain.results.size() == 1)
+      b.step.in_place.emplace_back(0, static_cast<int32_t>(i));
+  }
+  b.add_output(p.region().output(), layout);
+  write_program(program_of(chain, formats), memory_domain(domain, layout), std::move(strides),
+                b.step.parameters);
+  b.estimate = estimate_seconds(
+      4.0 * static_cast<double>(domain.numel() * static_cast<int64_t>(chain.forms.size())), 0, 0.2);
+}
+
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  const Chain chain = *chain_of(p.region());
+  const Shape& domain = *p.output_shape(0);
+  for (const Layout layout : p.layouts(DType::kFloat32, domain))
+    if (!layout.is_blocked() || fits_blocks(p, chain, domain, layout))
+      add_candidate(p, chain, layout, false, proposals);
+  const auto is_narrow = [](const Value* v) { return bit_width(dtype_of_value(v)) < 32; };
+  const bool any_stored = std::any_of(chain.operands.begin(), chain.operands.end(),
+                                      [](const Value* v) { return quantization_of(v).has_value(); });
+  const bool any_narrow =
+      is_narrow(p.region().output()) || std::any_of(chain.operands.begin(), chain.operands.end(), is_narrow);
+  if (any_stored) add_candidate(p, chain, {}, true, proposals);
+  const std::vector<Layout> layouts = p.layouts(DType::kFloat32, domain);
+  const bool has_plain = std::find(layouts.begin(), layouts.end(), Layout::channels_last()) != layouts.end();
+  if ((any_stored || (any_narrow && !has_plain)) && domain.rank() >= 3)
+    add_candidate(p, chain, Layout::channels_last(), any_stored, proposals);
+  return {};
+}
+
+class PointwiseKernel final : public Kernel {
+ public:
+  PointwiseKernel(kernels::PointwiseLoop loop, const PlanValue& out) : loop_(std::move(loop)) {
+    if (!out.layout.is_blocked()) return;
+    block_ = out.layout.block;
+    tail_ = out.shape[1] % block_;
+    blocks_ = (out.shape[1] + block_ - 1) / block_;
+    inner_ = out.shape.numel(2, out.shape.size());
+    images_ = out.shape[0];
+  }
+  Status run(const KernelArgs& args) noexcept override {
+    loop_.run(args.inputs, args.outputs);
+    if (tail_ != 0)
+      for (void* out : args.outputs) clear_tail(static_cast<float*>(out));
+    return Status::kOk;
+  }
+
+ private:
+  /// The channels that fill up the last block stay 0 whatever the function gives there.
+  void clear_tail(float* out) const {
+    for (int64_t n = 0; n < images_; ++n) {
+      float* last = out + ((n + 1) * blocks_ - 1) * inner_ * block_;
+      for (int64_t i = 0; i < inner_; ++i)
+        std::fill(last + i * block_ + tail_, last + (i + 1) * block_, 0.0F);
+    }
+  }
+
+  kernels::PointwiseLoop loop_;
+  int64_t block_ = 0, tail_ = 0, blocks_ = 0, inner_ = 0, images_ = 0;
+};
+
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  const StepReader r(plan, step, 1, kernels::kMaxPointwiseRegisters, 1, StepReader::May::kComputeInPlace);
+  const PlanValue& out = r.any_output(0);
+  const auto& names = r.get<std::vector<std::string>>("program");
+  StepReader::check(names.size() <= kMostInstructions, "it has {} instructions", names.size());
+  const auto& arguments = r.numbers("arguments", 3 * names.size(), -1, kMostInstructions);
+  const auto& numbers = r.reals("numbers", 2 * names.size());
+  std::vector<RegisterType> registers;
+  for (const int64_t type :
+       r.numbers("operand_registers", step.inputs.size(), 0, kernels::kRegisterTypes - 1))
+    registers.push_back(static_cast<RegisterType>(type));
+  PointwiseProgram program(std::move(registers));
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::optional<kernels::PointwiseOp> op = kernels::find_pointwise(names[i]);
+    StepReader::check(op.has_value(), "'{}' is not a pointwise instruction", names[i]);
+    append_checked(program, *op,
+                   {static_cast<int>(arguments[3 * i]), static_cast<int>(arguments[3 * i + 1]),
+                    static_cast<int>(arguments[3 * i + 2])},
+                   static_cast<float>(numbers[2 * i]), static_cast<float>(numbers[2 * i + 1]));
+  }
+  const int64_t result = r.numbers("results", 1, 0, kMostInstructions)[0];
+  StepReader::check(result < program.registers(), "its result is register {} of {}", result,
+                    program.registers());
+  program.add_result(static_cast<int>(result));
+  const Shape domain = memory_domain(out.shape, out.layout);
+  StepReader::check(domain.dims() == r.get<std::vector<int64_t>>("domain"), "its domain is not that of '{}'",
+                    out.name);
+  const auto& strides = r.numbers("operand_strides", step.inputs.size() * domain.size());
+  std::vector<kernels::PointwiseOperand> operands;
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    const PlanValue& v = r.any_input(i);
+    const std::optional<PointwiseType> type = type_of(v.dtype);
+    StepReader::check(type && fits_register(*type, program.type(static_cast<int>(i))), "'{}' is {}", v.name,
+                      dtype_name(v.dtype));
+    const std::span<const int64_t> own = std::span(strides).subspan(i * domain.size(), domain.size());
+    r.check_walk(v, domain, own);
+    operands.push_back({*type, {own.begin(), own.end()}});
+  }
+  for (const auto& [_, in] : step.in_place) {
+    const PlanValue& v = r.input(static_cast<size_t>(in), out.dtype);
+    bool covers = v.shape == out.shape && v.layout == out.layout;
+    const std::vector<int64_t> dense = domain.strides();
+    for (size_t d = 0; covers && d < dense.size(); ++d)
+      covers = domain[d] == 1 || operands[static_cast<size_t>(in)].strides[d] == dense[d];
+    StepReader::check(covers, "'{}' cannot be computed in the place of '{}'", out.name, v.name);
+  }
+  const std::optional<PointwiseType> type = type_of(out.dtype);
+  StepReader::check(type && fits_register(*type, program.type(program.results()[0])), "'{}' is {}", out.name,
+                    dtype_name(out.dtype));
+  return std::make_unique<PointwiseKernel>(checked_loop(program, domain, std::move(operands), {*type}), out);
+}
+
+}  // namespace
+
+constinit const TacticDef def = {
+    .name = "pointwise",
+    .summary = "chains of elementwise operators, in one walk over memory",
+    .version = 5,
+    .operators = kOperators,
+    .takes_regions = true,
+    .propose = propose,
+    .factory = {.create = create},
+};
+
+}  // namespace assay::engine::tactic_pointwise
+
+namespace assay::engine {
+
+Candidate make_conversion(const Value& v, const Shape& shape, Format from, Format to) {
+  using namespace tactic_pointwise;
+  Candidate b;
+  b.add_input(&v, from);
+  b.add_output(&v, to);
+  PointwiseProgram program(1);
+  int reg = 0;
+  const auto q = quantization_of(&v);
+  const auto is_stored = [&](Format f) { return q && f.dtype == q->dtype; };
+  if (is_stored(from) && !is_stored(to))
+    reg = program.append(PointwiseOp::kDequantize, {0, -1, -1}, q->scale, static_cast<float>(q->zero_point));
+  else if (is_stored(to) && !is_stored(from))
+    reg = program.append(q->dtype == DType::kUInt8 ? PointwiseOp::kQuantizeUint8 : PointwiseOp::kQuantizeInt8,
+                         {0, -1, -1}, q->scale, static_cast<float>(q->zero_point));
+  else
+    reg = program.append(PointwiseOp::kCopy, {0, -1, -1});
+  program.add_result(reg);
+  // Both layouts are the same memory.
+  const Shape domain = memory_domain(shape, to.layout);
+  write_program(program, domain, domain.strides(), b.step.parameters);
+  return b;
+}
+
+}  // namespace assay::engine

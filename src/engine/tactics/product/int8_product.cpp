@@ -1,0 +1,169 @@
+#include "engine/tactics/product/int8_product.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/int8/requantize.h"
+
+namespace assay::engine {
+namespace {
+
+using kernels::PointwiseOp;
+
+/// Inputs of the step besides the operands.
+enum ScaledInput : size_t { kScale = 2, kBias };
+
+bool quantizes(PointwiseOp op) {
+  return op == PointwiseOp::kQuantizeUint8 || op == PointwiseOp::kQuantizeInt8;
+}
+
+/// Where all that happens is a bound on one side or both and the end in 8 bits.
+std::optional<kernels::Requantization> requantization_of(const EpilogueSpec& spec) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  if (spec.entries.empty() || spec.entries.size() > 2) return std::nullopt;
+  const EpilogueSpec::Entry& last = spec.entries.back();
+  if (!quantizes(last.op)) return std::nullopt;
+  kernels::Requantization r{.low = -kInfinity,
+                            .high = kInfinity,
+                            .scale = last.a,
+                            .zero_point = static_cast<int>(last.b),
+                            .is_signed = last.op == PointwiseOp::kQuantizeInt8};
+  if (spec.entries.size() == 2) {
+    const EpilogueSpec::Entry& first = spec.entries[0];
+    if (first.op == PointwiseOp::kRelu)
+      r.low = 0;
+    else if (first.op == PointwiseOp::kClip)
+      r.low = first.a, r.high = first.b;
+    else
+      return std::nullopt;
+  }
+  return r;
+}
+
+class ScaledEnd final : public SumsEnd {
+ public:
+  explicit ScaledEnd(std::optional<kernels::Requantization> requantization)
+      : requantization_(requantization) {}
+
+  bool makes_levels() const noexcept override { return requantization_.has_value(); }
+
+  kernels::LevelsEnd levels(const KernelArgs& args, const TileFinish& finish,
+                            const TiledProduct::Tile& tile) const noexcept override {
+    return {scale(args, tile), bias(args, tile), *requantization_, finish.result(args, tile.row, tile.column),
+            finish.pitch()};
+  }
+
+  void run(const KernelArgs& args, const TileFinish& finish,
+           const TiledProduct::Tile& tile) const noexcept override {
+    auto* const sums = static_cast<int32_t*>(tile.sums);
+    char* const out = finish.result(args, tile.row, tile.column);
+    const bool plain = finish.is_plain();
+    for (int64_t r = 0; r < tile.rows; ++r) {
+      int32_t* const from = sums + r * tile.stride;
+      char* const to = out + r * finish.pitch();
+      kernels::scale_sums(from, tile.columns, scale(args, tile), bias(args, tile),
+                          reinterpret_cast<float*>(plain ? to : reinterpret_cast<char*>(from)));
+    }
+    if (plain) return;
+    finish.run(args, tile.row, tile.rows, tile.column, tile.columns, static_cast<const float*>(tile.sums),
+               tile.stride, tile.spare);
+  }
+
+ private:
+  static const float* scale(const KernelArgs& args, const TiledProduct::Tile& tile) {
+    return static_cast<const float*>(args.inputs[kScale]) + tile.column;
+  }
+  static const float* bias(const KernelArgs& args, const TiledProduct::Tile& tile) {
+    const auto* const all = static_cast<const float*>(args.inputs[kBias]);
+    return all == nullptr ? nullptr : all + tile.column;
+  }
+
+  std::optional<kernels::Requantization> requantization_;
+};
+
+}  // namespace
+
+std::string read_int8(const Problem& p, const Value* x, const Value* weights, size_t channel_axis,
+                      Int8Operands& operands) {
+  const auto quantization = quantization_of(x);
+  if (!quantization) return "the input does not come from a DequantizeLinear of 8 bits for the whole tensor";
+  operands.x = *quantization;
+  operands.weights = p.quantized_constant(weights);
+  if (operands.weights == nullptr) return "the weights are not a constant behind a DequantizeLinear";
+  const QuantizedConstant& w = *operands.weights;
+  if (w.scale.size() > 1 && w.axis != channel_axis)
+    return "the weights have scales along another axis than the result's channels";
+  return {};
+}
+
+std::vector<int16_t> int8_numbers(const QuantizedConstant& weights) {
+  const std::vector<int64_t> stored = weights.stored.to_int64();
+  std::vector<int16_t> numbers(stored.size());
+  const auto count = static_cast<int64_t>(weights.scale.size());
+  const int64_t inner =
+      count == 1 ? 1 : weights.stored.shape().numel(weights.axis + 1, weights.stored.rank());
+  for (size_t i = 0; i < stored.size(); ++i)
+    numbers[i] =
+        static_cast<int16_t>(stored[i] - weights.zero_point_at(static_cast<int64_t>(i) / inner % count));
+  return numbers;
+}
+
+void write_int8(const Problem& p, const Int8Operands& operands, const Value* x, const Value* weights,
+                const Value* bias, double bias_scale, const std::vector<EpilogueStep>& epilogue,
+                int64_t columns, Layout layout, const std::string& packing, std::function<Tensor()> pack,
+                Candidate& b) {
+  const QuantizedConstant& w = *operands.weights;
+  b.arithmetic = DType::kInt8;
+  b.add_input(x, {layout, operands.x.dtype});
+  b.add_constant(weights->name(), w.stored, packing, std::move(pack));
+  b.add_constant(weights->name() + "/scale", w.stored,
+                 fmt::format("scales of {} times {:a}", weights->name(), operands.x.scale),
+                 [scales = w.scale, factor = operands.x.scale, columns] {
+                   Tensor t = Tensor::allocate(DType::kFloat32, Shape{columns});
+                   for (int64_t i = 0; i < columns; ++i)
+                     t.mutable_data<float>()[i] =
+                         factor * scales[scales.size() == 1 ? 0 : static_cast<size_t>(i)];
+                   return t;
+                 });
+  if (bias == nullptr)
+    b.skip_input();
+  else
+    b.add_constant(bias->name(), bias->tensor(), fmt::format("x {}", bias_scale),
+                   [source = bias->tensor(), bias_scale] {
+                     Tensor t = source.aligned();
+                     if (bias_scale == 1) return t;
+                     for (float& v : t.mutable_span<float>()) v = static_cast<float>(v * bias_scale);
+                     return t;
+                   });
+  b.add_output(p.region().output(), layout);
+  b.step.parameters.set("x_scale", double{operands.x.scale});
+  b.step.parameters.set("x_zero_point", int64_t{operands.x.zero_point});
+  write_tile_epilogue(p, epilogue, layout, b);
+}
+
+StepReader read_int8_step(const Plan& plan, const Step& step) {
+  return {plan, step, kInt8Inputs, kernels::kMaxPointwiseRegisters};
+}
+
+Int8Levels int8_levels(const StepReader& r) {
+  const PlanValue& x = r.any_input(kInt8Left);
+  StepReader::check(x.dtype == DType::kUInt8 || x.dtype == DType::kInt8, "its input is {}",
+                    dtype_name(x.dtype));
+  const bool is_signed = x.dtype == DType::kInt8;
+  const int64_t zero = r.number("x_zero_point", is_signed ? -128 : 0, is_signed ? 127 : 255);
+  return {.is_signed = is_signed, .zero_point = static_cast<int>(zero)};
+}
+
+std::unique_ptr<SumsEnd> scaled_end(const StepReader& r, int64_t columns) {
+  r.check_elements(r.row_input(kScale), {columns});
+  r.optional_elements(kBias, {columns});
+  const auto requantization = requantization_of(epilogue_spec(r, kInt8Inputs, true));
+  const DType dtype = r.any_output(0).dtype;
+  StepReader::check(dtype != DType::kInt32, "its result is {}", dtype_name(dtype));
+  if (requantization)
+    StepReader::check(dtype == (requantization->is_signed ? DType::kInt8 : DType::kUInt8), "its result is {}",
+                      dtype_name(dtype));
+  return std::make_unique<ScaledEnd>(requantization);
+}
+
+}  // namespace assay::engine

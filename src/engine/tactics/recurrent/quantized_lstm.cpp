@@ -1,0 +1,330 @@
+// DynamicQuantizeLSTM: exact products of levels with 8-bit weights, the cells in float32.
+#include <cmath>
+#include <limits>
+
+#include "analysis/match.h"
+#include "engine/runtime/arena.h"
+#include "engine/tactics/recurrent/recurrent_functions.h"
+#include "engine/tactics/step_reader.h"
+#include "engine/tactics/tactic_list.h"
+
+namespace assay::engine::tactic_quantized_lstm {
+namespace {
+
+using kernels::GateMatrix;
+using kernels::RecurrentDirection;
+using kernels::RecurrentKind;
+using kernels::RecurrentLayer;
+
+constexpr std::string_view kOperators[] = {"com.microsoft.DynamicQuantizeLSTM"};
+
+/// Inputs of the step: the sequence and the initial states; then the constants of each direction.
+enum Input : size_t { kSequence, kInitialHidden, kInitialCell, kFirst };
+enum Constant : size_t {
+  kWeights,
+  kRecurrent,
+  kWeightScales,
+  kRecurrentScales,
+  kBias,
+  kPeepholes,
+  kConstants
+};
+/// The node's inputs.
+enum Given : size_t { kW = 1, kR, kB, kLengths, kH, kC, kP, kScaleOfW, kZeroOfW, kScaleOfR, kZeroOfR };
+
+/// What a step's parameters say.
+struct Sizes {
+  int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 0;
+  bool backward = false, coupled = false, has_bias = false, has_peepholes = false;
+  float clip = std::numeric_limits<float>::infinity();
+
+  RecurrentLayer layer() const {
+    return {.kind = RecurrentKind::kLstm,
+            .steps = steps,
+            .batch = batch,
+            .hidden = hidden,
+            .step_rows = batch,
+            .batch_rows = 1,
+            .output_step = directions * hidden * batch,
+            .output_batch = hidden,
+            .state_batch = hidden,
+            .clip = clip,
+            .coupled = coupled,
+            .has_levels = true};
+  }
+  /// The matrix of W or of R.
+  GateMatrix matrix(size_t which) const { return layer().matrix(which == 0 ? inputs : hidden); }
+  kernels::Int8Weights weights(size_t which) const {
+    const GateMatrix m = matrix(which);
+    return {m.row_numbers(), m.k};
+  }
+  int64_t gates() const { return 4 * hidden; }
+  /// Elements of a constant: bytes of levels, float32 of the others; 0: it has none.
+  int64_t elements(size_t constant) const {
+    const GateMatrix m = matrix(0);
+    switch (constant) {
+      case kWeights:
+      case kRecurrent:
+        return weights(constant).bytes();
+      case kBias:
+        return has_bias ? m.row_numbers() : 0;
+      case kPeepholes:
+        return has_peepholes ? 3 * m.padded() : 0;
+      default:
+        return m.row_numbers();
+    }
+  }
+  static int64_t aligned(int64_t bytes) { return static_cast<int64_t>(align_up(static_cast<size_t>(bytes))); }
+  int64_t sums_bytes() const {
+    return aligned(steps * batch * matrix(0).row_numbers() * int64_t{sizeof(float)});
+  }
+  int64_t scales_bytes() const { return aligned(matrix(0).row_numbers() * int64_t{sizeof(float)}); }
+  int64_t quantized_bytes() const {
+    return aligned(kernels::LevelRows::scratch_bytes(steps * batch, inputs));
+  }
+  int64_t scratch_bytes() const {
+    return quantized_bytes() + scales_bytes() +
+           directions * (sums_bytes() + aligned(layer().scratch_bytes()));
+  }
+};
+
+/// An element of a constant of 8-bit integers.
+int level(const Tensor& t, int64_t i) {
+  return t.dtype() == DType::kInt8 ? static_cast<int>(t.data<int8_t>()[i])
+                                   : static_cast<int>(t.data<uint8_t>()[i]);
+}
+
+/// Index among scales or zero points: one for each direction, or for each of its columns.
+int64_t scale_at(const Shape& scales, int64_t direction, int64_t column) {
+  return scales.size() == 2 ? direction * scales[1] + column : direction;
+}
+
+/// A direction's weights less their zero points, [k, gates].
+std::vector<int16_t> numbers_of(const Tensor& levels, const Tensor& zeros, int64_t direction) {
+  const int64_t k = levels.dim(1), gates = levels.dim(2);
+  std::vector<int16_t> numbers(static_cast<size_t>(k * gates));
+  for (int64_t i = 0; i < k * gates; ++i)
+    numbers[static_cast<size_t>(i)] =
+        static_cast<int16_t>(level(levels, direction * k * gates + i) -
+                             level(zeros, scale_at(zeros.shape(), direction, i % gates)));
+  return numbers;
+}
+
+/// The sizes, or why the node is not served.
+std::string read_node(const Problem& p, Sizes& s) {
+  for (const size_t i : {size_t{0}, size_t{kH}, size_t{kC}})
+    if (p.has_input(i) && p.input_shape(i) == nullptr) return "a shape is not known before the run";
+  if (p.has_input(kLengths)) return "its sequences end at different steps";
+  for (const size_t i : {kW, kR, kB, kP, kScaleOfW, kZeroOfW, kScaleOfR, kZeroOfR})
+    if (p.has_input(i) && p.input_constant(i) == nullptr) return "a weight is not constant";
+  const Shape &x = *p.input_shape(0), &w = *p.input_shape(kW), &r = *p.input_shape(kR);
+  if (x.size() != 3 || w.size() != 3 || r.size() != 3) return "the ranks are wrong";
+  if (x.numel() == 0 || w.numel() == 0 || r.numel() == 0) return "there is nothing to do";
+  const Node& n = p.node();
+  s.steps = x[0], s.batch = x[1], s.inputs = x[2];
+  s.hidden = r[1], s.directions = r[0];
+  const Attribute* direction = n.find_attribute("direction");
+  s.backward = direction != nullptr && *direction->get_if<std::string>() == "reverse";
+  s.coupled = int_attribute(n, "input_forget", 0) != 0;
+  s.clip = static_cast<float>(p.attributes().attr_float("clip", std::numeric_limits<double>::infinity()));
+  s.has_bias = p.has_input(kB);
+  s.has_peepholes = p.has_input(kP);
+  if (!kernels::takes_levels(s.matrix(0))) return "this processor's vectors are too short";
+  if (std::max(s.inputs, s.hidden) > kernels::kMaxInt8Sum) return "its sums may exceed 32 bits";
+  const Shape state{s.directions, s.batch, s.hidden}, whole{s.directions}, column{s.directions, s.gates()};
+  const std::pair<size_t, Shape> wanted[] = {{kW, {s.directions, s.inputs, s.gates()}},
+                                             {kR, {s.directions, s.hidden, s.gates()}},
+                                             {kB, {s.directions, 2 * s.gates()}},
+                                             {kH, state},
+                                             {kC, state},
+                                             {kP, {s.directions, 3 * s.hidden}}};
+  for (const auto& [i, shape] : wanted)
+    if (p.has_input(i) && *p.input_shape(i) != shape) return "the inputs do not fit each other";
+  for (const size_t i : {kScaleOfW, kScaleOfR})
+    if ((*p.input_shape(i) != whole && *p.input_shape(i) != column) ||
+        *p.input_shape(i + 1) != *p.input_shape(i))
+      return "the scales do not fit the weights";
+  if (s.directions > 2 || !(s.clip >= 0)) return "the plain evaluation says what is wrong";
+  return {};
+}
+
+Tensor packed_levels(const Sizes& s, size_t which, int64_t direction, const UnalignedTensor& levels,
+                     const UnalignedTensor& zeros) {
+  Tensor packed = Tensor::allocate(DType::kUInt8, {s.weights(which).bytes()});
+  kernels::pack_gate_levels(s.matrix(which), numbers_of(levels.aligned(), zeros.aligned(), direction).data(),
+                            packed.mutable_data());
+  return packed;
+}
+
+/// Scales, biases or peepholes of a direction in the order of a row of sums.
+Tensor packed_numbers(const Sizes& s, size_t constant, int64_t direction, const UnalignedTensor& given) {
+  const Tensor whole = given.aligned();
+  const auto* from = whole.data<float>();
+  Tensor packed = Tensor::allocate(DType::kFloat32, {s.elements(constant)});
+  auto* const to = packed.mutable_data<float>();
+  if (constant == kPeepholes) {
+    kernels::pack_peepholes(s.layer(), from + direction * 3 * s.hidden, to);
+  } else if (constant == kBias) {
+    kernels::pack_recurrent_bias(s.layer(), from + direction * 2 * s.gates(), to, nullptr);
+  } else {
+    std::vector<float> columns(static_cast<size_t>(s.gates()));
+    for (int64_t i = 0; i < s.gates(); ++i)
+      columns[static_cast<size_t>(i)] = from[scale_at(whole.shape(), direction, i)];
+    kernels::pack_gate_row(s.matrix(0), columns.data(), nullptr, 0, to);
+  }
+  return packed;
+}
+
+void add_constants(const Problem& p, const Sizes& s, Candidate& b) {
+  constexpr size_t kFrom[] = {kW, kR, kScaleOfW, kScaleOfR, kB, kP};
+  constexpr std::string_view kNames[] = {"weights", "recurrent weights", "scales", "recurrent scales",
+                                         "bias",    "peepholes"};
+  for (int64_t d = 0; d < s.directions; ++d)
+    for (size_t i = 0; i < kConstants; ++i) {
+      if (s.elements(i) == 0) {
+        b.skip_input();
+        continue;
+      }
+      const UnalignedTensor& given = *p.input_constant(kFrom[i]);
+      const std::string packing = fmt::format("DynamicQuantizeLSTM {} of direction {} in blocks of {}",
+                                              kNames[i], d, kernels::gate_lanes());
+      const std::string& name = p.node().input(kFrom[i])->name();
+      if (i > kRecurrent) {
+        b.add_constant(name, given, packing, [s, i, d, given] { return packed_numbers(s, i, d, given); });
+        continue;
+      }
+      const size_t zero = i == kWeights ? kZeroOfW : kZeroOfR;
+      const Tensor zeros = p.input_constant(zero)->aligned();
+      std::string less = ", less";
+      for (int64_t z = 0; z < zeros.numel(); ++z) less += fmt::format(" {}", level(zeros, z));
+      b.add_constant(name, given, packing + less, [s, i, d, given, z = *p.input_constant(zero)] {
+        return packed_levels(s, i, d, given, z);
+      });
+    }
+}
+
+std::string propose(const Problem& p, Proposals& proposals) {
+  Sizes s;
+  if (std::string reason = read_node(p, s); !reason.empty()) return reason;
+  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
+  b.arithmetic = DType::kInt8;
+  const Node& n = p.node();
+  for (const size_t i : {size_t{0}, size_t{kH}, size_t{kC}})
+    n.input(i) != nullptr ? b.add_input(n.input(i)) : b.skip_input();
+  add_constants(p, s, b);
+  for (size_t i = 0; i < 3; ++i) n.output(i) != nullptr ? b.add_output(n.output(i)) : b.skip_output();
+  Parameters& parameters = b.step.parameters;
+  parameters.set("sizes", std::vector<int64_t>{s.steps, s.batch, s.inputs, s.hidden, s.directions});
+  parameters.set("lanes", kernels::gate_lanes());
+  parameters.set("flags", std::vector<int64_t>{s.backward, s.coupled, s.has_bias, s.has_peepholes});
+  parameters.set("clip", static_cast<double>(s.clip));
+  write_recurrent_functions(p, RecurrentKind::kLstm, s.directions, b.step);
+  b.step.scratch_bytes = s.scratch_bytes();
+  const auto rows = static_cast<double>(s.steps * s.batch);
+  const auto bytes = static_cast<double>(s.directions * (s.weights(0).bytes() + s.weights(1).bytes()));
+  b.estimate = estimate_seconds(2 * rows * bytes, bytes, 0.5);
+  return {};
+}
+
+class QuantizedLstmKernel final : public Kernel {
+ public:
+  QuantizedLstmKernel(const Sizes& s, std::vector<RecurrentDirection> directions)
+      : s_(s), directions_(std::move(directions)) {}
+
+  Status run(const KernelArgs& args) noexcept override {
+    const RecurrentLayer layer = s_.layer();
+    char* scratch = static_cast<char*>(args.scratch);
+    const auto take = [&](int64_t bytes) {
+      char* const at = scratch;
+      scratch += bytes;
+      return at;
+    };
+    const int64_t rows = s_.steps * s_.batch;
+    const kernels::LevelRows x = kernels::quantize_rows(static_cast<const float*>(args.inputs[kSequence]),
+                                                        rows, s_.inputs, take(s_.quantized_bytes()));
+    auto* const column_scales = reinterpret_cast<float*>(take(s_.scales_bytes()));
+    for (int64_t i = 0; i < s_.directions; ++i) {
+      RecurrentDirection& d = directions_[static_cast<size_t>(i)];
+      const auto constant = [&](size_t which) {
+        return args.inputs[kFirst + static_cast<size_t>(i) * kConstants + which];
+      };
+      const auto reals = [&](size_t which) { return static_cast<const float*>(constant(which)); };
+      auto* const sums = reinterpret_cast<float*>(take(s_.sums_bytes()));
+      kernels::gate_level_products(s_.matrix(0), {s_.weights(0), constant(kWeights), reals(kWeightScales)},
+                                   reals(kBias), x, rows, column_scales, sums);
+      d.inputs = sums;
+      d.levels = {s_.weights(1), constant(kRecurrent), reals(kRecurrentScales)};
+      d.peepholes = reals(kPeepholes);
+      d.scratch = take(Sizes::aligned(layer.scratch_bytes()));
+      const int64_t at = i * s_.batch * s_.hidden;
+      d.initial_hidden = moved(static_cast<const float*>(args.inputs[kInitialHidden]), at);
+      d.initial_cell = moved(static_cast<const float*>(args.inputs[kInitialCell]), at);
+      d.output = moved(static_cast<float*>(args.outputs[0]), at);
+      d.last_hidden = moved(static_cast<float*>(args.outputs[1]), at);
+      d.last_cell = moved(static_cast<float*>(args.outputs[2]), at);
+    }
+    kernels::run_recurrence(layer, directions_.data(), s_.directions);
+    return Status::kOk;
+  }
+
+ private:
+  template <typename T>
+  static T* moved(T* p, int64_t by) {
+    return p == nullptr ? nullptr : p + by;
+  }
+
+  Sizes s_;
+  std::vector<RecurrentDirection> directions_;
+};
+
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  Sizes s;
+  const StepReader r(plan, step, kFirst + size_t{kConstants}, kFirst + size_t{2} * kConstants, 3);
+  const auto& v = r.numbers("sizes", 5, 1, kMostOfWindow);
+  s.steps = v[0], s.batch = v[1], s.inputs = v[2], s.hidden = v[3], s.directions = v[4];
+  const auto& flags = r.numbers("flags", 4, 0, 1);
+  s.backward = flags[0] != 0, s.coupled = flags[1] != 0, s.has_bias = flags[2] != 0;
+  s.has_peepholes = flags[3] != 0;
+  s.clip = static_cast<float>(r.real("clip"));
+  StepReader::check(s.clip >= 0, "its sums are clipped at {}", s.clip);
+  StepReader::check(r.number("lanes", 1, 64) == kernels::gate_lanes(), "its weights are in blocks of {}",
+                    r.number("lanes"));
+  StepReader::check(kernels::takes_levels(s.matrix(0)), "this processor's vectors are too short for it");
+  StepReader::check(std::max(s.inputs, s.hidden) <= kernels::kMaxInt8Sum, "its sums may exceed 32 bits");
+  StepReader::check(
+      s.directions <= 2 && step.inputs.size() == kFirst + static_cast<size_t>(s.directions) * kConstants,
+      "it has {} inputs for {} directions", step.inputs.size(), s.directions);
+  r.product({s.steps, s.batch, s.directions, s.matrix(0).row_numbers(), int64_t{sizeof(float)}});
+  r.product({s.inputs + s.hidden, s.directions, s.matrix(0).row_numbers(), int64_t{sizeof(float)}});
+  r.check_elements(r.row_input(kSequence), {s.steps, s.batch, s.inputs});
+  for (const size_t state : {kInitialHidden, kInitialCell})
+    r.optional_elements(state, {s.directions, s.batch, s.hidden});
+  for (size_t i = 0; i < 3; ++i)
+    if (r.has_output(i))
+      r.check_elements(r.row_output(i), {i == 0 ? s.steps : 1, s.directions, s.batch, s.hidden});
+  for (size_t d = 0; d < static_cast<size_t>(s.directions); ++d)
+    for (size_t i = 0; i < kConstants; ++i) {
+      const size_t input = kFirst + d * kConstants + i;
+      const int64_t elements = s.elements(i);
+      StepReader::check(r.has_input(input) == (elements > 0), "its input {} is {}", input,
+                        elements > 0 ? "left out" : "not used");
+      if (elements > 0)
+        r.check_elements(r.row_input(input, i <= kRecurrent ? DType::kUInt8 : DType::kFloat32), {elements});
+    }
+  r.check_scratch(s.scratch_bytes());
+  return std::make_unique<QuantizedLstmKernel>(
+      s, read_recurrent_directions(r, RecurrentKind::kLstm, s.directions, s.backward));
+}
+
+}  // namespace
+
+constinit const TacticDef def = {
+    .name = "quantized_lstm",
+    .summary = "DynamicQuantizeLSTM: levels times 8-bit weights in exact sums, the cells in float32",
+    .version = 4,
+    .operators = kOperators,
+    .propose = propose,
+    .factory = {.create = create},
+};
+
+}  // namespace assay::engine::tactic_quantized_lstm

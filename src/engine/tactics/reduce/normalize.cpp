@@ -1,0 +1,137 @@
+// Layer, RMS and instance normalisation through a vector kernel over rows.
+#include "kernels/normalize/normalize.h"
+
+#include "analysis/match.h"
+#include "engine/tactics/step_reader.h"
+#include "engine/tactics/tactic_list.h"
+#include "passes/region.h"
+
+namespace assay::engine::tactic_normalize {
+namespace {
+
+using kernels::Normalization;
+
+constexpr std::string_view kOperators[] = {"LayerNormalization", "RMSNormalization", "InstanceNormalization",
+                                           "assay.LayerNorm", "assay.RmsNorm"};
+
+/// Rows, and what they are scaled and shifted by.
+struct Rows {
+  Normalization n;
+  const Value* scale = nullptr;
+  const Value* shift = nullptr;
+};
+
+Rows rows_of(const Problem& p) {
+  const Node& node = p.node();
+  const Shape& shape = *p.input_shape(0);
+  Rows rows;
+  size_t axis;
+  if (is_region(node, kLayerNorm)) {
+    axis = shape.size() - static_cast<size_t>(int_attribute(node, "axes", 1));
+    const bool has_scale = int_attribute(node, "has_scale", 0) != 0,
+               has_shift = int_attribute(node, "has_shift", 0) != 0;
+    if (has_scale) rows.scale = node.input(1);
+    if (has_shift) rows.shift = node.input(has_scale ? 2 : 1);
+    rows.n.epsilon = static_cast<float>(float_attribute(node, "epsilon", 0));
+  } else if (is_region(node, kRmsNorm)) {
+    axis = shape.size() - static_cast<size_t>(int_attribute(node, "axes", 1));
+    rows.scale = node.input(1);
+    rows.n.epsilon = static_cast<float>(float_attribute(node, "epsilon", 0));
+    rows.n.subtract_mean = false;
+  } else {
+    rows.scale = node.input(1);
+    rows.shift = node.input(2);
+    rows.n.epsilon = static_cast<float>(p.attributes().attr_float("epsilon"));
+    const bool instance = node.op_type == "InstanceNormalization";
+    axis = instance ? 2 : static_cast<size_t>(normalize_axis(p.attributes().attr_int("axis"), shape.rank()));
+    rows.n.subtract_mean = node.op_type != "RMSNormalization";
+    if (instance) {
+      rows.n.per = Normalization::Per::kRow;
+      rows.n.period = shape[1];
+    }
+  }
+  rows.n.rows = shape.numel(0, axis);
+  rows.n.columns = shape.numel(axis, shape.size());
+  return rows;
+}
+
+std::string supports(const Problem& p) {
+  const Shape* shape = p.input_shape(0);
+  if (shape == nullptr) return "the shape is not known before the run";
+  if (p.input_dtype(0) != DType::kFloat32 || p.output_dtype(0) != DType::kFloat32)
+    return "the values are not float32";
+  if (shape->numel() == 0) return "the result is empty";
+  for (size_t i = 1; i < p.output_count(); ++i)
+    if (p.node().output(i) != nullptr) return "mean or deviation is wanted too";
+  const Rows rows = rows_of(p);
+  const int64_t wanted = rows.n.per == Normalization::Per::kRow ? rows.n.period : rows.n.columns;
+  for (const Value* v : {rows.scale, rows.shift}) {
+    if (v == nullptr) continue;
+    const Shape* s = p.shape(v);
+    if (s == nullptr || s->numel() != wanted || v->type.dtype != DType::kFloat32)
+      return "scale or shift is not one float32 per normalised element";
+  }
+  return {};
+}
+
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
+  const Rows rows = rows_of(p);
+  b.add_input(p.node().input(0));
+  rows.scale != nullptr ? b.add_input(rows.scale) : b.skip_input();
+  rows.shift != nullptr ? b.add_input(rows.shift) : b.skip_input();
+  b.add_output(p.node().output(0));
+  b.step.in_place.emplace_back(0, 0);
+  Parameters& parameters = b.step.parameters;
+  parameters.set("rows", rows.n.rows);
+  parameters.set("columns", rows.n.columns);
+  parameters.set("epsilon", double{rows.n.epsilon});
+  parameters.set("subtract_mean", int64_t{rows.n.subtract_mean});
+  parameters.set("per_row_period", rows.n.per == Normalization::Per::kRow ? rows.n.period : int64_t{0});
+  return {};
+}
+
+class NormalizeKernel final : public Kernel {
+ public:
+  explicit NormalizeKernel(const StepReader& r) {
+    n_.rows = r.number("rows", 1);
+    n_.columns = r.number("columns", 1);
+    n_.epsilon = r.real("epsilon");
+    n_.subtract_mean = r.flag("subtract_mean");
+    r.check_elements(r.row_input(0), {n_.rows, n_.columns});
+    r.check_elements(r.row_output(0), {n_.rows, n_.columns});
+    r.check_in_place(0);
+    const int64_t period = r.number("per_row_period");
+    for (const size_t i : {1, 2}) r.optional_elements(i, {period > 0 ? period : n_.columns});
+    if (period > 0) {
+      n_.per = Normalization::Per::kRow;
+      n_.period = period;
+    }
+  }
+  Status run(const KernelArgs& args) noexcept override {
+    kernels::normalize_rows(
+        n_, static_cast<const float*>(args.inputs[0]), nullptr, static_cast<const float*>(args.inputs[1]),
+        static_cast<const float*>(args.inputs[2]), static_cast<float*>(args.outputs[0]), nullptr);
+    return Status::kOk;
+  }
+
+ private:
+  Normalization n_;
+};
+
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  return std::make_unique<NormalizeKernel>(StepReader(plan, step, 3, 3, 1, StepReader::May::kComputeInPlace));
+}
+
+}  // namespace
+
+constinit const TacticDef def = {
+    .name = "normalize",
+    .summary = "normalisation of rows: layer, RMS, instance",
+    .operators = kOperators,
+    .propose = propose,
+    .factory = {.create = create},
+};
+
+}  // namespace assay::engine::tactic_normalize

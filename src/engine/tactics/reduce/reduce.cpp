@@ -1,0 +1,129 @@
+// Reductions over adjacent axes through a vector kernel.
+#include "kernels/reduce/reduce.h"
+
+#include <algorithm>
+
+#include "analysis/match.h"
+#include "engine/tactics/step_reader.h"
+#include "engine/tactics/tactic_list.h"
+
+namespace assay::engine::tactic_reduce {
+namespace {
+
+using kernels::Reduction;
+
+constexpr std::string_view kOperators[] = {"ReduceSum",       "ReduceMean", "ReduceMax", "ReduceMin",
+                                           "ReduceSumSquare", "ReduceL1",   "ReduceL2",  "GlobalAveragePool"};
+
+struct Named {
+  std::string_view op;
+  Reduction kind;
+};
+constexpr Named kKinds[] = {{"ReduceSum", Reduction::kSum},
+                            {"ReduceMean", Reduction::kMean},
+                            {"GlobalAveragePool", Reduction::kMean},
+                            {"ReduceMax", Reduction::kMax},
+                            {"ReduceMin", Reduction::kMin},
+                            {"ReduceSumSquare", Reduction::kSumSquare},
+                            {"ReduceL1", Reduction::kL1},
+                            {"ReduceL2", Reduction::kL2}};
+
+/// The reduced axes, sorted; nothing when they are not known.
+std::optional<std::vector<int64_t>> axes_of(const Problem& p) {
+  if (p.node().op_type == "GlobalAveragePool") {
+    std::vector<int64_t> spatial;
+    for (int a = 2; a < p.input_shape(0)->rank(); ++a) spatial.push_back(a);
+    return spatial;
+  }
+  std::optional<std::vector<int64_t>> axes = ints_parameter(p.node(), "axes", 1);
+  if (!axes) return std::nullopt;
+  const int rank = p.input_shape(0)->rank();
+  if (axes->empty() && int_attribute(p.node(), "noop_with_empty_axes", 0) != 0) return std::nullopt;
+  if (axes->empty())
+    for (int a = 0; a < rank; ++a) axes->push_back(a);
+  for (int64_t& a : *axes) a = normalize_axis(a, rank);
+  std::sort(axes->begin(), axes->end());
+  return axes;
+}
+
+std::string supports(const Problem& p) {
+  const Shape* shape = p.input_shape(0);
+  if (shape == nullptr || p.output_shape(0) == nullptr) return "the shape is not known before the run";
+  if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
+  if (shape->numel() == 0) return "the input is empty";
+  const auto axes = axes_of(p);
+  if (!axes) return "the axes are not known before the run";
+  // Axes of extent 1 do not matter.
+  int64_t first = -1, last = -1;
+  for (const int64_t a : *axes) {
+    if ((*shape)[static_cast<size_t>(a)] == 1) continue;
+    if (first < 0) first = a;
+    for (int64_t between = last + 1; last >= 0 && between < a; ++between)
+      if ((*shape)[static_cast<size_t>(between)] != 1) return "the reduced axes are not adjacent";
+    last = a;
+  }
+  return {};
+}
+
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
+  const Shape& shape = *p.input_shape(0);
+  int64_t outer = 1, count = 1, inner = 1;
+  const std::vector<int64_t> axes = *axes_of(p);
+  for (int64_t a = 0; a < shape.rank(); ++a) {
+    const int64_t extent = shape[static_cast<size_t>(a)];
+    const bool reduced = std::find(axes.begin(), axes.end(), a) != axes.end();
+    if (reduced)
+      count *= extent;
+    else if (count == 1)
+      outer *= extent;
+    else
+      inner *= extent;
+  }
+  b.add_input(p.node().input(0));
+  b.add_output(p.node().output(0));
+  for (const Named& n : kKinds)
+    if (n.op == p.node().op_type) b.step.parameters.set("kind", static_cast<int64_t>(n.kind));
+  b.step.parameters.set("outer", outer);
+  b.step.parameters.set("count", count);
+  b.step.parameters.set("inner", inner);
+  return {};
+}
+
+class ReduceKernel final : public Kernel {
+ public:
+  explicit ReduceKernel(const StepReader& r)
+      : kind_(static_cast<Reduction>(r.number("kind", 0, static_cast<int64_t>(Reduction::kL2)))),
+        outer_(r.number("outer", 1)),
+        count_(r.number("count", 1)),
+        inner_(r.number("inner", 1)) {
+    r.check_elements(r.row_input(0), {outer_, count_, inner_});
+    r.check_elements(r.row_output(0), {outer_, inner_});
+  }
+  Status run(const KernelArgs& args) noexcept override {
+    kernels::reduce(kind_, static_cast<const float*>(args.inputs[0]), static_cast<float*>(args.outputs[0]),
+                    outer_, count_, inner_);
+    return Status::kOk;
+  }
+
+ private:
+  Reduction kind_;
+  int64_t outer_, count_, inner_;
+};
+
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  return std::make_unique<ReduceKernel>(StepReader(plan, step, 1));
+}
+
+}  // namespace
+
+constinit const TacticDef def = {
+    .name = "reduce",
+    .summary = "sums, means and extremes along axes",
+    .operators = kOperators,
+    .propose = propose,
+    .factory = {.create = create},
+};
+
+}  // namespace assay::engine::tactic_reduce

@@ -1,0 +1,188 @@
+#include "transform/quantize.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "analysis/quantization.h"
+#include "naming/origins.h"
+#include "ops/infer.h"
+#include "passes/pass_cases.h"
+#include "passes/pass_manager.h"
+#include "reference/interpreter.h"
+
+namespace assay::quantize_test {
+namespace {
+
+/// A model whose inputs and weights are whole numbers up to 127, which 8 bits of the scale 1 hold exactly.
+struct Quantize : testing::Test {
+  Quantize() : model(std::make_shared<Model>()), g(*model->graph) { model->opsets = {{"", 17}}; }
+
+  Value* input(const char* name, const Shape& shape) {
+    feed.push_back(numbers(shape));
+    return g.add_input(name, Type::tensor(DType::kFloat32, shape));
+  }
+  /// The first number along `axis` is 127, so that the scale of each index is 1.
+  Value* weights(const char* name, const Shape& shape, size_t axis) {
+    Tensor t = numbers(shape);
+    const int64_t count = shape[axis], inner = shape.numel(axis + 1, shape.size());
+    std::vector<bool> seen(static_cast<size_t>(count));
+    for (int64_t i = 0; i < t.numel(); ++i) {
+      const auto c = static_cast<size_t>(i / inner % count);
+      if (!seen[c]) t.mutable_data<float>()[i] = c % 2 == 0 ? 127 : -127;
+      seen[c] = true;
+    }
+    return g.add_constant(name, t);
+  }
+  Tensor numbers(const Shape& shape) {
+    std::uniform_int_distribution<int> draw(-100, 100);
+    Tensor t = Tensor::allocate(DType::kFloat32, shape);
+    for (float& x : t.mutable_span<float>()) x = static_cast<float>(draw(random));
+    return t;
+  }
+  Value* node(const char* op, std::vector<Value*> inputs, const char* output, AttributeList attributes = {}) {
+    Value* y = g.add_value(output);
+    g.add_node(op, std::move(inputs), {y}, std::move(attributes), output + std::string("_node"));
+    return y;
+  }
+  std::vector<Tensor> evaluate() {
+    infer_shapes(*model);
+    Interpreter interpreter(model, {.precision = ReferencePrecision::kStored});
+    std::vector<Tensor> results(g.outputs.size());
+    interpreter.run(feed, [&](const Value& v, std::span<const Tensor> lanes) {
+      for (size_t i = 0; i < results.size(); ++i)
+        if (g.outputs[i] == &v) results[i] = lanes[0];
+    });
+    return results;
+  }
+  QuantizeReport quantized(std::map<std::string, float> scales, std::set<std::string> float_nodes = {}) {
+    infer_shapes(*model);
+    QuantizeReport report =
+        quantize(*model, {.scales = std::move(scales), .float_nodes = std::move(float_nodes)});
+    verify_graph(g);
+    infer_shapes(*model);  // throws when types do not fit
+    return report;
+  }
+  int64_t count(std::string_view op) const {
+    return std::count_if(g.nodes().begin(), g.nodes().end(), [&](const auto& n) { return n->op_type == op; });
+  }
+
+  std::mt19937 random{3};
+  std::shared_ptr<Model> model;
+  Graph& g;
+  std::vector<Tensor> feed;
+};
+
+TEST_F(Quantize, WhatEightBitsHoldStaysTheSame) {
+  Value* x = input("x", {2, 6, 5, 5});
+  Value* conv = node("Conv", {x, weights("w", {8, 6, 3, 3}, 0), g.add_constant("b", numbers({8}))}, "conv");
+  Value* each = node("Conv", {x, weights("d", {6, 1, 2, 2}, 0)}, "each", {{"group", int64_t{6}}});
+  Value* a = input("a", {3, 9});
+  Value* product = node("MatMul", {a, weights("m", {9, 4}, 1)}, "product");
+  Value* gemm = node("Gemm", {a, weights("t", {5, 9}, 0), g.add_constant("c", numbers({5}))}, "gemm",
+                     {{"transB", int64_t{1}}, {"beta", 2.0F}});
+  g.outputs = {conv, each, product, gemm};
+  const std::vector<Tensor> before = evaluate();
+  const QuantizeReport report = quantized({{"x", 1.0F}, {"a", 1.0F}});
+  EXPECT_EQ(report.quantized, 4);
+  EXPECT_TRUE(report.kept.empty());
+  EXPECT_TRUE(report.without_scale.empty());
+  EXPECT_EQ(count("QuantizeLinear"), 2) << "nodes with the same input share its 8 bits";
+  EXPECT_EQ(find_quantized_constants(g).size(), 4U);
+  const std::vector<Tensor> after = evaluate();
+  for (size_t i = 0; i < before.size(); ++i)
+    EXPECT_TRUE(before[i].identical(after[i])) << g.outputs[i]->name();
+}
+
+TEST_F(Quantize, EachChannelHasItsScale) {
+  Value* a = input("a", {3, 2});
+  Value* w =
+      g.add_constant("w", Tensor::from<float>({2, 3}, std::vector<float>{127, 0.5F, 0, -64, -0.254F, 0}));
+  g.outputs = {node("MatMul", {a, w}, "y")};
+  quantized({{"a", 1.0F}});
+  const QuantizedConstants constants = find_quantized_constants(g);
+  ASSERT_EQ(constants.size(), 1U);
+  const QuantizedConstant& c = constants.begin()->second;
+  EXPECT_EQ(c.axis, 1U);
+  EXPECT_EQ(c.stored.to_int64(), (std::vector<int64_t>{127, 127, 0, -64, -65, 0}));
+  ASSERT_EQ(c.scale.size(), 3U);
+  EXPECT_FLOAT_EQ(c.scale[1], 0.5F / 127);
+  EXPECT_GT(c.scale[2], 0);
+}
+
+TEST_F(Quantize, NumbersBeyondTheRangeAreClipped) {
+  Value* a = input("a", {1, 3});
+  feed[0] = Tensor::from<float>({1, 3}, std::vector<float>{1.26F, 300, -300});
+  Tensor identity = Tensor::zeros(DType::kFloat32, {3, 3});
+  for (int64_t i = 0; i < 3; ++i) identity.mutable_data<float>()[i * 4] = 127;
+  g.outputs = {node("MatMul", {a, g.add_constant("w", identity)}, "y")};
+  quantized({{"a", 0.5F}});
+  const Tensor y = evaluate()[0];
+  EXPECT_EQ(std::vector<float>(y.span<float>().begin(), y.span<float>().end()),
+            (std::vector<float>{1.5F * 127, 63.5F * 127, -64.0F * 127}));
+}
+
+TEST_F(Quantize, WhatStaysFloat32SaysWhy) {
+  Value* x = input("x", {1, 4, 5, 5});
+  Value* a = input("a", {4, 4});
+  Value* v = input("v", {4});
+  const auto out = [&](const char* op, std::vector<Value*> inputs, const char* name,
+                       AttributeList attributes = {}) {
+    g.outputs.push_back(node(op, std::move(inputs), name, std::move(attributes)));
+  };
+  out("Conv", {x, weights("grouped", {4, 2, 1, 1}, 0)}, "groups", {{"group", int64_t{2}}});
+  out("MatMul", {a, a}, "no_weights");
+  out("MatMul", {v, weights("w1", {4, 3}, 1)}, "vector");
+  out("MatMul", {a, weights("w2", {2, 4, 3}, 2)}, "stack");
+  out("Gemm", {a, weights("w3", {4, 3}, 1)}, "factor", {{"alpha", 0.5F}});
+  out("Gemm", {a, weights("w4", {4, 3}, 1)}, "transposed", {{"transA", int64_t{1}}});
+  out("Gemm", {a, weights("w5", {4, 3}, 1), g.add_constant("one", Tensor::scalar<float>(1))}, "added");
+  out("MatMul", {a, weights("w6", {4, 3}, 1)}, "wanted");
+  Tensor infinite = numbers({4, 3});
+  infinite.mutable_data<float>()[5] = INFINITY;
+  out("MatMul", {a, g.add_constant("w7", infinite)}, "infinite");
+  Value* zero = node("Relu", {a}, "zero");
+  Value* unknown = node("Neg", {a}, "unknown");
+  out("MatMul", {zero, weights("w8", {4, 3}, 1)}, "no_range");
+  out("MatMul", {unknown, weights("w9", {4, 3}, 1)}, "no_scale");
+  out("MatMul", {unknown, weights("w10", {4, 3}, 1)}, "no_scale_again");
+  const QuantizeReport report =
+      quantized({{"x", 1.0F}, {"a", 1.0F}, {"v", 1.0F}, {"zero", 0.0F}}, {"wanted_node"});
+  EXPECT_EQ(report.quantized, 0);
+  EXPECT_EQ(count("QuantizeLinear"), 0);
+  EXPECT_EQ(count("DequantizeLinear"), 0);
+  EXPECT_EQ(report.without_scale, std::vector<std::string>{"unknown"});
+  std::map<std::string, std::string> reasons;
+  for (const QuantizeReport::Kept& k : report.kept)
+    reasons[k.node.substr(1, k.node.find("_node") - 1)] = k.reason;
+  const std::map<std::string, std::string> wanted = {
+      {"groups", "it has groups of several channels"},
+      {"vector", "its input is a vector"},
+      {"stack", "its weights are no matrix"},
+      {"factor", "it has a factor (alpha)"},
+      {"transposed", "its input is transposed"},
+      {"added", "what it adds is not one constant for each column"},
+      {"wanted", "it was to stay in float32"},
+      {"infinite", "its weights hold infinity or NaN"},
+      {"no_range", "the numbers of its input gave no range"},
+  };
+  EXPECT_EQ(reasons, wanted);
+}
+
+TEST_F(Quantize, NewNodesComeFromTheProduct) {
+  Value* a = input("a", {3, 9});
+  g.outputs = {node("MatMul", {a, weights("m", {9, 4}, 1)}, "y")};
+  quantized({{"a", 1.0F}});
+  for (const auto& n : g.nodes()) EXPECT_EQ(origins_of(*n), std::vector<std::string>{"y_node"});
+}
+
+TEST_F(Quantize, OlderOpsetsAreRefused) {
+  model->opsets = {{"", 12}};
+  Value* a = input("a", {3, 9});
+  g.outputs = {node("MatMul", {a, weights("m", {9, 4}, 1)}, "y")};
+  EXPECT_THROW(quantized({{"a", 1.0F}}), Error);
+}
+
+}  // namespace
+}  // namespace assay::quantize_test
