@@ -168,10 +168,10 @@ void Library::read_version() {
 /// they are.
 void Library::measure_element_types() {
   constexpr int64_t kElements = 8;  // as many bytes as an element has bits
-  constexpr ElementType kMost = 32;
+  constexpr ElementType kMax = 32;
   std::vector<size_t> bits;
   int64_t extent = kElements;
-  for (ElementType type = 0; type < kMost; ++type) {
+  for (ElementType type = 0; type < kMax; ++type) {
     Tensor* raw = nullptr;
     size_t bytes = 0;
     if (ov_tensor_create(type, Shape{1, &extent}, &raw) == 0) {

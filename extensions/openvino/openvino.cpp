@@ -54,8 +54,8 @@ ov::SessionSettings settings_of(const ext::Args& args, int threads) {
     const auto [key, value] = property_of(word);
     set(key, value);
   }
-  if (list.size() > ov::kMostProperties)
-    throw ext::Error(std::string(kConfig) + " takes at most " + std::to_string(ov::kMostProperties) +
+  if (list.size() > ov::kMaxProperties)
+    throw ext::Error(std::string(kConfig) + " takes at most " + std::to_string(ov::kMaxProperties) +
                      " properties, those that are set by themselves among them");
   return settings;
 }

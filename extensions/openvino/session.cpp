@@ -116,7 +116,7 @@ class Session : public ext::Session {
 
   void compile(const std::shared_ptr<Model>& model, const SessionSettings& settings) {
     // The function takes as many texts as it is told to; those beyond are not looked at.
-    std::array<const char*, 2 * kMostProperties> p{};
+    std::array<const char*, 2 * kMaxProperties> p{};
     for (size_t i = 0; i < settings.properties.size(); ++i) {
       p.at(2 * i) = settings.properties[i].first.c_str();
       p.at(2 * i + 1) = settings.properties[i].second.c_str();

@@ -22,6 +22,6 @@ std::unique_ptr<assay::ext::Session> open_session(std::shared_ptr<const Library>
                                                   const SessionSettings& settings);
 
 /// As many properties as a session can be given.
-constexpr size_t kMostProperties = 16;
+constexpr size_t kMaxProperties = 16;
 
 }  // namespace ov

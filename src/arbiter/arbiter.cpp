@@ -108,7 +108,7 @@ bool may_follow_levels(const ArbiterVerdict& v) {
   return v.basis != Basis::kNode && (v.verdict == Verdict::kUnclear || v.verdict == Verdict::kWrong);
 }
 
-bool has_levels(const Model& model) {
+bool has_quantized(const Model& model) {
   const auto& nodes = model.graph->nodes();
   return std::any_of(nodes.begin(), nodes.end(), [](const auto& n) { return gives_levels(*n); });
 }
@@ -212,7 +212,7 @@ Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const
     first = arbitrate_once(model, feed, cases, pass, wider, &kept);
     first.samples += before;
   }
-  if (std::any_of(first.outputs.begin(), first.outputs.end(), may_follow_levels) && has_levels(*model)) {
+  if (std::any_of(first.outputs.begin(), first.outputs.end(), may_follow_levels) && has_quantized(*model)) {
     pass.samples = most, pass.seed = options.seed + 2, pass.noisy_levels = true;
     allow_for_levels(first, arbitrate_once(model, feed, cases, pass, wider, nullptr));
   }

@@ -12,7 +12,7 @@ namespace {
 
 /// A backend whose results in a narrow type nearly all are what float32 gives, rounded once, computes in
 /// float32: the few that are not are held to that.
-constexpr double kMostOf = 0.75, kBeyondMost = 3;
+constexpr double kMaxOf = 0.75, kBeyondMost = 3;
 /// Fewer show nothing.
 constexpr int64_t kEnoughElements = 16;
 
@@ -66,7 +66,7 @@ int64_t count_rounded(const Rounded& r, int64_t first, int64_t last, Shared shar
 }
 
 bool are_most(int64_t count, int64_t all) {
-  return static_cast<double>(count) >= kMostOf * static_cast<double>(all);
+  return static_cast<double>(count) >= kMaxOf * static_cast<double>(all);
 }
 
 /// Roundings of sums differ from element to element. Where what is left is one rounding once a factor or an

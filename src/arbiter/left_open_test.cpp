@@ -20,15 +20,15 @@ TEST(LeftOpen, CastsOfOverflowsBehindUnknownValues) {
   const float infinite = std::numeric_limits<float>::infinity();
   const std::vector<Tensor> feed{
       convert(Tensor::vector<float>({20000, -20000, 3, 5, infinite}), DType::kFloat16)};
-  constexpr int32_t kLeast = std::numeric_limits<int32_t>::min(), kMost = std::numeric_limits<int32_t>::max();
+  constexpr int32_t kMin = std::numeric_limits<int32_t>::min(), kMax = std::numeric_limits<int32_t>::max();
   const auto verdict = [&](const std::vector<int32_t>& y) {
     return judge(model, feed, {{"y", Tensor::vector<int32_t>(y)}}).outputs.at(0).verdict;
   };
-  EXPECT_EQ(verdict({kLeast, kLeast, 21, 35, kLeast}), Verdict::kOpen);
-  EXPECT_NE(verdict({kMost, kLeast, 21, 35, kMost}), Verdict::kWrong);
-  EXPECT_NE(verdict({140000, -140000, 21, 35, kMost}), Verdict::kWrong);
-  EXPECT_EQ(verdict({kLeast, kLeast, 21, 350000, kLeast}), Verdict::kWrong);
-  EXPECT_EQ(verdict({kLeast, kLeast, kLeast, 35, kLeast}), Verdict::kWrong);
+  EXPECT_EQ(verdict({kMin, kMin, 21, 35, kMin}), Verdict::kOpen);
+  EXPECT_NE(verdict({kMax, kMin, 21, 35, kMax}), Verdict::kWrong);
+  EXPECT_NE(verdict({140000, -140000, 21, 35, kMax}), Verdict::kWrong);
+  EXPECT_EQ(verdict({kMin, kMin, 21, 350000, kMin}), Verdict::kWrong);
+  EXPECT_EQ(verdict({kMin, kMin, kMin, 35, kMin}), Verdict::kWrong);
 }
 
 TEST(LeftOpen, AShapeThatRoundingDecidesIsRightWhereAnEvaluationHasTheSameValues) {

@@ -18,11 +18,11 @@ constexpr double kFitted = 0.02;
 /// Beyond so many tolerances an element is another one.
 constexpr double kFarOff = 10;
 /// So many elements do not lie on a line by chance.
-constexpr int64_t kLeastOfBlock = 8;
+constexpr int64_t kMinOfBlock = 8;
 /// Farther than this from its ends an axis is no border.
 constexpr int64_t kWidestBorder = 4;
 /// Tensors beyond this are looked at in part.
-constexpr int64_t kMostElements = int64_t{1} << 22;
+constexpr int64_t kMaxElements = int64_t{1} << 22;
 
 /// The elements that are wrong, by their row-major positions.
 struct WrongElements {
@@ -126,7 +126,7 @@ std::string factor_by_block(const WrongElements& w) {
   int64_t block = 1;
   for (size_t d = w.shape.size(); d-- > 1;) {
     block *= w.shape[d];
-    if (block < kLeastOfBlock || whole / block < 2) continue;
+    if (block < kMinOfBlock || whole / block < 2) continue;
     bool fits = true;
     for (int64_t first = 0; first < whole && fits; first += block)
       fits = is_on_a_line(std::span(w.y).subspan(static_cast<size_t>(first), static_cast<size_t>(block)),
@@ -222,7 +222,7 @@ std::string place(const WrongElements& w) {
 
 std::string describe_pattern(const StoredTensor& result, const Tensor& exact, const ArbiterVerdict& verdict) {
   if (!is_float(result.dtype()) || exact.dtype() != DType::kFloat64 || result.shape() != exact.shape() ||
-      exact.numel() > kMostElements || exact.numel() == 0)
+      exact.numel() > kMaxElements || exact.numel() == 0)
     return {};
   const Tensor wide = convert(result.load(), DType::kFloat64);
   WrongElements w;

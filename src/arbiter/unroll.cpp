@@ -15,7 +15,7 @@ namespace assay {
 namespace {
 
 /// A run whose straight line would have more nodes than this is left as it is: each node is judged by itself.
-constexpr int64_t kMostNodes = 200'000;
+constexpr int64_t kMaxNodes = 200'000;
 
 /// Entry i along the first axis of what was stacked, or in a sequence. Undefined when there is none, or when
 /// its elements do not begin at a byte.
@@ -137,7 +137,7 @@ class Unroller {
   std::unordered_map<const Value*, Tensor> known_;      // by value on the line
   std::unordered_map<const Value*, Value*> constants_;  // of bodies
   std::unordered_set<std::string> names_of_main_;
-  int64_t nodes_left_ = kMostNodes;
+  int64_t nodes_left_ = kMaxNodes;
 };
 
 Value* Unroller::find(const Value* v, const Scope& scope) {

@@ -99,14 +99,14 @@ engine::BuildConfig config_of(const SessionOptions& options) {
 }
 
 /// Steps of the reference (ops/work.h): a few seconds at most.
-constexpr int64_t kMostWork = 2'000'000'000;
+constexpr int64_t kMaxWork = 2'000'000'000;
 
 /// After a run of the engine that failed: evaluates the network as it was given on the same inputs, and
 /// throws what the reference says against them, which names the network's own node and the operator's rule.
 /// Returns where it has nothing to say, or would take too long to find out.
 void refuse_as_reference(const std::shared_ptr<const Model>& network, std::span<const Tensor> inputs) {
   try {
-    Interpreter interpreter(network, {.precision = ReferencePrecision::kStored, .max_work = kMostWork});
+    Interpreter interpreter(network, {.precision = ReferencePrecision::kStored, .max_work = kMaxWork});
     interpreter.run(inputs, [](const Value&, std::span<const Tensor>) {});
   } catch (const Error& e) {
     // An operator that it does not know, or too much work.

@@ -55,14 +55,14 @@ class EnginePanelTest : public EngineTest {
     BuilderConfig config{.optimization_level = 0, .fp16 = fp16, .bf16 = bf16};
     config.disabled_tactics = {"dnnl_conv",
                                "image_conv",
-                               "dot_conv",
-                               "tap_conv",
-                               "winograd_line",
+                               "few_output_conv",
+                               "kn2row_conv",
+                               "winograd_1d",
                                "winograd_conv",
                                "dnnl_matmul",
                                "gemv",
                                "group_conv",
-                               "signal_conv",
+                               "depthwise_conv1d",
                                "panel_conv:bfloat16_products",
                                "panel_matmul:bfloat16_products"};
     for (const char* other : {"float32", "float16", "bfloat16"})
@@ -152,9 +152,9 @@ TEST_F(EnginePanelTest, WinogradOfEveryKind) {
     BuilderConfig config{.optimization_level = 0, .bf16 = true};  // 4x4 rounds more
     config.disabled_tactics = {"dnnl_conv",
                                "image_conv",
-                               "dot_conv",
+                               "few_output_conv",
                                "panel_conv",
-                               "tap_conv",
+                               "kn2row_conv",
                                "winograd_conv:" + std::string(m == std::string("2x2") ? "4x4" : "2x2"),
                                "winograd_conv:2x2 " + blocks(),
                                "winograd_conv:4x4 " + blocks()};
@@ -181,7 +181,7 @@ TEST_F(EnginePanelTest, WinogradOfGroups) {
     for (const size_t m : {0, 1}) ways.push_back(ways[m] + " " + block);
   for (const std::string& way : ways) {
     BuilderConfig config{.optimization_level = 0, .bf16 = true};  // 4x4 rounds more
-    config.disabled_tactics = {"dnnl_conv", "image_conv", "dot_conv", "lane_conv", "tap_conv"};
+    config.disabled_tactics = {"dnnl_conv", "image_conv", "few_output_conv", "narrow_group_conv", "kn2row_conv"};
     for (const std::string& other : ways)
       if (other != way) config.disabled_tactics.push_back(other);
     expect_chosen(config, way, 5);
@@ -207,8 +207,8 @@ TEST_F(EnginePanelTest, BlocksOfChannels) {
     BuilderConfig config{.optimization_level = 0, .bf16 = true};  // 4x4 rounds more
     config.disabled_tactics = {"dnnl_conv",
                                "image_conv",
-                               "dot_conv",
-                               "tap_conv",
+                               "few_output_conv",
+                               "kn2row_conv",
                                "panel_conv:bfloat16",
                                "panel_conv:bfloat16_products",
                                "panel_conv:bfloat16 " + block,
@@ -234,8 +234,8 @@ TEST_F(EnginePanelTest, PixelsInBlocksOfChannels) {
   for (Value* x : ends(end, {2, 64, 6, 7})) output(x);
   infer_shapes(*model);
   BuilderConfig config{.optimization_level = 0};
-  config.disabled_tactics = {"dnnl_conv", "image_conv",  "dot_conv",
-                             "tap_conv",  "signal_conv", "panel_conv:float32"};
+  config.disabled_tactics = {"dnnl_conv", "image_conv",  "few_output_conv",
+                             "kn2row_conv",  "depthwise_conv1d", "panel_conv:float32"};
   expect_chosen(config, "panel_conv:float32 " + block, 8);
 }
 
@@ -256,7 +256,7 @@ TEST_F(EnginePanelTest, InfinitiesAndNanStayWhereTheyAre) {
   for (const std::string& way : ways) {
     if (way.ends_with(' ')) continue;
     BuilderConfig config{.optimization_level = 0, .bf16 = true};
-    config.disabled_tactics = {"dnnl_conv", "panel_conv", "tap_conv", "dot_conv", "lane_conv"};
+    config.disabled_tactics = {"dnnl_conv", "panel_conv", "kn2row_conv", "few_output_conv", "narrow_group_conv"};
     for (const std::string& other : ways)
       if (other != way) config.disabled_tactics.push_back(other);
     const Runtime runtime({.threads = 2});

@@ -69,7 +69,7 @@ TEST_F(EngineTest, SignalsAreFilteredAlongTheirRows) {
   output(op("Relu", {op("Add", {filtered({{"pads", std::vector<int64_t>{2, 2}}}, true), x})}));
   output(filtered({{"pads", std::vector<int64_t>{9, 0}}, {"dilations", std::vector<int64_t>{3}}}, false));
   output(filtered({}, true));
-  expect_agreement({"signal_conv", "signal_conv", "signal_conv"});
+  expect_agreement({"depthwise_conv1d", "depthwise_conv1d", "depthwise_conv1d"});
 }
 
 TEST_F(EngineTest, InfiniteFiltersDoNotSeePadding) {
@@ -79,7 +79,7 @@ TEST_F(EngineTest, InfiniteFiltersDoNotSeePadding) {
   output(op("Conv", {x, g.add_constant("filters", w)},
             {{"group", int64_t{3}}, {"pads", std::vector<int64_t>{1, 1}}}));
   infer_shapes(*model);
-  EXPECT_EQ(tactics().count("signal_conv"), 0U);
+  EXPECT_EQ(tactics().count("depthwise_conv1d"), 0U);
 }
 
 TEST_F(EngineTest, NormalisationsAcrossChannels) {

@@ -76,10 +76,10 @@ const std::vector<std::string> kBesideChannelsLast = {"dnnl_conv:row",
                                                       "dnnl_conv:row to blocked8",
                                                       "dnnl_conv:row to blocked16",
                                                       "panel_conv",
-                                                      "signal_conv",
-                                                      "tap_conv",
+                                                      "depthwise_conv1d",
+                                                      "kn2row_conv",
                                                       "winograd_conv",
-                                                      "winograd_line",
+                                                      "winograd_1d",
                                                       "image_conv"};
 
 TEST_F(EngineWindowTest, RowsOfImagesWithChannelsLast) {
@@ -137,7 +137,7 @@ TEST_F(EngineWindowTest, GroupsInLanes) {
   Value* sum =
       op("Add", {conv({1, 64, 1, 40}, {640, 32, 1, 3}, grouped(2, {})), input("other", {1, 640, 1, 38})});
   output(op("Mul", {sum, weight({640, 1, 1})}));
-  expect_by("lane_conv", 6, {"dnnl_conv"});
+  expect_by("narrow_group_conv", 6, {"dnnl_conv"});
 }
 
 TEST_F(EngineWindowTest, WindowsOfSingleChannels) {
@@ -158,9 +158,9 @@ TEST_F(EngineWindowTest, WindowsOfSingleChannels) {
   output(op("Add", {single({1, 37, 3, 3}, {3, 3}, {}), input("one", {1, 37, 1, 1})}));
   const auto forty = [&] { return single({2, 40, 6, 5}, {3, 3}, {{"pads", Ints{1, 1, 1, 1}}}); };
   for (Value* x : ends(forty, {2, 40, 6, 5})) output(x);
-  expect_by("depthwise_conv:channels_last", 10, {"dnnl_conv", "signal_conv"});
+  expect_by("depthwise_conv:channels_last", 10, {"dnnl_conv", "depthwise_conv1d"});
   // In blocks of 16 channels, where the functions of what fills up the last one are not 0.
-  expect_by("depthwise_conv:blocked16", 10, {"dnnl_conv", "signal_conv", "depthwise_conv:channels_last"},
+  expect_by("depthwise_conv:blocked16", 10, {"dnnl_conv", "depthwise_conv1d", "depthwise_conv:channels_last"},
             {2});
 }
 
@@ -171,8 +171,8 @@ TEST_F(EngineWindowTest, ImagesOfFewChannels) {
   output(conv({3, 4, 40}, {33, 4, 7}, {{"pads", Ints{3, 9}}, {"dilations", Ints{2}}, {"strides", Ints{3}}}));
   const auto eight = [&] { return conv({2, 2, 10, 10}, {8, 2, 3, 3}, {{"pads", around}}); };
   for (Value* x : ends(eight, {2, 8, 10, 10})) output(x);
-  const std::vector<std::string> others = {"dnnl_conv", "panel_conv", "tap_conv", "winograd_conv",
-                                           "winograd_line"};
+  const std::vector<std::string> others = {"dnnl_conv", "panel_conv", "kn2row_conv", "winograd_conv",
+                                           "winograd_1d"};
   expect_by("image_conv:channels_last", 7, others);
   std::vector<std::string> blocked = others;
   blocked.push_back("image_conv:channels_last");
@@ -186,13 +186,13 @@ TEST_F(EngineWindowTest, ResultsOfFewChannels) {
   output(conv({3, 64, 5, 6}, {8, 64, 1, 1}, {}));
   const auto three = [&] { return conv({2, 21, 6, 7}, {3, 21, 3, 3}, {{"pads", around}}); };
   for (Value* x : ends(three, {2, 3, 6, 7})) output(x);
-  const std::vector<std::string> others = {"dnnl_conv", "panel_conv", "tap_conv", "winograd_conv",
-                                           "winograd_line"};
+  const std::vector<std::string> others = {"dnnl_conv", "panel_conv", "kn2row_conv", "winograd_conv",
+                                           "winograd_1d"};
   std::vector<std::string> last = others, blocked = others;
-  last.push_back("dot_conv:blocked16");
-  expect_by("dot_conv:channels_last", 7, last);
-  blocked.push_back("dot_conv:channels_last");
-  expect_by("dot_conv:blocked16", 7, blocked, {2});
+  last.push_back("few_output_conv:blocked16");
+  expect_by("few_output_conv:channels_last", 7, last);
+  blocked.push_back("few_output_conv:channels_last");
+  expect_by("few_output_conv:blocked16", 7, blocked, {2});
 }
 
 TEST_F(EngineWindowTest, InfinitiesAndNanInSingleChannels) {
@@ -320,14 +320,14 @@ TEST_F(EngineWindowTest, ChannelsSideBySide) {
   Value* x = conv({2, 12, 9, 9}, {20, 12, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}});
   Value* y = op("Relu", {x});
   output(op("Concat", {y, op("Sigmoid", {x}), x}, {{"axis", int64_t{1}}}));
-  expect_by("concat:channels_last", 1, {"dnnl_conv", "winograd_conv", "tap_conv", "concat:row"}, {1, 2});
+  expect_by("concat:channels_last", 1, {"dnnl_conv", "winograd_conv", "kn2row_conv", "concat:row"}, {1, 2});
 }
 
 TEST_F(EngineWindowTest, InfinitiesAndNanInGroups) {
   output(conv({1, 24, 5, 5}, {24, 4, 3, 3}, {{"group", int64_t{6}}, {"pads", Ints{1, 1, 1, 1}}}));
   feed[0].mutable_data<float>()[3 * 25 + 12] = INFINITY;
   feed[0].mutable_data<float>()[23 * 25 + 24] = NAN;
-  expect_by("lane_conv", 1, {"dnnl_conv"}, {2});
+  expect_by("narrow_group_conv", 1, {"dnnl_conv"}, {2});
 }
 
 TEST_F(EngineWindowTest, TapByTap) {
@@ -342,7 +342,7 @@ TEST_F(EngineWindowTest, TapByTap) {
   // More than one block of columns, more than one tile of rows, deeper than a block of weights.
   Value* x = conv({1, 260, 30, 17}, {150, 260, 3, 3}, {{"pads", around}});
   output(op("Relu", {op("Add", {x, input("other", {1, 150, 30, 17})})}));
-  expect_by("tap_conv", 6, {"dnnl_conv", "panel_conv", "dot_conv", "winograd_conv", "winograd_line"});
+  expect_by("kn2row_conv", 6, {"dnnl_conv", "panel_conv", "few_output_conv", "winograd_conv", "winograd_1d"});
 }
 
 TEST_F(EngineWindowTest, TransposedTapByTap) {
@@ -364,7 +364,7 @@ TEST_F(EngineWindowTest, TransposedTapByTap) {
                     {{"strides", Ints{1, 2, 3}}, {"dilations", Ints{2, 1, 1}}}));
   output(op("Add",
             {transposed({2, 8, 6, 6}, {8, 8, 4, 4}, {{"strides", two}}), input("other", {2, 8, 14, 14})}));
-  expect_by("tap_conv", 7, {"dnnl_deconv"});
+  expect_by("kn2row_conv", 7, {"dnnl_deconv"});
 }
 
 TEST_F(EngineWindowTest, AlongOneAxisAfterWinograd) {
@@ -376,7 +376,7 @@ TEST_F(EngineWindowTest, AlongOneAxisAfterWinograd) {
   output(conv({1, 130, 2}, {300, 130, 4}, {{"pads", Ints{3, 40}}, {"dilations", Ints{7}}}));
   Value* x = conv({1, 100, 1000}, {170, 100, 5}, {{"pads", Ints{4, 0}}});
   output(op("Relu", {op("Add", {x, input("other", {1, 170, 1000})})}));
-  expect_by("winograd_line", 7, {"dnnl_conv", "panel_conv", "dot_conv", "tap_conv"});
+  expect_by("winograd_1d", 7, {"dnnl_conv", "panel_conv", "few_output_conv", "kn2row_conv"});
 }
 
 TEST_F(EngineWindowTest, InfinitiesAndNanAlongOneAxis) {
@@ -384,13 +384,13 @@ TEST_F(EngineWindowTest, InfinitiesAndNanAlongOneAxis) {
   feed[0].mutable_data<float>()[3 * 41 + 12] = INFINITY;
   feed[0].mutable_data<float>()[4 * 41 + 12] = -INFINITY;
   feed[0].mutable_data<float>()[23 * 41 + 40] = NAN;
-  expect_by("winograd_line", 1, {"dnnl_conv", "panel_conv", "dot_conv", "tap_conv"}, {2});
+  expect_by("winograd_1d", 1, {"dnnl_conv", "panel_conv", "few_output_conv", "kn2row_conv"}, {2});
 }
 
 /// What rounds more than a plain sum does is not taken unless it is allowed.
 TEST_F(EngineWindowTest, FewTermsAreNotTransformed) {
   output(conv({1, 31, 20}, {16, 31, 3}, {}));
-  expect_by("winograd_line", 0, {"dnnl_conv", "panel_conv", "dot_conv", "tap_conv"}, {2});
+  expect_by("winograd_1d", 0, {"dnnl_conv", "panel_conv", "few_output_conv", "kn2row_conv"}, {2});
 }
 
 TEST_F(EngineWindowTest, InfinitiesAndNanTapByTap) {
@@ -398,8 +398,8 @@ TEST_F(EngineWindowTest, InfinitiesAndNanTapByTap) {
   output(op("ConvTranspose", {g.inputs[0], weight({24, 5, 3, 3})}, {{"strides", Ints{2, 2}}}));
   feed[0].mutable_data<float>()[3 * 25 + 12] = INFINITY;
   feed[0].mutable_data<float>()[23 * 25 + 24] = NAN;
-  expect_by("tap_conv", 2,
-            {"dnnl_conv", "dnnl_deconv", "panel_conv", "dot_conv", "winograd_conv", "winograd_line"}, {2});
+  expect_by("kn2row_conv", 2,
+            {"dnnl_conv", "dnnl_deconv", "panel_conv", "few_output_conv", "winograd_conv", "winograd_1d"}, {2});
 }
 
 }  // namespace

@@ -32,11 +32,11 @@ constexpr std::optional<uint64_t> checked_product(std::initializer_list<uint64_t
 }
 
 /// Deflate packs at most this many bytes into one: a size beyond it is a lie.
-inline constexpr uint64_t kMostInflation = 1032;
+inline constexpr uint64_t kMaxInflation = 1032;
 
 /// Whether `inflated` bytes can come out of `deflated` ones.
 constexpr bool can_inflate_to(uint64_t deflated, uint64_t inflated) {
-  return inflated / kMostInflation <= deflated;
+  return inflated / kMaxInflation <= deflated;
 }
 
 }  // namespace assay

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// As many as the system itself follows.
-constexpr int kMostLinks = 40;
+constexpr int kMaxLinks = 40;
 /// What became a pipe or a terminal since it was looked at is not waited for.
 constexpr int kReading = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
@@ -81,7 +81,7 @@ class Walk {
   }
   /// False for a link that leads out of the folder.
   bool follow(const std::string& target) {
-    if (++links_ > kMostLinks) fail_to_open(path_, ELOOP);
+    if (++links_ > kMaxLinks) fail_to_open(path_, ELOOP);
     link_ = target;
     fs::path parts(target);
     if (parts.is_absolute()) {

@@ -66,8 +66,8 @@ void drop_resident_pages(const void* first, size_t bytes) {
 }
 
 void drop_after_use(const void* data, size_t bytes) {
-  constexpr size_t kLeast = size_t{64} << 10;
-  if (bytes >= kLeast && is_reclaimable(data)) drop_resident_pages(data, bytes);
+  constexpr size_t kMin = size_t{64} << 10;
+  if (bytes >= kMin && is_reclaimable(data)) drop_resident_pages(data, bytes);
 }
 
 void passed_over(std::string_view data) {

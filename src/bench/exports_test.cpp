@@ -43,8 +43,8 @@ TEST(ExportOutput, EveryTypeOfNumbers) {
 }
 
 TEST(ExportOutput, ExtremesAreExact) {
-  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
-  EXPECT_EQ(exported(Tensor::vector<uint64_t>({kMost, kMost / 2 + 2, 0})),
+  constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
+  EXPECT_EQ(exported(Tensor::vector<uint64_t>({kMax, kMax / 2 + 2, 0})),
             of("3", "18446744073709551615,9223372036854775809,0"));
   EXPECT_EQ(exported(Tensor::vector<int64_t>({std::numeric_limits<int64_t>::min(), (int64_t{1} << 53) + 1})),
             of("2", "-9223372036854775808,9007199254740993"));

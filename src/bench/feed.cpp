@@ -14,7 +14,7 @@ namespace assay::bench {
 namespace {
 
 /// An input with more elements than this is no shape.
-constexpr int64_t kMostShapeElements = 64;
+constexpr int64_t kMaxShapeElements = 64;
 
 bool is_whole_number(DType t) { return t == DType::kBool || is_integer(t); }
 
@@ -78,7 +78,7 @@ ShapeSet with_elements_of_files(ShapeSet run, const std::vector<TensorInfo>& inp
     const bool is_named =
         std::any_of(run.begin(), run.end(), [&](const InputExtents& e) { return e.name == info.name; });
     const Shape shape = *known_shape(*info.type.dims);
-    if (file == files.end() || is_named || shape.numel() == 0 || shape.numel() > kMostShapeElements) continue;
+    if (file == files.end() || is_named || shape.numel() == 0 || shape.numel() > kMaxShapeElements) continue;
     run.push_back(
         {info.name, tensor_of_file({.info = info, .shape = shape, .elements = {}}, file->second).to_int64()});
   }

@@ -19,8 +19,8 @@ namespace {
 /// the most seconds. Before that it runs in for some seconds, at least once, uncounted: a processor that
 /// slept through the pause needs some milliseconds until it is as fast as it was, which is many runs of a
 /// small network, and what is asked for is the time of one run after another, as when a lane runs alone.
-constexpr size_t kRunsPerTurn = 10, kLeastRunsPerTurn = 3;
-constexpr double kSecondsPerTurn = 0.05, kMostSecondsPerTurn = 0.15, kSecondsToRunIn = 0.01;
+constexpr size_t kRunsPerTurn = 10, kMinRunsPerTurn = 3;
+constexpr double kSecondsPerTurn = 0.05, kMaxSecondsPerTurn = 0.15, kSecondsToRunIn = 0.01;
 /// Before each turn, at least; then until no other thread of the process wants to run, but no longer than
 /// kLongestPause. Threads of a backend that has had its turn may spin for a while (ONNX Runtime's for a
 /// million pause instructions, 15 to 60 ms by the processor).
@@ -159,8 +159,8 @@ void measure(std::span<Lane> lanes, const MeasureOptions& options) {
     return static_cast<int64_t>(runs) >= options.iterations && lane.busy >= options.duration;
   };
   const auto turn = [](size_t runs, double seconds) {
-    return runs < kLeastRunsPerTurn || seconds < kSecondsPerTurn ||
-           (runs < kRunsPerTurn && seconds < kMostSecondsPerTurn);
+    return runs < kMinRunsPerTurn || seconds < kSecondsPerTurn ||
+           (runs < kRunsPerTurn && seconds < kMaxSecondsPerTurn);
   };
   do {
     for (Lane& lane : lanes) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kOldestIrVersion = 3;
 /// Of what needs a newer version, so much is named.
-constexpr size_t kMostNeeds = 5;
+constexpr size_t kMaxNeeds = 5;
 
 /// IR versions and the newest versions of the domains that came with them, from ONNX's release table.
 struct Release {
@@ -103,11 +103,11 @@ void change_ir_version(Model& model, int64_t version) {
   size_t count = 0;
   scan(model, [&](int64_t needed, const std::function<std::string()>& what) {
     least = std::max(least, needed);
-    if (needed <= version || ++count > kMostNeeds) return;
+    if (needed <= version || ++count > kMaxNeeds) return;
     needs += fmt::format("{}{} (IR version {})", needs.empty() ? "" : "; ", what(), needed);
   });
   if (least > version) {
-    if (count > kMostNeeds) needs += fmt::format("; and {} more", count - kMostNeeds);
+    if (count > kMaxNeeds) needs += fmt::format("; and {} more", count - kMaxNeeds);
     Error e(ErrorCode::kInvalidArgument,
             fmt::format("IR version {} cannot say everything in the model: {}", version, needs));
     throw e.set_remedy(fmt::format("The oldest that can is {}.", least));

@@ -27,10 +27,10 @@ template <typename... Args>
 
 /// The most elements that an adapter writes out as one constant. Extents that a file declares cost it
 /// nothing.
-inline constexpr int64_t kMostListed = int64_t{1} << 24;
-/// The number; NoEquivalent, naming it as `what`, when it is negative or more than kMostListed.
+inline constexpr int64_t kMaxListed = int64_t{1} << 24;
+/// The number; NoEquivalent, naming it as `what`, when it is negative or more than kMaxListed.
 inline int64_t listable(int64_t n, std::string_view what) {
-  if (n < 0 || n > kMostListed) no_equivalent("{} {}, too many to be written out,", n, what);
+  if (n < 0 || n > kMaxListed) no_equivalent("{} {}, too many to be written out,", n, what);
   return n;
 }
 /// The elements of a shape, so bounded.

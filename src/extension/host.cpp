@@ -585,12 +585,12 @@ Tensor copy_tensor(const AssayTensor& t) {
 }
 
 Type make_type(int32_t dtype, int32_t rank, const int64_t* dims) {
-  constexpr int32_t kMostAxes = 64;
+  constexpr int32_t kMaxAxes = 64;
   require(dtype == 0 || (is_known_dtype(dtype) && !is_container(static_cast<DType>(dtype))),
           ErrorCode::kInvalidArgument, "{} is no element type", dtype);
   Type type = Type::tensor(static_cast<DType>(dtype));
   if (rank == ASSAY_UNKNOWN) return type;
-  require(rank >= 0 && rank <= kMostAxes && (rank == 0 || dims != nullptr), ErrorCode::kInvalidArgument,
+  require(rank >= 0 && rank <= kMaxAxes && (rank == 0 || dims != nullptr), ErrorCode::kInvalidArgument,
           "{} is no rank", rank);
   type.dims.emplace();
   for (int32_t i = 0; i < rank; ++i) {

@@ -9,8 +9,8 @@
 namespace assay {
 namespace {
 
-constexpr size_t kMostCharacters = 140, kKeptCharacters = 137;
-constexpr int64_t kEnd = 8, kMostElements = 2 * kEnd;
+constexpr size_t kMaxCharacters = 140, kKeptCharacters = 137;
+constexpr int64_t kEnd = 8, kMaxElements = 2 * kEnd;
 /// The largest integer up to which JavaScript's numbers hold every one.
 constexpr int64_t kExactInteger = int64_t{1} << 53;
 
@@ -77,13 +77,13 @@ void write_elements(JsonWriter& json, const UnalignedTensor& t, int64_t begin, i
 }  // namespace
 
 std::string shortened(std::string_view text) {
-  if (bytes_of_characters(text, kMostCharacters) == text.size()) return std::string(text);
+  if (bytes_of_characters(text, kMaxCharacters) == text.size()) return std::string(text);
   return std::string(text.substr(0, bytes_of_characters(text, kKeptCharacters))) + "…";
 }
 
 void write_preview(JsonWriter& json, const UnalignedTensor& tensor) {
   const int64_t total = tensor.numel();
-  const bool is_cut = total > kMostElements;
+  const bool is_cut = total > kMaxElements;
   json.begin_object();
   json.key("values").begin_array();
   write_elements(json, tensor, 0, is_cut ? kEnd : total);

@@ -14,9 +14,9 @@ namespace assay {
 namespace {
 
 /// More iterations than this are a loop that its condition ends.
-constexpr int64_t kMostTrips = int64_t{1} << 31;
+constexpr int64_t kMaxTrips = int64_t{1} << 31;
 /// A peak of more different products than this says nothing to a reader.
-constexpr size_t kMostPeakTerms = 64;
+constexpr size_t kMaxPeakTerms = 64;
 
 std::string full_op_type(const Node& n) { return n.domain.empty() ? n.op_type : n.domain + "::" + n.op_type; }
 
@@ -106,7 +106,7 @@ struct StatsCounter::Liveness {
       is_bound = is_bound || !now.covers(peak);
       peak = Count::upper_bound(peak, now);
     }
-    if (peak.terms().size() > kMostPeakTerms) peak = Count::unknown();
+    if (peak.terms().size() > kMaxPeakTerms) peak = Count::unknown();
     if (!is_known && peak.is_known()) peak += Count::unknown();
   }
 
@@ -169,8 +169,8 @@ Count StatsCounter::trips(const Node& n, const std::string& path) {
     const Value* most = n.input(0);
     const bool is_number = most != nullptr && most->tensor().defined() && most->tensor().numel() == 1 &&
                            is_integer(most->tensor().dtype());
-    const int64_t m = is_number ? std::max<int64_t>(0, most->tensor().to_int64().front()) : kMostTrips;
-    if (m < kMostTrips) {
+    const int64_t m = is_number ? std::max<int64_t>(0, most->tensor().to_int64().front()) : kMaxTrips;
+    if (m < kMaxTrips) {
       note(fmt::format("{}: one iteration costs what its layers say; at most {} iterations", path, m));
       return m;
     }

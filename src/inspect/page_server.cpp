@@ -21,8 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMostRequestBytes = 16 << 10;
-constexpr size_t kMostConnections = 64;
+constexpr size_t kMaxRequestBytes = 16 << 10;
+constexpr size_t kMaxConnections = 64;
 /// For a whole request to come, for each part of an answer to be taken, and for the other side to close.
 constexpr auto kRequestTime = std::chrono::seconds(5), kSendTime = std::chrono::seconds(30),
                kCloseTime = std::chrono::seconds(2);
@@ -163,7 +163,7 @@ bool Connection::read(const std::string& page) {
   request_.append(buffer, static_cast<size_t>(n));
   const size_t end = end_of_headers(std::string_view(request_).substr(searched));
   if (end == std::string_view::npos) {
-    if (request_.size() > kMostRequestBytes) prepare(kTooLong, true, page);
+    if (request_.size() > kMaxRequestBytes) prepare(kTooLong, true, page);
     return true;
   }
   const Request request = parse_request(std::string_view(request_).substr(0, searched + end));
@@ -250,7 +250,7 @@ void PageServer::serve(int stop) {
       connections.pop_front();  // the oldest makes room
       continue;
     }
-    if (connections.size() >= kMostConnections) connections.pop_front();
+    if (connections.size() >= kMaxConnections) connections.pop_front();
     connections.emplace_back(std::move(socket));
   }
 }

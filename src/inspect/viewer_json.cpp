@@ -6,7 +6,7 @@ namespace assay {
 namespace {
 
 /// Extents of a shape that are shown. No tensor of use has more axes, but a file may claim millions.
-constexpr size_t kMostExtents = 64;
+constexpr size_t kMaxExtents = 64;
 
 }  // namespace
 
@@ -24,11 +24,11 @@ void write_extents(JsonWriter& json, const Dims* dims) {
     return;
   }
   json.begin_array();
-  for (size_t i = 0; i < dims->size() && i < kMostExtents; ++i) {
+  for (size_t i = 0; i < dims->size() && i < kMaxExtents; ++i) {
     const Dim& d = (*dims)[i];
     json.value(d.is_symbol() ? shortened(d.symbol()) : std::to_string(d.value()));
   }
-  if (dims->size() > kMostExtents) json.value("…");
+  if (dims->size() > kMaxExtents) json.value("…");
   json.end_array();
 }
 

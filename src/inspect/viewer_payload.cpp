@@ -17,14 +17,14 @@ namespace {
 using NodeIds = std::vector<std::string>;
 
 /// More elements of a list cannot be in a shortened text.
-constexpr size_t kMostListed = 140;
+constexpr size_t kMaxListed = 140;
 
 /// The attribute with only the beginning of a long list.
 template <typename List>
 bool keep_beginning(const Attribute& a, Attribute& kept) {
   const List* list = a.get_if<List>();
-  if (list == nullptr || list->size() <= kMostListed) return false;
-  kept.data = List(list->begin(), list->begin() + kMostListed);
+  if (list == nullptr || list->size() <= kMaxListed) return false;
+  kept.data = List(list->begin(), list->begin() + kMaxListed);
   return true;
 }
 

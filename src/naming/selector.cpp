@@ -15,7 +15,7 @@ namespace assay {
 namespace {
 
 constexpr std::string_view kOperator = "op:";
-constexpr size_t kMostElsewhere = 3;
+constexpr size_t kMaxElsewhere = 3;
 
 std::string operator_name(const Node& n) { return n.domain.empty() ? n.op_type : n.domain + "." + n.op_type; }
 
@@ -61,7 +61,7 @@ Target find_target(Model& model, std::string_view spec, GraphPaths::Kind kind) {
                                   : std::any_of(nodes.begin(), nodes.end(), is_named);
     if (has_it)
       elsewhere.push_back(fmt::format("{}{}{}", place.path, place.path.empty() ? "" : "::", target.last));
-    if (elsewhere.size() == kMostElsewhere) break;
+    if (elsewhere.size() == kMaxElsewhere) break;
   }
   if (!elsewhere.empty()) e.set_remedy(fmt::format("There is '{}'.", fmt::join(elsewhere, "', '")));
   throw e;

@@ -29,7 +29,7 @@
 #include <string_view>
 
 #include "assay/tensor.h"
-#include "kernels/rough/rough_product.h"
+#include "kernels/approx_gemm/approx_gemm.h"
 
 namespace assay {
 
@@ -64,7 +64,7 @@ struct Numerics {
   /// float32, to about six digits of the magnitude. kMagnitudes: to m; kValues: to what input 0 contributes,
   /// so that differences of inputs give those of outputs. False, and nothing is set, where float32 has not
   /// the range.
-  bool (*rough)(EvalContext&, kernels::RoughOf) = nullptr;
+  bool (*rough)(EvalContext&, kernels::ApproxOf) = nullptr;
   /// With rough: whether several inputs 0 that are stacked along their first axis give their outputs stacked.
   bool (*stacks)(const EvalContext&) = nullptr;
   /// kCustom: called after eval with the same inputs; returns the bound for output i, float64 of the output's

@@ -14,13 +14,13 @@ namespace assay::pass_count_loop_trips {
 namespace {
 
 /// A loop that runs longer than this is left as it is: its condition is computed step by step here.
-constexpr int64_t kMostTrips = 4096;
+constexpr int64_t kMaxTrips = 4096;
 /// Counters have no more elements than this, and hang on no more nodes.
-constexpr int64_t kMostElements = 16;
-constexpr size_t kMostNodes = 32;
+constexpr int64_t kMaxElements = 16;
+constexpr size_t kMaxNodes = 32;
 
 bool is_small_constant(const Value* v, int64_t ir_version) {
-  return v != nullptr && is_fixed(v, ir_version) && v->tensor().numel() <= kMostElements;
+  return v != nullptr && is_fixed(v, ir_version) && v->tensor().numel() <= kMaxElements;
 }
 
 /// The condition of a loop, and the nodes and states that decide it.
@@ -35,7 +35,7 @@ class Condition {
       if (!collect(loop_.next(states_[k]))) return std::nullopt;
     std::unordered_map<const Value*, Tensor> now;
     for (const size_t i : states_) now[loop_.inside(i)] = loop_.initial(i)->tensor().aligned();
-    for (int64_t trip = 0; trip < std::min(limit, kMostTrips); ++trip) {
+    for (int64_t trip = 0; trip < std::min(limit, kMaxTrips); ++trip) {
       now[loop_.body->inputs[0]] = Tensor::scalar(trip);
       for (const Node* n : nodes_)
         if (!evaluate(*n, now)) return std::nullopt;
@@ -46,7 +46,7 @@ class Condition {
       for (const size_t i : states_) next.push_back(value(loop_.next(i), now));
       for (size_t k = 0; k < states_.size(); ++k) now[loop_.inside(states_[k])] = std::move(next[k]);
     }
-    return limit <= kMostTrips ? std::optional(limit) : std::nullopt;
+    return limit <= kMaxTrips ? std::optional(limit) : std::nullopt;
   }
 
  private:
@@ -64,7 +64,7 @@ class Condition {
     for (const Value* in : n.inputs())
       if (in != nullptr && !collect(in)) return false;
     nodes_.push_back(&n);
-    return nodes_.size() <= kMostNodes;
+    return nodes_.size() <= kMaxNodes;
   }
 
   bool collect_input(const Value* v) {
@@ -86,7 +86,7 @@ class Condition {
     for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? value(v, now) : Tensor());
     try {
       Tensor result = evaluate_node(n, bind_op(n, model_), std::move(inputs))[0];
-      if (result.is_container() || result.numel() > kMostElements) return false;
+      if (result.is_container() || result.numel() > kMaxElements) return false;
       now[n.output(0)] = std::move(result);
       return true;
     } catch (const Error&) {

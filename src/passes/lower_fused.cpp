@@ -216,8 +216,8 @@ std::optional<Patch> embedding(const Node& n, const PassContext& context) {
     const Shape table = *shape_of(n.input(kSegmentTable));
     if (shape_of(n.input(kSegments)) != ids || table.size() != 2 || table[1] != hidden) return std::nullopt;
   }
-  constexpr int64_t kMostCounted = 1 << 24;
-  if (n.input(kMask) != nullptr && (shape_of(n.input(kMask)) != ids || length > kMostCounted))
+  constexpr int64_t kMaxCounted = 1 << 24;
+  if (n.input(kMask) != nullptr && (shape_of(n.input(kMask)) != ids || length > kMaxCounted))
     return std::nullopt;
   const std::optional<Shape> given =
       n.input(kPositions) != nullptr ? shape_of(n.input(kPositions)) : std::nullopt;
@@ -270,9 +270,9 @@ std::optional<Term> activated(Writer& w, const Term& x, const std::vector<float>
   if (name.empty()) return x;
   if (parameters.size() > 3) return std::nullopt;
   if (name == "Clip" && w.context.model.opset() >= 11) {
-    constexpr float kMost = std::numeric_limits<float>::max();
-    const float low = !parameters.empty() ? parameters[0] : -kMost,
-                high = parameters.size() > 1 ? parameters[1] : kMost;
+    constexpr float kMax = std::numeric_limits<float>::max();
+    const float low = !parameters.empty() ? parameters[0] : -kMax,
+                high = parameters.size() > 1 ? parameters[1] : kMax;
     if (!(low <= high)) return std::nullopt;
     return f.node("Clip", {x.ref, f.number(low).ref, f.number(high).ref}, {}, x.dtype, x.shape);
   }

@@ -12,7 +12,7 @@ namespace assay::pass_merge_products {
 namespace {
 
 /// Merged weights are in memory until the model is saved; larger ones stay where they are mapped.
-constexpr size_t kMostBytes = size_t{64} << 20;
+constexpr size_t kMaxBytes = size_t{64} << 20;
 
 /// One product: a MatMul, with the Add of a vector behind it if there is one, or a Gemm.
 struct Branch {
@@ -128,7 +128,7 @@ std::vector<Branch> branches_of(const Branch& first, const Value* x, const PassC
     branches.push_back(*b);
     bytes += b->weight->nbytes();
   }
-  return bytes <= kMostBytes ? branches : std::vector<Branch>();
+  return bytes <= kMaxBytes ? branches : std::vector<Branch>();
 }
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {

@@ -197,58 +197,58 @@ constexpr PassCase kRuntimeCases[] = {
      "g (uint8[2,2] x, uint8[2,2] z, float r) => (uint8[2,2] y) <float s = {0.5}, uint8 o = {3}> { y = "
      "QLinearMatMul (x, r, o, z, s, o, s, o) }",
      ""},
-    // move_levels
-    {"move_levels",
+    // move_quantized
+    {"move_quantized",
      "g (uint8[1,1,4] x) => (uint8[2,1] y) <float s = {0.5}, uint8 o = {3}, int64[2] to = {2, 1}> { a = "
      "DequantizeLinear (x, s, o) b = MaxPool <kernel_shape = [2], strides = [2]> (a) c = Reshape (b, to) y = "
      "QuantizeLinear (c, s, o) }",
      "DequantizeLinear(x, 0.5, 3); MaxPool<kernel_shape=[2], strides=[2]>(x); y = Reshape(%1, {2, 1})"},
-    {"move_levels",
+    {"move_quantized",
      "g (int8[2] x, int8[2] z) => (int8[4] y) <float s = {0.5}, int8 o = {3}> { a = DequantizeLinear (x, s, "
      "o) "
      "b = DequantizeLinear (z, s, o) c = Concat <axis = 0> (a, b) y = QuantizeLinear (c, s, o) }",
      "DequantizeLinear(x, 0.5, 3); DequantizeLinear(z, 0.5, 3); y = Concat<axis=0>(x, z)"},
     // Another scale; a sum; numbers that are used elsewhere, too; numbers beyond float32; nothing moves.
-    {"move_levels",
+    {"move_quantized",
      "g (uint8[2,3] x) => (uint8[3,2] y) <float s = {0.5}, uint8 o = {3}, float t = {0.25}> { a = "
      "DequantizeLinear (x, s, o) b = Transpose (a) y = QuantizeLinear (b, t, o) }",
      ""},
-    {"move_levels",
+    {"move_quantized",
      "g (uint8[2] x) => (uint8[2] y) <float s = {0.5}, uint8 o = {3}> { a = DequantizeLinear (x, s, o) b = "
      "Neg "
      "(a) y = QuantizeLinear (b, s, o) }",
      ""},
-    {"move_levels",
+    {"move_quantized",
      "g (uint8[2,3] x) => (uint8[3,2] y, float[3,2] b) <float s = {0.5}, uint8 o = {3}> { a = "
      "DequantizeLinear "
      "(x, s, o) b = Transpose (a) y = QuantizeLinear (b, s, o) }",
      ""},
-    {"move_levels",
+    {"move_quantized",
      "g (uint8[2,3] x) => (uint8[3,2] y) <float s = {3e38}, uint8 o = {3}> { a = DequantizeLinear (x, s, o) "
      "b = "
      "Transpose (a) y = QuantizeLinear (b, s, o) }",
      ""},
-    {"move_levels",
+    {"move_quantized",
      "g (uint8[2] x) => (uint8[2] y) <float s = {0.5}, uint8 o = {3}> { a = DequantizeLinear (x, s, o) y = "
      "QuantizeLinear (a, s, o) }",
      ""},
-    // gather_levels
-    {"gather_levels",
+    // gather_quantized
+    {"gather_quantized",
      "g (uint8[2,8] w, int64[3] i, float[2,1] s, uint8[2,1] z) => (float[3,16] y) { y = "
      "com.microsoft.GatherBlockQuantized <block_size = 16> (w, i, s, z) }",
      "Gather<axis=0>(w, i); Gather<axis=0>(s, i); Gather<axis=0>(z, i); y = "
      "com.microsoft.GatherBlockQuantized<block_size=16>(%0, {0, 1, 2}, %1, %2)"},
-    {"gather_levels",
+    {"gather_quantized",
      "g (uint8[2,8] w, int64[1,2] i, float[2,1] s) => (float[1,2,16] y) { y = "
      "com.microsoft.GatherBlockQuantized <block_size = 16> (w, i, s) }",
      "Reshape(i, {2}); Gather<axis=0>(w, %0); Gather<axis=0>(s, %0); "
      "com.microsoft.GatherBlockQuantized<block_size=16>(%1, {0, 1}, %2); y = Reshape(%3, {1, 2, 16})"},
     // All rows; levels of a type of their own.
-    {"gather_levels",
+    {"gather_quantized",
      "g (uint8[2,8] w, float[2,1] s) => (float[2,16] y) <int64[2] i = {0, 1}> { y = "
      "com.microsoft.GatherBlockQuantized <block_size = 16> (w, i, s) }",
      ""},
-    {"gather_levels",
+    {"gather_quantized",
      "g (int4[2,16] w, int64[2] i, float[2,1] s) => (float[2,16] y) { y = "
      "com.microsoft.GatherBlockQuantized <block_size = 16> (w, i, s) }",
      ""},

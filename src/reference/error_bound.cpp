@@ -78,7 +78,7 @@ std::vector<Tensor> magnitudes(EvalContext& c) {
   std::vector<Tensor> inputs = c.inputs();
   if (numerics.rough != nullptr) {
     EvalContext own(c.node(), c.op(), c.version(), inputs);
-    if (numerics.rough(own, kernels::RoughOf::kMagnitudes)) return std::move(own.outputs());
+    if (numerics.rough(own, kernels::ApproxOf::kMagnitudes)) return std::move(own.outputs());
   }
   if (numerics.magnitude == nullptr) {
     for (Tensor& t : inputs)

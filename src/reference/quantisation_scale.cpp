@@ -26,7 +26,7 @@ constexpr Scale kScales[] = {
 };
 
 /// Levels of a range that is measured from its end, by the type of the zero point; 0 for wider ones.
-double levels_of(const Node& n, const std::vector<Tensor>& inputs) {
+double quantized_of(const Node& n, const std::vector<Tensor>& inputs) {
   const DType zero = inputs.size() > 2 && inputs[2].defined() ? inputs[2].dtype() : DType::kUndefined;
   const int64_t asked = int_attribute(n, "output_dtype", 0);
   const DType t = is_integer(zero) ? zero : asked != 0 ? static_cast<DType>(asked) : DType::kUInt8;
@@ -59,7 +59,7 @@ std::vector<Tensor> with_moved_quotient(const Node& n, std::vector<Tensor> input
   Tensor& scale = inputs[static_cast<size_t>(quantisation_scale_input(n))];
   if (!scale.defined() || !is_float(scale.dtype())) return inputs;
   const Tensor wide = to_float64(scale);
-  if (const double levels = levels_of(n, inputs);
+  if (const double levels = quantized_of(n, inputs);
       n.op_type == "QuantizeLinear" && levels > 0 && inputs[0].defined() && is_float(inputs[0].dtype())) {
     if (const Tensor steps = broadcast_scale(n, inputs[0], wide); steps.defined())
       inputs[0] = map_broadcast<double>(

@@ -53,7 +53,7 @@ std::vector<Tensor> stacked_lanes(const Node& n, BoundOp op, std::span<const Ten
   if (!numerics.stacks(EvalContext(n, *op.op, *op.version, operands))) return {};
   operands[0] = differences(lanes);
   EvalContext c(n, *op.op, *op.version, std::move(operands));
-  if (!numerics.rough(c, kernels::RoughOf::kValues)) return {};
+  if (!numerics.rough(c, kernels::ApproxOf::kValues)) return {};
   const Tensor moved = std::move(c.outputs()[0]);
   const auto count = static_cast<int64_t>(lanes.size()) - 1;
   if (moved.numel() != count * y.numel()) return {};

@@ -22,7 +22,7 @@
 namespace assay {
 namespace {
 
-constexpr size_t kMostInvalid = 100;
+constexpr size_t kMaxInvalid = 100;
 
 class Comparator {
  public:
@@ -287,7 +287,7 @@ void Comparator::check_inputs(const std::vector<IterationResult>& results, const
 }
 
 void Comparator::note_invalid(const ValidationResult& result) {
-  if (!result.valid() && report_.invalid.size() < kMostInvalid) report_.invalid.push_back(result);
+  if (!result.valid() && report_.invalid.size() < kMaxInvalid) report_.invalid.push_back(result);
 }
 
 bool Comparator::validate(const Outputs& outputs) {

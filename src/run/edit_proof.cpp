@@ -16,7 +16,7 @@
 namespace assay {
 namespace {
 
-constexpr size_t kMostNodes = 200;
+constexpr size_t kMaxNodes = 200;
 /// Steps of one evaluation of a little model.
 constexpr int64_t kMaxEditWork = int64_t{1} << 31;
 constexpr int kEditTrials = 40;
@@ -24,7 +24,7 @@ constexpr int kEditTrials = 40;
 constexpr int kDepths[] = {0, 2, 6, 1000};
 
 /// Values whose uses elsewhere are many are constants or inputs of whole models.
-constexpr size_t kMostUses = 32;
+constexpr size_t kMaxUses = 32;
 
 using ModelPair = std::pair<std::shared_ptr<Model>, std::shared_ptr<Model>>;
 
@@ -37,7 +37,7 @@ class Surroundings {
     for (const Node* n : own) is_whole_ &= add(n, front);
     for (const Node* n : depth > 0 ? own : std::vector<const Node*>())
       for (const Value* v : n->outputs())
-        if (v != nullptr && v->consumers().size() <= kMostUses)
+        if (v != nullptr && v->consumers().size() <= kMaxUses)
           for (const Node* c : v->consumers()) add(c, front);
     for (int d = 0; d < depth && !front.empty(); ++d) {
       std::vector<const Node*> next;
@@ -89,7 +89,7 @@ class Surroundings {
   /// False for a node that cannot be part of it.
   bool add(const Node* n, std::vector<const Node*>& front) {
     if (nodes_.contains(n)) return true;
-    if (&n->graph() != &graph_ || nodes_.size() >= kMostNodes) return false;
+    if (&n->graph() != &graph_ || nodes_.size() >= kMaxNodes) return false;
     const BoundOp op = bind_op(*n, edit_.context->model);
     if (!op || op.op->random || has_subgraph(*n)) return false;
     nodes_.insert(n);
@@ -132,7 +132,7 @@ class Surroundings {
       for (const Value* v : n->outputs()) {
         if (v == nullptr) continue;
         if (edit_.context->is_pinned(v)) to.outputs.push_back(map.at(v));
-        for (size_t i = 0, all = std::min(uses_elsewhere(*v), kMostUses); i < all; ++i) {
+        for (size_t i = 0, all = std::min(uses_elsewhere(*v), kMaxUses); i < all; ++i) {
           Value* y = to.add_value(to.unique_name(fmt::format("use{}", uses++)), v->type);
           to.add_node("Identity", {map.at(v)}, {y});
           to.outputs.push_back(y);

@@ -81,11 +81,11 @@ std::shared_ptr<Model> without_calls(const std::shared_ptr<Model>& model) {
 
 /// Numbers of small constants: where formulas change.
 void collect_constants(const Graph& g, std::set<double>& numbers) {
-  constexpr size_t kMost = 256;
+  constexpr size_t kMax = 256;
   constexpr int64_t kSmall = 8;
   const auto add = [&](const Value* v) {
     const UnalignedTensor* t = v != nullptr ? data_of(v) : nullptr;
-    if (t == nullptr || t->is_container() || t->numel() > kSmall || numbers.size() >= kMost) return;
+    if (t == nullptr || t->is_container() || t->numel() > kSmall || numbers.size() >= kMax) return;
     if (!is_float(t->dtype()) && !is_integer(t->dtype())) return;
     const Tensor values = to_float64(*t);
     for (const double x : values.span<double>())

@@ -8,7 +8,7 @@ namespace assay {
 namespace {
 
 /// Edits that are found wrong one after the other in the whole model. Local proofs find the others.
-constexpr int kMostCulprits = 24;
+constexpr int kMaxCulprits = 24;
 
 class CulpritSearch {
  public:
@@ -17,7 +17,7 @@ class CulpritSearch {
       : original_(original), make_(make), proof_(proof), options_(options) {}
 
   ProvenModel run() {
-    for (int culprits = 0; culprits <= kMostCulprits; ++culprits) {
+    for (int culprits = 0; culprits <= kMaxCulprits; ++culprits) {
       result_.model = made(INT64_MAX);
       const int64_t edits = proof_.allowed();
       result_.comparison = compare_models(original_, result_.model, options_);

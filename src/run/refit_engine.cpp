@@ -9,13 +9,13 @@
 namespace assay {
 namespace {
 
-constexpr size_t kMostNames = 5;
+constexpr size_t kMaxNames = 5;
 
 std::string some(const std::vector<std::string>& names) {
   std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
+  for (size_t i = 0; i < std::min(names.size(), kMaxNames); ++i)
     text += fmt::format("{}'{}'", i == 0 ? "" : ", ", names[i]);
-  return names.size() > kMostNames ? fmt::format("{} and {} more", text, names.size() - kMostNames) : text;
+  return names.size() > kMaxNames ? fmt::format("{} and {} more", text, names.size() - kMaxNames) : text;
 }
 
 }  // namespace

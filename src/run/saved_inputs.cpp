@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-constexpr uintmax_t kMostBytes = uintmax_t{256} << 20;
+constexpr uintmax_t kMaxBytes = uintmax_t{256} << 20;
 
 void require_names(const std::string& file, const StoredTensorList& iteration,
                    const std::vector<TensorInfo>& inputs) {
@@ -35,7 +35,7 @@ void require_saved_inputs_fit(const std::vector<std::string>& paths, const std::
   for (const std::string& path : paths)
     for (const std::string& file : iteration_files(path)) {
       std::error_code ec;
-      if (std::filesystem::file_size(file, ec) > kMostBytes || ec) continue;
+      if (std::filesystem::file_size(file, ec) > kMaxBytes || ec) continue;
       const InputData data = load_inputs(file);
       if (!data.empty()) require_names(file, data.front(), inputs);
     }

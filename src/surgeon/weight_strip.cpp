@@ -22,7 +22,7 @@ namespace {
 using WeightSet = std::unordered_set<const Value*>;
 
 /// Smaller constants of Gather, Slice and operators outside the standard are parameters, not weights.
-constexpr int64_t kLeastElements = 1024;
+constexpr int64_t kMinElements = 1024;
 constexpr std::array<std::string_view, 4> kProducts = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
 
 bool is_product(const Node& n) {
@@ -60,7 +60,7 @@ size_t weight_inputs(const Node& n) {
 bool is_large_enough(const Node& n, const Value& v) {
   const int64_t count = known_shape(v.type.dims.value_or(Dims())).value_or(Shape()).numel();
   const bool is_operand = is_product(n) || is_standard(n, "Transpose") || is_standard(n, "QuantizeLinear");
-  return count >= (is_operand ? 1 : kLeastElements);
+  return count >= (is_operand ? 1 : kMinElements);
 }
 
 bool can_be_stripped(const Value& v) {

@@ -78,13 +78,13 @@ Value* half_step(TemplateBuilder& b, const Scope& layer, const char* norm_name, 
 /// Pointwise convolution with a gate, depthwise convolution, pointwise convolution.
 Value* convolution(TemplateBuilder& b, const Scope& s, Value* x) {
   x = transpose(b, s, x, {0, 2, 1});
-  x = signal_conv(b, s.child("pointwise_conv1"), x, {.inputs = kWidth, .outputs = 2 * kWidth});
+  x = depthwise_conv1d(b, s.child("pointwise_conv1"), x, {.inputs = kWidth, .outputs = 2 * kWidth});
   const std::vector<Value*> parts = split(b, s, x, 1, {kWidth, kWidth});
   x = b.node(s, "Mul", {parts[0], b.node(s, "Sigmoid", {parts[1]})});
-  x = signal_conv(
+  x = depthwise_conv1d(
       b, s.child("depthwise_conv"), x,
-      SignalConv{.inputs = kWidth, .outputs = kWidth, .kernel = kKernel, .groups = kWidth, .gain = 2}.same());
-  x = signal_conv(b, s.child("pointwise_conv2"), silu(b, s.child("activation"), x),
+      DepthwiseConv1d{.inputs = kWidth, .outputs = kWidth, .kernel = kKernel, .groups = kWidth, .gain = 2}.same());
+  x = depthwise_conv1d(b, s.child("pointwise_conv2"), silu(b, s.child("activation"), x),
                   {.inputs = kWidth, .outputs = kWidth});
   return transpose(b, s, x, {0, 2, 1});
 }

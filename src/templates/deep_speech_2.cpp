@@ -49,7 +49,7 @@ Value* recurrent(TemplateBuilder& b, const Scope& s, Value* x, int64_t inputs, D
 Value* look_ahead(TemplateBuilder& b, const Scope& s, Value* x) {
   Value* y = transpose(b, s, x, {1, 2, 0});
   y = b.node(s, "Pad", {y, b.ints(s, {0, 0, 0, 0, 0, kAhead - 1})}, {{"mode", std::string("constant")}});
-  y = signal_conv(
+  y = depthwise_conv1d(
       b, s.child("conv"), y,
       {.inputs = kHidden, .outputs = kHidden, .kernel = kAhead, .groups = kHidden, .bias = false, .gain = 4});
   return transpose(b, s, y, {2, 0, 1});

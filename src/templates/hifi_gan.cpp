@@ -12,10 +12,10 @@ constexpr float kHifiSlope = 0.1F;
 Value* hifi_block(TemplateBuilder& b, const Scope& s, Value* x, int64_t channels, const HifiGanBlock& block,
                   bool has_second) {
   const auto layer = [&](const char* list, size_t i, Value* v, int64_t dilation, double gain) {
-    const SignalConv spec = {
+    const DepthwiseConv1d spec = {
         .inputs = channels, .outputs = channels, .kernel = block.kernel, .dilation = dilation, .gain = gain};
     const Scope at = s.child(fmt::format("{}.{}", list, i));
-    return signal_conv(b, at, leaky(b, s, v, kHifiSlope), spec.same());
+    return depthwise_conv1d(b, at, leaky(b, s, v, kHifiSlope), spec.same());
   };
   for (size_t i = 0; i < block.dilations.size(); ++i) {
     Value* y = layer(has_second ? "convs1" : "convs", i, x, block.dilations[i], has_second ? 1.4 : 0.7);
@@ -29,8 +29,8 @@ Value* hifi_block(TemplateBuilder& b, const Scope& s, Value* x, int64_t channels
 
 Value* hifi_gan(TemplateBuilder& b, const Scope& s, Value* x, const HifiGanSpec& spec) {
   int64_t channels = spec.channels;
-  x = signal_conv(b, s.child("conv_pre"), x,
-                  SignalConv{.inputs = spec.inputs, .outputs = channels, .kernel = 7}.same());
+  x = depthwise_conv1d(b, s.child("conv_pre"), x,
+                  DepthwiseConv1d{.inputs = spec.inputs, .outputs = channels, .kernel = 7}.same());
   size_t index = 0;
   for (size_t stage = 0; stage < spec.upsampling.size(); ++stage) {
     const auto [rate, kernel] = spec.upsampling[stage];
@@ -50,8 +50,8 @@ Value* hifi_gan(TemplateBuilder& b, const Scope& s, Value* x, const HifiGanSpec&
     }
     x = b.node(s, "Div", {sum, b.scalar(s, static_cast<float>(spec.blocks.size()))});
   }
-  x = signal_conv(b, s.child("conv_post"), leaky(b, s, x, 0.01F),
-                  SignalConv{.inputs = channels, .outputs = 1, .kernel = 7, .gain = 0.5}.same());
+  x = depthwise_conv1d(b, s.child("conv_post"), leaky(b, s, x, 0.01F),
+                  DepthwiseConv1d{.inputs = channels, .outputs = 1, .kernel = 7, .gain = 0.5}.same());
   return b.node(s, "Tanh", {x});
 }
 

@@ -45,9 +45,9 @@ Value* mixer(TemplateBuilder& b, const Scope& s, Value* x) {
             transpose(b, s, product(b, s.child("in_proj"), x, kWidth, 2 * kInner, Init::lecun_normal(kWidth)),
                       {0, 2, 1}),
             1, {kInner, kInner});
-  const SignalConv causal = {
+  const DepthwiseConv1d causal = {
       .inputs = kInner, .outputs = kInner, .kernel = kKernel, .pad = kKernel - 1, .groups = kInner};
-  Value* u = slice(b, s, signal_conv(b, s.child("conv1d"), halves[0], causal), 2, 0, 1 - kKernel);
+  Value* u = slice(b, s, depthwise_conv1d(b, s.child("conv1d"), halves[0], causal), 2, 0, 1 - kKernel);
   u = silu(b, s.child("act"), u);  // [batch, inner, tokens]
   Value* parameters = product(b, s.child("x_proj"), transpose(b, s, u, {0, 2, 1}), kInner,
                               kRank + 2 * kStates, Init::lecun_normal(kInner));

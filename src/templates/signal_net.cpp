@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-AttributeList signal_attributes(const SignalConv& spec) {
+AttributeList signal_attributes(const DepthwiseConv1d& spec) {
   using Ints = std::vector<int64_t>;
   return {{"dilations", Ints{spec.dilation}},
           {"group", spec.groups},
@@ -17,7 +17,7 @@ AttributeList signal_attributes(const SignalConv& spec) {
 }
 
 Value* convolved(TemplateBuilder& b, const Scope& s, std::string_view op_type, Value* x,
-                 const SignalConv& spec, const Shape& shape, double fan) {
+                 const DepthwiseConv1d& spec, const Shape& shape, double fan) {
   std::vector<Value*> inputs = {x, b.weight(s, "weight", shape, Init::normal(spec.gain / std::sqrt(fan)))};
   if (spec.bias) inputs.push_back(b.weight(s, "bias", {spec.outputs}, Init::normal(0.02)));
   return b.node(s, op_type, std::move(inputs), signal_attributes(spec));
@@ -25,19 +25,19 @@ Value* convolved(TemplateBuilder& b, const Scope& s, std::string_view op_type, V
 
 }  // namespace
 
-SignalConv SignalConv::same() const {
-  SignalConv spec = *this;
+DepthwiseConv1d DepthwiseConv1d::same() const {
+  DepthwiseConv1d spec = *this;
   spec.pad = dilation * (kernel - 1) / 2;
   return spec;
 }
 
-Value* signal_conv(TemplateBuilder& b, const Scope& s, Value* x, const SignalConv& spec) {
+Value* depthwise_conv1d(TemplateBuilder& b, const Scope& s, Value* x, const DepthwiseConv1d& spec) {
   const int64_t per_group = spec.inputs / spec.groups;
   return convolved(b, s, "Conv", x, spec, {spec.outputs, per_group, spec.kernel},
                    static_cast<double>(per_group * spec.kernel));
 }
 
-Value* signal_conv_transpose(TemplateBuilder& b, const Scope& s, Value* x, const SignalConv& spec) {
+Value* signal_conv_transpose(TemplateBuilder& b, const Scope& s, Value* x, const DepthwiseConv1d& spec) {
   const double taps = static_cast<double>(spec.kernel) / static_cast<double>(spec.stride);
   return convolved(b, s, "ConvTranspose", x, spec, {spec.inputs, spec.outputs, spec.kernel},
                    static_cast<double>(spec.inputs) * taps);

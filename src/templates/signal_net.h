@@ -5,18 +5,18 @@
 
 namespace assay {
 
-struct SignalConv {
+struct DepthwiseConv1d {
   int64_t inputs = 0, outputs = 0;
   int64_t kernel = 1, stride = 1, pad = 0, dilation = 1, groups = 1;
   bool bias = true;
   double gain = 1;  ///< deviation of the weights, in those that keep the scale
 
   /// The padding that keeps the length at stride 1 and an odd kernel.
-  SignalConv same() const;
+  DepthwiseConv1d same() const;
 };
-Value* signal_conv(TemplateBuilder& b, const Scope& s, Value* x, const SignalConv& spec);
+Value* depthwise_conv1d(TemplateBuilder& b, const Scope& s, Value* x, const DepthwiseConv1d& spec);
 /// ConvTranspose; weights [inputs, outputs, kernel].
-Value* signal_conv_transpose(TemplateBuilder& b, const Scope& s, Value* x, const SignalConv& spec);
+Value* signal_conv_transpose(TemplateBuilder& b, const Scope& s, Value* x, const DepthwiseConv1d& spec);
 
 /// Group normalisation as PyTorch exports it: Reshape, InstanceNormalization, Reshape, Mul, Add. `spatial` is
 /// the number of axes behind the channels.

@@ -15,10 +15,10 @@ constexpr int64_t kCharacters = 50, kEmbedding = 100, kSequence = 400, kKernel =
 constexpr int64_t kWidths[] = {450, 450, kEmbedding};
 
 /// Convolution, cut to the length of x, ReLU.
-Value* causal(TemplateBuilder& b, const Scope& s, int index, Value* x, SignalConv spec) {
+Value* causal(TemplateBuilder& b, const Scope& s, int index, Value* x, DepthwiseConv1d spec) {
   spec.pad = (spec.kernel - 1) * spec.dilation;
   spec.gain = 1.4;
-  x = signal_conv(b, s.child(fmt::format("conv{}", index)), x, spec);
+  x = depthwise_conv1d(b, s.child(fmt::format("conv{}", index)), x, spec);
   x = slice(b, s.child(fmt::format("chomp{}", index)), x, 2, 0, -spec.pad);
   return b.node(s.child(fmt::format("relu{}", index)), "Relu", {x});
 }
@@ -38,7 +38,7 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
         causal(b, s, 1, x, {.inputs = inputs, .outputs = outputs, .kernel = kKernel, .dilation = dilation});
     y = causal(b, s, 2, y, {.inputs = outputs, .outputs = outputs, .kernel = kKernel, .dilation = dilation});
     if (inputs != outputs)
-      x = signal_conv(b, s.child("downsample"), x, {.inputs = inputs, .outputs = outputs});
+      x = depthwise_conv1d(b, s.child("downsample"), x, {.inputs = inputs, .outputs = outputs});
     x = b.node(s.child("relu"), "Relu", {b.node(s, "Add", {y, x})});
     inputs = outputs;
   }

@@ -54,7 +54,7 @@ void network(TemplateBuilder& b, const Scope& s, Value* samples, Value* state, i
   for (const Layer& l :
        {Layer{window / 2 + 1, 128, 1}, Layer{128, 64, 2}, Layer{64, 64, 2}, Layer{64, 128, 1}}) {
     const Scope layer = s.child(fmt::format("encoder.{}", index++));
-    x = signal_conv(
+    x = depthwise_conv1d(
         b, layer.child("reparam_conv"), x,
         {.inputs = l.inputs, .outputs = l.outputs, .kernel = 3, .stride = l.stride, .pad = 1, .gain = 1.4});
     x = b.node(layer.child("activation"), "Relu", {x});
@@ -66,7 +66,7 @@ void network(TemplateBuilder& b, const Scope& s, Value* samples, Value* state, i
       lstm_cell(b, decoder.child("rnn"), x, {pick(b, decoder, state, 0, 0), pick(b, decoder, state, 0, 1)},
                 kHidden, kHidden);
   Value* y = b.node(decoder, "Relu", {unsqueeze(b, decoder, next.hidden, {2})});
-  y = signal_conv(b, decoder.child("decoder").item(2), y, {.inputs = kHidden, .outputs = 1, .gain = 2});
+  y = depthwise_conv1d(b, decoder.child("decoder").item(2), y, {.inputs = kHidden, .outputs = 1, .gain = 2});
   y = b.node(decoder, "Sigmoid", {reshape(b, decoder, y, {0, 1})});
   Value* states =
       concat(b, decoder, {unsqueeze(b, decoder, next.hidden, {0}), unsqueeze(b, decoder, next.cell, {0})}, 0);

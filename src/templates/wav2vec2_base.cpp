@@ -26,7 +26,7 @@ Value* features(TemplateBuilder& b, const Scope& s, Value* samples) {
   int64_t inputs = 1;
   for (int i = 0; i < 7; ++i) {
     const Scope layer = s.child(fmt::format("conv_layers.{}", i));
-    x = signal_conv(b, layer.child("conv"), x,
+    x = depthwise_conv1d(b, layer.child("conv"), x,
                     {.inputs = inputs,
                      .outputs = kChannels,
                      .kernel = kConvs[i].kernel,
@@ -60,7 +60,7 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   x = norm(projection.child("layer_norm"), x, kChannels);
   x = linear(b, projection.child("projection"), x, kChannels, kWidth, Init::lecun_normal(kChannels));
   const Scope position = encoder.child("pos_conv_embed");
-  Value* placed = signal_conv(b, position.child("conv"), transpose(b, position, x, {0, 2, 1}),
+  Value* placed = depthwise_conv1d(b, position.child("conv"), transpose(b, position, x, {0, 2, 1}),
                               {.inputs = kWidth, .outputs = kWidth, .kernel = 128, .pad = 64, .groups = 16});
   placed = gelu(b, position.child("activation"), slice(b, position.child("padding"), placed, 2, 0, -1));
   x = norm(encoder.child("layer_norm"),

@@ -65,8 +65,8 @@ std::string numpy_str(Float value, double scientific_from) {
 }  // namespace
 
 Decimal stepped_decimal(const Decimal& d, int step) {
-  constexpr size_t kMostDigits = 18;
-  if (d.digits.size() > kMostDigits || step == 0) return d;
+  constexpr size_t kMaxDigits = 18;
+  if (d.digits.size() > kMaxDigits || step == 0) return d;
   int64_t digits = 0;
   std::from_chars(d.digits.data(), d.digits.data() + d.digits.size(), digits);
   const std::string moved = std::to_string(digits + step);

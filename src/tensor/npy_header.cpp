@@ -129,7 +129,7 @@ constexpr KnownType kKnownTypes[] = {
 };
 
 /// NumPy keeps the size of an element in an int.
-constexpr size_t kMostStringBytes = INT_MAX;
+constexpr size_t kMaxStringBytes = INT_MAX;
 
 [[noreturn]] void unsupported_descr(std::string_view descr) {
   fail(ErrorCode::kUnsupported, "an array of NumPy type {} has no counterpart here", python_str_repr(descr));
@@ -156,7 +156,7 @@ void parse_descr(std::string_view descr, NpyHeader& header) {
     header.dtype = DType::kString;
     header.element = kind == 'U' ? NpyElement::kUcs4 : NpyElement::kBytes;
     const size_t unit = kind == 'U' ? sizeof(char32_t) : 1;
-    if (size > kMostStringBytes / unit) malformed("its strings are longer than NumPy's can be");
+    if (size > kMaxStringBytes / unit) malformed("its strings are longer than NumPy's can be");
     header.element_bytes = unit * size;
     return;
   }
@@ -170,7 +170,7 @@ void parse_descr(std::string_view descr, NpyHeader& header) {
 
 size_t string_width(const Tensor& t) {
   const size_t width = npy_string_length(t);
-  require(width <= kMostStringBytes / sizeof(char32_t), ErrorCode::kUnsupported,
+  require(width <= kMaxStringBytes / sizeof(char32_t), ErrorCode::kUnsupported,
           "NumPy has no type for strings of {} characters, so no .npy array can hold them", width);
   return width;
 }

@@ -70,9 +70,9 @@ class Inflater {
   /// Fills `out`.
   void read(std::span<char> out) {
     while (!out.empty()) {
-      constexpr size_t kMost = 1 << 20;
-      const auto want = static_cast<uInt>(std::min(out.size(), kMost));
-      const auto have = static_cast<uInt>(std::min(data_.size(), kMost));
+      constexpr size_t kMax = 1 << 20;
+      const auto want = static_cast<uInt>(std::min(out.size(), kMax));
+      const auto have = static_cast<uInt>(std::min(data_.size(), kMax));
       stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data_.data()));
       stream_.avail_in = have;
       stream_.next_out = reinterpret_cast<Bytef*>(out.data());

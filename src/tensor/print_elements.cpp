@@ -216,8 +216,8 @@ class FloatFormat {
     if (after_point <= precision_) {
       text = positional_text({false, d.digits, d.exponent});
     } else {
-      constexpr size_t kMostWholeDigits = 310;
-      text.resize(kMostWholeDigits + static_cast<size_t>(precision_) + 2);
+      constexpr size_t kMaxWholeDigits = 310;
+      text.resize(kMaxWholeDigits + static_cast<size_t>(precision_) + 2);
       char* first = text.data();
       const char* end =
           std::to_chars(first, first + text.size(), v, std::chars_format::fixed, precision_).ptr;

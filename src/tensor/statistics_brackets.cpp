@@ -47,7 +47,7 @@ T order_statistic(std::vector<T>& sample, double place) {
 template <typename T>
 Brackets<T> Brackets<T>::from_sample(const Numbers& numbers, std::span<const RankPair> ranks) {
   Brackets made;
-  if (numbers.size() < kLeastElements) return made;
+  if (numbers.size() < kMinElements) return made;
   std::vector<T> sample = take_sample<T>(numbers);
   if (std::any_of(sample.begin(), sample.end(), [](T x) { return x != x; })) return made;
   const auto size = static_cast<double>(sample.size()), count = static_cast<double>(numbers.size());
@@ -100,7 +100,7 @@ void Brackets<T>::scan(const T* p, int64_t n) {
 template <typename T>
 void Brackets<T>::gather(const T* p, const Mask* inside, int64_t n) {
   const size_t old = gathered_.size();
-  if (old > kMostGathered) {
+  if (old > kMaxGathered) {
     overflowed_ = true;
     gathered_ = {};
     return;
@@ -124,7 +124,7 @@ void Brackets<T>::merge(const Brackets& other) {
     brackets_[i].upto_high += other.brackets_[i].upto_high;
   }
   gathered_.insert(gathered_.end(), other.gathered_.begin(), other.gathered_.end());
-  overflowed_ |= other.overflowed_ || gathered_.size() > kMostGathered;
+  overflowed_ |= other.overflowed_ || gathered_.size() > kMaxGathered;
 }
 
 template <typename T>

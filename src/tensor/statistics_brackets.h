@@ -21,9 +21,9 @@ class Brackets {
  public:
   static constexpr size_t kMax = 5;
   /// So few elements are not worth a sample.
-  static constexpr int64_t kLeastElements = 4096;
+  static constexpr int64_t kMinElements = 4096;
   /// Elements gathered at most, in all threads together; more means that the sample was misleading.
-  static constexpr size_t kMostGathered = size_t{1} << 23;
+  static constexpr size_t kMaxGathered = size_t{1} << 23;
 
   Brackets() = default;
 

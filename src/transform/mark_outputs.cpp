@@ -22,7 +22,7 @@
 namespace assay {
 namespace {
 
-constexpr size_t kMostHints = 5;
+constexpr size_t kMaxHints = 5;
 
 bool is_node_result(const Value& v) { return v.producer() != nullptr; }
 
@@ -46,7 +46,7 @@ std::vector<std::string> similar_names(const Graph& graph, const std::vector<std
     const bool is_similar = std::any_of(missing.begin(), missing.end(), [&](const std::string& m) {
       return !m.empty() && is_similar_name(v->name(), m);
     });
-    if (is_similar && hints.size() < kMostHints) hints.push_back(v->name());
+    if (is_similar && hints.size() < kMaxHints) hints.push_back(v->name());
   }
   for (size_t i = 0; hints.empty() && i < missing.size(); ++i)
     hints = nearest_names(plain_text(missing[i]), std::vector<std::string_view>(known.begin(), known.end()));
@@ -149,9 +149,9 @@ void name_unmarked(const Model& model) {
   }
   if (tensors == 0) return;
   std::string list;
-  for (size_t i = 0; i < holders.size() && i < kMostHints; ++i)
+  for (size_t i = 0; i < holders.size() && i < kMaxHints; ++i)
     list += (i > 0 ? ", " : "") + holders[i]->label();
-  if (holders.size() > kMostHints) list += fmt::format(" and {} more", holders.size() - kMostHints);
+  if (holders.size() > kMaxHints) list += fmt::format(" and {} more", holders.size() - kMaxHints);
   log::once(log::Severity::kWarning, "`mark all` leaves out {} tensor(s) in the bodies of {} node(s): {}.{}",
             tensors, holders.size(), list,
             example.empty() ? "" : "\nName them to see them, as in: " + example);

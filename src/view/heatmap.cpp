@@ -12,8 +12,8 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kMostHeight = 1080, kMostWidth = 1920;  // elements drawn on a figure
-constexpr int64_t kMostRows = 14, kMostColumns = 7, kMostFigures = 4;
+constexpr int64_t kMaxHeight = 1080, kMaxWidth = 1920;  // elements drawn on a figure
+constexpr int64_t kMaxRows = 14, kMaxColumns = 7, kMaxFigures = 4;
 constexpr double kGridWidth = 1100, kGridHeight = 800, kGridTop = 40, kMargin = 16, kTitleSize = 9,
                  kBarWidth = 18, kGap = 6;
 
@@ -33,11 +33,11 @@ struct Reduction {
   int64_t height, width;
 
   Reduction(int64_t plane_height, int64_t plane_width) {
-    const bool breaks = plane_height == 1 && plane_width > kMostWidth;
-    row_length = breaks ? kMostWidth : plane_width;
-    const int64_t rows = breaks ? (plane_width + kMostWidth - 1) / kMostWidth : plane_height;
-    down = (rows + kMostHeight - 1) / kMostHeight;
-    across = (row_length + kMostWidth - 1) / kMostWidth;
+    const bool breaks = plane_height == 1 && plane_width > kMaxWidth;
+    row_length = breaks ? kMaxWidth : plane_width;
+    const int64_t rows = breaks ? (plane_width + kMaxWidth - 1) / kMaxWidth : plane_height;
+    down = (rows + kMaxHeight - 1) / kMaxHeight;
+    across = (row_length + kMaxWidth - 1) / kMaxWidth;
     height = (rows + down - 1) / down;
     width = (row_length + across - 1) / across;
   }
@@ -106,12 +106,12 @@ HeatmapLayout HeatmapLayout::of(const Shape& shape) {
   layout.height = rank >= 2 ? shape[rank - 2] : 1;
   layout.planes = shape.numel() == 0 ? 0 : shape.numel() / (layout.height * layout.width);
   if (layout.planes == 0) return layout;
-  const int64_t most_rows = std::max<int64_t>(1, kMostHeight / layout.height);
-  const int64_t most_columns = std::max<int64_t>(1, kMostWidth / layout.width);
-  layout.rows = std::min(most_rows, kMostRows);
-  layout.columns = std::min(most_columns, kMostColumns);
-  const bool fits = layout.height <= kMostHeight && layout.width <= kMostWidth;
-  if (fits && layout.figures() > kMostFigures) {
+  const int64_t most_rows = std::max<int64_t>(1, kMaxHeight / layout.height);
+  const int64_t most_columns = std::max<int64_t>(1, kMaxWidth / layout.width);
+  layout.rows = std::min(most_rows, kMaxRows);
+  layout.columns = std::min(most_columns, kMaxColumns);
+  const bool fits = layout.height <= kMaxHeight && layout.width <= kMaxWidth;
+  if (fits && layout.figures() > kMaxFigures) {
     const auto planes = static_cast<double>(layout.planes);
     const double aspect = 1.4 * static_cast<double>(layout.height) / static_cast<double>(layout.width);
     layout.columns = std::clamp<int64_t>(std::llround(std::sqrt(planes * aspect)), 1, most_columns);
@@ -161,7 +161,7 @@ struct HeatmapFigures::Geometry {
     double zoom = std::min({kGridWidth / (columns * across), kGridHeight / (rows * down), 48.0});
     if (zoom >= 1) zoom = std::floor(zoom);
     const double zoom_y = layout.rows == 1 ? std::max(zoom, std::ceil(24 / down)) : zoom;
-    separate = layout.per_figure() <= kMostRows * kMostColumns;
+    separate = layout.per_figure() <= kMaxRows * kMaxColumns;
     dots_x = std::max(1, static_cast<int>(zoom));
     dots_y = std::max(1, static_cast<int>(zoom_y));
     width = zoom * across;

@@ -27,9 +27,9 @@ void for_each_dot(std::string_view text, Dot&& dot) {
 }  // namespace
 
 Image::Image(int width, int height, Color background) : width_(width), height_(height) {
-  constexpr int64_t kMostPixels = int64_t{1} << 26;
+  constexpr int64_t kMaxPixels = int64_t{1} << 26;
   const bool possible = width >= 1 && height >= 1 && width <= INT16_MAX && height <= INT16_MAX &&
-                        int64_t{width} * height <= kMostPixels;
+                        int64_t{width} * height <= kMaxPixels;
   require(possible, ErrorCode::kInvalidArgument, "a picture cannot be {} x {} pixels", width, height);
   pixels_.assign(static_cast<size_t>(width) * static_cast<size_t>(height), background);
 }

@@ -53,7 +53,7 @@ std::string xml_text(std::string_view text) {
 }
 
 std::string picture_file_name(std::string_view title, std::string_view extension) {
-  constexpr size_t kMostBytes = 200;
+  constexpr size_t kMaxBytes = 200;
   // What a shell, a file manager or a page that lists the folder could take for more than a name.
   constexpr std::string_view kForbidden = "\\<>\"'`&;$!*?\t";
   std::string name = visible_text(title, Lines::kOne);
@@ -63,9 +63,9 @@ std::string picture_file_name(std::string_view title, std::string_view extension
     is_changed = is_changed || is_forbidden;
     if (is_forbidden || c == '/') c = '_';
   }
-  if (is_changed || name.size() + extension.size() > kMostBytes) {
+  if (is_changed || name.size() + extension.size() > kMaxBytes) {
     const std::string mark = fmt::format("~{:016x}", hash(title));
-    name = std::string(utf8_prefix(name, kMostBytes - extension.size() - mark.size())) + mark;
+    name = std::string(utf8_prefix(name, kMaxBytes - extension.size() - mark.size())) + mark;
   }
   return name.append(extension);
 }

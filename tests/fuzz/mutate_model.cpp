@@ -15,7 +15,7 @@ namespace assay::fuzz {
 namespace {
 
 /// More nodes would only take time.
-constexpr size_t kMostNodes = 60;
+constexpr size_t kMaxNodes = 60;
 
 const OpDef& some_operator(Random& r) {
   const auto ops = built_in_ops().all();
@@ -138,7 +138,7 @@ void change_edge(Model& model, Random& r) {
 /// A node with the attributes of a random one and inputs that are there.
 void add_node(Model& model, Random& r) {
   Graph& g = some_graph(model, r);
-  if (g.nodes().size() > kMostNodes) return;
+  if (g.nodes().size() > kMaxNodes) return;
   const OpDef& op = some_operator(r);
   const OpVersion& version = op.versions[r.below(op.versions.size())];
   const Case c = random_case(op, version, r);
@@ -166,7 +166,7 @@ void add_node(Model& model, Random& r) {
 void repeat_node(Model& model, Random& r) {
   Graph& g = some_graph(model, r);
   Node* n = some_node(g, r);
-  if (n == nullptr || n->input(0) == nullptr || n->output(0) == nullptr || g.nodes().size() > kMostNodes)
+  if (n == nullptr || n->input(0) == nullptr || n->output(0) == nullptr || g.nodes().size() > kMaxNodes)
     return;
   const bool in_a_row = r.chance(50);
   Value* last = n->output(0);

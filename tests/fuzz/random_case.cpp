@@ -12,7 +12,7 @@ namespace assay::fuzz {
 namespace {
 
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max(),
-                  kLeast = std::numeric_limits<int64_t>::min();
+                  kMin = std::numeric_limits<int64_t>::min();
 
 /// Words that attributes of some operator take.
 const std::vector<std::string>& words() {
@@ -197,7 +197,7 @@ size_t random_count(int least, int most, Random& r) {
 int64_t random_integer(Random& r) {
   if (!r.chance(25)) return r.between(-3, 6);
   return r.one_of({int64_t{100}, int64_t{-100}, int64_t{1} << 20, int64_t{1} << 31, int64_t{1} << 40,
-                   -(int64_t{1} << 31), -(int64_t{1} << 40), kLargest, kLargest - 1, kLeast, kLeast + 1});
+                   -(int64_t{1} << 31), -(int64_t{1} << 40), kLargest, kLargest - 1, kMin, kMin + 1});
 }
 
 Tensor random_value(const std::string& type, const Shape& shape, Random& r) {

@@ -7,7 +7,7 @@
 namespace assay::cli {
 namespace {
 
-constexpr int64_t kLeast = int64_t{1} << 20;
+constexpr int64_t kMin = int64_t{1} << 20;
 
 }  // namespace
 
@@ -25,8 +25,8 @@ void apply_resource_options(const ParsedArgs& args) {
   const auto text = args.text("--memory-limit");
   if (!text) return;
   const int64_t bytes = parse_byte_count(*text);
-  require(bytes >= kLeast, ErrorCode::kInvalidArgument,
-          "--memory-limit: {} is too small; it must be at least {}", *text, kLeast);
+  require(bytes >= kMin, ErrorCode::kInvalidArgument,
+          "--memory-limit: {} is too small; it must be at least {}", *text, kMin);
   set_memory_limit(bytes);
 }
 

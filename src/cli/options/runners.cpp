@@ -77,7 +77,7 @@ Option graph_optimization_option() {
 }
 
 std::optional<int> read_graph_optimization_level(const ParsedArgs& args) {
-  constexpr std::pair<std::string_view, int> kLevels[] = {{"ORT_DISABLE_ALL", 0},
+  constexpr std::pair<std::string_view, int> kQuantized[] = {{"ORT_DISABLE_ALL", 0},
                                                           {"ORT_ENABLE_BASIC", 1},
                                                           {"ORT_ENABLE_EXTENDED", 2},
                                                           {"ORT_ENABLE_LAYOUT", 3},
@@ -86,7 +86,7 @@ std::optional<int> read_graph_optimization_level(const ParsedArgs& args) {
   if (!word) return std::nullopt;
   std::string upper = *word;
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  for (const auto& [name, level] : kLevels)
+  for (const auto& [name, level] : kQuantized)
     if (upper == name) return level;
   log::critical(
       ErrorCode::kInvalidArgument,

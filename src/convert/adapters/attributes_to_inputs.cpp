@@ -23,12 +23,12 @@ float exact_float(Rewrite& r, size_t i, const char* name) {
 }
 
 void clip_bounds_to_inputs(Rewrite& r) {
-  constexpr double kMost = std::numeric_limits<float>::max();
-  const double low = r.get_float("min", -kMost), high = r.get_float("max", kMost);
+  constexpr double kMax = std::numeric_limits<float>::max();
+  const double low = r.get_float("min", -kMax), high = r.get_float("max", kMax);
   r.node().remove_attribute("min");
   r.node().remove_attribute("max");
-  if (low > -kMost) r.node().set_input(1, r.number(low, r.dtype(0), "min"));
-  if (high < kMost) r.node().set_input(2, r.number(high, r.dtype(0), "max"));
+  if (low > -kMax) r.node().set_input(1, r.number(low, r.dtype(0), "min"));
+  if (high < kMax) r.node().set_input(2, r.number(high, r.dtype(0), "max"));
 }
 
 /// Bounds that are computed: Max and Min take them.

@@ -114,7 +114,7 @@ class AttentionFormula {
     const auto queries = known_extent(q_, 2), keys = known_extent(key_, 2),
                added = known_extent(r_.input(kKey), by_sequence_ ? 1 : 2);
     if (!queries || !keys || !added || r_.input(kKeyLengths) != nullptr) return std::nullopt;
-    if (*keys > 0 && *queries > kMostListed / *keys) return std::nullopt;
+    if (*keys > 0 && *queries > kMaxListed / *keys) return std::nullopt;
     Tensor t = Tensor::allocate(DType::kBool, {*queries, *keys});
     bool* to = t.mutable_data<bool>();
     for (int64_t i = 0; i < *queries; ++i)

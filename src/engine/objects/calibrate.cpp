@@ -17,7 +17,7 @@
 namespace assay {
 namespace {
 
-constexpr size_t kMostNames = 5;
+constexpr size_t kMaxNames = 5;
 
 bool has_quantization(const Graph& g) {
   return std::any_of(g.nodes().begin(), g.nodes().end(), [](const auto& n) {
@@ -58,8 +58,8 @@ std::vector<TensorInfo> wanted_inputs(const Graph& g, const std::vector<Optimiza
 
 std::string list_of(const std::vector<std::string>& names) {
   std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i) text += (i > 0 ? ", " : "") + names[i];
-  return text + (names.size() > kMostNames ? ", ..." : "");
+  for (size_t i = 0; i < std::min(names.size(), kMaxNames); ++i) text += (i > 0 ? ", " : "") + names[i];
+  return text + (names.size() > kMaxNames ? ", ..." : "");
 }
 
 class Statistics {

@@ -384,11 +384,11 @@ TEST_F(ForgedPlans, RowsThatAreNotThere) {
   EXPECT_REFUSED(norm, "normalize", set("per_row_period", 9), "does not have 9 elements");
   const std::string filters = network("(float[1,4,9] x) => (float[1,4,9] y)", zeros("4,1,3", 12),
                                       "y = Conv <group = 4, pads = [1, 1]> (x, w)");
-  EXPECT_REFUSED(filters, "signal_conv", set("sizes", 0, 8), "does not have");
-  EXPECT_REFUSED(filters, "signal_conv", set("sizes", 1, 3), "4 signals have 3 filters");
-  EXPECT_REFUSED(filters, "signal_conv", set("sizes", 4, 4), "does not have 16 elements");
-  EXPECT_REFUSED(filters, "signal_conv", set("sizes", 5, 0), "its size 5 is 0");
-  EXPECT_REFUSED(filters, "signal_conv", set("sizes", 5, 513), "reach over 1026 samples");
+  EXPECT_REFUSED(filters, "depthwise_conv1d", set("sizes", 0, 8), "does not have");
+  EXPECT_REFUSED(filters, "depthwise_conv1d", set("sizes", 1, 3), "4 signals have 3 filters");
+  EXPECT_REFUSED(filters, "depthwise_conv1d", set("sizes", 4, 4), "does not have 16 elements");
+  EXPECT_REFUSED(filters, "depthwise_conv1d", set("sizes", 5, 0), "its size 5 is 0");
+  EXPECT_REFUSED(filters, "depthwise_conv1d", set("sizes", 5, 513), "reach over 1026 samples");
   const std::string windows = network("(float[1,32,1,1] x) => (float[1,32,1,1] y)", zeros("32,1,3,3", 288),
                                       "c = Conv <group = 32, pads = [1, 1, 1, 1]> (x, w) y = HardSwish (c)");
   EXPECT_REFUSED(windows, "depthwise_conv", set("kernel", 0, 4), "does not have");
@@ -414,8 +414,8 @@ TEST_F(ForgedPlans, RowsThatAreNotThere) {
   EXPECT_REFUSED(image, "image_conv", set("threads", 64), "scratch");
   const std::string dots = network("(float[1,16,64,64] x) => (float[1,2,64,64] y)", zeros("2,16,7,7", 1568),
                                    "y = Conv <pads = [3, 3, 3, 3]> (x, w)");
-  EXPECT_REFUSED(dots, "dot_conv", set("kernel", 0, 4), "does not have");
-  EXPECT_REFUSED(dots, "dot_conv", set("depthwise", 1), "it has 2 channels of 16");
+  EXPECT_REFUSED(dots, "few_output_conv", set("kernel", 0, 4), "does not have");
+  EXPECT_REFUSED(dots, "few_output_conv", set("depthwise", 1), "it has 2 channels of 16");
   const std::string lstm =
       network("(float[2,1,4] x) => (float[2,1,1,3] y)", zeros("1,12,4", 48) + ", " + zeros("1,12,3", 36, "r"),
               "y = LSTM <hidden_size = 3> (x, w, r)");

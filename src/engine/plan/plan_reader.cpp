@@ -24,7 +24,7 @@ namespace {
 /// in them.
 constexpr int kMaxNetworkDepth = 80;
 /// Of a step: looked up by going through them.
-constexpr flatbuffers::uoffset_t kMostParameters = 64;
+constexpr flatbuffers::uoffset_t kMaxParameters = 64;
 
 template <typename... Args>
 void check(bool condition, fmt::format_string<Args...> format, Args&&... args) {
@@ -228,7 +228,7 @@ class Reader {
     out.inputs = numbers(s.inputs());
     out.outputs = numbers(s.outputs());
     if (s.parameters() != nullptr)
-      check(s.parameters()->size() <= kMostParameters, "a step has {} parameters", s.parameters()->size());
+      check(s.parameters()->size() <= kMaxParameters, "a step has {} parameters", s.parameters()->size());
     each(s.parameters(),
          [&](const file::Parameter* p) { out.parameters.set(text(p->name()), parameter(*p)); });
     out.scratch_bytes = s.scratch_bytes();

@@ -8,7 +8,7 @@ namespace assay::engine {
 namespace {
 
 /// More than any machine has.
-constexpr int64_t kMostBytes = int64_t{1} << 48;
+constexpr int64_t kMaxBytes = int64_t{1} << 48;
 constexpr int kMaxRank = 64;
 /// Of scratch memory in the arena, as memory is planned.
 constexpr int64_t kScratchAlignment = 64;
@@ -78,7 +78,7 @@ class Verifier {
       : plan_(plan), written_(plan.values.size()), output_written_(plan.outputs.size()) {}
 
   void run() {
-    check(plan_.arena_bytes >= 0 && plan_.arena_bytes <= kMostBytes, "its arena has {} bytes",
+    check(plan_.arena_bytes >= 0 && plan_.arena_bytes <= kMaxBytes, "its arena has {} bytes",
           plan_.arena_bytes);
     check(plan_.threads >= 1 && plan_.threads <= 1 << 16, "it is for {} threads", plan_.threads);
     interface(plan_.inputs, Storage::kInput, "input");
@@ -186,7 +186,7 @@ class Verifier {
     check(v.has_shape && bit_width(v.dtype) != 0, "the value '{}' has a place in memory, but no size",
           v.name);
     const auto bytes = static_cast<int64_t>(v.bytes());
-    check(bytes <= kMostBytes && v.offset >= 0 && v.offset <= place && bytes <= place - v.offset,
+    check(bytes <= kMaxBytes && v.offset >= 0 && v.offset <= place && bytes <= place - v.offset,
           "the value '{}' takes {} bytes from byte {} of {}", v.name, bytes, v.offset, place);
     check(v.offset % std::max(1, bit_width(v.dtype) / 8) == 0, "the value '{}' is misaligned", v.name);
   }

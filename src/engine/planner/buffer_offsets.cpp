@@ -11,7 +11,7 @@ namespace assay::engine {
 namespace {
 
 /// To place buffers by size takes time with the square of their number.
-constexpr size_t kMostBySize = 8192;
+constexpr size_t kMaxBySize = 8192;
 
 int64_t aligned_size(const Buffer& b) { return static_cast<int64_t>(align_up(static_cast<size_t>(b.bytes))); }
 
@@ -123,7 +123,7 @@ std::vector<int64_t> assign_offsets(std::span<const Buffer> buffers, int64_t& to
   std::vector<size_t> order;  // of those that need memory
   for (size_t i = 0; i < buffers.size(); ++i)
     if (buffers[i].bytes > 0) order.push_back(i);
-  return order.size() > kMostBySize ? place_by_time(buffers, std::move(order), total)
+  return order.size() > kMaxBySize ? place_by_time(buffers, std::move(order), total)
                                     : place_by_size(buffers, std::move(order), total);
 }
 

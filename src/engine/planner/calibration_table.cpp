@@ -13,7 +13,7 @@ constexpr std::string_view kPrefix = "TRT-";
 constexpr std::string_view kAlgorithms[] = {"LegacyCalibration", "EntropyCalibration", "EntropyCalibration2",
                                             "MinMaxCalibration"};
 /// Hexadecimal digits of a float32.
-constexpr size_t kMostDigits = 8;
+constexpr size_t kMaxDigits = 8;
 /// Of a line, in a message.
 constexpr size_t kShown = 60;
 
@@ -76,10 +76,10 @@ CalibrationTable CalibrationTable::parse(std::string_view text, const std::strin
     require(colon != std::string_view::npos && colon > 0, ErrorCode::kInvalidArgument,
             "{}: line {} is '{}', not a tensor's name, a colon and a scale", name, at, shown(line));
     const std::string_view digits = line.substr(colon + 2);
-    const auto bits = digits.size() <= kMostDigits ? number<uint32_t>(digits, 16) : std::nullopt;
+    const auto bits = digits.size() <= kMaxDigits ? number<uint32_t>(digits, 16) : std::nullopt;
     require(bits.has_value(), ErrorCode::kInvalidArgument,
             "{}: line {} has the scale '{}', not up to {} hexadecimal digits", name, at, shown(digits),
-            kMostDigits);
+            kMaxDigits);
     const float scale = std::bit_cast<float>(*bits);
     require(std::isfinite(scale) && !std::signbit(scale), ErrorCode::kInvalidArgument,
             "{}: line {} has the scale {} for '{}': a scale is finite and not negative", name, at, scale,

@@ -50,7 +50,7 @@ void ChoiceMemory::learn(const Plan& plan) {
       continue;
     std::erase_if(all, is_near_to);
     all.insert(all.begin(), std::move(known));
-    if (all.size() > kMost) all.pop_back();
+    if (all.size() > kMax) all.pop_back();
   }
 }
 

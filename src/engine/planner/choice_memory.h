@@ -27,7 +27,7 @@ class ChoiceMemory {
     std::vector<std::optional<Shape>> operands;
   };
 
-  /// Keeps the steps of this plan in mind. Of one region the kMost last that differ.
+  /// Keeps the steps of this plan in mind. Of one region the kMax last that differ.
   void learn(const Plan& plan);
   bool empty() const;
   /// What was chosen for a region, the last first.
@@ -37,7 +37,7 @@ class ChoiceMemory {
   static bool is_near(const Known& known, const Candidate& candidate, OptionMaker& maker);
 
  private:
-  static constexpr size_t kMost = 8;
+  static constexpr size_t kMax = 8;
 
   mutable std::mutex mutex_;
   std::unordered_map<std::string, std::vector<Known>> known_;

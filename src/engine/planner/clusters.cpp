@@ -270,14 +270,14 @@ class Finder {
   }
 
   /// What a QuantizeLinear made: who reads it reads the levels, so what was quantized ends there.
-  static bool gives_levels_back(const Node& n) {
+  static bool gives_quantized_back(const Node& n) {
     const Node* before = quantization_of(n.output(0)) ? n.input(0)->producer() : nullptr;
     return before != nullptr && is_op(*before, "QuantizeLinear");
   }
 
   void add_pointwise(const Node& n) {
     const std::optional<Shape> domain = shape_of(n.output(0));
-    if (!domain || !pointwise_form(n) || gives_levels_back(n)) return;
+    if (!domain || !pointwise_form(n) || gives_quantized_back(n)) return;
     Growth growth;
     growth.include(n);
     for (bool grown = true; grown && growth.nodes.size() < kMaxNodes;) {

@@ -15,13 +15,13 @@ namespace assay::engine {
 namespace {
 
 /// Choices that follow from the times in networks that ran before: so many at most.
-constexpr int kMostRounds = 2;
+constexpr int kMaxRounds = 2;
 /// Turns of every network, at least and at most.
-constexpr size_t kLeastTurns = 5, kMostTurns = 60;
+constexpr size_t kMinTurns = 5, kMaxTurns = 60;
 /// A turn of a network that is faster than this runs in, uncounted, and has several runs. Seconds.
 constexpr double kShortRun = 0.01, kTurn = 0.005;
 /// ... but no more of them than this: the time around steps, which is not counted, may be most of it.
-constexpr size_t kMostRuns = 20;
+constexpr size_t kMaxRuns = 20;
 /// A network that took so much longer than the one beside it in the best of two rounds does not run again.
 constexpr double kFarBehind = 1.3;
 /// What another choice must gain on the fixed one.
@@ -127,7 +127,7 @@ class Weighing {
             trials_[i].seconds < trials_[kFixed].seconds * (1 - kGainOnFixed))
           fastest = i;
       const bool gains = round == 0 || fastest != before;
-      if (!gains || round == kMostRounds || !add(next())) break;
+      if (!gains || round == kMaxRounds || !add(next())) break;
     }
     Trial& best = trials_[fastest];
     return {std::move(best.choices), std::move(best.plan)};
@@ -254,8 +254,8 @@ class Weighing {
   void run_in_turns(const std::vector<Trial*>& runners) const {
     Trial& reference = *runners[0];
     for (Trial* t : runners) t->ratios.clear();
-    for (size_t round = 0; !reference.failed && round < kMostTurns; ++round) {
-      if (round >= kLeastTurns && reference.rehearsal->spent() >= trial_.timing.seconds_per_network) return;
+    for (size_t round = 0; !reference.failed && round < kMaxTurns; ++round) {
+      if (round >= kMinTurns && reference.rehearsal->spent() >= trial_.timing.seconds_per_network) return;
       // There and back, so that a machine that becomes slower does so for all.
       std::vector<Trial*> order = runners;
       if (round % 2 == 1) std::reverse(order.begin(), order.end());
@@ -278,7 +278,7 @@ class Weighing {
     const size_t runs = r.runs();
     do {
       t.failed = t.failed || !r.run(true);
-    } while (!t.failed && r.spent() - before < kTurn && r.runs() - runs < kMostRuns);
+    } while (!t.failed && r.spent() - before < kTurn && r.runs() - runs < kMaxRuns);
     t.last_turn = (r.spent() - before) / static_cast<double>(std::max<size_t>(r.runs() - runs, 1));
   }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kPart = 8192;
 constexpr float kLargestStep = 127;
 /// Numbers in a bin, on average.
-constexpr int64_t kLeastPerBin = 64;
+constexpr int64_t kMinPerBin = 64;
 
 double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0; }
 
@@ -113,11 +113,11 @@ std::span<const int64_t> TensorRange::used_bins() const {
 double TensorRange::entropy_limit() const {
   const std::span<const int64_t> fine = used_bins();
   int shift = 0;
-  while (shift < 12 && counted_ < kLeastPerBin * static_cast<int64_t>(((fine.size() - 1) >> shift) + 1))
+  while (shift < 12 && counted_ < kMinPerBin * static_cast<int64_t>(((fine.size() - 1) >> shift) + 1))
     ++shift;
   std::vector<int64_t> merged(((fine.size() - 1) >> shift) + 1);
   for (size_t i = 0; i < fine.size(); ++i) merged[i >> shift] += fine[i];
-  return std::ldexp(static_cast<double>(least_divergence(merged, kInt8Levels)), shift) * bin_width();
+  return std::ldexp(static_cast<double>(least_divergence(merged, kInt8Quantized)), shift) * bin_width();
 }
 
 double TensorRange::quantile_limit(double quantile) const {

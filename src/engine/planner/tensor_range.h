@@ -10,7 +10,7 @@
 namespace assay::engine {
 
 /// Levels that the magnitudes of signed 8-bit integers have room for.
-inline constexpr int64_t kInt8Levels = 128;
+inline constexpr int64_t kInt8Quantized = 128;
 
 /// How many of the first bins of a histogram of magnitudes to keep so that least is lost when they become
 /// `levels` levels: the Kullback-Leibler divergence of the histogram that is clipped there (what lies beyond
@@ -44,7 +44,7 @@ class TensorRange {
   static constexpr int64_t kBins = 4096;
   /// The upper end of the histogram is 2^exponent_, and at most twice the largest magnitude; it never sinks
   /// below this, so that smaller numbers share the first bin.
-  static constexpr int kLeastExponent = -100;
+  static constexpr int kMinExponent = -100;
 
   void reach(float magnitude);
   double bin_width() const;
@@ -53,7 +53,7 @@ class TensorRange {
   double quantile_limit(double quantile) const;
 
   std::vector<int64_t> counts_;  // of magnitudes from i to i + 1 bin widths, zeros left out
-  int exponent_ = kLeastExponent;
+  int exponent_ = kMinExponent;
   float largest_ = 0;
   int64_t zeros_ = 0, counted_ = 0, not_finite_ = 0;
 };

@@ -157,15 +157,15 @@ TEST(TensorRange, InfinitiesAndNansGiveNoScale) {
 }
 
 TEST(TensorRange, ExtremeMagnitudes) {
-  constexpr float kMost = std::numeric_limits<float>::max(),
-                  kLeast = std::numeric_limits<float>::denorm_min();
+  constexpr float kMax = std::numeric_limits<float>::max(),
+                  kMin = std::numeric_limits<float>::denorm_min();
   for (const CalibrationAlgorithm a : {kMinMax, kEntropy2, kLegacy}) {
     TensorRange large(true), small(true);
-    large.add(std::vector<float>{kMost, kLeast, 1});
-    EXPECT_EQ(large.limit(a, 1), kMost);
+    large.add(std::vector<float>{kMax, kMin, 1});
+    EXPECT_EQ(large.limit(a, 1), kMax);
     EXPECT_TRUE(std::isfinite(large.scale(a, 1)));
-    small.add(std::vector<float>{kLeast, 0});
-    EXPECT_EQ(small.limit(a, 1), kLeast);
+    small.add(std::vector<float>{kMin, 0});
+    EXPECT_EQ(small.limit(a, 1), kMin);
     EXPECT_EQ(small.scale(a, 1), 0) << "a scale below the normal numbers is none";
   }
 }

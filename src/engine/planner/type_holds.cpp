@@ -14,9 +14,9 @@ namespace assay::engine {
 namespace {
 
 constexpr int64_t kBfloat16Opset = 13;
-constexpr float kMostFloat16 = 65504;
+constexpr float kMaxFloat16 = 65504;
 /// Of what is named in one sentence.
-constexpr size_t kMostNames = 4;
+constexpr size_t kMaxNames = 4;
 
 bool is_16_bits(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
 
@@ -37,7 +37,7 @@ bool any_value(const Node& n, Test test) {
   return false;
 }
 
-bool stores_levels(const Candidate& c) {
+bool stores_quantized(const Candidate& c) {
   const auto is_other = [](const auto& o) { return o.format.dtype != DType::kUndefined; };
   return std::any_of(c.inputs.begin(), c.inputs.end(), is_other) ||
          std::any_of(c.outputs.begin(), c.outputs.end(), is_other) ||
@@ -136,7 +136,7 @@ Tensor rounded_constant(const UnalignedTensor& t, DType dtype) {
   if (dtype == DType::kFloat16) {
     Tensor within = Tensor::allocate(DType::kFloat32, wide.shape());
     std::transform(wide.span<float>().begin(), wide.span<float>().end(), within.mutable_span<float>().begin(),
-                   [](float x) { return std::isfinite(x) ? std::clamp(x, -kMostFloat16, kMostFloat16) : x; });
+                   [](float x) { return std::isfinite(x) ? std::clamp(x, -kMaxFloat16, kMaxFloat16) : x; });
     wide = std::move(within);
   }
   return convert(convert(wide, dtype), DType::kFloat32);
@@ -170,12 +170,12 @@ std::string reason_for(const Node& n, DType dtype, const RegionOptions& asked,
   std::string ways;
   size_t count = 0;
   for (const Refusal& r : asked.refusals)
-    if (r.reason.find(" is held in ") != std::string::npos && ++count <= kMostNames)
+    if (r.reason.find(" is held in ") != std::string::npos && ++count <= kMaxNames)
       ways += (ways.empty() ? "" : ", ") + r.tactic;
   if (ways.empty())
     return fmt::format("no algorithm that is allowed runs {}{}", n.op_type,
                        asked.refusals.empty() ? "" : ": " + asked.refusals.back().reason);
-  return fmt::format("{} runs in other types only: {}{}", n.op_type, ways, count > kMostNames ? ", ..." : "");
+  return fmt::format("{} runs in other types only: {}{}", n.op_type, ways, count > kMaxNames ? ", ..." : "");
 }
 
 }  // namespace
@@ -288,18 +288,18 @@ std::string TypeHolds::refusal(const Region& region, const Candidate& c) const {
     first = n;
     const DType arithmetic = arithmetic_of(c);
     const bool is_float32 =
-        arithmetic == DType::kFloat32 && c.numerics != NumericsClass::kLowered && !stores_levels(c);
+        arithmetic == DType::kFloat32 && c.numerics != NumericsClass::kLowered && !stores_quantized(c);
     bool is_kept = arithmetic == wanted;
     if (wanted == DType::kFloat32)
       is_kept = is_float32;
     else if (wanted == DType::kInt8)
-      is_kept = is_kept || stores_levels(c) || is_op(*n, "QuantizeLinear") || is_op(*n, "DequantizeLinear");
+      is_kept = is_kept || stores_quantized(c) || is_op(*n, "QuantizeLinear") || is_op(*n, "DequantizeLinear");
     else
       is_kept = is_kept || only_moves(*n) || is_conversion(*n) || (rounded_.contains(n) && is_float32);
     if (!is_kept)
       return fmt::format("it computes in {}{}, and '{}' is held in {}", dtype_name(arithmetic),
                          arithmetic != wanted ? ""
-                         : stores_levels(c)   ? " on 8-bit levels"
+                         : stores_quantized(c)   ? " on 8-bit levels"
                                               : " with larger rounding errors",
                          name(*n), dtype_name(wanted));
   }
@@ -312,9 +312,9 @@ std::string TypeHolds::refusal(const Region& region, const Candidate& c) const {
   const auto check = [&](const Value* v, Format format, bool is_given) -> std::string {
     const auto it = v == nullptr ? rules_.tensors.end() : rules_.tensors.find(v->name());
     if (it == rules_.tensors.end()) return {};
-    const bool are_levels = format.dtype != DType::kUndefined;
-    if (it->second.dtype == DType::kFloat32 ? !are_levels
-                                            : it->second.dtype != DType::kInt8 || are_levels || !is_given)
+    const bool are_quantized = format.dtype != DType::kUndefined;
+    if (it->second.dtype == DType::kFloat32 ? !are_quantized
+                                            : it->second.dtype != DType::kInt8 || are_quantized || !is_given)
       return {};
     return fmt::format("it has the tensor '{}' as {}, which is held in {}", v->name(),
                        dtype_name(stored_type(v, format)), dtype_name(it->second.dtype));

@@ -22,7 +22,7 @@ bool is_open(const Value* v) {
 namespace {
 
 /// More parts than this are cut as one.
-constexpr size_t kMostParts = 128;
+constexpr size_t kMaxParts = 128;
 /// Fewer numbers than this may be shapes on their way, also where they are floats.
 constexpr int64_t kFewNumbers = 16;
 
@@ -50,10 +50,10 @@ class Parts {
   }
 
  private:
-  using Set = std::bitset<kMostParts>;
+  using Set = std::bitset<kMaxParts>;
   /// Nodes that made the values that something waits for; sorted.
   using Key = std::vector<size_t>;
-  static constexpr size_t kNone = kMostParts;
+  static constexpr size_t kNone = kMaxParts;
 
   struct Part {
     std::vector<Node*> nodes;
@@ -114,7 +114,7 @@ class Parts {
     const auto it = last_.find(key);
     size_t part = it == last_.end() ? kNone : it->second;
     if (part == kNone || closure(outside(part, read))[part]) {
-      if (parts_.size() == kMostParts) {
+      if (parts_.size() == kMaxParts) {
         too_many_ = true;
         return kNone;
       }

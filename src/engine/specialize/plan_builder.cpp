@@ -33,7 +33,7 @@ constexpr int64_t kReusedBytes = int64_t{16} << 20;
 constexpr size_t kMaxPassRuns = 16;
 
 /// A plan for many shapes has at most this part of its nodes in networks that are planned for each.
-constexpr double kMostOpen = 0.5;
+constexpr double kMaxOpen = 0.5;
 
 /// What is given out without being computed passes through a node, so that there is a step to write it.
 void compute_outputs(Graph& g) {
@@ -258,7 +258,7 @@ std::shared_ptr<const Plan> PlanBuilder::build_open(const InputExtents& extents)
   Trail trail(*this, nullptr);
   specialize(*model, trail);
   const OpenParts parts = cut_open_parts(*model);
-  if (parts.inside > kMostOpen * static_cast<double>(parts.inside + parts.outside)) return nullptr;
+  if (parts.inside > kMaxOpen * static_cast<double>(parts.inside + parts.outside)) return nullptr;
   return plan_of(*model, trail);
 }
 

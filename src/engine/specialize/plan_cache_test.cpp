@@ -25,16 +25,16 @@ bool has(PlanCache<Item>& cache, int64_t n) { return cache.find(std::vector<Tens
 
 TEST(PlanCache, TheLeastRecentlyUsedGo) {
   PlanCache<Item> cache;
-  constexpr auto kMost = static_cast<int64_t>(PlanCache<Item>::kMaxPlans);
-  for (int64_t n = 0; n < kMost; ++n) cache.emplace(plan_for(n));
+  constexpr auto kMax = static_cast<int64_t>(PlanCache<Item>::kMaxPlans);
+  for (int64_t n = 0; n < kMax; ++n) cache.emplace(plan_for(n));
   EXPECT_TRUE(has(cache, 0));
   EXPECT_EQ(cache.front().ready.key.shapes[0][0], 0);
-  cache.emplace(plan_for(kMost));
+  cache.emplace(plan_for(kMax));
   EXPECT_EQ(cache.size(), PlanCache<Item>::kMaxPlans);
   EXPECT_TRUE(has(cache, 0));
   EXPECT_FALSE(has(cache, 1));
   EXPECT_TRUE(has(cache, 2));
-  EXPECT_TRUE(has(cache, kMost));
+  EXPECT_TRUE(has(cache, kMax));
 }
 
 TEST(PlanCache, ValuesTellPlansOfEqualShapesApart) {

@@ -126,7 +126,7 @@ std::shared_ptr<const ReadyPlan> Specializer::open_plan(const std::vector<Shape>
     // Many shapes do not fit where one does not: the plan for these alone tells whether they do.
   }
   not_open_.push_back(std::move(*extents));
-  if (not_open_.size() > kMostNotOpen) not_open_.erase(not_open_.begin());
+  if (not_open_.size() > kMaxNotOpen) not_open_.erase(not_open_.begin());
   return nullptr;
 }
 

@@ -24,7 +24,7 @@ class Specializer {
  public:
   static constexpr int kMaxValueMisses = 4;
   static constexpr size_t kSameExtents = 3;
-  static constexpr size_t kMostNotOpen = 16;
+  static constexpr size_t kMaxNotOpen = 16;
 
   Specializer(std::shared_ptr<const Model> model, BuildConfig config);
   /// For a network in a plan; its own plan, if it has one, is there from the beginning.

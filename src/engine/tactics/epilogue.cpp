@@ -48,7 +48,7 @@ EpilogueSpec epilogue_spec(const StepReader& r, size_t inputs, bool any_type) {
   EpilogueSpec spec;
   const auto* names = r.step().parameters.find<std::vector<std::string>>("epilogue");
   if (names == nullptr) return spec;
-  StepReader::check(names->size() <= kMostInstructions, "it has {} instructions", names->size());
+  StepReader::check(names->size() <= kMaxInstructions, "it has {} instructions", names->size());
   const auto& as = r.reals("epilogue_a", names->size());
   const auto& bs = r.reals("epilogue_b", names->size());
   const auto& operands = r.numbers("epilogue_operands", names->size(), -1);

@@ -12,7 +12,7 @@
 namespace assay::engine {
 
 /// Of an epilogue or a pointwise program.
-inline constexpr size_t kMostInstructions = 4096;
+inline constexpr size_t kMaxInstructions = 4096;
 
 /// Instructions on a result, with the step inputs that are their operands.
 struct EpilogueSpec {

@@ -9,7 +9,7 @@ namespace {
 
 /// Bytes of gathered rows that stay in the second-level cache.
 constexpr int64_t kLeftBytes = 256 << 10;
-constexpr int64_t kMostRows = 192;
+constexpr int64_t kMaxRows = 192;
 static_assert(kernels::kInt8Columns == ProductTiles::kColumns && kernels::kInt8Rows == ProductTiles::kRows);
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -22,7 +22,7 @@ int64_t group_columns(int64_t columns) {
 
 ProductTiles row_tiles(const ProductSize& size, int64_t groups, int threads) {
   const int64_t row_bytes = groups * kernels::int8_row_length(size.k);
-  const int64_t fitting = std::clamp(kLeftBytes / row_bytes, kernels::kInt8Rows, kMostRows);
+  const int64_t fitting = std::clamp(kLeftBytes / row_bytes, kernels::kInt8Rows, kMaxRows);
   if (groups == 1) return product_tiles(size, row_bytes, fitting, threads);
   // A group is a block of columns.
   ProductTiles t;
@@ -38,7 +38,7 @@ ProductTiles row_tiles(const ProductSize& size, int64_t groups, int threads) {
 }
 
 /// Whole rows of channels, each channel on its own; nothing is gathered.
-ProductTiles depthwise_tiles(const ProductSize& size, int threads, bool makes_levels = false) {
+ProductTiles depthwise_tiles(const ProductSize& size, int threads, bool makes_quantized = false) {
   ProductTiles t;
   t.columns = size.n;
   t.column_blocks = 1;
@@ -46,7 +46,7 @@ ProductTiles depthwise_tiles(const ProductSize& size, int threads, bool makes_le
                                std::max<int64_t>(1, ceil_div(size.m, threads)));
   t.sum_bytes = whole_lines(t.rows * size.n * 4);
   // Sums that become levels at once take no memory, and what is read of the channels serves all rows.
-  if (makes_levels) t.rows = ceil_div(size.m, threads);
+  if (makes_quantized) t.rows = ceil_div(size.m, threads);
   t.row_tiles = ceil_div(size.m, t.rows);
   t.chunks = std::min<int64_t>(threads, t.row_tiles);
   return t;
@@ -61,32 +61,32 @@ bool is_pointwise(const kernels::Window& w) {
 
 class Int8Sums : public TiledProduct {
  protected:
-  Int8Sums(const StepReader& r, const ProductSize& size, const ProductTiles& tiles, const Int8Levels& levels,
+  Int8Sums(const StepReader& r, const ProductSize& size, const ProductTiles& tiles, const Int8Quantized& levels,
            std::unique_ptr<SumsEnd> end)
       : TiledProduct(
             r, size, tiles,
-            TileFinish(r, kInt8Inputs, size, std::array{tiles.rows, size.m % tiles.rows}, tiles.columns)),
+            TileEpilogue(r, kInt8Inputs, size, std::array{tiles.rows, size.m % tiles.rows}, tiles.columns)),
         levels_(levels),
         end_(std::move(end)) {}
 
-  const Int8Levels& levels() const { return levels_; }
+  const Int8Quantized& levels() const { return levels_; }
   /// Calls sums(), or levels(end) where the end is those.
   template <typename Sums, typename Levels>
   void compute_end(const KernelArgs& args, const Tile& tile, Sums sums, Levels levels) const {
-    if (end_->makes_levels()) return levels(end_->levels(args, finish(), tile));
+    if (end_->makes_quantized()) return levels(end_->levels(args, finish(), tile));
     sums();
     end_->run(args, finish(), tile);
   }
 
  private:
-  Int8Levels levels_;
+  Int8Quantized levels_;
   std::unique_ptr<SumsEnd> end_;
 };
 
 /// A product with packed weights whose left operand is gathered tile by tile.
 class Int8Kernel : public Int8Sums {
  public:
-  Int8Kernel(const StepReader& r, const ProductSize& size, int64_t groups, const Int8Levels& levels,
+  Int8Kernel(const StepReader& r, const ProductSize& size, int64_t groups, const Int8Quantized& levels,
              std::unique_ptr<SumsEnd> end)
       : Int8Sums(r, size, row_tiles(size, groups, r.plan().threads), levels, std::move(end)),
         groups_(groups),
@@ -96,17 +96,17 @@ class Int8Kernel : public Int8Sums {
 
  protected:
   /// Levels that lie in rows without gaps; gathered only where that is not what the product reads.
-  const void* levels_as_rows(const KernelArgs& args, int64_t first, int64_t count,
+  const void* quantized_as_rows(const KernelArgs& args, int64_t first, int64_t count,
                              void* scratch) const noexcept {
     const int64_t k = size().k, length = kernels::int8_row_length(k);
     const auto* from = static_cast<const uint8_t*>(args.inputs[kInt8Left]) + first * k;
     if (length == k && !levels().is_signed) return from;
     auto* to = static_cast<uint8_t*>(scratch);
     if (length == k)
-      kernels::to_unsigned_levels(from, levels().is_signed, to, count * k);
+      kernels::to_unsigned_quantized(from, levels().is_signed, to, count * k);
     else
       for (int64_t r = 0; r < count; ++r, from += k, to += length) {
-        kernels::to_unsigned_levels(from, levels().is_signed, to, k);
+        kernels::to_unsigned_quantized(from, levels().is_signed, to, k);
         std::fill(to + k, to + length, uint8_t{0});
       }
     return scratch;
@@ -115,7 +115,7 @@ class Int8Kernel : public Int8Sums {
  private:
   const void* gather(const KernelArgs& args, int64_t first, int64_t count,
                      void* scratch) const noexcept override {
-    return levels_as_rows(args, first, count, scratch);
+    return quantized_as_rows(args, first, count, scratch);
   }
 
   void compute(const KernelArgs& args, const Tile& tile) const noexcept override {
@@ -137,8 +137,8 @@ class Int8Kernel : public Int8Sums {
           for (int64_t r = 1; stride > tile.stride && r < tile.rows; ++r)
             std::memmove(sums + r * tile.stride, sums + r * stride, static_cast<size_t>(tile.columns) * 4);
         },
-        [&](const kernels::LevelsEnd& end) {
-          kernels::int8_product_levels(weights_, weights, first, tile.columns, rows, tile.rows, sums, stride,
+        [&](const kernels::QuantizedEpilogue& end) {
+          kernels::int8_product_quantized(weights_, weights, first, tile.columns, rows, tile.rows, sums, stride,
                                        end);
         });
   }
@@ -150,7 +150,7 @@ class Int8Kernel : public Int8Sums {
 /// The rows are what a window sees.
 class WindowKernel final : public Int8Kernel {
  public:
-  WindowKernel(const StepReader& r, ConvProduct conv, const Int8Levels& levels, std::unique_ptr<SumsEnd> end)
+  WindowKernel(const StepReader& r, ConvProduct conv, const Int8Quantized& levels, std::unique_ptr<SumsEnd> end)
       : Int8Kernel(r, conv.size, conv.groups, levels, std::move(end)),
         window_(std::move(conv.window)),
         channels_(conv.in_channels),
@@ -160,7 +160,7 @@ class WindowKernel final : public Int8Kernel {
  private:
   const void* gather(const KernelArgs& args, int64_t first, int64_t count,
                      void* scratch) const noexcept override {
-    if (lies_so_) return levels_as_rows(args, first, count, scratch);
+    if (lies_so_) return quantized_as_rows(args, first, count, scratch);
     kernels::gather_int8_rows({&window_, channels_, groups_, levels().is_signed, levels().zero(args)},
                               args.inputs[kInt8Left], first, count, static_cast<uint8_t*>(scratch));
     return scratch;
@@ -174,7 +174,7 @@ class WindowKernel final : public Int8Kernel {
 /// Every channel on its own, position by position.
 class DepthwiseKernel final : public Int8Sums {
  public:
-  DepthwiseKernel(const StepReader& r, ConvProduct conv, const ProductTiles& tiles, const Int8Levels& levels,
+  DepthwiseKernel(const StepReader& r, ConvProduct conv, const ProductTiles& tiles, const Int8Quantized& levels,
                   std::unique_ptr<SumsEnd> end)
       : Int8Sums(r, conv.size, tiles, levels, std::move(end)),
         window_(std::move(conv.window)),
@@ -196,8 +196,8 @@ class DepthwiseKernel final : public Int8Sums {
         [&] {
           kernels::depthwise_int8(images, tile.left, args.inputs[kInt8Right], tile.row, tile.rows, sums);
         },
-        [&](const kernels::LevelsEnd& end) {
-          kernels::depthwise_int8_levels(images, tile.left, args.inputs[kInt8Right], tile.row, tile.rows,
+        [&](const kernels::QuantizedEpilogue& end) {
+          kernels::depthwise_int8_quantized(images, tile.left, args.inputs[kInt8Right], tile.row, tile.rows,
                                          sums, sum_rows_, end);
         });
   }
@@ -266,24 +266,24 @@ std::string int8_conv_packing(const ConvProduct& conv) {
                      conv.size.k / taps, taps, kernels::kInt8Columns);
 }
 
-int Int8Levels::zero(const KernelArgs& args) const noexcept {
+int Int8Quantized::zero(const KernelArgs& args) const noexcept {
   if (input == 0 || args.inputs[input] == nullptr) return zero_point;
   return is_signed ? static_cast<int>(*static_cast<const int8_t*>(args.inputs[input]))
                    : static_cast<int>(*static_cast<const uint8_t*>(args.inputs[input]));
 }
 
 std::unique_ptr<Kernel> int8_matmul_kernel(const StepReader& r, const ProductSize& size,
-                                           const Int8Levels& levels, std::unique_ptr<SumsEnd> end) {
+                                           const Int8Quantized& levels, std::unique_ptr<SumsEnd> end) {
   StepReader::check(size.k <= kernels::kMaxInt8Sum, "its sums are too long");
   r.check_elements(r.row_input(kInt8Left, levels.is_signed ? DType::kInt8 : DType::kUInt8), {size.m, size.k});
   return std::make_unique<Int8Kernel>(r, size, 1, levels, std::move(end));
 }
 
-std::unique_ptr<Kernel> int8_conv_kernel(const StepReader& r, ConvProduct conv, const Int8Levels& levels,
+std::unique_ptr<Kernel> int8_conv_kernel(const StepReader& r, ConvProduct conv, const Int8Quantized& levels,
                                          std::unique_ptr<SumsEnd> end) {
   StepReader::check(int8_sum_refusal(conv.size, conv.is_depthwise).empty(), "its sums are too long");
   if (conv.is_depthwise) {
-    const ProductTiles tiles = depthwise_tiles(conv.size, r.plan().threads, end->makes_levels());
+    const ProductTiles tiles = depthwise_tiles(conv.size, r.plan().threads, end->makes_quantized());
     return std::make_unique<DepthwiseKernel>(r, std::move(conv), tiles, levels, std::move(end));
   }
   return std::make_unique<WindowKernel>(r, std::move(conv), levels, std::move(end));

@@ -32,7 +32,7 @@ std::string_view int8_conv_way(const ConvProduct& conv);
 void write_int8_conv(const Problem& p, const ConvProduct& conv, Candidate& b);
 
 /// The levels of input 0: their type, and their zero point, which comes from the run where `input` is not 0.
-struct Int8Levels {
+struct Int8Quantized {
   bool is_signed = false;
   int zero_point = 0;
   size_t input = 0;
@@ -45,22 +45,22 @@ class SumsEnd {
  public:
   virtual ~SumsEnd() = default;
   /// Whether kernels make levels of the sums themselves, as levels() says; run() is not called then.
-  virtual bool makes_levels() const noexcept { return false; }
-  virtual kernels::LevelsEnd levels(const KernelArgs&, const TileFinish&,
+  virtual bool makes_quantized() const noexcept { return false; }
+  virtual kernels::QuantizedEpilogue levels(const KernelArgs&, const TileEpilogue&,
                                     const TiledProduct::Tile&) const noexcept {
     return {};
   }
   /// Of a tile, whose sums are overwritten.
-  virtual void run(const KernelArgs& args, const TileFinish& finish,
+  virtual void run(const KernelArgs& args, const TileEpilogue& finish,
                    const TiledProduct::Tile& tile) const noexcept = 0;
 };
 
 /// The kernel of a step whose input 0 are rows of levels. Throws Error (kInvalidModel) where inputs 0 and 1
 /// or the result do not fit, as the next one.
 std::unique_ptr<Kernel> int8_matmul_kernel(const StepReader& r, const ProductSize& size,
-                                           const Int8Levels& levels, std::unique_ptr<SumsEnd> end);
+                                           const Int8Quantized& levels, std::unique_ptr<SumsEnd> end);
 /// Of a step whose input 0 are images with channels last.
-std::unique_ptr<Kernel> int8_conv_kernel(const StepReader& r, ConvProduct conv, const Int8Levels& levels,
+std::unique_ptr<Kernel> int8_conv_kernel(const StepReader& r, ConvProduct conv, const Int8Quantized& levels,
                                          std::unique_ptr<SumsEnd> end);
 
 }  // namespace assay::engine

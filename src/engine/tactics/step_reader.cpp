@@ -3,7 +3,7 @@
 namespace assay::engine {
 namespace {
 
-constexpr uint64_t kMostElements = uint64_t{1} << 48;
+constexpr uint64_t kMaxElements = uint64_t{1} << 48;
 
 void check_row(const PlanValue& v) {
   StepReader::check(v.layout.is_row(), "'{}' lies in {}", v.name, v.layout.str());
@@ -159,7 +159,7 @@ int64_t StepReader::product(std::initializer_list<int64_t> factors) const {
   uint64_t total = 1;
   for (const int64_t f : factors) {
     check(
-        f >= 0 && !__builtin_mul_overflow(total, static_cast<uint64_t>(f), &total) && total <= kMostElements,
+        f >= 0 && !__builtin_mul_overflow(total, static_cast<uint64_t>(f), &total) && total <= kMaxElements,
         "its sizes are beyond any memory");
   }
   return static_cast<int64_t>(total);

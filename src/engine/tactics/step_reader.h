@@ -14,9 +14,9 @@
 namespace assay::engine {
 
 /// Of extents, strides and paddings of windows: what oneDNN counts with are 32 bits.
-inline constexpr int64_t kMostOfWindow = std::numeric_limits<int32_t>::max();
+inline constexpr int64_t kMaxOfWindow = std::numeric_limits<int32_t>::max();
 /// Threads that a step may be cut for.
-inline constexpr int64_t kMostThreads = int64_t{1} << 16;
+inline constexpr int64_t kMaxThreads = int64_t{1} << 16;
 
 /// A step whose every access is checked. All of it throws Error (kInvalidModel) with the rule that the step
 /// breaks; whoever asks for the kernel adds step and tactic.
@@ -57,7 +57,7 @@ class StepReader {
   int64_t number(std::string_view name, int64_t low = 0,
                  int64_t high = std::numeric_limits<int64_t>::max()) const;
   bool flag(std::string_view name) const { return number(name, 0, 1) != 0; }
-  int64_t threads() const { return number("threads", 1, kMostThreads); }
+  int64_t threads() const { return number("threads", 1, kMaxThreads); }
   float real(std::string_view name) const;
   const std::string& text(std::string_view name) const;
   /// So many numbers, each within [low, high].
@@ -73,7 +73,7 @@ class StepReader {
   }
   /// One number of `name` per spatial axis of a window.
   const std::vector<int64_t>& window(std::string_view name, size_t axes, int64_t low) const {
-    return numbers(name, axes, low, kMostOfWindow);
+    return numbers(name, axes, low, kMaxOfWindow);
   }
 
   /// The step has asked for at least so much scratch memory.

@@ -41,7 +41,7 @@ struct Attention {
 };
 
 /// Keys and elements that scratch memory is made for beyond those that there are.
-inline constexpr int64_t kMostAttentionPadding = 1024;
+inline constexpr int64_t kMaxAttentionPadding = 1024;
 /// Scratch memory that attention() needs for so many threads, in bytes.
 int64_t attention_scratch(const Attention& a, int64_t threads);
 

@@ -78,14 +78,14 @@ void search_columns(const T* x, int64_t rows, int64_t stride, ExtremeRule rule, 
 template <size_t kVectors, typename T>
 void search_rows(const T* x, int64_t rows, int64_t stride, ExtremeRule rule, T* best, int64_t* places) {
   using Unsigned = hwy::MakeUnsigned<T>;
-  constexpr int64_t kMost = sizeof(T) >= 4 ? std::numeric_limits<int32_t>::max()
+  constexpr int64_t kMax = sizeof(T) >= 4 ? std::numeric_limits<int32_t>::max()
                                            : static_cast<int64_t>(std::numeric_limits<Unsigned>::max());
   constexpr size_t kColumns = kVectors * HWY_MAX_BYTES / sizeof(T);
   const size_t columns = kVectors * hn::Lanes(hn::ScalableTag<T>());
   T found[kColumns];
   Unsigned at[kColumns];
-  for (int64_t first = 0; first < rows; first += kMost) {
-    search_columns<kVectors>(x + first * stride, std::min(kMost, rows - first), stride, rule, found, at);
+  for (int64_t first = 0; first < rows; first += kMax) {
+    search_columns<kVectors>(x + first * stride, std::min(kMax, rows - first), stride, rule, found, at);
     for (size_t i = 0; i < columns; ++i) {
       if (first > 0 && !wins_one(rule, found[i], best[i])) continue;
       best[i] = found[i];

@@ -71,7 +71,7 @@ bool any_better(const T* x, int64_t n, T worst, bool largest) {
 }
 
 /// So many are kept as a heap; more are gathered, and cut back when there are twice as many.
-constexpr int64_t kMostOfHeap = 96;
+constexpr int64_t kMaxOfHeap = 96;
 
 /// The first k elements are in `best`: those of the rest that are better take the place of the worst.
 template <typename T>
@@ -123,7 +123,7 @@ void select_line(const T* x, int64_t extent, int64_t k, bool largest, std::vecto
   best.clear();
   for (int64_t i = 0; i < k; ++i) best.push_back(rank_of(x[i], i, largest));
   if (k < extent)
-    k <= kMostOfHeap ? replace_worst(x, extent, k, largest, best)
+    k <= kMaxOfHeap ? replace_worst(x, extent, k, largest, best)
                      : gather_better(x, extent, k, largest, best);
   std::sort(best.begin(), best.end(), std::greater<>());
 }

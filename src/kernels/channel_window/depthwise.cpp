@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/channel_window/finish_windows.h"
+#include "kernels/channel_window/window_epilogue.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/channel_window/depthwise.cpp"
@@ -17,7 +17,7 @@ namespace HWY_NAMESPACE {
 
 /// Results side by side: their sums, a row of taps, one pixel and the bounds fit in the registers (32 of the
 /// widest vectors, 16 of others), and common extents are multiples of 7.
-inline constexpr int64_t kMostResults = kWindowLanes == 16 ? 14 : 7;
+inline constexpr int64_t kMaxResults = kWindowLanes == 16 ? 14 : 7;
 
 /// Whether the registers hold the sums of two rows of windows, and a row of taps for each.
 inline constexpr bool kPairsFit = kWindowLanes == 16;
@@ -75,7 +75,7 @@ struct PixelsInside {
 /// Windows with kColumns taps in a row: a pixel is loaded once for all results that see it.
 template <int64_t kColumns, int64_t kStride>
 struct DenseWindows {
-  static constexpr int64_t kMost = kStride == 2 ? kMostResults / 2 : kColumns == 3 ? kMostResults : 7;
+  static constexpr int64_t kMax = kStride == 2 ? kMaxResults / 2 : kColumns == 3 ? kMaxResults : 7;
   static bool fits(const ChannelWindow& c) {
     // Only the first and the last pixels that a tile sees may lie outside.
     const int64_t right = (c.out_columns - 1) * kStride - c.left + kColumns - c.in_columns;
@@ -132,7 +132,7 @@ struct DenseWindows {
 template <int64_t kColumns>
 struct DensePairs {
   using Dense = DenseWindows<kColumns, 1>;
-  static constexpr int64_t kMost = 7;
+  static constexpr int64_t kMax = 7;
   static bool fits(const ChannelWindow& c) {
     return kPairsFit && Dense::fits(c) && c.row_stride == 1 && c.row_dilation == 1;
   }
@@ -177,7 +177,7 @@ struct DensePairs {
 
 /// Any window.
 struct AnyWindows {
-  static constexpr int64_t kMost = 7;
+  static constexpr int64_t kMax = 7;
   static bool fits(const ChannelWindow&) { return true; }
 
   template <int64_t T, bool kInside, bool kWhole>
@@ -238,9 +238,9 @@ void windows_of_row(const WindowRow& row) {
         window_tile<Kind, T, false>(row, column);
     }
   };
-  take.template operator()<Kind::kMost>();
-  if constexpr (Kind::kMost > 7) take.template operator()<7>();
-  if constexpr (Kind::kMost > 4) take.template operator()<4>();
+  take.template operator()<Kind::kMax>();
+  if constexpr (Kind::kMax > 7) take.template operator()<7>();
+  if constexpr (Kind::kMax > 4) take.template operator()<4>();
   take.template operator()<2>();
   take.template operator()<1>();
 }
@@ -291,15 +291,15 @@ namespace assay::kernels {
 HWY_EXPORT(depthwise_windows);
 
 void depthwise_rows(const ChannelWindow& conv, const float* image, const float* packed, const float* bias,
-                    int64_t row, int64_t rows, int64_t first, int64_t count, const FinishRows& finish,
-                    const FinishOperands& operands, float* y) noexcept {
+                    int64_t row, int64_t rows, int64_t first, int64_t count, const RowEpilogue& finish,
+                    const EpilogueOperands& operands, float* y) noexcept {
   const WindowBounds bounds = window_bounds(finish, operands);
   HWY_DYNAMIC_DISPATCH(depthwise_windows)
   (conv, image, packed, bias, row, rows, first, count, bounds.low, bounds.high, y);
   const int64_t next = conv.out_columns * conv.out_pixel;
-  FinishOperands those = operands;
+  EpilogueOperands those = operands;
   for (int64_t r = 0; r < rows; ++r) {
-    finish_windows(conv, first, count, finish, those, y + r * next);
+    window_epilogue(conv, first, count, finish, those, y + r * next);
     if (those.addend != nullptr) those.addend += next;
   }
 }

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/channel_window/finish_check.h"
+#include "kernels/channel_window/epilogue_check.h"
 #include "kernels/every_target.h"
 
 namespace assay::kernels::depthwise_test {
@@ -66,9 +66,9 @@ struct Case {
       }
     return sum;
   }
-  void run(const FinishRows& finish, const FinishOperands& operands, bool with_bias, int64_t group,
+  void run(const RowEpilogue& finish, const EpilogueOperands& operands, bool with_bias, int64_t group,
            int64_t rows_together = kDepthwiseRows) {
-    FinishOperands those = operands;
+    EpilogueOperands those = operands;
     for (int64_t r = 0; r < rows; r += rows_together) {
       const int64_t from = r * conv.out_columns * conv.out_pixel;
       if (operands.addend != nullptr) those.addend = operands.addend + from;
@@ -78,13 +78,13 @@ struct Case {
                        those, y.data() + from);
     }
   }
-  void run(const FinishRows& finish, const FinishOperands& operands) { run(finish, operands, true, 2); }
+  void run(const RowEpilogue& finish, const EpilogueOperands& operands) { run(finish, operands, true, 2); }
   int64_t channel_of(int64_t place) const {
     return is_blocked ? place / conv.out_block * kChannelBlock + place % kChannelBlock
                       : place % conv.channels;
   }
 
-  void check(const FinishRows& finish, double (*function)(double), bool with_bias, int64_t group,
+  void check(const RowEpilogue& finish, double (*function)(double), bool with_bias, int64_t group,
              int64_t rows_together = kDepthwiseRows) {
     run(finish, {}, with_bias, group, rows_together);
     const int64_t stored = is_blocked ? conv.blocks() * kChannelBlock : conv.channels;
@@ -111,7 +111,7 @@ struct Case {
 };
 
 double same(double x) { return x; }
-constexpr FinishRows kAsItIs{-kInfinity, kInfinity};
+constexpr RowEpilogue kAsItIs{-kInfinity, kInfinity};
 
 /// Kernels of common and other forms, strides, dilations, and paddings that are not alike.
 std::vector<Case> cases(int64_t channels, bool blocked) {
@@ -179,12 +179,12 @@ TEST(Depthwise, FunctionsFollow) {
       for (Case& c : cases(27, blocked)) {
         c.check(
             {0.25F, 0.5F}, [](double x) { return std::clamp(x, 0.25, 0.5); }, true, 1);
-        c.check({0, 0, FinishFunction::kSigmoid}, sigmoid, true, 3);
+        c.check({0, 0, EpilogueFunction::kSigmoid}, sigmoid, true, 3);
         if (c.rows != 7) continue;
         c.check(
-            {0, 0, FinishFunction::kSilu}, [](double x) { return x / (1 + std::exp(-x)); }, true, 3);
+            {0, 0, EpilogueFunction::kSilu}, [](double x) { return x / (1 + std::exp(-x)); }, true, 3);
         c.check(
-            {0, 0, FinishFunction::kHardSwish},
+            {0, 0, EpilogueFunction::kHardSwish},
             [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }, false, 2);
       }
   });
@@ -198,7 +198,7 @@ TEST(Depthwise, OperandsFollow) {
         if (c.rows != 7) continue;
         check_operands(c, c.conv.out_pixel, c.conv.channels, {0, kInfinity},
                        [](double x) { return std::max(x, 0.0); });
-        check_operands(c, c.conv.out_pixel, c.conv.channels, {0, 0, FinishFunction::kSigmoid},
+        check_operands(c, c.conv.out_pixel, c.conv.channels, {0, 0, EpilogueFunction::kSigmoid},
                        [](double x) { return 1 / (1 + std::exp(-x)); });
       }
   });

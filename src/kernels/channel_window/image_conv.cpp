@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/channel_window/finish_windows.h"
+#include "kernels/channel_window/window_epilogue.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/channel_window/image_conv.cpp"
@@ -150,12 +150,12 @@ void fill_lines(const ImageConv& conv, const float* image, int64_t row, float* l
 }  // namespace
 
 void image_conv_row(const ImageConv& conv, const float* image, const float* packed, const float* bias,
-                    int64_t row, const FinishRows& finish, const FinishOperands& operands, float* scratch,
+                    int64_t row, const RowEpilogue& finish, const EpilogueOperands& operands, float* scratch,
                     float* y) noexcept {
   const WindowBounds bounds = window_bounds(finish, operands);
   fill_lines(conv, image, row, scratch);
   HWY_DYNAMIC_DISPATCH(image_windows)(conv, scratch, packed, bias, bounds.low, bounds.high, y);
-  finish_windows(conv.window, 0, conv.window.blocks(), finish, operands, y);
+  window_epilogue(conv.window, 0, conv.window.blocks(), finish, operands, y);
 }
 
 }  // namespace assay::kernels

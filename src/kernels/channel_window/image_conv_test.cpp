@@ -7,14 +7,14 @@
 #include <random>
 #include <vector>
 
-#include "kernels/channel_window/finish_check.h"
+#include "kernels/channel_window/epilogue_check.h"
 #include "kernels/every_target.h"
 
 namespace assay::kernels::image_conv_test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr FinishRows kAsItIs{-kInfinity, kInfinity};
+constexpr RowEpilogue kAsItIs{-kInfinity, kInfinity};
 
 double same(double x) { return x; }
 
@@ -67,9 +67,9 @@ struct Case {
     return sum;
   }
 
-  void run(const FinishRows& finish, const FinishOperands& operands, bool with_bias = true) {
+  void run(const RowEpilogue& finish, const EpilogueOperands& operands, bool with_bias = true) {
     const ChannelWindow& v = conv.window;
-    FinishOperands those = operands;
+    EpilogueOperands those = operands;
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t from = r * v.out_columns * v.out_pixel;
       if (operands.addend != nullptr) those.addend = operands.addend + from;
@@ -82,7 +82,7 @@ struct Case {
     return v.fills_blocks ? place / v.out_block * kChannelBlock + place % kChannelBlock : place % v.channels;
   }
 
-  void check(const FinishRows& finish, double (*function)(double), bool with_bias) {
+  void check(const RowEpilogue& finish, double (*function)(double), bool with_bias) {
     const ChannelWindow& v = conv.window;
     run(finish, {}, with_bias);
     const int64_t stored = v.fills_blocks ? v.blocks() * kChannelBlock : v.channels;
@@ -151,7 +151,7 @@ TEST(ImageConv, FunctionsFollow) {
         c.check(
             {0.25F, 0.5F}, [](double x) { return std::clamp(x, 0.25, 0.5); }, true);
         c.check(
-            {0, 0, FinishFunction::kSigmoid}, [](double x) { return 1 / (1 + std::exp(-x)); }, true);
+            {0, 0, EpilogueFunction::kSigmoid}, [](double x) { return 1 / (1 + std::exp(-x)); }, true);
       }
   });
 }
@@ -163,7 +163,7 @@ TEST(ImageConv, OperandsFollow) {
       for (Case& c : cases(1, 27, blocked)) {
         check_operands(c, c.conv.window.out_pixel, c.conv.window.channels, {0, kInfinity},
                        [](double x) { return std::max(x, 0.0); });
-        check_operands(c, c.conv.window.out_pixel, c.conv.window.channels, {0, 0, FinishFunction::kSilu},
+        check_operands(c, c.conv.window.out_pixel, c.conv.window.channels, {0, 0, EpilogueFunction::kSilu},
                        [](double x) { return x / (1 + std::exp(-x)); });
       }
   });

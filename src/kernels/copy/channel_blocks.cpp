@@ -11,7 +11,7 @@ namespace {
 /// Pixels that are moved for all blocks before the next ones: what they take stays in the first-level cache.
 constexpr int64_t kPixelsTogether = 16;
 /// Numbers that a thread should move at least.
-constexpr int64_t kLeastMoved = 16384;
+constexpr int64_t kMinMoved = 16384;
 
 /// Calls body(image, block, pixel, pixels) for all of them, shared out among threads by pixels.
 template <typename Body>
@@ -19,7 +19,7 @@ void for_pieces(const ChannelBlocks& s, Body body) {
   const int64_t blocks = (s.channels + s.block - 1) / s.block,
                 pieces = (s.pixels + kPixelsTogether - 1) / kPixelsTogether;
   const int64_t grain =
-      std::max<int64_t>(1, kLeastMoved / (kPixelsTogether * std::max<int64_t>(s.channels, 1)));
+      std::max<int64_t>(1, kMinMoved / (kPixelsTogether * std::max<int64_t>(s.channels, 1)));
   parallel_for(s.images * pieces, grain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       const int64_t pixel = i % pieces * kPixelsTogether,

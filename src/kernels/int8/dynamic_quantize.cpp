@@ -47,7 +47,7 @@ void extend_range(const float* x, int64_t count, float& low, float& high) {
   }
 }
 
-void to_levels(const float* x, int64_t count, float scale, float zero_point, uint8_t* y) {
+void to_quantized(const float* x, int64_t count, float scale, float zero_point, uint8_t* y) {
   const F f;
   const hn::Rebind<uint8_t, F> narrow;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
@@ -77,7 +77,7 @@ HWY_AFTER_NAMESPACE();
 namespace assay::kernels {
 
 HWY_EXPORT(extend_range);
-HWY_EXPORT(to_levels);
+HWY_EXPORT(to_quantized);
 
 namespace {
 
@@ -105,7 +105,7 @@ DynamicRange dynamic_range(const float* x, int64_t count) noexcept {
 
 void quantize_uint8(const float* x, int64_t count, const DynamicRange& range, uint8_t* y) noexcept {
   parallel_for(count, kRangeGrain, [&](int64_t first, int64_t last) {
-    HWY_DYNAMIC_DISPATCH(to_levels)(x + first, last - first, range.scale, range.zero_point, y + first);
+    HWY_DYNAMIC_DISPATCH(to_quantized)(x + first, last - first, range.scale, range.zero_point, y + first);
   });
 }
 

@@ -5,7 +5,7 @@
 
 #include "kernels/image_rows.h"
 #include "kernels/int8/int8_product.h"
-#include "kernels/int8/quad_depthwise.h"
+#include "kernels/int8/vnni_depthwise.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/int8/int8_conv.cpp"
@@ -25,7 +25,7 @@ struct Taps {
 };
 
 /// Longest vector that rows are written in, in bytes.
-constexpr int64_t kMostGathered = 64;
+constexpr int64_t kMaxGathered = 64;
 
 /// Rows of positions along the last axis whose windows lie inside the image: pieces of `bytes` each, which
 /// begin at the offsets from the first.
@@ -123,7 +123,7 @@ int64_t gather_inside(const InsideRows& g, const uint8_t* from, int64_t count, u
                       const uint8_t* end) {
   const hn::CappedTag<uint8_t, 32> small;
   if (g.bytes <= static_cast<int64_t>(hn::Lanes(small))) return gather_row(small, g, from, count, to, end);
-  return gather_row(hn::CappedTag<uint8_t, kMostGathered>(), g, from, count, to, end);
+  return gather_row(hn::CappedTag<uint8_t, kMaxGathered>(), g, from, count, to, end);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -194,7 +194,7 @@ class RowGatherer {
     if (!all_inside) return 0;
     // The last vectors of a piece may reach beyond it, but not beyond the image.
     const uint8_t* const end = pixels_ + (position.image() + 1) * w_.in_size() * images_.channels;
-    const int64_t reach = inside_.offsets[piece - 1] + inside_.bytes + kMostGathered;
+    const int64_t reach = inside_.offsets[piece - 1] + inside_.bytes + kMaxGathered;
     if (begin + reach > end) return 0;
     count = std::min(count, (end - begin - reach) / inside_.step + 1);
     return HWY_DYNAMIC_DISPATCH(gather_inside)(inside_, begin, count, rows, rows_end_);
@@ -204,7 +204,7 @@ class RowGatherer {
     gather_rows(
         w_, images_.channels, first, count, inside_.length, rows,
         [&](int64_t pixel, int64_t n, uint8_t* to) {
-          to_unsigned_levels(pixels_ + pixel * images_.channels, images_.is_signed, to, n * images_.channels);
+          to_unsigned_quantized(pixels_ + pixel * images_.channels, images_.is_signed, to, n * images_.channels);
         },
         outside_);
   }
@@ -233,7 +233,7 @@ void gather_int8_rows(const Int8Images& images, const void* x, int64_t first, in
         *images.window, own, first, count, length, rows + g * length,
         [&](int64_t pixel, int64_t n, uint8_t* to) {
           for (int64_t i = 0; i < n; ++i)
-            to_unsigned_levels(pixels + (pixel + i) * channels + g * own, images.is_signed, to + i * own,
+            to_unsigned_quantized(pixels + (pixel + i) * channels + g * own, images.is_signed, to + i * own,
                                own);
         },
         outside, images.groups * length);
@@ -246,17 +246,17 @@ struct DepthwiseParts {
   int64_t tap_sums, fours, fits, end;
 
   explicit DepthwiseParts(const DepthwiseWeights& w) {
-    const int64_t filled = (w.channels + kQuadChannels - 1) / kQuadChannels * kQuadChannels;
+    const int64_t filled = (w.channels + kVnniChannels - 1) / kVnniChannels * kVnniChannels;
     tap_sums = w.taps * w.channels * 4;
     fours = tap_sums + filled * 4;
-    fits = fours + quad_taps_bytes(w.taps, w.channels);
+    fits = fours + vnni_taps_bytes(w.taps, w.channels);
     end = fits + 4;
   }
 
-  bool takes_quads(const char* packed) const {
+  bool takes_vnni(const char* packed) const {
     int32_t all_fit = 0;
     std::memcpy(&all_fit, packed + fits, sizeof all_fit);
-    return all_fit != 0 && multiplies_quad_taps();
+    return all_fit != 0 && has_vnni_taps();
   }
   const int8_t* fours_of(const char* packed) const { return reinterpret_cast<const int8_t*>(packed + fours); }
   const int32_t* tap_sums_of(const char* packed) const {
@@ -307,7 +307,7 @@ void pack_depthwise_int8(const DepthwiseWeights& weights, const int16_t* numbers
       if (number < -128 || number > 127) fits = 0;
     }
   if (fits != 0)
-    pack_quad_taps(numbers, weights.taps, weights.channels, reinterpret_cast<int8_t*>(to + parts.fours));
+    pack_vnni_taps(numbers, weights.taps, weights.channels, reinterpret_cast<int8_t*>(to + parts.fours));
   std::memcpy(to + parts.fits, &fits, sizeof fits);
 }
 
@@ -315,17 +315,17 @@ void depthwise_int8(const Int8Images& images, const void* x, const void* packed,
                     int32_t* sums) noexcept {
   const DepthwiseParts parts({images.window->taps(), images.channels});
   const auto* const from = static_cast<const char*>(packed);
-  if (parts.takes_quads(from))
-    return quad_depthwise(images, x, parts.fours_of(from), parts.tap_sums_of(from), first, count, sums);
+  if (parts.takes_vnni(from))
+    return vnni_depthwise(images, x, parts.fours_of(from), parts.tap_sums_of(from), first, count, sums);
   depthwise_floats(images, x, reinterpret_cast<const float*>(from), first, count, sums);
 }
 
-void depthwise_int8_levels(const Int8Images& images, const void* x, const void* packed, int64_t first,
-                           int64_t count, int32_t* sums, int64_t sum_rows, const LevelsEnd& end) noexcept {
+void depthwise_int8_quantized(const Int8Images& images, const void* x, const void* packed, int64_t first,
+                           int64_t count, int32_t* sums, int64_t sum_rows, const QuantizedEpilogue& end) noexcept {
   const DepthwiseParts parts({images.window->taps(), images.channels});
   const auto* const from = static_cast<const char*>(packed);
-  if (parts.takes_quads(from) &&
-      quad_depthwise_levels(images, x, parts.fours_of(from), parts.tap_sums_of(from), first, count, end))
+  if (parts.takes_vnni(from) &&
+      vnni_depthwise_quantized(images, x, parts.fours_of(from), parts.tap_sums_of(from), first, count, end))
     return;
   for (int64_t r = 0; r < count; r += sum_rows) {
     const int64_t rows = std::min(sum_rows, count - r);

@@ -157,13 +157,13 @@ TEST(Int8Conv, ChannelsOnTheirOwnBecomeTheLevelsOfTheirSums) {
           std::vector<uint8_t> expected(static_cast<size_t>(all * pitch), 99), q = expected;
           const Requantization r{-4, 9, step, is_signed ? 3 : 120, is_signed};
           const auto end = [&](std::vector<uint8_t>& to) {
-            return LevelsEnd{scale.data(), bias.data(), r, to.data(), pitch};
+            return QuantizedEpilogue{scale.data(), bias.data(), r, to.data(), pitch};
           };
           depthwise_int8(shape, images.x.data(), packed.data(), 0, all, sums.data());
           requantize({sums.data(), channels, all, channels}, end(expected));
           // In two calls, so that one begins in the middle.
-          depthwise_int8_levels(shape, images.x.data(), packed.data(), 0, all / 3, scratch.data(), 2, end(q));
-          depthwise_int8_levels(shape, images.x.data(), packed.data(), all / 3, all - all / 3, scratch.data(),
+          depthwise_int8_quantized(shape, images.x.data(), packed.data(), 0, all / 3, scratch.data(), 2, end(q));
+          depthwise_int8_quantized(shape, images.x.data(), packed.data(), all / 3, all - all / 3, scratch.data(),
                                 2, end(q).at(all / 3, 0));
           ASSERT_EQ(q, expected) << channels << " " << is_signed << " " << step;
         }

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "kernels/int8/quad_product.h"
+#include "kernels/int8/vnni_product.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/int8/int8_product.cpp"
@@ -44,7 +44,7 @@ struct PanelSums {
   static HWY_INLINE __m256i load(const int8_t* weights, int64_t v) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights + v * 32));
   }
-  static HWY_INLINE __m256i plus_fours(__m256i sum, __m256i pairs, int16_t factor) {
+  static HWY_INLINE __m256i plus_quads_of_rows(__m256i sum, __m256i pairs, int16_t factor) {
     return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(factor)));
   }
 
@@ -61,7 +61,7 @@ struct PanelSums {
         const __m256i x = levels(a + r * a_stride + k);
         ASSAY_UNROLL
         for (int64_t v = 0; v < kVectors; ++v)
-          sums[r][v] = plus_fours(sums[r][v], _mm256_maddubs_epi16(x, load(weights, v)), 1);
+          sums[r][v] = plus_quads_of_rows(sums[r][v], _mm256_maddubs_epi16(x, load(weights, v)), 1);
       }
     }
   }
@@ -79,14 +79,14 @@ struct PanelSums {
         ASSAY_UNROLL
         for (int64_t v = 0; v < kVectors; ++v) {
           const __m256i w = load(weights, v);
-          sums[r][v] = plus_fours(sums[r][v], _mm256_maddubs_epi16(halves, w), 2);
+          sums[r][v] = plus_quads_of_rows(sums[r][v], _mm256_maddubs_epi16(halves, w), 2);
           rest[r][v] = _mm256_add_epi16(rest[r][v], _mm256_maddubs_epi16(bits, w));
         }
       }
     }
     ASSAY_UNROLL
     for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
-    for (int64_t v = 0; v < kVectors; ++v) sums[r][v] = plus_fours(sums[r][v], rest[r][v], 1);
+    for (int64_t v = 0; v < kVectors; ++v) sums[r][v] = plus_quads_of_rows(sums[r][v], rest[r][v], 1);
   }
 };
 
@@ -137,7 +137,7 @@ HWY_INLINE V16 load_weights(const int8_t* p) {
 }
 
 /// Four levels, again and again.
-HWY_INLINE V16 repeat_levels(const uint8_t* p) {
+HWY_INLINE V16 repeat_quantized(const uint8_t* p) {
   const hn::Rebind<uint8_t, I16> narrow;
   uint32_t quad;
   std::memcpy(&quad, p, sizeof quad);
@@ -157,7 +157,7 @@ HWY_INLINE void tile(const uint8_t* a, int64_t a_stride, int64_t length, const i
   for (int64_t k = 0; k < length; k += 4, weights += 4 * kInt8Columns) {
     V16 x[R];
     ASSAY_UNROLL
-    for (int64_t r = 0; r < R; ++r) x[r] = repeat_levels(a + r * a_stride + k);
+    for (int64_t r = 0; r < R; ++r) x[r] = repeat_quantized(a + r * a_stride + k);
     ASSAY_UNROLL
     for (int64_t v = 0; v < kVectors; ++v) {
       const V16 w = load_weights(weights + v * 2 * kLanes);
@@ -386,7 +386,7 @@ void pack_int8_weights(const Int8Weights& weights, const int16_t* source, int64_
   }
 }
 
-void to_unsigned_levels(const void* from, bool is_signed, uint8_t* to, int64_t count) noexcept {
+void to_unsigned_quantized(const void* from, bool is_signed, uint8_t* to, int64_t count) noexcept {
   if (is_signed)
     HWY_DYNAMIC_DISPATCH(flip_signs)(static_cast<const uint8_t*>(from), to, count);
   else
@@ -395,15 +395,15 @@ void to_unsigned_levels(const void* from, bool is_signed, uint8_t* to, int64_t c
 
 void int8_product(const Int8Weights& weights, const void* packed, int64_t panel, int64_t count,
                   const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride) noexcept {
-  if (multiplies_quads()) return quad_product(weights, packed, panel, count, a, rows, sums, stride);
+  if (has_vnni()) return vnni_product(weights, packed, panel, count, a, rows, sums, stride);
   HWY_DYNAMIC_DISPATCH(product)(weights, packed, panel, count, a, rows, sums, stride);
 }
 
-void int8_product_levels(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
+void int8_product_quantized(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
                          const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
-                         const LevelsEnd& end) noexcept {
-  if (multiplies_quads())
-    return quad_product_levels(weights, packed, panel, columns, a, rows, sums, stride, end);
+                         const QuantizedEpilogue& end) noexcept {
+  if (has_vnni())
+    return vnni_product_quantized(weights, packed, panel, columns, a, rows, sums, stride, end);
   int8_product(weights, packed, panel, Int8Weights::panels_of(columns), a, rows, sums, stride);
   requantize({sums, stride, rows, columns}, end);
 }

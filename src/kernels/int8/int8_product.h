@@ -68,7 +68,7 @@ void pack_int8_weights(const Int8Weights& weights, const int16_t* source, int64_
                        int64_t column_stride, void* packed) noexcept;
 
 /// to[i] = the level of from[i] as Int8Rows wants it, where `from` holds int8 or uint8.
-void to_unsigned_levels(const void* from, bool is_signed, uint8_t* to, int64_t count) noexcept;
+void to_unsigned_quantized(const void* from, bool is_signed, uint8_t* to, int64_t count) noexcept;
 
 /// sums[r, c] = sum over k of (a[r, k] - a.zero_point) * weights[k, c] for the columns of `count` panels from
 /// `panel` on, columns beyond n included. Rows of `sums` are `stride` apart.
@@ -77,9 +77,9 @@ void int8_product(const Int8Weights& weights, const void* packed, int64_t panel,
 
 /// requantize() of int8_product(), for `columns` columns from panel `panel` on. `sums` is scratch memory for
 /// that.
-void int8_product_levels(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
+void int8_product_quantized(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
                          const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
-                         const LevelsEnd& end) noexcept;
+                         const QuantizedEpilogue& end) noexcept;
 
 /// sums[i] + addend[i] as float32, in place; addend may be null.
 void sums_to_floats(int32_t* sums, const int32_t* addend, int64_t count) noexcept;

@@ -140,7 +140,7 @@ TEST(Int8Product, ReadsPanelsAndRowsThatLieApart) {
 
 /// Scales and biases at which sums fall on ties, beside them and anywhere; the last kind is beyond what is
 /// done without storing the sums.
-struct LevelsCase {
+struct QuantizedCase {
   float scale, bias, step;
 };
 
@@ -160,8 +160,8 @@ TEST(Int8Product, LevelsAreThoseOfTheStoredSums) {
         std::vector<int32_t> sums(static_cast<size_t>(rows * stride)), scratch(sums.size());
         int8_product(w, packed.data(), 0, w.panels(), {a.bytes.data(), a.length, 131}, rows, sums.data(),
                      stride);
-        for (const LevelsCase& each : {LevelsCase{0.0078125F, 3, 8}, LevelsCase{0.00101F, 0.7F, 0.31F},
-                                       LevelsCase{0.0031F, 0, 0.11F}, LevelsCase{0.01F, 900, 1}})
+        for (const QuantizedCase& each : {QuantizedCase{0.0078125F, 3, 8}, QuantizedCase{0.00101F, 0.7F, 0.31F},
+                                       QuantizedCase{0.0031F, 0, 0.11F}, QuantizedCase{0.01F, 900, 1}})
           for (const Requantization& r :
                {Requantization{-inf, inf, each.step, 128, false}, Requantization{0, 6, each.step, -128, true},
                 Requantization{-3, inf, each.step, 3, true}}) {
@@ -172,7 +172,7 @@ TEST(Int8Product, LevelsAreThoseOfTheStoredSums) {
             std::vector<uint8_t> expected(static_cast<size_t>(rows * pitch), 99), q = expected;
             const float* const biases = each.bias == 0 ? nullptr : bias.data();
             requantize({sums.data(), stride, rows, n}, {scale.data(), biases, r, expected.data(), pitch});
-            int8_product_levels(w, packed.data(), 0, n, {a.bytes.data(), a.length, 131}, rows, scratch.data(),
+            int8_product_quantized(w, packed.data(), 0, n, {a.bytes.data(), a.length, 131}, rows, scratch.data(),
                                 stride, {scale.data(), biases, r, q.data(), pitch});
             ASSERT_EQ(q, expected) << rows << " " << n << " " << k << " " << each.scale << " " << r.is_signed;
           }
@@ -183,9 +183,9 @@ TEST(Int8Product, LevelsOfInt8AreBroughtUp) {
   for (int64_t n = 0; n < 70; ++n) {
     std::vector<uint8_t> from(static_cast<size_t>(n)), to(static_cast<size_t>(n) + 1, 99);
     for (int64_t i = 0; i < n; ++i) from[i] = static_cast<uint8_t>(i * 37);
-    to_unsigned_levels(from.data(), false, to.data(), n);
+    to_unsigned_quantized(from.data(), false, to.data(), n);
     for (int64_t i = 0; i < n; ++i) EXPECT_EQ(to[i], from[i]);
-    to_unsigned_levels(from.data(), true, to.data(), n);
+    to_unsigned_quantized(from.data(), true, to.data(), n);
     for (int64_t i = 0; i < n; ++i) EXPECT_EQ(to[i], static_cast<int8_t>(from[i]) + 128);
     EXPECT_EQ(to[n], 99);
   }

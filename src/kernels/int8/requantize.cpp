@@ -23,8 +23,8 @@ inline constexpr int64_t kRequantizeLanes = static_cast<int64_t>(hn::MaxLanes(Re
 
 /// The operators one by one.
 template <typename T>
-struct ExactLevels {
-  explicit ExactLevels(const Requantization& r)
+struct ExactQuantized {
+  explicit ExactQuantized(const Requantization& r)
       : low(hn::Set(f, r.low)),
         high(hn::Set(f, r.high)),
         divisor(hn::Set(f, r.scale)),
@@ -46,10 +46,10 @@ struct ExactLevels {
 /// 1.5 * 2^23: added to a number, it rounds that to a whole one, whose last byte is the last of the sum.
 inline constexpr float kRounder = 12582912;
 /// Largest bias, in levels, whose rounding cannot carry a product over a tie.
-inline constexpr float kMostBias = 512;
+inline constexpr float kMaxBias = 512;
 
 template <typename T>
-HWY_INLINE void store_levels(RequantizeV rounded, T* q) {
+HWY_INLINE void store_quantized(RequantizeV rounded, T* q) {
   const hn::RebindToUnsigned<RequantizeF> u32;
   const hn::Rebind<uint8_t, RequantizeF> narrow;
   hn::StoreU(hn::TruncateTo(narrow, hn::BitCast(u32, rounded)), narrow, reinterpret_cast<uint8_t*>(q));
@@ -58,7 +58,7 @@ HWY_INLINE void store_levels(RequantizeV rounded, T* q) {
 /// `count` columns of V vectors: all of them but in the last vector of a row.
 template <int64_t V, typename T>
 HWY_INLINE void column_block(const SumRows& from, const float* scale, const float* bias,
-                             const Requantization& r, const ExactLevels<T>& exact, T* q, int64_t pitch) {
+                             const Requantization& r, const ExactQuantized<T>& exact, T* q, int64_t pitch) {
   const RequantizeF f;
   const hn::RebindToSigned<RequantizeF> i32;
   RequantizeV scales[V], biases[V], steps[V], starts[V];
@@ -71,7 +71,7 @@ HWY_INLINE void column_block(const SumRows& from, const float* scale, const floa
     biases[v] = bias == nullptr ? hn::Zero(f) : hn::LoadU(f, bias + v * kRequantizeLanes);
     steps[v] = hn::Mul(scales[v], exact.inverse);
     const RequantizeV levels = hn::Mul(biases[v], exact.inverse);
-    near = near && hn::AllTrue(f, hn::And(hn::Lt(hn::Abs(levels), hn::Set(f, kMostBias)),
+    near = near && hn::AllTrue(f, hn::And(hn::Lt(hn::Abs(levels), hn::Set(f, kMaxBias)),
                                           hn::Lt(hn::Abs(steps[v]), hn::Set(f, 1e30F))));
     starts[v] = hn::Add(levels, exact.zero_point);
   }
@@ -92,19 +92,19 @@ HWY_INLINE void column_block(const SumRows& from, const float* scale, const floa
     }
     if (HWY_LIKELY(near && hn::AllTrue(f, apart))) {
       ASSAY_UNROLL
-      for (int64_t v = 0; v < V; ++v) store_levels(rounded[v], q + v * kRequantizeLanes);
+      for (int64_t v = 0; v < V; ++v) store_quantized(rounded[v], q + v * kRequantizeLanes);
       continue;
     }
     ASSAY_UNROLL
     for (int64_t v = 0; v < V; ++v)
-      store_levels(hn::Add(exact.of(sum[v], scales[v], biases[v]), rounder), q + v * kRequantizeLanes);
+      store_quantized(hn::Add(exact.of(sum[v], scales[v], biases[v]), rounder), q + v * kRequantizeLanes);
   }
 }
 
 /// Columns that fill no vector.
 template <typename T>
 void last_columns(const SumRows& from, const float* scale, const float* bias, const Requantization& r,
-                  const ExactLevels<T>& exact, T* q, int64_t pitch) {
+                  const ExactQuantized<T>& exact, T* q, int64_t pitch) {
   const auto count = static_cast<size_t>(from.columns);
   float scales[kRequantizeLanes] = {}, biases[kRequantizeLanes] = {};
   int32_t sums[kRequantizeLanes] = {};
@@ -121,7 +121,7 @@ void last_columns(const SumRows& from, const float* scale, const float* bias, co
 template <typename T>
 void requantize_to(const SumRows& from, const float* scale, const float* bias, const Requantization& r, T* q,
                    int64_t pitch) {
-  const ExactLevels<T> exact(r);
+  const ExactQuantized<T> exact(r);
   int64_t c = 0;
   const auto rest = [&](int64_t columns) { return SumRows{from.sums + c, from.stride, from.rows, columns}; };
   const auto at = [&](const float* p) { return p == nullptr ? nullptr : p + c; };
@@ -149,7 +149,7 @@ namespace assay::kernels {
 
 HWY_EXPORT(requantize_rows);
 
-void requantize(const SumRows& from, const LevelsEnd& end) noexcept {
+void requantize(const SumRows& from, const QuantizedEpilogue& end) noexcept {
   HWY_DYNAMIC_DISPATCH(requantize_rows)(from, end.scale, end.bias, end.requantization, end.q, end.pitch);
 }
 

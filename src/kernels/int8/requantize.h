@@ -15,14 +15,14 @@ struct Requantization {
 
 /// How and where a block of sums becomes levels: requantize() without the sums. Scales and biases are those
 /// of its columns; `bias` may be null. Rows of q are `pitch` bytes apart.
-struct LevelsEnd {
+struct QuantizedEpilogue {
   const float *scale, *bias;
   Requantization requantization;
   void* q;
   int64_t pitch;
 
   /// The one of a block that begins `rows` and `columns` further on.
-  LevelsEnd at(int64_t rows, int64_t columns) const {
+  QuantizedEpilogue at(int64_t rows, int64_t columns) const {
     return {scale + columns, bias == nullptr ? nullptr : bias + columns, requantization,
             static_cast<char*>(q) + rows * pitch + columns, pitch};
   }
@@ -36,6 +36,6 @@ struct SumRows {
 
 /// end.q[r, c] = saturate(round(clip(sums[r, c] * scale[c] + bias[c]) / scale) + zero_point), to the last bit
 /// as these operators one by one in float32, the product and the sum fused. NaN becomes the lower bound.
-void requantize(const SumRows& from, const LevelsEnd& end) noexcept;
+void requantize(const SumRows& from, const QuantizedEpilogue& end) noexcept;
 
 }  // namespace assay::kernels

@@ -251,7 +251,7 @@ template <int kBits>
 void product_of_bits(const StoredNbits& w, const float* x, int64_t m, const float* bias, float* y,
                      float* scratch) {
   const auto with = [&](auto d) {
-    if (m > kMostNbitsRows)
+    if (m > kMaxNbitsRows)
       w.zero_points != nullptr ? many_rows<kBits, true>(d, w, x, m, bias, y, scratch)
                                : many_rows<kBits, false>(d, w, x, m, bias, y, scratch);
     else
@@ -284,7 +284,7 @@ namespace assay::kernels {
 HWY_EXPORT(nbits_rows);
 
 int64_t nbits_scratch_rows(int64_t m) {
-  return m > kMostNbitsRows ? m + (m + kPanelColumns - 1) / kPanelColumns * kPanelColumns : m;
+  return m > kMaxNbitsRows ? m + (m + kPanelColumns - 1) / kPanelColumns * kPanelColumns : m;
 }
 
 void nbits_product(const NbitsWeights& w, const float* x, int64_t m, const float* bias, float* y,

@@ -24,7 +24,7 @@ struct NbitsWeights {
 };
 
 /// So many rows read the weights as they are; for more of them weights become float32, part by part.
-inline constexpr int64_t kMostNbitsRows = 4;
+inline constexpr int64_t kMaxNbitsRows = 4;
 
 /// Rows of filled() numbers of scratch memory.
 int64_t nbits_scratch_rows(int64_t m);

@@ -66,7 +66,7 @@ void response_plane(const ChannelResponse& n, int64_t channel, const float* x, f
 void response_pixel(const ChannelResponse& n, int64_t stride, const float* x, float* y) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
   const int64_t before = (n.size - 1) / 2, blocks = (n.channels + n.block - 1) / n.block;
-  float squares[kMostResponseChannels + 2 * kMostResponseSize];
+  float squares[kMaxResponseChannels + 2 * kMaxResponseSize];
   std::fill_n(squares, before, 0.0F);
   float* const own = squares + before;
   for (int64_t b = 0; b < blocks; ++b) {

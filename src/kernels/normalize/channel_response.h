@@ -6,7 +6,7 @@
 namespace assay::kernels {
 
 /// Channels and neighbours of a window that channel_response() knows at most.
-inline constexpr int64_t kMostResponseChannels = 4096, kMostResponseSize = 256;
+inline constexpr int64_t kMaxResponseChannels = 4096, kMaxResponseSize = 256;
 
 struct ChannelResponse {
   int64_t images = 0, channels = 0, pixels = 0;

@@ -71,7 +71,7 @@ inline constexpr int64_t kPanelsBehind = kVectors == 1 ? 0 : 1;
 /// the second-level cache reads: a block that fits in the first-level cache, of half or twice as many rows,
 /// takes 3 to 5 % longer. With narrow ones it keeps up, and sums are loaded and stored less often.
 template <typename W>
-inline constexpr int64_t kMostDepth = kVectors > 1 ? 1024
+inline constexpr int64_t kMaxDepth = kVectors > 1 ? 1024
                                                    : kCachedBytes /
                                                          (std::is_same_v<W, float> ? kWide * kPanelColumns * 4
                                                                                    : kPanelColumns * 4);
@@ -80,9 +80,9 @@ inline constexpr int64_t kMostDepth = kVectors > 1 ? 1024
 template <typename W>
 constexpr int64_t depth_of(int64_t k) {
   constexpr int64_t kUnit = 32;
-  static_assert(kMostDepth<W> % kUnit == 0 && kUnit % part_depth(1) == 0 &&
+  static_assert(kMaxDepth<W> % kUnit == 0 && kUnit % part_depth(1) == 0 &&
                 kUnit % part_depth(INT64_MAX) == 0 && kUnit % kPanelColumns == 0);
-  const int64_t times = std::max<int64_t>(1, (k + kMostDepth<W> - 1) / kMostDepth<W>);
+  const int64_t times = std::max<int64_t>(1, (k + kMaxDepth<W> - 1) / kMaxDepth<W>);
   return ((k + times - 1) / times + kUnit - 1) / kUnit * kUnit;
 }
 

@@ -99,7 +99,7 @@ HWY_INLINE VF shrink(VF x, float a, float b) {
 }
 
 /// Highway's range of angles.
-constexpr float kMostRadians = 39000.0f;
+constexpr float kMaxRadians = 39000.0f;
 float exact_Acos(float x) { return std::acos(x); }
 float exact_Asin(float x) { return std::asin(x); }
 float exact_Atan(float x) { return std::atan(x); }
@@ -171,8 +171,8 @@ void unary(const PointwiseInstruction& in, const float* x, float* out, size_t co
     ASSAY_WITHIN(Acos, 1.0f, hn::Acos(F(), v));
     ASSAY_WITHIN(Asin, 1.0f, hn::Asin(F(), v));
     ASSAY_WITHIN(Atan, kLargest, hn::Atan(F(), v));
-    ASSAY_WITHIN(Cos, kMostRadians, hn::Cos(F(), v));
-    ASSAY_WITHIN(Sin, kMostRadians, hn::Sin(F(), v));
+    ASSAY_WITHIN(Cos, kMaxRadians, hn::Cos(F(), v));
+    ASSAY_WITHIN(Sin, kMaxRadians, hn::Sin(F(), v));
     ASSAY_SCALAR(Acosh, std::acosh);
     ASSAY_SCALAR(Asinh, std::asinh);
     ASSAY_SCALAR(Atanh, std::atanh);

@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "kernels/convert/convert.h"
 #include "kernels/pointwise/interpret.h"
-#include "kernels/pointwise/level_sum.h"
+#include "kernels/pointwise/quantized_add.h"
 
 namespace assay::kernels {
 namespace {
@@ -200,8 +200,8 @@ PointwiseLoop::PointwiseLoop(PointwiseProgram program, const Shape& domain,
   if (rows_ != 1 || !outer_.empty() || results_.size() != 1 ||
       !std::all_of(operands_.begin(), operands_.end(), is_row))
     return;
-  if (const auto sum = LevelSum::of(program_, operands_, results_[0]))
-    level_sum_ = std::make_shared<const LevelSum>(*sum);
+  if (const auto sum = QuantizedAdd::of(program_, operands_, results_[0]))
+    quantized_add_ = std::make_shared<const QuantizedAdd>(*sum);
 }
 
 void PointwiseLoop::check_types() const {
@@ -310,11 +310,11 @@ void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<v
 
 void PointwiseLoop::run(std::span<const void* const> operands,
                         std::span<void* const> results) const noexcept {
-  if (level_sum_ != nullptr)
+  if (quantized_add_ != nullptr)
     return parallel_for(columns_, kGrain, [&](int64_t first, int64_t last) {
       std::array<const void*, 2> from{};
       for (size_t o = 0; o < operands.size(); ++o) from[o] = static_cast<const char*>(operands[o]) + first;
-      level_sum_->run(from, last - first, static_cast<char*>(results[0]) + first);
+      quantized_add_->run(from, last - first, static_cast<char*>(results[0]) + first);
     });
   const int64_t work = tile_rows_ * tile_columns_ * static_cast<int64_t>(program_.code().size() + 1);
   parallel_for(tiles_, std::max<int64_t>(1, kGrain / std::max<int64_t>(work, 1)),

@@ -41,7 +41,7 @@ struct PointwiseOperand {
 /// Temporaries, operands and results of one program together.
 inline constexpr int kMaxPointwiseRegisters = 24;
 
-class LevelSum;
+class QuantizedAdd;
 
 /// Evaluates a program for every point of a domain. Results are row-major over the domain. Immutable: may be
 /// shared.
@@ -65,7 +65,7 @@ class PointwiseLoop {
   Tile locate(int64_t index) const;
 
   PointwiseProgram program_;
-  std::shared_ptr<const LevelSum> level_sum_;  // what the program is, where all lies in one row
+  std::shared_ptr<const QuantizedAdd> quantized_add_;  // what the program is, where all lies in one row
   std::vector<PointwiseOperand> operands_;
   std::vector<PointwiseType> results_;
   std::vector<int64_t> outer_;      // extents outside the two inner dimensions

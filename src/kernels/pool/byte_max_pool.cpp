@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// What a window sees at a position: rows of pixels that lie `pitch` apart.
 template <typename T>
 struct SeenRows {
-  const T* rows[kMostByteRows];
+  const T* rows[kMaxByteRows];
   int64_t count = 0, pixels = 0, pitch = 0;
 };
 

@@ -29,7 +29,7 @@ void fold_plane(const Window& w, const T* columns, T* image) {
   std::fill_n(image, w.in_size(), T(0));
   const int64_t taps = w.taps();
   for (int64_t tap = 0; tap < taps; ++tap) {
-    int64_t at[kMostWindowAxes], rest = tap;
+    int64_t at[kMaxWindowAxes], rest = tap;
     for (size_t d = w.rank(); d-- > 0; rest /= w.kernel[d])
       at[d] = rest % w.kernel[d] * w.dilations[d] - w.begin[d];
     const Range inside = positions_inside(w.in[inner], row, w.strides[inner], at[inner]);

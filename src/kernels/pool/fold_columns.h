@@ -10,7 +10,7 @@ namespace assay::kernels {
 
 /// image [planes, in...] = the sum of the blocks columns [planes, kernel..., out...], each at the position of
 /// a window that slides over the image; what falls into the padding is dropped. Integers wrap. w.rank() <=
-/// kMostWindowAxes.
+/// kMaxWindowAxes.
 void fold_columns(const Window& w, DType type, int64_t planes, const void* columns, void* image) noexcept;
 
 }  // namespace assay::kernels

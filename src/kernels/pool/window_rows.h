@@ -8,7 +8,7 @@
 
 namespace assay::kernels {
 
-inline constexpr size_t kMostWindowAxes = 8;
+inline constexpr size_t kMaxWindowAxes = 8;
 
 /// Taps [first, last) of an axis that may lie in the image for some position of [begin, end).
 inline Range taps_inside(const Window& w, size_t axis, int64_t begin, int64_t end) {
@@ -22,11 +22,11 @@ inline Range taps_inside(const Window& w, size_t axis, int64_t begin, int64_t en
 
 /// A position on every axis but the inner one, and the taps of each that lie in the image.
 struct WindowRow {
-  int64_t position[kMostWindowAxes];
-  Range taps[kMostWindowAxes];
+  int64_t position[kMaxWindowAxes];
+  Range taps[kMaxWindowAxes];
 };
 
-/// Number `row` in row-major order. w.rank() <= kMostWindowAxes.
+/// Number `row` in row-major order. w.rank() <= kMaxWindowAxes.
 inline WindowRow window_row(const Window& w, int64_t row) {
   WindowRow r{};
   for (size_t d = w.rank() - 1; d-- > 0; row /= w.out[d]) {
@@ -40,7 +40,7 @@ inline WindowRow window_row(const Window& w, int64_t row) {
 template <typename Fn>
 void for_each_window_line(const Window& w, const WindowRow& row, Fn fn) {
   const size_t outer = w.rank() - 1;
-  int64_t tap[kMostWindowAxes];
+  int64_t tap[kMaxWindowAxes];
   for (size_t d = 0; d < outer; ++d) {
     tap[d] = row.taps[d].first;
     if (tap[d] >= row.taps[d].last) return;

@@ -113,7 +113,7 @@ double measure_multiply_adds(double seconds) {
 }
 
 double measure_reading(int64_t bytes, double seconds) {
-  constexpr int64_t kLeast = 8 << 20;  // read in one go: waking threads does not count
+  constexpr int64_t kMin = 8 << 20;  // read in one go: waking threads does not count
   const int64_t count = std::max<int64_t>(1, bytes / 4 / thread_count());
   std::vector<std::unique_ptr<float[]>> areas(static_cast<size_t>(thread_count()));
   parallel_for(thread_count(), 1, [&](int64_t first, int64_t last) {
@@ -125,7 +125,7 @@ double measure_reading(int64_t bytes, double seconds) {
     do {
       kept = HWY_DYNAMIC_DISPATCH(read_all)(areas[static_cast<size_t>(part)].get(), count);
       read += 4 * count;
-    } while (read < kLeast);
+    } while (read < kMin);
     return read;
   });
 }

@@ -94,7 +94,7 @@ HWY_EXPORT(resample_elements);
 namespace {
 
 /// Longest row that is mixed at once, on the stack.
-constexpr int64_t kMostMixed = 8192;
+constexpr int64_t kMaxMixed = 8192;
 
 void select_row(const float* row, float* out, int64_t inner, const ResizeAxis& axis) {
   const int64_t width = axis.extent();
@@ -118,7 +118,7 @@ void resize(const float* in, float* out, int64_t planes, int64_t in_height, int6
   const bool selects = rows.selects() && columns.selects();
   parallel_for(planes * height, std::max<int64_t>(1, 8192 / std::max<int64_t>(out_row, 1)),
                [&](int64_t first, int64_t last) {
-                 float mixed[kMostMixed];
+                 float mixed[kMaxMixed];
                  for (int64_t at = first; at < last; ++at) {
                    const int64_t y = at % height;
                    const float* image = in + at / height * in_height * row_size;
@@ -129,7 +129,7 @@ void resize(const float* in, float* out, int64_t planes, int64_t in_height, int6
                    }
                    const float* sources[kMaxResizeTaps];
                    for (int64_t t = 0; t < rows.taps; ++t) sources[t] = image + index[t] * row_size;
-                   if (inner == 1 && in_width <= kMostMixed) {
+                   if (inner == 1 && in_width <= kMaxMixed) {
                      HWY_DYNAMIC_DISPATCH(resample_elements)
                      (sources, &rows.weight[y * rows.taps], rows.taps, out + at * out_row, in_width, mixed,
                       columns);

@@ -100,17 +100,17 @@ HWY_INLINE void gate_tile_of(int64_t rows, const float* w, int64_t k, const floa
 template <int64_t G, typename Finish>
 HWY_INLINE void gate_rows(const float* w, int64_t k, const float* a, int64_t stride, int64_t rows,
                           Finish finish) {
-  constexpr int64_t N = kGatesTogether<G>, kMost = kGateRows<N>;
-  HWY_ALIGN float sums[kMost * G * kGateLanes];
+  constexpr int64_t N = kGatesTogether<G>, kMax = kGateRows<N>;
+  HWY_ALIGN float sums[kMax * G * kGateLanes];
   if (rows <= kGateRows<G>) {
     gate_tile_of<kGateRows<G>, G, G>(rows, w, k, a, stride, sums);
     return finish(0, rows, static_cast<const float*>(sums));
   }
-  const int64_t tiles = (rows + kMost - 1) / kMost;
+  const int64_t tiles = (rows + kMax - 1) / kMax;
   for (int64_t t = 0; t < tiles; ++t) {
     const int64_t row = rows * t / tiles, count = rows * (t + 1) / tiles - row;
     for (int64_t g = 0; g < G; g += N)
-      gate_tile_of<kMost, N, G>(count, w + g * k * kGateLanes, k, a + row * stride, stride,
+      gate_tile_of<kMax, N, G>(count, w + g * k * kGateLanes, k, a + row * stride, stride,
                                 sums + g * kGateLanes);
     finish(row, count, static_cast<const float*>(sums));
   }

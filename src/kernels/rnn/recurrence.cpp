@@ -21,11 +21,11 @@ struct Scratch {
     order = reinterpret_cast<int64_t*>(take(layer.batch * int64_t{sizeof(int64_t)}));
     for (float*& h : hidden) h = reinterpret_cast<float*>(take(states));
     if (layer.kind == RecurrentKind::kLstm) cell = reinterpret_cast<float*>(take(states));
-    if (layer.has_levels) {
+    if (layer.has_quantized) {
       const int64_t row = layer.matrix(0).row_numbers() * int64_t{sizeof(float)};
       sums = reinterpret_cast<int32_t*>(take(layer.batch * row));
       dense = reinterpret_cast<float*>(take(layer.batch * layer.hidden * int64_t{sizeof(float)}));
-      quantized = take(LevelRows::scratch_bytes(layer.batch, layer.hidden));
+      quantized = take(QuantizedRows::scratch_bytes(layer.batch, layer.hidden));
     }
     if (!layer.is_split()) return;
     update = reinterpret_cast<float*>(take(states));
@@ -117,8 +117,8 @@ bool prepare(const RecurrentLayer& layer, const RecurrentDirection& d, int64_t k
 }
 
 /// The hidden states before a step as levels, by the range of the whole batch.
-LevelRows quantize_hidden(const RecurrentLayer& layer, const RecurrentStep& step) {
-  if (!layer.has_levels || step.before_is_zero) return {};
+QuantizedRows quantize_hidden(const RecurrentLayer& layer, const RecurrentStep& step) {
+  if (!layer.has_quantized || step.before_is_zero) return {};
   const Scratch s(layer, step.direction->scratch);
   const int64_t padded = layer.matrix(0).padded();
   if (padded == layer.hidden) return quantize_rows(step.before, layer.batch, layer.hidden, s.quantized);
@@ -129,11 +129,11 @@ LevelRows quantize_hidden(const RecurrentLayer& layer, const RecurrentStep& step
 }
 
 /// One part of a step for the units of blocks [first, last).
-void run_units(const RecurrentLayer& layer, RecurrentStep step, const LevelRows& hidden, int64_t part,
+void run_units(const RecurrentLayer& layer, RecurrentStep step, const QuantizedRows& hidden, int64_t part,
                int64_t first, int64_t last) {
   if (hidden.levels.data != nullptr) {
     const Scratch s(layer, step.direction->scratch);
-    const GateLevels& levels = step.direction->levels;
+    const QuantizedGates& levels = step.direction->levels;
     const GateMatrix matrix = layer.matrix(layer.hidden);
     const int64_t numbers = matrix.row_numbers(), of_block = numbers / matrix.blocks();
     const int64_t column = first * of_block, count = (last - first) * of_block;
@@ -150,7 +150,7 @@ void walk(const RecurrentLayer& layer, const RecurrentDirection& d, int64_t firs
   const int64_t blocks = layer.matrix(0).blocks();
   RecurrentStep step;
   for (int64_t k = 0; k < layer.steps && prepare(layer, d, k, first_slot, last_slot, step); ++k) {
-    const LevelRows hidden = quantize_hidden(layer, step);
+    const QuantizedRows hidden = quantize_hidden(layer, step);
     for (int64_t part = 0; part < recurrent_parts(layer); ++part)
       run_units(layer, step, hidden, part, 0, blocks);
   }
@@ -162,7 +162,7 @@ void walk_together(const RecurrentLayer& layer, const RecurrentDirection* direct
   const int64_t blocks = layer.matrix(0).blocks();
   const int64_t grain = std::max<int64_t>(1, kStepGrain * count * blocks / products);
   RecurrentStep steps[2];
-  LevelRows hidden[2];
+  QuantizedRows hidden[2];
   for (int64_t k = 0; k < layer.steps; ++k) {
     for (int64_t d = 0; d < count; ++d) {
       if (!prepare(layer, directions[d], k, 0, layer.batch, steps[d])) return;
@@ -185,11 +185,11 @@ int64_t RecurrentLayer::scratch_bytes() const {
   const int64_t states = (batch * matrix(0).padded() * int64_t{sizeof(float)} + 63) / 64 * 64;
   const int64_t count = 2 + (kind == RecurrentKind::kLstm ? 1 : 0) + (is_split() ? 2 : 0);
   const int64_t rest = (batch * int64_t{sizeof(int64_t)} + 63) / 64 * 64 + count * states;
-  if (!has_levels) return rest;
+  if (!has_quantized) return rest;
   const auto whole = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
   const int64_t row = matrix(0).row_numbers() * int64_t{sizeof(float)};
   return rest + whole(batch * row) + whole(batch * hidden * int64_t{sizeof(float)}) +
-         LevelRows::scratch_bytes(batch, hidden);
+         QuantizedRows::scratch_bytes(batch, hidden);
 }
 
 void pack_recurrent(const RecurrentLayer& layer, const float* weights, float* packed) noexcept {
@@ -222,7 +222,7 @@ void run_recurrence(const RecurrentLayer& layer, const RecurrentDirection* direc
   if (threads > count && products >= threads * kStepGrain) {
     walk_together(layer, directions, count, products);
   } else {
-    const int64_t walks = threads > count && !layer.has_levels ? count * batch : count,
+    const int64_t walks = threads > count && !layer.has_quantized ? count * batch : count,
                   size = count * batch / walks;
     const int64_t grain =
         std::max<int64_t>(1, kWalkGrain * walks / std::max<int64_t>(products * layer.steps, 1));

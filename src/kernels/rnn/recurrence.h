@@ -44,7 +44,7 @@ struct RecurrentLayer {
   bool linear_before_reset = false;  ///< GRU: the reset gate acts on the candidate's product
   bool coupled = false;              ///< LSTM: the forget gate is 1 - the input gate
   const int32_t* lengths = nullptr;  ///< steps of each element, within [0, steps]; null: all
-  bool has_levels = false;           ///< the recurrent weights are GateLevels, and `lengths` is null
+  bool has_quantized = false;           ///< the recurrent weights are QuantizedGates, and `lengths` is null
 
   int64_t gates() const { return kind == RecurrentKind::kRnn ? 1 : kind == RecurrentKind::kGru ? 3 : 4; }
   /// Of the input products, and of the recurrent weights unless those are split.
@@ -58,9 +58,9 @@ struct RecurrentLayer {
 };
 
 /// Weights of gates in whole numbers. What meets them is quantised to 8 bits by its own range first.
-struct GateLevels {
+struct QuantizedGates {
   Int8Weights weights;            ///< k rows; columns in the order of a row of sums
-  const void* packed = nullptr;   ///< as pack_gate_levels() makes them
+  const void* packed = nullptr;   ///< as pack_quantized_gates() makes them
   const float* scales = nullptr;  ///< of each column
 };
 
@@ -70,7 +70,7 @@ struct RecurrentDirection {
   /// candidate of a GRU with linear_before_reset only the input's.
   const float* inputs = nullptr;
   const float* recurrent = nullptr;  ///< as pack_recurrent() makes them; not with levels
-  GateLevels levels;                 ///< of the recurrent weights, where the layer has them
+  QuantizedGates levels;                 ///< of the recurrent weights, where the layer has them
   const float* hidden_bias =
       nullptr;  ///< of the candidate of a GRU with linear_before_reset, padded; null: none
   const float* peepholes = nullptr;  ///< [3, padded units], of i, o, f; null: none
@@ -96,13 +96,13 @@ void pack_recurrent_bias(const RecurrentLayer& layer, const float* bias, float* 
 void pack_peepholes(const RecurrentLayer& layer, const float* numbers, float* packed) noexcept;
 
 /// Whether rows of sums of this matrix are whole panels of Int8Weights, as level products need it.
-bool takes_levels(const GateMatrix& matrix) noexcept;
+bool takes_quantized(const GateMatrix& matrix) noexcept;
 
 /// Packs levels less their zero points, [k, gates * units].
-void pack_gate_levels(const GateMatrix& matrix, const int16_t* levels, void* packed) noexcept;
+void pack_quantized_gates(const GateMatrix& matrix, const int16_t* levels, void* packed) noexcept;
 
 /// Numbers quantised by the range of all of them, rows of k.
-struct LevelRows {
+struct QuantizedRows {
   Int8Rows levels = {};  ///< without data: there are none
   float scale = 1;
 
@@ -113,11 +113,11 @@ struct LevelRows {
 
   static int64_t scratch_bytes(int64_t rows, int64_t k);
 };
-LevelRows quantize_rows(const float* x, int64_t rows, int64_t k, void* scratch) noexcept;
+QuantizedRows quantize_rows(const float* x, int64_t rows, int64_t k, void* scratch) noexcept;
 
 /// gate_products() with levels; `column_scales` is scratch memory for row_numbers() numbers.
-void gate_level_products(const GateMatrix& matrix, const GateLevels& levels, const float* bias,
-                         const LevelRows& x, int64_t rows, float* column_scales, float* sums) noexcept;
+void quantized_gate_products(const GateMatrix& matrix, const QuantizedGates& levels, const float* bias,
+                         const QuantizedRows& x, int64_t rows, float* column_scales, float* sums) noexcept;
 
 /// Runs all directions. As threads are at hand, directions run side by side, then elements of the batch or
 /// the hidden units of a step are shared out, where there is enough to do.

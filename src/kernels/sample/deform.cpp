@@ -19,14 +19,14 @@ void read_deformed(const Window& w, int64_t tap, const float* offset, const floa
                    Samples& samples) {
   const size_t rank = w.rank();
   const int64_t positions = w.out_size();
-  int64_t corner[kMostDeformedAxes], strides[kMostDeformedAxes];
+  int64_t corner[kMaxDeformedAxes], strides[kMaxDeformedAxes];
   int64_t rest = tap, stride = 1;
   for (size_t d = rank; d-- > 0; rest /= w.kernel[d], stride *= w.in[d]) {
     corner[d] = rest % w.kernel[d] * w.dilations[d] - w.begin[d];
     strides[d] = stride;
   }
   for (int64_t p = 0; p < samples.points; ++p) {
-    double low[kMostDeformedAxes], part[kMostDeformedAxes];
+    double low[kMaxDeformedAxes], part[kMaxDeformedAxes];
     int64_t place = first + p;
     for (size_t d = rank; d-- > 0; place /= w.out[d]) {
       const double at = static_cast<double>(place % w.out[d] * w.strides[d] + corner[d]) +

@@ -9,11 +9,11 @@ namespace assay::kernels {
 
 /// One image, whose plane has fewer than 2^31 elements.
 struct Deforming {
-  Window window;  ///< of any rank up to kMostDeformedAxes
+  Window window;  ///< of any rank up to kMaxDeformedAxes
   int64_t channels = 1;
   int64_t offset_groups = 1;  ///< divide the channels, which share offsets and mask in runs
 };
-inline constexpr int64_t kMostDeformedAxes = 4;
+inline constexpr int64_t kMaxDeformedAxes = 4;
 
 /// columns [channels, taps, positions] = the elements of x [channels, plane] beside where `offset` [offset
 /// groups, taps, rank, positions] moves each tap to, weighted by how near they are and by `mask` [offset

@@ -94,7 +94,7 @@ void add_grid_point(const std::vector<GridAxis>& axes, const GridSampling& g, co
     int64_t index;
     double weight;
   };
-  Tap buffers[2][kMostGridTaps];
+  Tap buffers[2][kMaxGridTaps];
   Tap *taps = buffers[0], *next = buffers[1];
   taps[0] = {0, 1};
   size_t count = 1;
@@ -124,7 +124,7 @@ int64_t GridSampling::plane() const {
 int64_t GridSampling::taps() const {
   const int64_t each = mode == GridMode::kNearest ? 1 : mode == GridMode::kLinear ? 2 : 4;
   int64_t product = 1;
-  for (size_t d = 0; d < extents.size() && product <= kMostGridTaps; ++d) product *= each;
+  for (size_t d = 0; d < extents.size() && product <= kMaxGridTaps; ++d) product *= each;
   return product;
 }
 

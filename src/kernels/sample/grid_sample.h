@@ -10,7 +10,7 @@ enum class GridMode : uint8_t { kNearest, kLinear, kCubic };
 enum class GridEdge : uint8_t { kZeros, kBorder, kReflection };
 
 /// Most elements that one point may mix.
-inline constexpr int64_t kMostGridTaps = 64;
+inline constexpr int64_t kMaxGridTaps = 64;
 
 struct GridSampling {
   GridMode mode = GridMode::kLinear;
@@ -26,7 +26,7 @@ struct GridSampling {
 };
 
 /// out [batch, channels, points] = image [batch, channels, extents...] at grid [batch, points, rank], whose
-/// coordinates run from -1 to 1, innermost dimension first. taps() <= kMostGridTaps. Places are computed in
+/// coordinates run from -1 to 1, innermost dimension first. taps() <= kMaxGridTaps. Places are computed in
 /// float64 as the standard says, weights rounded to float32. Returns false when there is no memory.
 bool grid_sample(const GridSampling& g, const float* image, const float* grid, float* out) noexcept;
 

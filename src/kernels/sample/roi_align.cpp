@@ -13,7 +13,7 @@ namespace assay::kernels {
 namespace {
 
 /// Points along one axis of a cell beyond which a region is refused.
-constexpr double kMostRoiPoints = 1 << 15;
+constexpr double kMaxRoiPoints = 1 << 15;
 
 /// The two elements beside a coordinate, and their weights; none outside [-1, extent].
 struct RoiNeighbours {
@@ -43,7 +43,7 @@ struct RoiAxis {
     const double end = static_cast<double>(last) * scale - offset;
     size = (a.half_pixel ? end - start : std::max(end - start, 1.0)) / static_cast<double>(cells);
     const double wanted = a.ratio > 0 ? static_cast<double>(a.ratio) : std::ceil(size);
-    if (!(wanted <= kMostRoiPoints) || !std::isfinite(size)) return false;
+    if (!(wanted <= kMaxRoiPoints) || !std::isfinite(size)) return false;
     points = std::max<int64_t>(0, static_cast<int64_t>(wanted));
     extent = new_extent;
     return true;
@@ -95,10 +95,10 @@ void align_region(const RoiAligning& a, const RoiAxis& rows, const RoiAxis& colu
 }  // namespace
 
 bool roi_points_fit(int64_t rows, int64_t columns, int64_t cells, int64_t plane) noexcept {
-  constexpr int64_t kMostOfCell = int64_t{1} << 20, kMostOfRow = int64_t{1} << 24;
+  constexpr int64_t kMaxOfCell = int64_t{1} << 20, kMaxOfRow = int64_t{1} << 24;
   int64_t cell = 0, row = 0;
-  return !__builtin_mul_overflow(rows, columns, &cell) && cell <= std::max(kMostOfCell, plane) &&
-         !__builtin_mul_overflow(cells, columns, &row) && row <= kMostOfRow;
+  return !__builtin_mul_overflow(rows, columns, &cell) && cell <= std::max(kMaxOfCell, plane) &&
+         !__builtin_mul_overflow(cells, columns, &row) && row <= kMaxOfRow;
 }
 
 RoiStatus roi_align(const RoiAligning& a, const float* x, const float* regions, const int64_t* images,

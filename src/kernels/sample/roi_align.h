@@ -14,7 +14,7 @@ struct RoiAligning {
 };
 
 /// The largest `ratio`.
-inline constexpr int64_t kMostRoiRatio = 1024;
+inline constexpr int64_t kMaxRoiRatio = 1024;
 
 /// Whether a region may be sampled at `rows` times `columns` points in each of its `cells` cells: at no more
 /// than 2^20 of them, or than a plane of the image has elements where that is more, and at 2^24 in one row of

@@ -14,12 +14,12 @@ namespace assay::kernels {
 namespace {
 
 /// Nodes have numbers of 31 bits, and so have features.
-constexpr size_t kMostNodes = size_t{1} << 31;
+constexpr size_t kMaxNodes = size_t{1} << 31;
 /// Trees that a thread takes of a row's at least.
 constexpr int64_t kTreeGrain = 256;
 /// Bytes of rows that are walked through all trees together: they stay in the cache.
 constexpr int64_t kBlockBytes = 65536;
-constexpr int64_t kMostRows = 1024;
+constexpr int64_t kMaxRows = 1024;
 /// Rows that are looked at together rather than walked one by one.
 constexpr int64_t kFewestMaskedRows = 3;
 
@@ -49,7 +49,7 @@ bool all_numbers(const T* x, int64_t count) {
 template <typename T>
 std::optional<CompiledForest<T>> CompiledForest<T>::compile(const ForestSource& source) {
   const size_t most = 2 * source.nodes.size() + 1024;
-  if (most >= kMostNodes || source.votes.size() >= kMostNodes) return {};
+  if (most >= kMaxNodes || source.votes.size() >= kMaxNodes) return {};
   CompiledForest forest;
   for (const TreeNode& n : source.nodes) {
     if (n.test == TreeTest::kLeaf) continue;
@@ -188,11 +188,11 @@ void CompiledForest<T>::make_masks() {
 template <typename T>
 bool CompiledForest<T>::find_leaves(uint32_t at, int64_t depth, std::vector<LeafMasks::Branch>& branches,
                                     uint64_t& leaves) {
-  if (depth >= LeafMasks::kMostLeaves) return false;
+  if (depth >= LeafMasks::kMaxLeaves) return false;
   const Branch n = nodes_[at];
   if (n.left == at) {
     const size_t leaf = mask_leaves_.size() - first_mask_leaf_.back();
-    if (leaf >= static_cast<size_t>(LeafMasks::kMostLeaves)) return false;
+    if (leaf >= static_cast<size_t>(LeafMasks::kMaxLeaves)) return false;
     leaves = uint64_t{1} << leaf;
     mask_leaves_.push_back(at);
     return true;
@@ -380,14 +380,14 @@ void CompiledForest<T>::vote(const T* x, int64_t rows, int64_t features, TreeAgg
   const int64_t stride = features_ == 0 ? 0 : features;
   if (features_ == 0) x = &nothing;
   const int64_t row_bytes = std::max<int64_t>(1, features * static_cast<int64_t>(sizeof(T)));
-  const int64_t block = std::clamp<int64_t>(kBlockBytes / row_bytes / kLanes * kLanes, kLanes, kMostRows);
+  const int64_t block = std::clamp<int64_t>(kBlockBytes / row_bytes / kLanes * kLanes, kLanes, kMaxRows);
   // Without memory for it, or for trees of many leaves, all rows are walked.
   std::unique_ptr<char[]> scratch;
   if (masks_.trees() > 0 && rows >= kFewestMaskedRows) scratch.reset(new (std::nothrow) char[mask_bytes()]);
   for (int64_t first = 0; first < rows; first += block) {
     const int64_t last = std::min(rows, first + block);
     for (int64_t r = first; r < last; ++r) start(aggregate, targets, scores + r * targets);
-    bool numbers[kMostRows];
+    bool numbers[kMaxRows];
     for (int64_t r = first; r < last; ++r) numbers[r - first] = all_numbers(x + r * stride, features_);
     if (scratch != nullptr)
       for (int64_t r = first; r < last; r += kLanes) {

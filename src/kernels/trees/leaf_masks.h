@@ -12,7 +12,7 @@ namespace assay::kernels {
 class LeafMasks {
  public:
   /// Leaves of a tree, and rows of a block.
-  static constexpr int64_t kMostLeaves = 64, kRows = 8;
+  static constexpr int64_t kMaxLeaves = 64, kRows = 8;
 
   /// A branch: x <= threshold keeps all leaves, otherwise those that `kept` has. With NaN for a threshold no
   /// x is below.

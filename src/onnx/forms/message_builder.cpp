@@ -20,10 +20,10 @@ void append_little(T value, std::string& out) {
 }
 
 float to_float(double value) {
-  constexpr double kMost = std::numeric_limits<float>::max();
+  constexpr double kMax = std::numeric_limits<float>::max();
   // Beyond the range a conversion is undefined; numbers that round to the largest are still in it.
-  if (value > kMost * (1 + 0x1p-25)) return std::numeric_limits<float>::infinity();
-  if (value < -kMost * (1 + 0x1p-25)) return -std::numeric_limits<float>::infinity();
+  if (value > kMax * (1 + 0x1p-25)) return std::numeric_limits<float>::infinity();
+  if (value < -kMax * (1 + 0x1p-25)) return -std::numeric_limits<float>::infinity();
   return static_cast<float>(value);
 }
 

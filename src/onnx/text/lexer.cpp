@@ -15,10 +15,10 @@ bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') |
 
 /// A token as messages show it.
 std::string shown(const Token& t) {
-  constexpr size_t kMost = 40;
+  constexpr size_t kMax = 40;
   if (t.kind == Token::Kind::kEnd) return "the end of the text";
-  std::string text(t.text.substr(0, kMost));
-  if (t.text.size() > kMost) text += "...";
+  std::string text(t.text.substr(0, kMax));
+  if (t.text.size() > kMax) text += "...";
   return t.kind == Token::Kind::kString ? '"' + text + '"' : "'" + text + "'";
 }
 

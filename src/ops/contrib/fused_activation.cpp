@@ -19,7 +19,7 @@ struct FusedActivation {
 };
 
 /// alpha, beta and gamma.
-constexpr size_t kMostParameters = 3;
+constexpr size_t kMaxParameters = 3;
 
 double one(const double*) { return 1; }
 double none(double, double, const double*) { return 0; }
@@ -99,7 +99,7 @@ Traced activate(Steps& steps, const Traced& x, const std::string& name,
   if (name.empty()) return x;
   const FusedActivation& a = find_activation(name);
   ActivationParameters p = a.defaults;
-  require(parameters.size() <= kMostParameters, ErrorCode::kInvalidModel,
+  require(parameters.size() <= kMaxParameters, ErrorCode::kInvalidModel,
           "the activation '{}' has {} parameters", name, parameters.size());
   std::copy_n(parameters.begin(), std::min(parameters.size(), p.size()), p.begin());
   if (name == "Clip" && !(p[0] <= p[1]))

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "ops/contrib/packed_levels.h"
+#include "ops/contrib/packed_quantized.h"
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
 #include "ops/op_list.h"

@@ -7,7 +7,7 @@
 #include <bit>
 #include <cmath>
 
-#include "ops/contrib/packed_levels.h"
+#include "ops/contrib/packed_quantized.h"
 #include "ops/contrib/quantized_product.h"
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"

@@ -17,7 +17,7 @@ void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
   c.check(c.shape(kInput).size() == 3 && c.shape(kWeights).size() == 2,
           "input {} and weights {} must have 3 and 2 dimensions", c.shape(kInput).str(),
           c.shape(kWeights).str());
-  const Traced levels = steps.given(data_levels(c, kInput, kInputZero));
+  const Traced levels = steps.given(quantized_data(c, kInput, kInputZero));
   const Traced projected = scaled_product(c, steps, levels, scalar_parameter(c, kInputScale),
                                           {kWeights, kWeightScale, kWeightZero});
   self_attention(c, steps, add_bias(c, steps, projected, kBias), kInputs, outputs);

@@ -62,7 +62,7 @@ Tensor sums(const EvalContext& c) {
   c.check(b[trans_b ? 1 : 0] == k, "the inner extents of {} and {} differ", a.str(), b.str());
   const auto minus = [](double x, double z) { return x - z; };
   const Tensor zeros = column_parameter(c, kBZero, n);
-  const Tensor left = data_levels(c, kA, kAZero);
+  const Tensor left = quantized_data(c, kA, kAZero);
   const Tensor right = map_broadcast<double>(
       to_float64(c.input(kB)), trans_b && zeros.rank() == 1 ? zeros.reshaped({n, 1}) : zeros, minus);
   Tensor y = Tensor::allocate(DType::kFloat64, {m, n});

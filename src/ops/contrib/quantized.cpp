@@ -30,8 +30,8 @@ void check_quantized(const InferContext& c, const QuantizedInput& in) {
 }
 
 double largest_operand(const EvalContext& c, const QuantizedInput& in) {
-  constexpr double kLevels = 255;
-  return kLevels * std::fabs(scalar_parameter(c, in.scale));
+  constexpr double kQuantized = 255;
+  return kQuantized * std::fabs(scalar_parameter(c, in.scale));
 }
 
 Requantizer::Requantizer(const EvalContext& c, size_t scale, size_t zero, DType to, double u, uint64_t key)
@@ -48,7 +48,7 @@ Tensor Requantizer::operator()(const Tensor& real, double size, double roundings
       to[i] = level_of(from[i] / scale_ + error, zero_, to_);
     }
   });
-  return store_levels(levels, to_);
+  return store_quantized(levels, to_);
 }
 
 }  // namespace assay

@@ -10,7 +10,7 @@ namespace assay {
 
 Traced scaled_product(const EvalContext& c, Steps& steps, const Traced& a, double a_scale,
                       const QuantizedWeights& b) {
-  const Tensor levels = matrix_levels(c, b.levels, b.zero, true);
+  const Tensor levels = quantized_matrix(c, b.levels, b.zero, true);
   Traced sums = {matrix_product(a.value, levels), {}};
   if (steps.bounds()) {
     const Tensor sizes = map_elements<double>(levels, [](double x) { return std::fabs(x); });

@@ -12,7 +12,7 @@ namespace {
 constexpr uint8_t kSize = 0x51, kCoding = 0x52, kComponentCoding = 0x53;
 
 /// Red, green, blue and opacity, and some more that are passed over.
-constexpr uint32_t kMostComponents = 16;
+constexpr uint32_t kMaxComponents = 16;
 /// A tile takes a header of 12 bytes and a marker of 2 in the stream.
 constexpr uint64_t kTileBytes = 14;
 /// What the library keeps besides a sample's 4 bytes, twice: for each tile and component, code block and
@@ -66,8 +66,8 @@ void read_coding(ByteReader in, bool of_component, Pieces& pieces) {
 }
 
 void check(const Claims& c, const Pieces& pieces, size_t stream_bytes) {
-  require(c.components <= kMostComponents, ErrorCode::kInvalidArgument,
-          "the JPEG 2000 picture has {} components; up to {} are read", c.components, kMostComponents);
+  require(c.components <= kMaxComponents, ErrorCode::kInvalidArgument,
+          "the JPEG 2000 picture has {} components; up to {} are read", c.components, kMaxComponents);
   require(c.tiles <= stream_bytes / kTileBytes, ErrorCode::kInvalidArgument,
           "the JPEG 2000 picture claims {} tiles in {} bytes", c.tiles, stream_bytes);
   check_picture_size(static_cast<int64_t>(c.width), static_cast<int64_t>(c.height),

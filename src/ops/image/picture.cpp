@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kMostPixels = int64_t{1} << 27;
+constexpr int64_t kMaxPixels = int64_t{1} << 27;
 
 bool begins_with(Encoded stream, std::string_view magic, size_t at = 0) {
   return stream.size() >= at + magic.size() &&
@@ -22,8 +22,8 @@ bool begins_with(Encoded stream, std::string_view magic, size_t at = 0) {
 int64_t most_picture_bytes() { return std::min(int64_t{2} << 30, memory_limit()); }
 
 void check_picture_size(int64_t width, int64_t height, int64_t bytes_per_pixel) {
-  require(height <= kMostPixels / width, ErrorCode::kInvalidArgument,
-          "a picture of {} x {} pixels is larger than {} million", width, height, kMostPixels >> 20);
+  require(height <= kMaxPixels / width, ErrorCode::kInvalidArgument,
+          "a picture of {} x {} pixels is larger than {} million", width, height, kMaxPixels >> 20);
   const int64_t most = most_picture_bytes();
   require(width * height <= most / bytes_per_pixel, ErrorCode::kInvalidArgument,
           "decoding a picture of {} x {} pixels takes more than the {} bytes that it may", width, height,

@@ -157,14 +157,14 @@ void couple(const std::vector<N>& r, std::span<N> p) {
 
 template <typename N>
 void Machines::probabilities(const std::vector<N>& scores, std::span<N> z) const {
-  constexpr double kLeast = 1e-7;
+  constexpr double kMin = 1e-7;
   const size_t n = z.size();
   std::vector<N> r(n * n);
   size_t at = 0;
   for (size_t i = 0; i < n; ++i)
     for (size_t j = i + 1; j < n; ++j, ++at) {
       const N p = logistic(-(scores[at] * N(prob_a_[at]) + N(prob_b_[at])));
-      r[i * n + j] = value_of(p) < kLeast ? N(kLeast) : value_of(p) > 1 - kLeast ? N(1 - kLeast) : p;
+      r[i * n + j] = value_of(p) < kMin ? N(kMin) : value_of(p) > 1 - kMin ? N(1 - kMin) : p;
       r[j * n + i] = N(1) - r[i * n + j];
     }
   couple(r, z);

@@ -23,15 +23,15 @@ void eval(EvalContext& c) {
   c.set_output(0, std::move(y));
 }
 
-bool rough(EvalContext& c, kernels::RoughOf what) {
+bool rough(EvalContext& c, kernels::ApproxOf what) {
   const ConvPlan plan = plan_conv(c, c.shape(0), c.shape(1));
   Tensor y = Tensor::allocate(DType::kFloat64, plan.output);
   auto* out = y.mutable_data<double>();
-  if (!kernels::rough_convolve(what, plan.size, plan.window, c.input(0).data<double>(),
+  if (!kernels::approx_convolve(what, plan.size, plan.window, c.input(0).data<double>(),
                                c.input(1).data<double>(), out))
     return false;
   const double* bias =
-      what == kernels::RoughOf::kMagnitudes ? conv_bias(c, 2, plan.size.out_channels) : nullptr;
+      what == kernels::ApproxOf::kMagnitudes ? conv_bias(c, 2, plan.size.out_channels) : nullptr;
   const int64_t image = plan.window.out_size();
   for (int64_t i = 0; bias != nullptr && i < plan.size.batch * plan.size.out_channels; ++i) {
     const double size = std::abs(bias[i % plan.size.out_channels]);

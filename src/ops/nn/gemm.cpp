@@ -130,15 +130,15 @@ void magnitude(EvalContext& c) {
                            std::fabs(c.attr_float("alpha")), std::fabs(c.attr_float("beta"))));
 }
 
-bool rough(EvalContext& c, kernels::RoughOf what) {
+bool rough(EvalContext& c, kernels::ApproxOf what) {
   const Plan p = make_plan(c);
   if (c.input(0).dtype() != DType::kFloat64 || c.input(1).dtype() != DType::kFloat64) return false;
   Tensor y = Tensor::allocate(DType::kFloat64, {p.m, p.n});
   auto* out = y.mutable_data<double>();
-  if (!kernels::rough_gemm(what, p.m, p.n, p.k, view(c.input(0).data<double>(), c.input(0).dim(1), p.trans_a),
+  if (!kernels::approx_gemm(what, p.m, p.n, p.k, view(c.input(0).data<double>(), c.input(0).dim(1), p.trans_a),
                            view(c.input(1).data<double>(), c.input(1).dim(1), p.trans_b), out, p.n))
     return false;
-  const bool magnitudes = what == kernels::RoughOf::kMagnitudes;
+  const bool magnitudes = what == kernels::ApproxOf::kMagnitudes;
   const double alpha = c.attr_float("alpha"), beta = std::fabs(c.attr_float("beta"));
   const double* add = magnitudes && p.has_bias && beta != 0 ? c.input(2).data<double>() : nullptr;
   for (int64_t i = 0; i < p.m; ++i)

@@ -16,7 +16,7 @@ void infer(InferContext& c) {
 
 void eval(EvalContext& c) { c.set_output(0, matrix_product(c.input(0), c.input(1))); }
 
-bool rough(EvalContext& c, kernels::RoughOf what) {
+bool rough(EvalContext& c, kernels::ApproxOf what) {
   std::optional<Tensor> y = rough_matrix_product(what, c.input(0), c.input(1));
   if (y) c.set_output(0, std::move(*y));
   return y.has_value();

@@ -86,12 +86,12 @@ Tensor matrix_product(const Tensor& a, const Tensor& b) {
       a.dtype(), [&]<typename T>() { return multiply<T>(p, a, b); });
 }
 
-std::optional<Tensor> rough_matrix_product(kernels::RoughOf what, const Tensor& a, const Tensor& b) {
+std::optional<Tensor> rough_matrix_product(kernels::ApproxOf what, const Tensor& a, const Tensor& b) {
   if (a.dtype() != DType::kFloat64 || b.dtype() != DType::kFloat64) return {};
   const Plan p = make_plan(a.shape(), b.shape());
   if (p.batch.numel() != 1) return {};
   Tensor y = Tensor::allocate(DType::kFloat64, p.output);
-  const bool done = kernels::rough_gemm(what, p.m, p.n, p.k, {a.data<double>(), p.k, 1},
+  const bool done = kernels::approx_gemm(what, p.m, p.n, p.k, {a.data<double>(), p.k, 1},
                                         {b.data<double>(), p.n, 1}, y.mutable_data<double>(), p.n);
   return done ? std::optional(std::move(y)) : std::nullopt;
 }

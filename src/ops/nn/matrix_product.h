@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "kernels/rough/rough_product.h"
+#include "kernels/approx_gemm/approx_gemm.h"
 #include "ops/op_context.h"
 
 namespace assay {
@@ -16,8 +16,8 @@ std::optional<Dims> infer_product_dims(const InferContext& c, size_t a, size_t b
 /// Of two tensors of one type: double, or an integer type of 32 or 64 bits, whose sums wrap. Parallel.
 Tensor matrix_product(const Tensor& a, const Tensor& b);
 
-/// The product of two tensors in double, or of their magnitudes, in float32 (kernels/rough/rough_product.h).
+/// The product of two tensors in double, or of their magnitudes, in float32 (kernels/approx_gemm/approx_gemm.h).
 /// None where that has not the range, of other types, and of several pairs of matrices.
-std::optional<Tensor> rough_matrix_product(kernels::RoughOf what, const Tensor& a, const Tensor& b);
+std::optional<Tensor> rough_matrix_product(kernels::ApproxOf what, const Tensor& a, const Tensor& b);
 
 }  // namespace assay

@@ -11,7 +11,7 @@
 namespace assay::op_onnx_NonMaxSuppression {
 namespace {
 
-enum Input { kBoxes, kScores, kMostBoxes, kIouThreshold, kScoreThreshold };
+enum Input { kBoxes, kScores, kMaxBoxes, kIouThreshold, kScoreThreshold };
 
 void check_shapes(const OpContext& c, const Dims* boxes, const Dims* scores) {
   c.check(boxes == nullptr || (boxes->size() == 3 && (!(*boxes)[2].is_known() || (*boxes)[2].value() == 4)),
@@ -66,7 +66,7 @@ class Columns {
     const double wanted = static_cast<double>(boxes.size()) * (high - low) / widths;
     // Anything that is not finite, or no number, leaves one column.
     if (!(std::isfinite(widths) && std::isfinite(high - low) && wanted >= 2)) return;
-    count_ = static_cast<size_t>(std::min(wanted, kMost));
+    count_ = static_cast<size_t>(std::min(wanted, kMax));
     low_ = low;
     per_unit_ = static_cast<double>(count_) / (high - low);
     if (!std::isfinite(per_unit_)) count_ = 1;
@@ -81,7 +81,7 @@ class Columns {
   }
 
  private:
-  static constexpr double kMost = 1024;
+  static constexpr double kMax = 1024;
   size_t count_ = 1;
   double low_ = 0, per_unit_ = 0;
 };
@@ -159,7 +159,7 @@ void eval(EvalContext& c) {
   const int64_t by_center = c.attr_int("center_point_box");
   c.check(by_center == 0 || by_center == 1, "attribute 'center_point_box' is {}; it must be 0 or 1",
           by_center);
-  const int64_t* most = optional_scalar<int64_t>(c, kMostBoxes);
+  const int64_t* most = optional_scalar<int64_t>(c, kMaxBoxes);
   const double* iou = optional_scalar<double>(c, kIouThreshold);
   const double* least_score = optional_scalar<double>(c, kScoreThreshold);
   std::vector<int64_t> rows;

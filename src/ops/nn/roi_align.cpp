@@ -14,7 +14,7 @@ namespace assay::op_onnx_RoiAlign {
 namespace {
 
 /// Points along one axis of a cell beyond which a region is refused.
-constexpr double kMostPoints = 1 << 15;
+constexpr double kMaxPoints = 1 << 15;
 
 struct Attributes {
   int64_t height, width, ratio;
@@ -82,7 +82,7 @@ Axis make_axis(const OpContext& c, double first, double last, int64_t cells, int
   const double length = a.half_pixel ? end - start : std::max(end - start, 1.0),
                size = length / static_cast<double>(cells);
   const double wanted = a.ratio > 0 ? static_cast<double>(a.ratio) : std::ceil(size);
-  c.check(wanted <= kMostPoints && std::isfinite(size), "a region from {} to {} is too large to sample",
+  c.check(wanted <= kMaxPoints && std::isfinite(size), "a region from {} to {} is too large to sample",
           first, last);
   Axis axis{.at = {}, .points = std::max<int64_t>(0, static_cast<int64_t>(wanted))};
   for (int64_t cell = 0; cell < cells; ++cell)

@@ -11,7 +11,7 @@ void infer(InferContext& c) { infer_conv(c, DType::kInt32, 0, 1); }
 
 void eval(EvalContext& c) {
   const ConvPlan plan = plan_conv(c, c.shape(0), c.shape(1));
-  const Tensor x = data_levels(c, 0, 2), w = weight_levels(c, 1, 3);
+  const Tensor x = quantized_data(c, 0, 2), w = quantized_weights(c, 1, 3);
   Tensor sums = Tensor::allocate(DType::kFloat64, plan.output);
   kernels::convolve(plan.size, plan.window, x.data<double>(), w.data<double>(), nullptr,
                     sums.mutable_data<double>());

@@ -25,17 +25,17 @@ Tensor matrix_parameter(const EvalContext& c, size_t i, size_t z, bool by_column
   return p;
 }
 
-Tensor matrix_levels(const EvalContext& c, size_t i, size_t z, bool by_column) {
+Tensor quantized_matrix(const EvalContext& c, size_t i, size_t z, bool by_column) {
   Tensor levels = to_float64(c.input(i));
   return is_defined(c, z) ? subtract(levels, matrix_parameter(c, i, z, by_column)) : levels;
 }
 
-Tensor data_levels(const EvalContext& c, size_t i, size_t z) {
+Tensor quantized_data(const EvalContext& c, size_t i, size_t z) {
   Tensor levels = to_float64(c.input(i));
   return is_defined(c, z) ? subtract(levels, Tensor::scalar(scalar_parameter(c, z))) : levels;
 }
 
-Tensor weight_levels(const EvalContext& c, size_t i, size_t z) {
+Tensor quantized_weights(const EvalContext& c, size_t i, size_t z) {
   Tensor levels = to_float64(c.input(i));
   if (!is_defined(c, z)) return levels;
   const Tensor zero = to_float64(c.input(z));

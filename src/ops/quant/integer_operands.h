@@ -9,15 +9,15 @@ namespace assay {
 /// The matrices of input i less the zero point in input z (none: 0): a scalar; a vector with one element per
 /// row or, with `by_column`, per column; or a tensor of the matrices' rank that broadcasts to them. Throws
 /// Error for other shapes.
-Tensor matrix_levels(const EvalContext& c, size_t i, size_t z, bool by_column);
+Tensor quantized_matrix(const EvalContext& c, size_t i, size_t z, bool by_column);
 /// A parameter in input z (scale or zero point) in a shape that broadcasts to the matrices of input i, by the
 /// same rules.
 Tensor matrix_parameter(const EvalContext& c, size_t i, size_t z, bool by_column);
 
 /// The data of input i less the scalar in input z.
-Tensor data_levels(const EvalContext& c, size_t i, size_t z);
+Tensor quantized_data(const EvalContext& c, size_t i, size_t z);
 /// The weights [M, ...] of input i less the scalar, or the vector of M elements, in input z.
-Tensor weight_levels(const EvalContext& c, size_t i, size_t z);
+Tensor quantized_weights(const EvalContext& c, size_t i, size_t z);
 
 /// The one number in input i, a scale or zero point of the whole tensor. Throws Error when there are more.
 double scalar_parameter(const EvalContext& c, size_t i);

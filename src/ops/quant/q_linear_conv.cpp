@@ -20,7 +20,7 @@ void infer(InferContext& c) {
 
 void eval(EvalContext& c) {
   const ConvPlan plan = plan_conv(c, c.shape(kX), c.shape(kW));
-  const Tensor x = data_levels(c, kX, kXZero), w = weight_levels(c, kW, kWZero),
+  const Tensor x = quantized_data(c, kX, kXZero), w = quantized_weights(c, kW, kWZero),
                scales = to_float64(c.input(kWScale));
   const int64_t channels = plan.size.out_channels, inner = plan.window.out_size();
   c.check(scales.numel() == 1 || scales.shape() == Shape{channels},
@@ -42,7 +42,7 @@ void eval(EvalContext& c) {
     const double factor = x_scale * scales.data<double>()[scales.numel() == 1 ? 0 : row % channels] / y_scale;
     for (int64_t i = row * inner; i < (row + 1) * inner; ++i) p[i] = level_of(p[i] * factor, zero, to);
   }
-  c.set_output(0, store_levels(sums, to));
+  c.set_output(0, store_quantized(sums, to));
 }
 
 constexpr OpVersion kVersions[] = {

@@ -21,7 +21,7 @@ void infer(InferContext& c) {
 
 void eval(EvalContext& c) {
   const auto times = [](double x, double y) { return x * y; };
-  Tensor product = matrix_product(matrix_levels(c, 0, 2, false), matrix_levels(c, 3, 5, true));
+  Tensor product = matrix_product(quantized_matrix(c, 0, 2, false), quantized_matrix(c, 3, 5, true));
   const Shape shape = product.shape();
   product = map_broadcast<double>(product, matrix_parameter(c, 0, 1, false), times);
   product = map_broadcast<double>(product, matrix_parameter(c, 3, 4, true), times);
@@ -30,7 +30,7 @@ void eval(EvalContext& c) {
   const DType declared = c.declared_dtype(0),
               to = declared != DType::kUndefined ? declared : c.input(7).dtype();
   c.set_output(
-      0, store_levels(map_elements<double>(product, [=](double x) { return level_of(x / scale, zero, to); }),
+      0, store_quantized(map_elements<double>(product, [=](double x) { return level_of(x / scale, zero, to); }),
                       to));
 }
 

@@ -10,14 +10,14 @@ namespace assay {
 namespace {
 
 /// Lowest and highest level.
-struct LevelRange {
+struct QuantizedRange {
   double low, high;
 };
 
-LevelRange level_range(DType t) {
+QuantizedRange level_range(DType t) {
   const int bits = bit_width(t);
-  return is_signed_integer(t) ? LevelRange{-std::ldexp(1, bits - 1), std::ldexp(1, bits - 1) - 1}
-                              : LevelRange{0, std::ldexp(1, bits) - 1};
+  return is_signed_integer(t) ? QuantizedRange{-std::ldexp(1, bits - 1), std::ldexp(1, bits - 1) - 1}
+                              : QuantizedRange{0, std::ldexp(1, bits) - 1};
 }
 
 int64_t attr_or(const OpContext& c, std::string_view name, int64_t otherwise) {
@@ -68,15 +68,15 @@ void check_quant_shapes(const InferContext& c) {
   if (const std::optional<Shape> shape = known_shape(*data)) QuantGrid(c, *shape, *scale_shape);
 }
 
-bool is_level_integer(DType t) { return is_integer(t) && bit_width(t) <= 16; }
+bool is_quantized_integer(DType t) { return is_integer(t) && bit_width(t) <= 16; }
 
 double level_of(double scaled, double zero_point, DType to) {
-  if (!is_level_integer(to)) return scaled + zero_point;
-  const LevelRange range = level_range(to);
+  if (!is_quantized_integer(to)) return scaled + zero_point;
+  const QuantizedRange range = level_range(to);
   const double level = std::nearbyint(scaled) + zero_point;
   return std::isnan(level) ? range.low : std::clamp(level, range.low, range.high);
 }
 
-Tensor store_levels(const Tensor& levels, DType to, bool saturate) { return convert(levels, to, saturate); }
+Tensor store_quantized(const Tensor& levels, DType to, bool saturate) { return convert(levels, to, saturate); }
 
 }  // namespace assay

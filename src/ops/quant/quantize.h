@@ -33,13 +33,13 @@ class QuantGrid {
 void check_quant_shapes(const InferContext& c);
 
 /// True for the integer types of 2 to 16 bits that tensors are quantised to.
-bool is_level_integer(DType t);
+bool is_quantized_integer(DType t);
 
 /// Real numbers, already scaled, as levels of a quantised type: to an integer type rounded to the nearest,
 /// ties to even, then shifted by the zero point and clamped (NaN gives the lowest level); to a float type
 /// shifted, then converted.
 double level_of(double scaled, double zero_point, DType to);
 /// The levels, one per element, stored in the type.
-Tensor store_levels(const Tensor& levels, DType to, bool saturate = true);
+Tensor store_quantized(const Tensor& levels, DType to, bool saturate = true);
 
 }  // namespace assay

@@ -67,7 +67,7 @@ void eval(EvalContext& c) {
   const DType to = declared != DType::kUndefined
                        ? declared
                        : output_type(c, c.has_input(2) ? c.input(2).dtype() : DType::kUndefined);
-  c.check(is_level_integer(to) || bit_width(to) <= 8, "{} is not a type to quantise to", dtype_name(to));
+  c.check(is_quantized_integer(to) || bit_width(to) <= 8, "{} is not a type to quantise to", dtype_name(to));
   const QuantGrid grid(c, c.shape(0), c.shape(1));
   const DType type = division_type(c);
   const Tensor x = to_float64(c.input(0)), scale = to_float64(c.input(1));
@@ -81,7 +81,7 @@ void eval(EvalContext& c) {
     for (int64_t i = 0; i < count; ++i, index += step)
       out[first + i] = level_of(divide(px[first + i], ps[index], type), pz[index], to);
   });
-  c.set_output(0, store_levels(levels, to, !knows_attr(c, "saturate") || c.attr_int("saturate") != 0));
+  c.set_output(0, store_quantized(levels, to, !knows_attr(c, "saturate") || c.attr_int("saturate") != 0));
 }
 
 constexpr OpVersion kVersions[] = {

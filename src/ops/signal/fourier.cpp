@@ -85,7 +85,7 @@ Fourier::Fourier(int64_t n, bool inverse) : n_(n), roots_(static_cast<size_t>(n)
   for (int64_t k = 0; k < n; ++k)
     roots_[static_cast<size_t>(k)] = std::polar(1.0, step * static_cast<double>(k));
   for (const int64_t f : factors_)
-    if (f > kMostDirect && chirp_of(f) == nullptr) chirps_.emplace_back(f, inverse);
+    if (f > kMaxDirect && chirp_of(f) == nullptr) chirps_.emplace_back(f, inverse);
 }
 
 const Chirp* Fourier::chirp_of(int64_t p) const {
@@ -126,7 +126,7 @@ void Fourier::transform(const Number* in, int64_t stride, Number* out, int64_t n
   else
     for (int64_t r = 0; r < p; ++r)
       transform(in + r * stride, stride * p, parts.data() + r * m, m, level + 1);
-  if (const Chirp* chirp = p > kMostDirect ? chirp_of(p) : nullptr; chirp != nullptr) {
+  if (const Chirp* chirp = p > kMaxDirect ? chirp_of(p) : nullptr; chirp != nullptr) {
     std::vector<Number> column(static_cast<size_t>(p));
     for (int64_t k = 0; k < m; ++k) {
       for (int64_t r = 0; r < p; ++r)

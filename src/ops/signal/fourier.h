@@ -28,11 +28,11 @@ class Chirp {
   std::vector<std::complex<double>> roots_;  ///< exp(-2 pi i k / padded), half of them
 };
 
-/// Splits the length into its prime factors: n * (sum of those up to kMostDirect) multiplications, and n log
+/// Splits the length into its prime factors: n * (sum of those up to kMaxDirect) multiplications, and n log
 /// n for each that is larger.
 class Fourier {
  public:
-  static constexpr int64_t kMostDirect = 128;
+  static constexpr int64_t kMaxDirect = 128;
 
   /// n >= 1. `inverse` changes the sign of the exponent; it does not divide by n.
   Fourier(int64_t n, bool inverse);
@@ -48,7 +48,7 @@ class Fourier {
 
   int64_t n_;
   std::vector<int64_t> factors_;
-  std::vector<Chirp> chirps_;                ///< one for each factor above kMostDirect
+  std::vector<Chirp> chirps_;                ///< one for each factor above kMaxDirect
   std::vector<std::complex<double>> roots_;  ///< exp(-2 pi i k / n)
 };
 

@@ -7,7 +7,7 @@ namespace assay {
 namespace {
 
 /// With four neighbours along each, more dimensions than this are refused.
-constexpr size_t kMostDimensions = 6;
+constexpr size_t kMaxDimensions = 6;
 constexpr double kCubicA = -0.75;
 
 double kernel(Interpolation interpolation, double t) {
@@ -45,8 +45,8 @@ GridSampler::GridSampler(const OpContext& c, const Shape& image, const Shape& gr
               grid[0] == image[0],
           "the grid of shape {} does not fit the image of shape {}", grid.str(), image.str());
   c.check(c.since() >= 20 || image.size() == 4, "the image must have rank 4, it has shape {}", image.str());
-  c.check(image.size() - 2 <= kMostDimensions, "more than {} spatial dimensions are not supported",
-          kMostDimensions);
+  c.check(image.size() - 2 <= kMaxDimensions, "more than {} spatial dimensions are not supported",
+          kMaxDimensions);
   extents_.assign(image.begin() + 2, image.end());
   output_ = {image[0], image[1]};
   for (size_t d = 1; d + 1 < grid.size(); ++d) output_.push_back(grid[d]);

@@ -49,7 +49,7 @@ void GrowingNetwork::add_input() {
     s = {};
     for (int64_t i = 0; i < rank; ++i)
       s.push_back(i == 0 ? (r.chance(5) ? 0 : r.one_of({1, 1, 1, 2, 3, 5})) : extent(i > 1));
-  } while (s.numel() > kMostElements / 4);
+  } while (s.numel() > kMaxElements / 4);
   Tensor t = Tensor::allocate(DType::kFloat32, s);
   const double range = r.one_of({0.1, 1.0, 1.0, 4.0, 60.0});
   const auto equal = static_cast<float>(range * 0.3);
@@ -123,7 +123,7 @@ Value* GrowingNetwork::number(double x) {
 void GrowingNetwork::hand_on(Value* v) {
   if (v->type.dtype != DType::kFloat32 || !v->type.dims) return;
   const auto known = known_shape(*v->type.dims);
-  if (known && known->numel() <= kMostElements) values_.push_back(v);
+  if (known && known->numel() <= kMaxElements) values_.push_back(v);
 }
 
 void GrowingNetwork::finish() {

@@ -19,7 +19,7 @@ class GrowingNetwork {
  public:
   using Ints = std::vector<int64_t>;
   /// Values larger than this are not made. Elements.
-  static constexpr int64_t kMostElements = 1 << 15;
+  static constexpr int64_t kMaxElements = 1 << 15;
 
   explicit GrowingNetwork(FedNumbers numbers);
 

@@ -26,7 +26,7 @@ void branch(GrowingNetwork& g) {
 void appending_loop(GrowingNetwork& g) {
   Value* x = g.pick();
   const Shape in = GrowingNetwork::shape(*x);
-  if (in.rank() == 0 || in.numel() == 0 || in.numel() * 8 > GrowingNetwork::kMostElements) return;
+  if (in.rank() == 0 || in.numel() == 0 || in.numel() * 8 > GrowingNetwork::kMaxElements) return;
   const auto axis = static_cast<int64_t>(g.r.below(static_cast<uint64_t>(in.rank())));
   const int64_t trips = g.r.between(0, 4);
   Shape first = in;

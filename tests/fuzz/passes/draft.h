@@ -15,7 +15,7 @@ enum class Closeness : uint8_t {
   kExact,     ///< the same numbers
   kSharp,     ///< a few roundings of results and inputs, whatever constants are in between
   kRounding,  ///< what the original's own rounding explains
-  kLevels,    ///< as kRounding, and integers by a step: levels between which rounding decides
+  kQuantized,    ///< as kRounding, and integers by a step: levels between which rounding decides
 };
 
 /// Where numbers come from.

@@ -243,7 +243,7 @@ void draw_lower_integer_products(Draft& d) {
 }
 
 void draw_lower_quantized(Draft& d) {
-  d.closeness = Closeness::kLevels;
+  d.closeness = Closeness::kQuantized;
   d.opset = d.r.one_of({10, 13, 17});
   const DType t = byte_type(d);
   switch (d.r.below(4)) {
@@ -286,7 +286,7 @@ void draw_lower_quantized(Draft& d) {
 }
 
 void draw_move_levels(Draft& d) {
-  d.closeness = Closeness::kLevels;
+  d.closeness = Closeness::kQuantized;
   d.opset = d.r.one_of({10, 13, 17});
   const DType t = byte_type(d);
   const double s = d.r.one_of({0.5, 0.1, 0.0123, 1e37});

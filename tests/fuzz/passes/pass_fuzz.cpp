@@ -36,7 +36,7 @@ constexpr Drawn kDrawn[] = {
 };
 
 /// Printed of each pass, so that one cause does not hide the others.
-constexpr int64_t kMostProblems = 3;
+constexpr int64_t kMaxProblems = 3;
 /// Of so many graphs one at least must be edited.
 constexpr int64_t kGraphsOfAnEdit = 200;
 
@@ -69,7 +69,7 @@ void try_one(const Options& o, const Drawn& drawn, const PassDef& pass, int64_t 
   count.edits += trial.edits;
   count.edited += trial.edits > 0 ? 1 : 0;
   if (trial.problem.empty()) return;
-  if (count.problems++ >= kMostProblems) return;
+  if (count.problems++ >= kMaxProblems) return;
   std::printf("%s, graph %lld of seed %llu: %s\n%s\n", drawn.pass, static_cast<long long>(i),
               static_cast<unsigned long long>(o.seed), trial.problem.c_str(), trial.text.c_str());
 }

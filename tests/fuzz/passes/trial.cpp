@@ -19,7 +19,7 @@ namespace assay::fuzz {
 namespace {
 
 constexpr int kLanes = 3;
-constexpr int64_t kMostWork = 1 << 24;
+constexpr int64_t kMaxWork = 1 << 24;
 
 /// Of one output, all lanes.
 using Result = std::vector<Tensor>;
@@ -28,7 +28,7 @@ using Results = std::vector<Result>;
 Results evaluate(const std::shared_ptr<const Model>& model, const std::vector<Tensor>& feed,
                  ReferencePrecision precision, int lanes) {
   Results results(model->graph->outputs.size());
-  Interpreter(model, {.precision = precision, .noisy_lanes = lanes, .max_work = kMostWork})
+  Interpreter(model, {.precision = precision, .noisy_lanes = lanes, .max_work = kMaxWork})
       .run(feed, [&](const Value& v, std::span<const Tensor> all) {
         for (size_t i = 0; i < results.size(); ++i)
           if (model->graph->outputs[i] == &v) results[i].assign(all.begin(), all.end());
@@ -90,7 +90,7 @@ class Comparison {
 
  private:
   std::string integers(const Tensor& a, const Tensor& b) const {
-    const int64_t slack = closeness_ == Closeness::kLevels ? 1 : 0;
+    const int64_t slack = closeness_ == Closeness::kQuantized ? 1 : 0;
     if (a.dtype() == DType::kBool) {
       const auto x = a.span<bool>(), y = b.span<bool>();
       for (size_t i = 0; i < x.size(); ++i)
@@ -154,7 +154,7 @@ std::string check_claims(const std::shared_ptr<const Model>& model, const std::v
       if (v != nullptr && v->type.is_tensor()) wanted.push_back(v);
   if (wanted.empty()) return {};
   std::string problem;
-  Interpreter(model, {.precision = ReferencePrecision::kStored, .max_work = kMostWork})
+  Interpreter(model, {.precision = ReferencePrecision::kStored, .max_work = kMaxWork})
       .run(
           feed,
           [&](const Value& v, std::span<const Tensor> all) {

@@ -54,7 +54,7 @@ namespace fs = std::filesystem;
 
 /// What one tensor or picture may take.
 constexpr int64_t kMemory = int64_t{64} << 20;
-constexpr size_t kMostKept = 20000;
+constexpr size_t kMaxKept = 20000;
 
 struct Options {
   std::string only, corpus, faults = "fuzz-faults";
@@ -102,7 +102,7 @@ void save_fault() {
 
 void on_tick(int) {
   ticks = ticks + 1;
-  if (ticks <= kMostSeconds) return;
+  if (ticks <= kMaxSeconds) return;
   constexpr char kText[] = "\nFAULT: one input takes too long\n";
   (void)!::write(STDERR_FILENO, kText, sizeof kText - 1);
   die();
@@ -175,7 +175,7 @@ class Corpus {
   }
   const std::vector<std::string>& inputs() const { return inputs_; }
   void add(const std::string& input) {
-    if (inputs_.size() >= kMostKept) return;
+    if (inputs_.size() >= kMaxKept) return;
     inputs_.push_back(input);
     if (folder_.empty()) return;
     std::ofstream(folder_ / fmt::format("{:016x}", hash(input)), std::ios::binary) << input;

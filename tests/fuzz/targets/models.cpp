@@ -12,7 +12,7 @@ namespace assay::fuzz {
 namespace {
 
 /// Steps (ops/work.h) that a model may take: some tenths of a second with sanitizers.
-constexpr int64_t kMostWork = int64_t{1} << 22;
+constexpr int64_t kMaxWork = int64_t{1} << 22;
 
 /// What fuzzing and people found in text form: nodes that lack inputs in every place, head counts that do not
 /// divide, loops without end, axes and outputs that there are not, flags of another type, lists of lists.
@@ -83,8 +83,8 @@ void require_quick(Model& model, bool may_loop) {
   }
   for (const Graph* g : graphs)
     for (const auto& n : g->nodes()) {
-      work += std::min(work_estimate(*n), kMostWork + 1);
-      require(work <= kMostWork, ErrorCode::kUnsupported, "it may take long");
+      work += std::min(work_estimate(*n), kMaxWork + 1);
+      require(work <= kMaxWork, ErrorCode::kUnsupported, "it may take long");
     }
 }
 

@@ -31,8 +31,8 @@ using engine::PlanValue;
 using engine::Step;
 
 /// Multiplications, or elements moved, that the steps of a plan may take together.
-constexpr double kMostPlanWork = 1 << 22;
-constexpr int64_t kMostBytes = int64_t{4} << 20;
+constexpr double kMaxPlanWork = 1 << 22;
+constexpr int64_t kMaxBytes = int64_t{4} << 20;
 
 const Runtime& runtime() {
   static const auto* const one = new Runtime({.threads = 1, .on_warning = [](const std::string&) {}});
@@ -91,7 +91,7 @@ class SeedMaker {
  private:
   /// Fuzzing builds have vectors of the baseline alone, which are too short for it.
   static bool is_beyond_this_processor(const engine::TacticDef& t) {
-    return t.name == "quantized_lstm" && !kernels::takes_levels({.gates = 4, .units = 1, .k = 1});
+    return t.name == "quantized_lstm" && !kernels::takes_quantized({.gates = 4, .units = 1, .k = 1});
   }
 
   /// The network as the engine would run it; then without one after the other of the ways that it chose.
@@ -177,7 +177,7 @@ double work_of(const Plan& plan, const Step& s) {
 
 /// Loops that end when their condition says so may turn for ever.
 bool is_quick(const Plan& plan) {
-  if (plan.arena_bytes > kMostBytes) return false;
+  if (plan.arena_bytes > kMaxBytes) return false;
   double work = 0;
   for (const Step& s : plan.steps) {
     work += work_of(plan, s);
@@ -185,7 +185,7 @@ bool is_quick(const Plan& plan) {
   }
   for (const engine::PlanNetwork& n : plan.networks)
     if (n.plan != nullptr && !is_quick(*n.plan)) return false;
-  return work <= kMostPlanWork;
+  return work <= kMaxPlanWork;
 }
 
 /// Runs the kernels of a plan one by one, each on blocks of its own.
@@ -253,7 +253,7 @@ void run_plan(std::string_view bytes) {
   for (size_t i = 0; i < saved.inputs.size(); ++i) {
     const Type& type = saved.inputs[i].type;
     const Shape& shape = saved.plans[0].key.shapes[i];
-    require(type.is_tensor() && shape.numel() <= kMostBytes, ErrorCode::kUnsupported,
+    require(type.is_tensor() && shape.numel() <= kMaxBytes, ErrorCode::kUnsupported,
             "it takes a container, or much");
     if (type.dtype == DType::kString)
       inputs.push_back(Tensor::from<std::string>(

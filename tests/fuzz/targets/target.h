@@ -12,7 +12,7 @@ namespace assay::fuzz {
 
 /// Code that gets bytes of a stranger. The driver calls run() with one input after the other, all in one
 /// process and on one thread. A fault is whatever ends the process (sanitizers, signals), any exception but
-/// assay::Error, an Error of kind kInternal, and more than kMostSeconds for one input; the input is saved
+/// assay::Error, an Error of kind kInternal, and more than kMaxSeconds for one input; the input is saved
 /// then.
 struct Target {
   const char* name;
@@ -30,9 +30,9 @@ struct Target {
 
 /// Seconds of processor time that one input may take; sanitizers make it three to four times as much.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr int kMostSeconds = 20;
+inline constexpr int kMaxSeconds = 20;
 #else
-inline constexpr int kMostSeconds = 5;
+inline constexpr int kMaxSeconds = 5;
 #endif
 
 /// The path of a file that holds these bytes until the next call, for readers that take a path.

@@ -17,7 +17,7 @@ using kernels::AttentionMask;
 using kernels::AttentionRows;
 
 constexpr std::string_view kOperators[] = {"Softmax", "assay.Softmax"};
-constexpr size_t kMostMasks = 16;
+constexpr size_t kMaxMasks = 16;
 
 std::vector<int64_t> numbers_of(const AttentionRows& r) { return {r.batch, r.head, r.row, r.element}; }
 
@@ -25,7 +25,7 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   if (problem.region().kind != RegionKind::kAttention) return "it runs a softmax between two products";
   const AttentionForm& form = *problem.region().attention;
   const Attention& a = form.problem;
-  if (a.masks.size() > kMostMasks) return "it has more than 16 masks";
+  if (a.masks.size() > kMaxMasks) return "it has more than 16 masks";
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   std::vector<int64_t> offsets;
   for (const AttentionOperand& o : {form.query, form.key, form.value}) {
@@ -70,7 +70,7 @@ std::string propose(const Problem& problem, Proposals& proposals) {
 class AttentionKernel final : public Kernel {
  public:
   explicit AttentionKernel(const StepReader& r) : threads_(std::max(r.plan().threads, 1)) {
-    const auto& extents = r.numbers("extents", 7, 1, kMostExtent);
+    const auto& extents = r.numbers("extents", 7, 1, kMaxExtent);
     a_ = {.batch = extents[0],
           .heads = extents[1],
           .groups = extents[2],
@@ -97,8 +97,8 @@ class AttentionKernel final : public Kernel {
     check_result(r);
     read_masks(r);
     r.product({a_.batch, a_.heads, a_.queries, a_.keys});
-    r.product({a_.keys + kernels::kMostAttentionPadding,
-               a_.size + a_.value_size + kernels::kMostAttentionPadding, threads_,
+    r.product({a_.keys + kernels::kMaxAttentionPadding,
+               a_.size + a_.value_size + kernels::kMaxAttentionPadding, threads_,
                static_cast<int64_t>(sizeof(float))});
     r.check_scratch(kernels::attention_scratch(a_, threads_));
   }
@@ -112,7 +112,7 @@ class AttentionKernel final : public Kernel {
   }
 
  private:
-  static constexpr int64_t kMostExtent = int64_t{1} << 40;
+  static constexpr int64_t kMaxExtent = int64_t{1} << 40;
 
   static AttentionRows rows(const StepReader& r, std::string_view name) {
     const auto& n = r.numbers(name, 4, 0);
@@ -144,7 +144,7 @@ class AttentionKernel final : public Kernel {
     const auto& whens = r.numbers("mask_whens", count, 0, 1);
     const auto& fills = r.reals("mask_fills", count);
     const auto& strides = r.numbers("mask_strides", 4 * count, 0);
-    const auto& periods = r.numbers("mask_periods", count, 0, kMostExtent);
+    const auto& periods = r.numbers("mask_periods", count, 0, kMaxExtent);
     for (size_t i = 0; i < count; ++i) {
       AttentionMask m{.kind = static_cast<AttentionMask::Kind>(kinds[i]),
                       .when = whens[i] != 0,
@@ -169,7 +169,7 @@ class AttentionKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  return std::make_unique<AttentionKernel>(StepReader(plan, step, 3, 3 + kMostMasks));
+  return std::make_unique<AttentionKernel>(StepReader(plan, step, 3, 3 + kMaxMasks));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 /// Results of a row, and weights, that stay in the first-level cache; channels that follow each other in
 /// memory are best read together, though.
-constexpr int64_t kRowBytes = 16 << 10, kWeightBytes = 16 << 10, kLeastBlocks = 4;
+constexpr int64_t kRowBytes = 16 << 10, kWeightBytes = 16 << 10, kMinBlocks = 4;
 /// Operations that a thread is worth waking for.
 constexpr int64_t kGrain = 64 << 10;
 
@@ -59,7 +59,7 @@ std::string common_end_refusal(const Problem& p, const ConvProduct& conv) {
   if (std::string reason = row_epilogue_refusal(p, p.region().epilogue); !reason.empty()) return reason;
   // Whichever layout: it says which operands are wanted in it.
   const EpilogueSpec spec = epilogue_spec(p, p.region().epilogue, Layout::channels_last(), 3);
-  const std::optional<CommonEnd> end = common_end(spec, conv.size.m, conv.size.n);
+  const std::optional<CommonEnd> end = common_epilogue(spec, conv.size.m, conv.size.n);
   if (!end) return "what follows is no end that it has";
   for (const EpilogueSpec::Entry& e : spec.entries)
     if (e.position >= 0 && e.position == end->addend && e.format.layout.is_row())
@@ -76,7 +76,7 @@ void write_common_end(const Problem& p, Layout layout, Candidate& b) {
 CommonEnd read_common_end(const StepReader& r, const ProductSize& size) {
   const PlanValue& out = r.output(0);
   const EpilogueSpec spec = epilogue_spec(r, 3);
-  const std::optional<CommonEnd> end = common_end(spec, size.m, size.n);
+  const std::optional<CommonEnd> end = common_epilogue(spec, size.m, size.n);
   StepReader::check(end.has_value(), "what follows its sums is no end that it has");
   for (const EpilogueSpec::Entry& e : spec.entries) {
     if (e.position < 0) continue;
@@ -129,7 +129,7 @@ ChannelRows::ChannelRows(const kernels::ChannelWindow& window, int64_t images, i
   if (!is_blocked_)
     together_ = std::clamp(std::min(kRowBytes / (rows_together * window.out_columns * block_bytes),
                                     kWeightBytes / (window.taps() * block_bytes)),
-                           std::min(kLeastBlocks, blocks_), blocks_);
+                           std::min(kMinBlocks, blocks_), blocks_);
   groups_ = (blocks_ + together_ - 1) / together_;
   grain_ = std::max<int64_t>(
       1, kGrain / (rows_together * window.out_columns * window.taps() * together_ * kernels::kChannelBlock));

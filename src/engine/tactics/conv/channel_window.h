@@ -21,7 +21,7 @@ std::vector<Layout> window_layouts(const Problem& p, const Shape& shape);
 kernels::ChannelWindow channel_window(const kernels::Window& window, int64_t channels, Layout layout);
 
 /// Inputs of a step of theirs: image, weights and bias, and what a common end adds.
-inline constexpr size_t kMostEndInputs = 6;
+inline constexpr size_t kMaxEndInputs = 6;
 
 /// Why these tactics do not carry out what follows a convolution, or nothing.
 std::string common_end_refusal(const Problem& p, const ConvProduct& conv);

@@ -19,10 +19,10 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (out == nullptr) return "the shape is not known before the run";
   if (p.input_dtype(kX) != DType::kFloat32) return "the input is not float32";
   const Shape& in = *p.input_shape(kX);
-  if (in.numel() == 0 || out->numel() == 0 || in.size() > 2 + static_cast<size_t>(kernels::kMostDeformedAxes))
+  if (in.numel() == 0 || out->numel() == 0 || in.size() > 2 + static_cast<size_t>(kernels::kMaxDeformedAxes))
     return "the input or the result is empty, or has too many axes";
   const ConvPlan plan = plan_conv(p.attributes(), in, *p.input_shape(kW));
-  if (Shape(plan.window.in).numel() > kMostOfWindow) return "a plane is too large";
+  if (Shape(plan.window.in).numel() > kMaxOfWindow) return "a plane is too large";
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   for (size_t i = 0; i < 5; ++i)
     i < p.input_count() && p.has_input(i) ? b.add_input(p.node().input(i)) : b.skip_input();
@@ -42,7 +42,7 @@ class DeformConvKernel final : public Kernel {
  public:
   explicit DeformConvKernel(const StepReader& r) {
     const Shape &in = r.row_input(kX).shape, &out = r.row_output(0).shape, &weights = r.row_input(kW).shape;
-    d_.window = read_window_over(r, in, out, kernels::kMostDeformedAxes);
+    d_.window = read_window_over(r, in, out, kernels::kMaxDeformedAxes);
     d_.channels = in[1];
     d_.offset_groups = r.number("offset_groups", 1, std::max<int64_t>(in[1], 1));
     const int64_t groups = r.number("groups", 1, std::max<int64_t>(in[1], 1)), taps = d_.window.taps(),

@@ -81,7 +81,7 @@ class DepthwiseKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const StepReader r(plan, step, 3, kMostEndInputs);
+  const StepReader r(plan, step, 3, kMaxEndInputs);
   r.input(0);
   const Layout layout = r.output(0).layout == kChannelBlocks ? kChannelBlocks : Layout::channels_last();
   const ConvProduct conv = read_conv_product(r, ConvGroups::kRefused, layout);

@@ -30,7 +30,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   w.strides = numbers_of(p, "strides", rank, 1);
   w.dilations = numbers_of(p, "dilations", rank, 1);
   const std::vector<int64_t> pads = numbers_of(p, "pads", 2 * rank, 0);
-  if (rank == 0 || rank > kernels::kMostWindowAxes || w.kernel.size() != rank || w.strides.size() != rank ||
+  if (rank == 0 || rank > kernels::kMaxWindowAxes || w.kernel.size() != rank || w.strides.size() != rank ||
       w.dilations.size() != rank || pads.size() != 2 * rank || in->size() != 3)
     return "its extents, strides or pads are not one for each axis";
   for (size_t d = 0; d < rank; ++d) {
@@ -40,7 +40,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
     w.out.push_back(room / w.strides[d] + 1);
   }
   if (out->numel() == 0 || in->numel() != out->numel(0, 2) * w.taps() * w.out_size() ||
-      Shape(w.in).numel() > kMostOfWindow)
+      Shape(w.in).numel() > kMaxOfWindow)
     return "its blocks do not fit the input";
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   b.add_input(p.node().input(0));
@@ -60,10 +60,10 @@ class FoldKernel final : public Kernel {
     const PlanValue& out = r.row_output(0, type_);
     StepReader::check(kernels::is_number(type_) && out.shape.size() >= 3 && out.shape.numel() > 0,
                       "it makes {}", out.shape.str());
-    const std::vector<int64_t>& blocks = r.numbers("blocks", out.shape.size() - 2, 1, kMostOfWindow);
+    const std::vector<int64_t>& blocks = r.numbers("blocks", out.shape.size() - 2, 1, kMaxOfWindow);
     Shape positions = out.shape;
     std::copy(blocks.begin(), blocks.end(), positions.begin() + 2);
-    window_ = read_window_over(r, out.shape, positions, kernels::kMostWindowAxes);
+    window_ = read_window_over(r, out.shape, positions, kernels::kMaxWindowAxes);
     planes_ = out.shape.numel(0, 2);
     int64_t elements = r.product({planes_, window_.taps()});
     for (const int64_t b : blocks) elements = r.product({elements, b});

@@ -17,7 +17,7 @@ using kernels::ImageConv;
 constexpr std::string_view kOperators[] = {"Conv"};
 
 /// Channels of an image beyond which the other layouts fill vectors with them.
-constexpr int64_t kMostPlanes = 4;
+constexpr int64_t kMaxPlanes = 4;
 
 ImageConv image_conv(const ConvProduct& conv, Layout layout) {
   ImageConv image{.window = channel_window(conv.window, conv.size.n, layout), .planes = conv.in_channels};
@@ -40,7 +40,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
     return "the input or the result is not float32";
   ConvProduct conv;
   if (std::string reason = read_conv_product(p, conv); !reason.empty()) return reason;
-  if (conv.is_depthwise || conv.in_channels > kMostPlanes) return "the image has more than a few channels";
+  if (conv.is_depthwise || conv.in_channels > kMaxPlanes) return "the image has more than a few channels";
   if (conv.window.rank() > 2) return "it has three spatial axes";
   if (!all_finite(p, *p.input_constant(1))) return "a weight is infinite or NaN, and would meet padding";
   if (std::string reason = common_end_refusal(p, conv); !reason.empty()) return reason;
@@ -109,7 +109,7 @@ class ImageKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const StepReader r(plan, step, 3, kMostEndInputs);
+  const StepReader r(plan, step, 3, kMaxEndInputs);
   r.row_input(0);
   const Layout layout = r.output(0).layout == kChannelBlocks ? kChannelBlocks : Layout::channels_last();
   const ConvProduct conv = read_conv_product(r, ConvGroups::kRefused, {}, layout);

@@ -27,7 +27,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r = read_int8_step(plan, step);
-  const Int8Levels levels = int8_levels(r);
+  const Int8Quantized levels = int8_quantized(r);
   ConvProduct conv = read_conv_product(r, ConvGroups::kTaken);
   auto end = scaled_end(r, conv.size.n);
   return int8_conv_kernel(r, std::move(conv), levels, std::move(end));

@@ -34,7 +34,7 @@ inline kernels::Window read_window_over(const StepReader& r, const Shape& in, co
     r.product({w.kernel[d], w.dilations[d]});
     r.product({w.out[d], w.strides[d]});
   }
-  StepReader::check(Shape(w.in).numel() <= kMostOfWindow, "a plane of {} is too large", in.str());
+  StepReader::check(Shape(w.in).numel() <= kMaxOfWindow, "a plane of {} is too large", in.str());
   return w;
 }
 

@@ -24,15 +24,15 @@ constexpr std::string_view kOperators[] = {"Conv"};
 /// Bytes of transformed images and of transformed sums, all of which is gone through in order: a little more
 /// than a second-level cache of 1 MiB costs less than reading the weights more often.
 constexpr int64_t kLeftBytes = 576 << 10, kSumBytes = 448 << 10;
-constexpr int64_t kMostTiles = 48;
+constexpr int64_t kMaxTiles = 48;
 /// Of a group: with fewer, transforms cost more than the multiplications that they save.
-constexpr int64_t kLeastGroupInputs = 32;
+constexpr int64_t kMinGroupInputs = 32;
 /// Transformed weights of more bytes come from memory for every tile of rows: then few and large tiles are
 /// worth more, whose images are read once for each block of columns, in order.
 constexpr int64_t kCachedWeightBytes = 8 << 20, kManyLeftBytes = 16 << 20;
 /// Of small groups' transformed sums, beside which are about as many of images; and channels of such a group.
 /// (Groups of 128 and more take a third longer in this way.)
-constexpr int64_t kGroupBytes = 224 << 10, kMostTogether = 64;
+constexpr int64_t kGroupBytes = 224 << 10, kMaxTogether = 64;
 
 /// Results of tiles side by side that are finished together, m rows of them: they stay in a first-level
 /// cache. And how many of a row at a time.
@@ -52,7 +52,7 @@ std::string form_refusal(const ConvProduct& conv) {
   if (conv.in_channels % kernels::kWinogradChannels != 0 || conv.size.n % kernels::kWinogradChannels != 0)
     return fmt::format("its channels are not multiples of {}", kernels::kWinogradChannels);
   if (conv.groups > 1 && (conv.in_channels / conv.groups % kernels::kWinogradChannels != 0 ||
-                          conv.in_channels / conv.groups < kLeastGroupInputs ||
+                          conv.in_channels / conv.groups < kMinGroupInputs ||
                           conv.size.n / conv.groups % kernels::kPanelColumns != 0))
     return fmt::format("its groups are of {} and {} channels", conv.in_channels / conv.groups,
                        conv.size.n / conv.groups);
@@ -107,8 +107,8 @@ struct WinogradTiles {
 WinogradTiles tiles_of(const WinogradSize& size, int threads) {
   WinogradTiles t{{}, {size.points(), size.in_channels}};
   // Of small groups, a block of columns needs few channels, which are transformed for it.
-  if (size.groups > 1 && size.group_outputs() <= kMostTogether) {
-    const int64_t rows = std::min(kGroupBytes / (size.points() * size.group_outputs() * 4), kMostTiles);
+  if (size.groups > 1 && size.group_outputs() <= kMaxTogether) {
+    const int64_t rows = std::min(kGroupBytes / (size.points() * size.group_outputs() * 4), kMaxTiles);
     t.product =
         product_tiles(product_of(size), 0, rows, threads, size.points(), kGroupBytes, kernels::kPanelGroup);
     const int64_t groups = std::max<int64_t>(1, t.product.columns / size.group_outputs());
@@ -122,7 +122,7 @@ WinogradTiles tiles_of(const WinogradSize& size, int threads) {
     const bool is_large = size.points() * matrix_of(size).bytes() > kCachedWeightBytes;
     t.product = product_tiles(
         product_of(size), row_bytes,
-        std::clamp((is_large ? kManyLeftBytes : kLeftBytes) / row_bytes, ProductTiles::kRows, kMostTiles),
+        std::clamp((is_large ? kManyLeftBytes : kLeftBytes) / row_bytes, ProductTiles::kRows, kMaxTiles),
         threads, size.points(), kSumBytes, kernels::kPanelGroup);
   }
   t.product.left_bytes = static_cast<int64_t>(align_up(
@@ -196,7 +196,7 @@ class WinogradKernel final : public TiledProduct {
   WinogradKernel(const StepReader& r, const ConvProduct& conv, const WinogradSize& size,
                  const WinogradTiles& tiles)
       : TiledProduct(r, product_of(size), tiles.product,
-                     TileFinish(r, 3, conv.size, kRowsAtATime, tiles.product.columns)),
+                     TileEpilogue(r, 3, conv.size, kRowsAtATime, tiles.product.columns)),
         window_(conv.window),
         winograd_(size),
         left_(tiles.left),
@@ -261,11 +261,11 @@ class WinogradKernel final : public TiledProduct {
       }
       for (int64_t i = 0; i < run.high; ++i)
         if (winograd_.right == 1)
-          finish_rows(args, tile, result_of(run, i, 0), run.wide, pixels + i * row_stride,
+          row_epilogue(args, tile, result_of(run, i, 0), run.wide, pixels + i * row_stride,
                       pixels + m * row_stride);
         else
           for (int64_t j = 0; j < run.wide; ++j)
-            finish_rows(args, tile, result_of(run, i, j), 1, pixels + i * row_stride + j * tile.stride,
+            row_epilogue(args, tile, result_of(run, i, j), 1, pixels + i * row_stride + j * tile.stride,
                         pixels + m * row_stride);
       t += run.tiles;
     }
@@ -297,7 +297,7 @@ class WinogradKernel final : public TiledProduct {
            run.corner.x + j * winograd_.right;
   }
 
-  void finish_rows(const KernelArgs& args, const Tile& tile, int64_t row, int64_t rows, const float* results,
+  void row_epilogue(const KernelArgs& args, const Tile& tile, int64_t row, int64_t rows, const float* results,
                    float* spare) const noexcept {
     for (const int64_t some : kRowsAtATime)
       for (; rows >= some; rows -= some, row += some, results += some * tile.stride)

@@ -74,7 +74,7 @@ ConvShape shape_of(const StepReader& r) {
   c.strides = r.window("strides", axes, 1);
   c.dilations = r.window("dilations", axes, 0);
   c.begin = r.window("pads_begin", axes, 0);
-  c.end = r.window("pads_end", axes, -kMostOfWindow);
+  c.end = r.window("pads_end", axes, -kMaxOfWindow);
   c.has_bias = r.optional_elements(2, {c.output[1]});
   return c;
 }

@@ -200,7 +200,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   r.window("strides", axes, 1);
   r.window("dilations", axes, 0);
   r.window("pads_begin", axes, 0);
-  r.window("pads_end", axes, -kMostOfWindow);
+  r.window("pads_end", axes, -kMaxOfWindow);
   constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
   auto kernel = std::make_unique<DnnlKernel>();
   PackedWeights packed;

@@ -18,7 +18,7 @@ constexpr std::string_view kOperators[] = {"MaxPool", "AveragePool", "GlobalAver
 
 /// Numbers that an average adds up at most: oneDNN adds them one after the other, and of a flat image all
 /// roundings have one sign. The error of so many is 2^-14 of the mean at worst.
-constexpr int64_t kMostTaps = 1024;
+constexpr int64_t kMaxTaps = 1024;
 
 bool is_max(const Node& n) { return n.op_type == "MaxPool" || n.op_type == "GlobalMaxPool"; }
 
@@ -35,7 +35,7 @@ std::string supports(const Problem& p) {
   if (!reduces_images(p)) return "what is reduced is not the whole image of every channel";
   if (p.output_count() > 1 && p.node().output(1) != nullptr) return "the indices of the maxima are wanted";
   const kernels::Window w = pooled_window(p);
-  if (!is_max(p.node()) && w.taps() > kMostTaps)
+  if (!is_max(p.node()) && w.taps() > kMaxTaps)
     return fmt::format("it would add up {} numbers one after the other", w.taps());
   for (size_t a = 0; a < w.rank(); ++a) {
     // Padding that no window is allowed to lie in whole, and windows that reach past it.
@@ -121,7 +121,7 @@ PoolShape shape_of(const StepReader& r) {
   s.strides = r.window("strides", axes, 1);
   s.dilations = r.window("dilations", axes, 0);
   s.begin = r.window("pads_begin", axes, 0);
-  s.end = r.window("pads_end", axes, -kMostOfWindow);
+  s.end = r.window("pads_end", axes, -kMaxOfWindow);
   for (size_t a = 0; a < axes; ++a) {
     const int64_t reach = (s.kernel[a] - 1) * (s.dilations[a] + 1) + 1;
     StepReader::check(s.begin[a] < reach && s.end[a] < reach &&
@@ -180,13 +180,13 @@ class LargestKernel final : public Kernel {
   }
 
  private:
-  static constexpr float kLeast = std::numeric_limits<float>::lowest();
+  static constexpr float kMin = std::numeric_limits<float>::lowest();
   static constexpr int64_t kGrain = 1 << 15;
 
   static bool has_least(const float* y, int64_t count) {
     int found = 0;
 #pragma omp simd reduction(| : found)
-    for (int64_t i = 0; i < count; ++i) found |= y[i] == kLeast ? 1 : 0;
+    for (int64_t i = 0; i < count; ++i) found |= y[i] == kMin ? 1 : 0;
     return found != 0;
   }
 
@@ -203,7 +203,7 @@ class LargestKernel final : public Kernel {
     x += group * shape_.in.numel(2, shape_.in.size()) * block;
     y += group * pixels * block;
     for (int64_t i = 0; i < pixels * block; ++i)
-      if (all || y[i] == kLeast) y[i] = largest(x + i % block, i / block, block);
+      if (all || y[i] == kMin) y[i] = largest(x + i % block, i / block, block);
   }
 
   /// Of the window at a pixel of the result; NaN is larger than all numbers.

@@ -208,7 +208,7 @@ void check_window_weights(const StepReader& r, const Shape& weights, size_t rank
   if (one.size() == rank + 1) one.erase_at(0);
   bool fits = groups >= 1 && outputs % groups == 0 && inputs % groups == 0 && one.size() == rank &&
               one[0] == outputs / groups && one[1] == inputs / groups;
-  for (size_t d = 2; fits && d < rank; ++d) fits = one[d] >= 1 && one[d] <= kMostOfWindow;
+  for (size_t d = 2; fits && d < rank; ++d) fits = one[d] >= 1 && one[d] <= kMaxOfWindow;
   StepReader::check(fits, "weights {} are not for {} groups, {} channels in and {} out", weights.str(),
                     groups, inputs, outputs);
   int64_t bytes = sizeof(float);

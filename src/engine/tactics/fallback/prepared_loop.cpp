@@ -53,7 +53,7 @@ class Entries {
     if (!is_scattered_) return;
     constexpr size_t kWindowBytes = size_t{768} << 10;
     const auto fitting = static_cast<int64_t>(kWindowBytes / std::max<size_t>(bytes_, 1));
-    count_ = std::min(trips_, std::clamp<int64_t>(fitting, 1, kMostTogether));
+    count_ = std::min(trips_, std::clamp<int64_t>(fitting, 1, kMaxTogether));
     Shape shape = entry_;
     shape.insert_at(0, count_);
     window_ = Tensor::allocate(taken_.all.dtype(), std::move(shape));
@@ -69,7 +69,7 @@ class Entries {
 
  private:
   /// More would not make the pieces of memory that are read together much longer.
-  static constexpr int64_t kMostTogether = 64;
+  static constexpr int64_t kMaxTogether = 64;
 
   void fill(int64_t begin) {
     begin_ = begin;

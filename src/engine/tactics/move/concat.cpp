@@ -118,7 +118,7 @@ class RowsKernel final : public Kernel {
   void add_part(int64_t columns, int64_t offset) { parts_.push_back({columns, offset}); }
   Status run(const KernelArgs& args) noexcept override {
     auto* const out = static_cast<float*>(args.outputs[0]);
-    parallel_for((rows_ + kTogether - 1) / kTogether, std::max<int64_t>(1, kLeastMoved / (row_ * kTogether)),
+    parallel_for((rows_ + kTogether - 1) / kTogether, std::max<int64_t>(1, kMinMoved / (row_ * kTogether)),
                  [&](int64_t first, int64_t last) {
                    for (int64_t i = first; i < last; ++i) {
                      const int64_t row = i * kTogether, rows = std::min(kTogether, rows_ - row);
@@ -137,7 +137,7 @@ class RowsKernel final : public Kernel {
   };
   /// Rows that stay in the first-level cache while all inputs are added, and numbers that a thread should
   /// move at least.
-  static constexpr int64_t kTogether = 16, kLeastMoved = 16384;
+  static constexpr int64_t kTogether = 16, kMinMoved = 16384;
   int64_t rows_, row_;
   std::vector<Part> parts_;
 };

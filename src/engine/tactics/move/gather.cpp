@@ -48,7 +48,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   return {};
 }
 
-constexpr int64_t kMostAxes = 64;
+constexpr int64_t kMaxAxes = 64;
 
 template <typename Index>
 class GatherKernel final : public ComplainingKernel {
@@ -58,7 +58,7 @@ class GatherKernel final : public ComplainingKernel {
         extent_(r.number("extent")),
         count_(r.number("count")),
         row_bytes_(static_cast<size_t>(r.number("row_bytes"))),
-        axis_(static_cast<size_t>(r.number("axis", 0, kMostAxes))) {
+        axis_(static_cast<size_t>(r.number("axis", 0, kMaxAxes))) {
     // A constant table may be given as its bytes.
     const PlanValue &in = r.raw_input(0), &given = r.raw_output(0),
                     &out = r.row_output(

@@ -38,7 +38,7 @@ bool read_shapes(const Shape& image, const Shape& grid, const Shape& out, GridSa
   g.extents.assign(image.begin() + 2, image.end());
   g.points = out.numel(2, rank);
   const int64_t plane = image.numel(2, rank);
-  return plane > 0 && plane <= kMostOfWindow && g.taps() <= kernels::kMostGridTaps;
+  return plane > 0 && plane <= kMaxOfWindow && g.taps() <= kernels::kMaxGridTaps;
 }
 
 std::string propose(const Problem& p, Proposals& proposals) {

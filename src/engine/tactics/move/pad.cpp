@@ -90,7 +90,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const PlanValue& in = r.raw_input(0);
   const PlanValue& out = r.row_output(0, in.dtype);
   const size_t rank = in.shape.size();
-  const auto& pads = r.numbers("pads", 2 * rank, -kMostOfWindow, kMostOfWindow);
+  const auto& pads = r.numbers("pads", 2 * rank, -kMaxOfWindow, kMaxOfWindow);
   const std::vector<int64_t> begin(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(rank)),
       end(pads.begin() + static_cast<std::ptrdiff_t>(rank), pads.end());
   const auto mode = std::find(kernels::kPadModes.begin(), kernels::kPadModes.end(), r.text("mode"));

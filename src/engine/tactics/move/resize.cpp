@@ -120,7 +120,7 @@ class ResizeKernel final : public Kernel {
   static kernels::ResizeAxis table(const StepReader& r, const std::string& name, int64_t in, int64_t out) {
     const int64_t taps = r.number(name + "_taps", 1, kernels::kMaxResizeTaps);
     const auto count = static_cast<size_t>(r.product({taps, out}));
-    const auto& index = r.numbers(name + "_index", count, 0, std::min<int64_t>(in, kMostOfWindow) - 1);
+    const auto& index = r.numbers(name + "_index", count, 0, std::min<int64_t>(in, kMaxOfWindow) - 1);
     const auto& weight = r.reals(name + "_weight", count);
     return {.taps = taps, .index = {index.begin(), index.end()}, .weight = {weight.begin(), weight.end()}};
   }

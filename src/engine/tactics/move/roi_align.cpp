@@ -16,11 +16,11 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (in == nullptr || rois == nullptr || out == nullptr) return "the shape is not known before the run";
   if (p.input_dtype(0) != DType::kFloat32 || p.input_dtype(1) != DType::kFloat32)
     return "the image is not float32";
-  if (in->rank() != 4 || in->numel() == 0 || (*in)[2] * (*in)[3] > kMostOfWindow || out->rank() != 4)
+  if (in->rank() != 4 || in->numel() == 0 || (*in)[2] * (*in)[3] > kMaxOfWindow || out->rank() != 4)
     return "the image is empty or too large";
   const OpContext c = p.attributes();
   const int64_t ratio = c.attr_int("sampling_ratio");
-  if (ratio < 0 || ratio > kernels::kMostRoiRatio) return "it has too many points";
+  if (ratio < 0 || ratio > kernels::kMaxRoiRatio) return "it has too many points";
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   for (size_t i = 0; i < 3; ++i) b.add_input(p.node().input(i));
   b.add_output(p.node().output(0));
@@ -38,7 +38,7 @@ class RoiAlignKernel final : public ComplainingKernel {
  public:
   explicit RoiAlignKernel(const StepReader& r) {
     const Shape &in = r.row_input(0).shape, &rois = r.row_input(1).shape, &out = r.row_output(0).shape;
-    StepReader::check(in.size() == 4 && in.numel() > 0 && r.product({in[2], in[3]}) <= kMostOfWindow &&
+    StepReader::check(in.size() == 4 && in.numel() > 0 && r.product({in[2], in[3]}) <= kMaxOfWindow &&
                           rois.size() == 2 && rois[1] == 4 && out.size() == 4 && out[0] == rois[0] &&
                           out[1] == in[1] && out[2] > 0 && out[3] > 0 &&
                           r.row_input(2, DType::kInt64).shape.numel() == rois[0],
@@ -50,7 +50,7 @@ class RoiAlignKernel final : public ComplainingKernel {
           .rois = rois[0],
           .out_height = out[2],
           .out_width = out[3],
-          .ratio = r.number("ratio", 0, kernels::kMostRoiRatio),
+          .ratio = r.number("ratio", 0, kernels::kMaxRoiRatio),
           .scale = r.real("scale"),
           .half_pixel = r.flag("half_pixel"),
           .largest = r.flag("largest")};

@@ -380,8 +380,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 1, kernels::kMaxPointwiseRegisters, 1, StepReader::May::kComputeInPlace);
   const PlanValue& out = r.any_output(0);
   const auto& names = r.get<std::vector<std::string>>("program");
-  StepReader::check(names.size() <= kMostInstructions, "it has {} instructions", names.size());
-  const auto& arguments = r.numbers("arguments", 3 * names.size(), -1, kMostInstructions);
+  StepReader::check(names.size() <= kMaxInstructions, "it has {} instructions", names.size());
+  const auto& arguments = r.numbers("arguments", 3 * names.size(), -1, kMaxInstructions);
   const auto& numbers = r.reals("numbers", 2 * names.size());
   std::vector<RegisterType> registers;
   for (const int64_t type :
@@ -396,7 +396,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
                     static_cast<int>(arguments[3 * i + 2])},
                    static_cast<float>(numbers[2 * i]), static_cast<float>(numbers[2 * i + 1]));
   }
-  const int64_t result = r.numbers("results", 1, 0, kMostInstructions)[0];
+  const int64_t result = r.numbers("results", 1, 0, kMaxInstructions)[0];
   StepReader::check(result < program.registers(), "its result is register {} of {}", result,
                     program.registers());
   program.add_result(static_cast<int>(result));

@@ -45,15 +45,15 @@ class ScaledEnd final : public SumsEnd {
   explicit ScaledEnd(std::optional<kernels::Requantization> requantization)
       : requantization_(requantization) {}
 
-  bool makes_levels() const noexcept override { return requantization_.has_value(); }
+  bool makes_quantized() const noexcept override { return requantization_.has_value(); }
 
-  kernels::LevelsEnd levels(const KernelArgs& args, const TileFinish& finish,
+  kernels::QuantizedEpilogue levels(const KernelArgs& args, const TileEpilogue& finish,
                             const TiledProduct::Tile& tile) const noexcept override {
     return {scale(args, tile), bias(args, tile), *requantization_, finish.result(args, tile.row, tile.column),
             finish.pitch()};
   }
 
-  void run(const KernelArgs& args, const TileFinish& finish,
+  void run(const KernelArgs& args, const TileEpilogue& finish,
            const TiledProduct::Tile& tile) const noexcept override {
     auto* const sums = static_cast<int32_t*>(tile.sums);
     char* const out = finish.result(args, tile.row, tile.column);
@@ -145,7 +145,7 @@ StepReader read_int8_step(const Plan& plan, const Step& step) {
   return {plan, step, kInt8Inputs, kernels::kMaxPointwiseRegisters};
 }
 
-Int8Levels int8_levels(const StepReader& r) {
+Int8Quantized int8_quantized(const StepReader& r) {
   const PlanValue& x = r.any_input(kInt8Left);
   StepReader::check(x.dtype == DType::kUInt8 || x.dtype == DType::kInt8, "its input is {}",
                     dtype_name(x.dtype));

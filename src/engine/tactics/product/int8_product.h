@@ -33,7 +33,7 @@ void write_int8(const Problem& p, const Int8Operands& operands, const Value* x, 
 /// A reader of a step that write_int8() wrote.
 StepReader read_int8_step(const Plan& plan, const Step& step);
 /// Its levels, and its end. Throw Error (kInvalidModel) where they are none.
-Int8Levels int8_levels(const StepReader& r);
+Int8Quantized int8_quantized(const StepReader& r);
 std::unique_ptr<SumsEnd> scaled_end(const StepReader& r, int64_t columns);
 
 }  // namespace assay::engine

@@ -43,7 +43,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r = read_integer_step(plan, step);
   const ProductSize size{r.number("m", 1), r.number("n", 1), r.number("k", 1, kernels::kMaxInt8Sum)};
   r.product({size.m, size.n, size.k});
-  return int8_matmul_kernel(r, size, integer_levels(r), integer_end(r, size.n));
+  return int8_matmul_kernel(r, size, quantized_integers(r), integer_end(r, size.n));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class IntegerEnd final : public SumsEnd {
  public:
   explicit IntegerEnd(bool as_float) : as_float_(as_float) {}
 
-  void run(const KernelArgs& args, const TileFinish& finish,
+  void run(const KernelArgs& args, const TileEpilogue& finish,
            const TiledProduct::Tile& tile) const noexcept override {
     auto* const sums = static_cast<int32_t*>(tile.sums);
     const auto* addend = static_cast<const int32_t*>(args.inputs[kAddend]);
@@ -88,7 +88,7 @@ StepReader read_integer_step(const Plan& plan, const Step& step) {
   return {plan, step, kInt8Inputs, kernels::kMaxPointwiseRegisters};
 }
 
-Int8Levels integer_levels(const StepReader& r) {
+Int8Quantized quantized_integers(const StepReader& r) {
   const PlanValue& left = r.any_input(kInt8Left);
   StepReader::check(is_byte(left.dtype), "its left operand is {}", dtype_name(left.dtype));
   if (r.has_input(kZeroPoint)) r.check_elements(r.row_input(kZeroPoint, left.dtype), {1});

@@ -23,7 +23,7 @@ void write_integer(const Problem& p, Layout layout, int64_t inner, const std::st
 
 /// A reader of a step that write_integer() wrote, its levels, and its end. Throw Error (kInvalidModel).
 StepReader read_integer_step(const Plan& plan, const Step& step);
-Int8Levels integer_levels(const StepReader& r);
+Int8Quantized quantized_integers(const StepReader& r);
 std::unique_ptr<SumsEnd> integer_end(const StepReader& r, int64_t columns);
 
 }  // namespace assay::engine

@@ -11,11 +11,11 @@ namespace {
 constexpr std::string_view kOperators[] = {"com.microsoft.MatMulNBits"};
 enum Operand : size_t { kA, kB, kScales, kZeros, kGroups, kBias };
 /// Beyond these a row of levels has more bits than can be counted.
-constexpr int64_t kMostBlock = 1 << 20, kMostExtent = int64_t{1} << 40;
+constexpr int64_t kMaxBlock = 1 << 20, kMaxExtent = int64_t{1} << 40;
 
 bool fits(const kernels::NbitsWeights& w) {
-  return w.n > 0 && w.k > 0 && w.n <= kMostExtent && w.k <= kMostExtent && w.block >= 16 &&
-         w.block <= kMostBlock && (w.block & (w.block - 1)) == 0 &&
+  return w.n > 0 && w.k > 0 && w.n <= kMaxExtent && w.k <= kMaxExtent && w.block >= 16 &&
+         w.block <= kMaxBlock && (w.block & (w.block - 1)) == 0 &&
          (w.bits == 2 || w.bits == 4 || w.bits == 8);
 }
 
@@ -69,10 +69,10 @@ std::string propose(const Problem& p, Proposals& proposals) {
 class NbitsKernel final : public Kernel {
  public:
   explicit NbitsKernel(const StepReader& r)
-      : m_(r.number("m", 1, kMostExtent)),
-        w_{r.number("n", 1, kMostExtent),
-           r.number("k", 1, kMostExtent),
-           r.number("block", 16, kMostBlock),
+      : m_(r.number("m", 1, kMaxExtent)),
+        w_{r.number("n", 1, kMaxExtent),
+           r.number("k", 1, kMaxExtent),
+           r.number("block", 16, kMaxBlock),
            static_cast<int>(r.number("bits", 2, 8)),
            nullptr,
            nullptr,

@@ -12,7 +12,7 @@ namespace {
 
 /// Bytes of gathered rows that stay in the caches.
 constexpr int64_t kPanelLeftBytes = 512 << 10;
-constexpr int64_t kLeastPanelRows = 60, kMostPanelRows = 192;
+constexpr int64_t kMinPanelRows = 60, kMaxPanelRows = 192;
 static_assert(kernels::kPanelColumns == ProductTiles::kColumns && kernels::kPanelRows == ProductTiles::kRows);
 
 kernels::PanelType panel_type(DType dtype) {
@@ -26,7 +26,7 @@ int64_t narrow_length(int64_t k) { return k + k % 2; }
 
 /// Rows that lie in memory are read again for every block of columns, in order: they need not stay in a
 /// cache.
-constexpr int64_t kMostLyingRows = 256;
+constexpr int64_t kMaxLyingRows = 256;
 constexpr int64_t kPanelSumBytes = 64 << 10;
 
 /// Of a source, packed at a time.
@@ -34,10 +34,10 @@ constexpr int64_t kPieceBytes = int64_t{4} << 20;
 
 ProductTiles panel_tiles(const ProductSize& size, bool gathered, bool rounds, int threads) {
   if (!gathered && !rounds)
-    return product_tiles(size, 0, kMostLyingRows, threads, 1, kPanelSumBytes, kernels::kPanelGroup);
+    return product_tiles(size, 0, kMaxLyingRows, threads, 1, kPanelSumBytes, kernels::kPanelGroup);
   const int64_t row_bytes = rounds ? narrow_length(size.k) * 2 : size.k * 4;
   return product_tiles(size, row_bytes,
-                       std::clamp(kPanelLeftBytes / row_bytes, kLeastPanelRows, kMostPanelRows), threads, 1,
+                       std::clamp(kPanelLeftBytes / row_bytes, kMinPanelRows, kMaxPanelRows), threads, 1,
                        kTileSumBytes, rounds ? 1 : kernels::kPanelGroup);
 }
 
@@ -151,7 +151,7 @@ PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const ker
 
 PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,
                          const kernels::ImagePlaces& lying, Gather& gather, NarrowGather& narrow_gather)
-    : TiledProduct(r, size, tiles, TileFinish(r, 3, size, tiles)),
+    : TiledProduct(r, size, tiles, TileEpilogue(r, 3, size, tiles)),
       rounds_(r.flag("rounds")),
       lying_(lying),
       gather_(std::move(gather)),

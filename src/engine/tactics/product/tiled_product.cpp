@@ -211,10 +211,10 @@ void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epil
   write_epilogue(epilogue, spec, b);
 }
 
-TileFinish::TileFinish(const StepReader& r, size_t inputs, const ProductSize& size, const ProductTiles& tiles)
-    : TileFinish(r, inputs, size, std::array{tiles.rows, size.m % tiles.rows}, tiles.columns) {}
+TileEpilogue::TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size, const ProductTiles& tiles)
+    : TileEpilogue(r, inputs, size, std::array{tiles.rows, size.m % tiles.rows}, tiles.columns) {}
 
-TileFinish::TileFinish(const StepReader& r, size_t inputs, const ProductSize& size,
+TileEpilogue::TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size,
                        std::span<const int64_t> rows, int64_t columns)
     : size_(size), spec_(epilogue_spec(r, inputs, true)) {
   const PlanValue& out = r.any_output(0);
@@ -239,11 +239,11 @@ TileFinish::TileFinish(const StepReader& r, size_t inputs, const ProductSize& si
                         std::ranges::all_of(types_, [](const kernels::PointwiseOperand& o) {
                           return o.type == PointwiseType::kFloat32;
                         });
-  if (is_float) common_end_ = common_end(spec_, size.m, size.n);
+  if (is_float) common_end_ = common_epilogue(spec_, size.m, size.n);
   if (!common_end_) make_program(r, rows, columns);
 }
 
-void TileFinish::add_operands(const StepReader& r) {
+void TileEpilogue::add_operands(const StepReader& r) {
   const PlanValue& out = r.any_output(0);
   types_.push_back({});
   for (const EpilogueSpec::Entry& e : spec_.entries) {
@@ -265,7 +265,7 @@ void TileFinish::add_operands(const StepReader& r) {
   }
 }
 
-void TileFinish::make_program(const StepReader& r, std::span<const int64_t> rows, int64_t columns) {
+void TileEpilogue::make_program(const StepReader& r, std::span<const int64_t> rows, int64_t columns) {
   const auto &scales = r.reals("operand_scales", operands_.size()),
              &zero_points = r.reals("operand_zero_points", operands_.size());
   kernels::PointwiseProgram program(static_cast<int>(types_.size()));
@@ -302,7 +302,7 @@ void TileFinish::make_program(const StepReader& r, std::span<const int64_t> rows
   add_loop(1, places_.block);
 }
 
-void TileFinish::run(const KernelArgs& args, int64_t row, int64_t rows, int64_t column, int64_t columns,
+void TileEpilogue::run(const KernelArgs& args, int64_t row, int64_t rows, int64_t column, int64_t columns,
                      const float* values, int64_t stride, void* spare) const noexcept {
   if (has_rows()) return run_rows(args, row * size_.n + column, rows, column, columns, values, stride, spare);
   const bool by_row = !common_end_ && row % places_.pixels + rows > places_.pixels;
@@ -316,7 +316,7 @@ void TileFinish::run(const KernelArgs& args, int64_t row, int64_t rows, int64_t 
   }
 }
 
-void TileFinish::run_rows(const KernelArgs& args, int64_t place, int64_t rows, int64_t column,
+void TileEpilogue::run_rows(const KernelArgs& args, int64_t place, int64_t rows, int64_t column,
                           int64_t columns, const float* values, int64_t stride, void* spare) const noexcept {
   const auto width = static_cast<int64_t>(width_), pitch = places_.block;
   char* const out = static_cast<char*>(args.outputs[0]) + place * width;
@@ -326,7 +326,7 @@ void TileFinish::run_rows(const KernelArgs& args, int64_t place, int64_t rows, i
     return;
   }
   if (common_end_) {
-    kernels::finish_rows(common_end_->finish, rows, columns, values, stride,
+    kernels::row_epilogue(common_end_->finish, rows, columns, values, stride,
                          common_end_->operands(args, place, pitch, column), reinterpret_cast<float*>(out),
                          pitch);
     return;
@@ -351,7 +351,7 @@ void TileFinish::run_rows(const KernelArgs& args, int64_t place, int64_t rows, i
 }
 
 TiledProduct::TiledProduct(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,
-                           TileFinish finish)
+                           TileEpilogue finish)
     : size_(size), tiles_(tiles), finish_(std::move(finish)) {
   r.check_scratch(tiles_.scratch_bytes());
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "engine/tactics/common_end.h"
+#include "engine/tactics/common_epilogue.h"
 #include "engine/tactics/product/matrix_product.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic.h"
@@ -95,15 +95,15 @@ void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epil
                          Candidate& b);
 
 /// Carries out what write_tile_epilogue() wrote.
-class TileFinish {
+class TileEpilogue {
  public:
   /// Of a step whose result is size.m x size.n in memory (int32 only where nothing happens to the numbers)
   /// and whose operands follow `inputs` others, for tiles of so many rows, each of `columns` (fewer at the
   /// end) numbers that lie in rows of as many. Throws Error (kInvalidModel).
-  TileFinish(const StepReader& r, size_t inputs, const ProductSize& size, std::span<const int64_t> rows,
+  TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size, std::span<const int64_t> rows,
              int64_t columns);
   /// The same for the tiles of a product.
-  TileFinish(const StepReader& r, size_t inputs, const ProductSize& size, const ProductTiles& tiles);
+  TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size, const ProductTiles& tiles);
 
   const EpilogueSpec& spec() const { return spec_; }
   /// Nothing happens to the numbers: they may be written where they belong.
@@ -163,7 +163,7 @@ class TiledProduct : public Kernel {
 
  protected:
   /// `finish` may be of a result that is not the product's own.
-  TiledProduct(const StepReader& r, const ProductSize& size, const ProductTiles& tiles, TileFinish finish);
+  TiledProduct(const StepReader& r, const ProductSize& size, const ProductTiles& tiles, TileEpilogue finish);
 
   /// Rows [first, first + count) of the left operand, in `scratch` or where they lie.
   virtual const void* gather(const KernelArgs& args, int64_t first, int64_t count,
@@ -172,14 +172,14 @@ class TiledProduct : public Kernel {
   virtual void compute(const KernelArgs& args, const Tile& tile) const noexcept = 0;
 
   const ProductSize& size() const { return size_; }
-  const TileFinish& finish() const { return finish_; }
+  const TileEpilogue& finish() const { return finish_; }
 
  private:
   void run_chunk(const KernelArgs& args, int64_t chunk) const;
 
   ProductSize size_;
   ProductTiles tiles_;
-  TileFinish finish_;
+  TileEpilogue finish_;
 };
 
 }  // namespace assay::engine

@@ -50,7 +50,7 @@ struct Sizes {
             .state_batch = hidden,
             .clip = clip,
             .coupled = coupled,
-            .has_levels = true};
+            .has_quantized = true};
   }
   /// The matrix of W or of R.
   GateMatrix matrix(size_t which) const { return layer().matrix(which == 0 ? inputs : hidden); }
@@ -80,7 +80,7 @@ struct Sizes {
   }
   int64_t scales_bytes() const { return aligned(matrix(0).row_numbers() * int64_t{sizeof(float)}); }
   int64_t quantized_bytes() const {
-    return aligned(kernels::LevelRows::scratch_bytes(steps * batch, inputs));
+    return aligned(kernels::QuantizedRows::scratch_bytes(steps * batch, inputs));
   }
   int64_t scratch_bytes() const {
     return quantized_bytes() + scales_bytes() +
@@ -129,7 +129,7 @@ std::string read_node(const Problem& p, Sizes& s) {
   s.clip = static_cast<float>(p.attributes().attr_float("clip", std::numeric_limits<double>::infinity()));
   s.has_bias = p.has_input(kB);
   s.has_peepholes = p.has_input(kP);
-  if (!kernels::takes_levels(s.matrix(0))) return "this processor's vectors are too short";
+  if (!kernels::takes_quantized(s.matrix(0))) return "this processor's vectors are too short";
   if (std::max(s.inputs, s.hidden) > kernels::kMaxInt8Sum) return "its sums may exceed 32 bits";
   const Shape state{s.directions, s.batch, s.hidden}, whole{s.directions}, column{s.directions, s.gates()};
   const std::pair<size_t, Shape> wanted[] = {{kW, {s.directions, s.inputs, s.gates()}},
@@ -148,10 +148,10 @@ std::string read_node(const Problem& p, Sizes& s) {
   return {};
 }
 
-Tensor packed_levels(const Sizes& s, size_t which, int64_t direction, const UnalignedTensor& levels,
+Tensor packed_quantized(const Sizes& s, size_t which, int64_t direction, const UnalignedTensor& levels,
                      const UnalignedTensor& zeros) {
   Tensor packed = Tensor::allocate(DType::kUInt8, {s.weights(which).bytes()});
-  kernels::pack_gate_levels(s.matrix(which), numbers_of(levels.aligned(), zeros.aligned(), direction).data(),
+  kernels::pack_quantized_gates(s.matrix(which), numbers_of(levels.aligned(), zeros.aligned(), direction).data(),
                             packed.mutable_data());
   return packed;
 }
@@ -198,7 +198,7 @@ void add_constants(const Problem& p, const Sizes& s, Candidate& b) {
       std::string less = ", less";
       for (int64_t z = 0; z < zeros.numel(); ++z) less += fmt::format(" {}", level(zeros, z));
       b.add_constant(name, given, packing + less, [s, i, d, given, z = *p.input_constant(zero)] {
-        return packed_levels(s, i, d, given, z);
+        return packed_quantized(s, i, d, given, z);
       });
     }
 }
@@ -240,7 +240,7 @@ class QuantizedLstmKernel final : public Kernel {
       return at;
     };
     const int64_t rows = s_.steps * s_.batch;
-    const kernels::LevelRows x = kernels::quantize_rows(static_cast<const float*>(args.inputs[kSequence]),
+    const kernels::QuantizedRows x = kernels::quantize_rows(static_cast<const float*>(args.inputs[kSequence]),
                                                         rows, s_.inputs, take(s_.quantized_bytes()));
     auto* const column_scales = reinterpret_cast<float*>(take(s_.scales_bytes()));
     for (int64_t i = 0; i < s_.directions; ++i) {
@@ -250,7 +250,7 @@ class QuantizedLstmKernel final : public Kernel {
       };
       const auto reals = [&](size_t which) { return static_cast<const float*>(constant(which)); };
       auto* const sums = reinterpret_cast<float*>(take(s_.sums_bytes()));
-      kernels::gate_level_products(s_.matrix(0), {s_.weights(0), constant(kWeights), reals(kWeightScales)},
+      kernels::quantized_gate_products(s_.matrix(0), {s_.weights(0), constant(kWeights), reals(kWeightScales)},
                                    reals(kBias), x, rows, column_scales, sums);
       d.inputs = sums;
       d.levels = {s_.weights(1), constant(kRecurrent), reals(kRecurrentScales)};
@@ -280,7 +280,7 @@ class QuantizedLstmKernel final : public Kernel {
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   Sizes s;
   const StepReader r(plan, step, kFirst + size_t{kConstants}, kFirst + size_t{2} * kConstants, 3);
-  const auto& v = r.numbers("sizes", 5, 1, kMostOfWindow);
+  const auto& v = r.numbers("sizes", 5, 1, kMaxOfWindow);
   s.steps = v[0], s.batch = v[1], s.inputs = v[2], s.hidden = v[3], s.directions = v[4];
   const auto& flags = r.numbers("flags", 4, 0, 1);
   s.backward = flags[0] != 0, s.coupled = flags[1] != 0, s.has_bias = flags[2] != 0;
@@ -289,7 +289,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   StepReader::check(s.clip >= 0, "its sums are clipped at {}", s.clip);
   StepReader::check(r.number("lanes", 1, 64) == kernels::gate_lanes(), "its weights are in blocks of {}",
                     r.number("lanes"));
-  StepReader::check(kernels::takes_levels(s.matrix(0)), "this processor's vectors are too short for it");
+  StepReader::check(kernels::takes_quantized(s.matrix(0)), "this processor's vectors are too short for it");
   StepReader::check(std::max(s.inputs, s.hidden) <= kernels::kMaxInt8Sum, "its sums may exceed 32 bits");
   StepReader::check(
       s.directions <= 2 && step.inputs.size() == kFirst + static_cast<size_t>(s.directions) * kConstants,

@@ -328,7 +328,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   Settings s;
   const StepReader r(plan, step, kFirst + kGivenWeights, kFirst + 2 * kConstants, 3);
   s.kind = static_cast<RecurrentKind>(r.number("kind", 0, 2));
-  const auto& v = r.numbers("sizes", 5, 1, kMostOfWindow);
+  const auto& v = r.numbers("sizes", 5, 1, kMaxOfWindow);
   s.steps = v[0], s.batch = v[1], s.inputs = v[2], s.hidden = v[3], s.directions = v[4];
   const auto& flags = r.numbers("flags", 8, 0, 1);
   s.by_batch = flags[0] != 0, s.backward = flags[1] != 0, s.linear_before_reset = flags[2] != 0;

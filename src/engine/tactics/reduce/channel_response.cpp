@@ -15,7 +15,7 @@ std::string supports(const Problem& p) {
   if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
   if (shape->numel() == 0) return "the result is empty";
   const OpContext c = p.attributes();
-  if ((*shape)[1] > kernels::kMostResponseChannels || c.attr_int("size") > kernels::kMostResponseSize)
+  if ((*shape)[1] > kernels::kMaxResponseChannels || c.attr_int("size") > kernels::kMaxResponseSize)
     return "the window or the image has too many channels";
   if (c.attr_float("alpha") < 0 || c.attr_float("bias") < 0 || !(c.attr_float("beta") > 0))
     return "what is divided by may be below zero, or is always one";
@@ -44,14 +44,14 @@ class ResponseKernel final : public Kernel {
     const Shape& shape = in.shape;
     StepReader::check(shape.rank() >= 2 && shape == out.shape && in.layout == out.layout && shape.numel() > 0,
                       "it makes {} of {}", out.shape.str(), shape.str());
-    StepReader::check(shape[1] <= kernels::kMostResponseChannels, "it has {} channels", shape[1]);
+    StepReader::check(shape[1] <= kernels::kMaxResponseChannels, "it has {} channels", shape[1]);
     n_ = {.images = shape[0],
           .channels = shape[1],
           .pixels = shape.numel(2, shape.size()),
           .block = in.layout.is_channels_last() ? shape[1]
                    : in.layout.is_blocked()     ? in.layout.block
                                                 : 1,
-          .size = r.number("size", 1, kernels::kMostResponseSize),
+          .size = r.number("size", 1, kernels::kMaxResponseSize),
           .alpha = r.real("alpha"),
           .beta = r.real("beta"),
           .bias = r.real("bias")};

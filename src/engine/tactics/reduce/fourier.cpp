@@ -137,7 +137,7 @@ class FourierKernel final : public Kernel {
     const int64_t length = r.number("length", 1, 2 * std::max<int64_t>(out.numel(), 1));
     std::optional<Spectra> s;
     if (r.step().parameters.find<int64_t>("step") != nullptr) {
-      s = spectra_of_stft(in, out, r.number("step", 1, kMostOfWindow), length, r.flag("onesided"));
+      s = spectra_of_stft(in, out, r.number("step", 1, kMaxOfWindow), length, r.flag("onesided"));
     } else {
       const size_t axis = read_axis(r, in);
       StepReader::check(axis + 1 < in.size(), "axis {} of {} holds the complex parts", axis, in.str());

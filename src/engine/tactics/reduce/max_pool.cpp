@@ -19,7 +19,7 @@ constexpr std::string_view kOperators[] = {"MaxPool"};
 /// Whether vectors of 8-bit channels can be pooled.
 bool pools_bytes(DType type, const kernels::Window& w, bool wants_places) {
   return (type == DType::kUInt8 || type == DType::kInt8) && w.rank() <= 3 && !wants_places &&
-         w.taps() / w.kernel.back() <= kernels::kMostByteRows;
+         w.taps() / w.kernel.back() <= kernels::kMaxByteRows;
 }
 
 std::string propose(const Problem& p, Proposals& proposals) {
@@ -28,12 +28,12 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (in == nullptr || out == nullptr) return "the shape is not known before the run";
   if (!kernels::is_number(p.input_dtype(0)))
     return fmt::format("{} is not pooled", dtype_name(p.input_dtype(0)));
-  if (in->rank() < 3 || in->size() > 2 + kernels::kMostWindowAxes)
+  if (in->rank() < 3 || in->size() > 2 + kernels::kMaxWindowAxes)
     return "it has no spatial axes, or too many";
   if (p.input_dtype(0) == DType::kFloat32 && n.output(1) == nullptr && in->rank() <= 5)
     return "oneDNN pools float32 where only the maxima are wanted";
   const Shape spatial = spatial_shape(*in);
-  if (in->numel() == 0 || out->numel() == 0 || spatial.numel() > kMostOfWindow)
+  if (in->numel() == 0 || out->numel() == 0 || spatial.numel() > kMaxOfWindow)
     return "the planes are empty or too large";
   const kernels::Window window = read_window(p.attributes(), spatial.size()).over(spatial);
   const auto propose_in = [&](Layout layout, double rate) {
@@ -57,7 +57,7 @@ class MaxPoolKernel final : public Kernel {
     const PlanValue& in = r.raw_input(0);
     type_ = in.dtype;
     const PlanValue& out = r.row_output(0, type_);
-    window_ = read_window_over(r, in.shape, out.shape, kernels::kMostWindowAxes);
+    window_ = read_window_over(r, in.shape, out.shape, kernels::kMaxWindowAxes);
     StepReader::check(kernels::is_number(type_) && in.shape[0] == out.shape[0] &&
                           in.shape[1] == out.shape[1] && in.shape.numel() > 0 && out.shape.numel() > 0,
                       "it makes {} of {}", out.shape.str(), in.shape.str());

@@ -18,7 +18,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
     return fmt::format("{} is not searched", dtype_name(p.input_dtype(0)));
   if (in->rank() == 0) return "a single number has no axis";
   if ((*in)[static_cast<size_t>(normalize_axis(int_attribute(n, "axis", -1), in->rank()))] >
-      kernels::kMostOfTopK)
+      kernels::kMaxOfTopK)
     return "the lines are too long";
   Candidate& b = proposals.add({}, NumericsClass::kExact);
   set_axis(b.step.parameters, int_attribute(n, "axis", -1), *in);
@@ -39,7 +39,7 @@ class TopKKernel final : public Kernel {
     StepReader::check(kernels::is_number(type_), "{} is not searched", dtype_name(type_));
     const size_t axis = read_axis(r, in.shape);
     walk_ = kernels::AxisWalk(in.shape, axis);
-    StepReader::check(walk_.extent <= kernels::kMostOfTopK, "its lines of {} are too long", walk_.extent);
+    StepReader::check(walk_.extent <= kernels::kMaxOfTopK, "its lines of {} are too long", walk_.extent);
     Shape out = r.row_output(0, type_).shape;
     StepReader::check(out.size() == in.shape.size() && out[axis] <= walk_.extent &&
                           r.row_output(1, DType::kInt64).shape == out,

@@ -1,0 +1,23 @@
+// What follows the sums of a row of windows.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/channel_window/channel_window.h"
+#include "kernels/panel/row_epilogue.h"
+
+namespace assay::kernels {
+
+/// The bounds that a kernel keeps by itself.
+struct WindowBounds {
+  float low, high;
+};
+WindowBounds window_bounds(const RowEpilogue& finish, const EpilogueOperands& operands) noexcept;
+
+/// Of a row of results at y whose blocks [first, first + count) are there, and within window_bounds(): what
+/// else happens to them, and zeros for what fills up the last block. Operands begin as y does, those of
+/// columns with channel 0.
+void window_epilogue(const ChannelWindow& window, int64_t first, int64_t count, const RowEpilogue& finish,
+                    const EpilogueOperands& operands, float* y) noexcept;
+
+}  // namespace assay::kernels

@@ -1,0 +1,36 @@
+// Windows over channels on their own, in 8 bits: four taps of a channel are multiplied at once.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/int8/int8_conv.h"
+#include "kernels/int8/requantize.h"
+
+namespace assay::kernels {
+
+/// Channels whose taps lie together.
+inline constexpr int64_t kVnniChannels = 64;
+
+/// Whether the processor has AVX-512 VNNI.
+bool has_vnni_taps() noexcept;
+
+/// Puts taps [taps, channels] of numbers that fit in 8 bits into fours: for each four taps (zeros fill up the
+/// last) and each kVnniChannels channels, the four of every channel in the order in which vectors of pixels
+/// are interleaved.
+void pack_vnni_taps(const int16_t* numbers, int64_t taps, int64_t channels, int8_t* packed) noexcept;
+constexpr int64_t vnni_taps_bytes(int64_t taps, int64_t channels) {
+  return (taps + 3) / 4 * 4 * ((channels + kVnniChannels - 1) / kVnniChannels * kVnniChannels);
+}
+
+/// depthwise_int8() of such taps, whose sums over the window are `tap_sums` [channels, filled up to
+/// kVnniChannels]. has_vnni_taps() must be true.
+void vnni_depthwise(const Int8Images& images, const void* x, const int8_t* packed, const int32_t* tap_sums,
+                    int64_t first, int64_t count, int32_t* sums) noexcept;
+
+/// requantize() of vnni_depthwise(). False where it cannot be done so; some of the result may be written
+/// then.
+bool vnni_depthwise_quantized(const Int8Images& images, const void* x, const int8_t* packed,
+                           const int32_t* tap_sums, int64_t first, int64_t count,
+                           const QuantizedEpilogue& end) noexcept;
+
+}  // namespace assay::kernels

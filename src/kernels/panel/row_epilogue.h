@@ -1,0 +1,48 @@
+// The commonest ends of a convolution: something is added, a function bounds or bends the sum, and each
+// channel has a factor and a shift.
+#pragma once
+
+#include <cstdint>
+
+namespace assay::kernels {
+
+/// What becomes of a number; a and b are the parameters of RowEpilogue. The functions are those of the
+/// pointwise instructions of these names.
+enum class EpilogueFunction : uint8_t {
+  kClip,  ///< to [a, b]; infinite: no bound
+  kGelu,
+  kGeluTanh,
+  kHardSigmoid,
+  kHardSwish,
+  kLeakyRelu,
+  kSigmoid,
+  kSilu,
+};
+
+struct RowEpilogue {
+  float a, b;
+  EpilogueFunction function = EpilogueFunction::kClip;
+  bool adds_last = false;  ///< the addend is added at the end, not to what the function is taken of
+  /// In the place of columns' factors and shifts where there are none.
+  float scale = 1, shift = -0.0F;
+};
+
+/// What is read beside the numbers; null: nothing is.
+struct EpilogueOperands {
+  const float* addend = nullptr;
+  int64_t addend_stride = 0;
+  /// Of each column: a factor of the function's result, and what is added then.
+  const float *factors = nullptr, *shifts = nullptr;
+};
+
+/// Something happens to the function's result.
+inline bool are_scaled(const RowEpilogue& finish, const EpilogueOperands& operands) {
+  return operands.factors != nullptr || operands.shifts != nullptr || finish.scale != 1 || finish.shift != 0;
+}
+
+/// y[r, c] = function(x[r, c] + addend[r, c]) * factors[c] + shifts[c] for columns of rows that lie so far
+/// apart; or the same with the addend added last. NaN stays NaN. y may be x where the strides are equal.
+void row_epilogue(const RowEpilogue& finish, int64_t rows, int64_t columns, const float* x, int64_t x_stride,
+                 const EpilogueOperands& operands, float* y, int64_t y_stride) noexcept;
+
+}  // namespace assay::kernels

@@ -1,0 +1,230 @@
+#include "kernels/pointwise/quantized_add.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels/simd_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/pointwise/quantized_add.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+#include "kernels/int8/quotient-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using QuantizedF = hn::ScalableTag<float>;
+using QuantizedV = hn::Vec<QuantizedF>;
+inline constexpr int64_t kQuantizedLanes = static_cast<int64_t>(hn::MaxLanes(QuantizedF()));
+
+template <typename A>
+HWY_INLINE QuantizedV load_quantized(const A* p) {
+  const QuantizedF f;
+  const hn::Rebind<A, QuantizedF> narrow;
+  const hn::RebindToSigned<QuantizedF> i32;
+  return hn::ConvertTo(f, hn::PromoteTo(i32, hn::LoadU(narrow, p)));
+}
+
+/// The instructions one by one.
+template <typename Q>
+struct ExactSum {
+  const QuantizedAdd::Form& form;
+
+  HWY_INLINE QuantizedV quantized(QuantizedV sum) const {
+    const QuantizedF f;
+    const QuantizedV v = hn::Min(hn::Max(sum, hn::Set(f, form.low)), hn::Set(f, form.high));
+    const QuantizedV steps = rounded_quotient(f, v, hn::Set(f, form.scale), hn::Set(f, inverse_of(form.scale)));
+    return hn::Min(
+        hn::Max(hn::Add(steps, hn::Set(f, form.zero_point)), hn::Set(f, float{hwy::LimitsMin<Q>()})),
+        hn::Set(f, float{hwy::LimitsMax<Q>()}));
+  }
+  HWY_INLINE QuantizedV of(const void* a, const void* b, int64_t i) const {
+    alignas(64) float sums[kQuantizedLanes];
+    for (int64_t j = 0; j < kQuantizedLanes; ++j)
+      sums[j] = form.operands[0].reals[static_cast<const uint8_t*>(a)[i + j]] +
+                form.operands[1].reals[static_cast<const uint8_t*>(b)[i + j]];
+    return quantized(hn::Load(QuantizedF(), sums));
+  }
+};
+
+template <typename A, typename B, typename Q>
+void sum_quantized(const QuantizedAdd::Form& form, const void* a, const void* b, int64_t count, void* q) {
+  constexpr int64_t kVectors = 4;
+  // 1.5 * 2^23: added to a number, it rounds that to a whole one, whose last byte is the last of the sum.
+  constexpr float kRounder = 12582912;
+  const QuantizedF f;
+  const hn::RebindToUnsigned<QuantizedF> u32;
+  const hn::Rebind<uint8_t, QuantizedF> narrow;
+  const ExactSum<Q> exact{form};
+  const auto factor = [&](int o) { return double{form.operands[o].scale} / form.scale; };
+  const QuantizedV first = hn::Set(f, static_cast<float>(factor(0))),
+               second = hn::Set(f, static_cast<float>(factor(1))),
+               start =
+                   hn::Set(f, static_cast<float>(form.zero_point - form.operands[0].zero_point * factor(0) -
+                                                 form.operands[1].zero_point * factor(1)));
+  const QuantizedV least = exact.quantized(hn::Set(f, -std::numeric_limits<float>::infinity())),
+               most = exact.quantized(hn::Set(f, std::numeric_limits<float>::infinity()));
+  const QuantizedV rounder = hn::Set(f, kRounder), tie = hn::Set(f, form.distance);
+  const auto* const left = static_cast<const A*>(a);
+  const auto* const right = static_cast<const B*>(b);
+  auto* const to = static_cast<uint8_t*>(q);
+  const auto vectors = [&](int64_t i, auto number) HWY_ATTR {
+    constexpr int64_t kNumber = decltype(number)::value;
+    QuantizedV rounded[kNumber];
+    auto apart = hn::Lt(hn::Zero(f), rounder);
+    ASSAY_UNROLL
+    for (int64_t v = 0; v < kNumber; ++v) {
+      const int64_t at = i + v * kQuantizedLanes;
+      const QuantizedV level = hn::Min(hn::Max(hn::MulAdd(load_quantized(left + at), first,
+                                                      hn::MulAdd(load_quantized(right + at), second, start)),
+                                           least),
+                                   most);
+      rounded[v] = hn::Add(level, rounder);
+      apart = hn::And(apart, hn::Lt(hn::Abs(hn::Sub(level, hn::Sub(rounded[v], rounder))), tie));
+    }
+    if (HWY_UNLIKELY(!hn::AllTrue(f, apart))) {
+      for (int64_t v = 0; v < kNumber; ++v)
+        rounded[v] = hn::Add(exact.of(a, b, i + v * kQuantizedLanes), rounder);
+    }
+    ASSAY_UNROLL
+    for (int64_t v = 0; v < kNumber; ++v)
+      hn::StoreU(hn::TruncateTo(narrow, hn::BitCast(u32, rounded[v])), narrow, to + i + v * kQuantizedLanes);
+  };
+  int64_t i = 0;
+  for (; i + kVectors * kQuantizedLanes <= count; i += kVectors * kQuantizedLanes)
+    vectors(i, std::integral_constant<int64_t, kVectors>());
+  for (; i + kQuantizedLanes <= count; i += kQuantizedLanes) vectors(i, std::integral_constant<int64_t, 1>());
+  if (i == count) return;
+  const int64_t rest = count - i;
+  A last_left[kQuantizedLanes] = {};
+  B last_right[kQuantizedLanes] = {};
+  uint8_t last[kQuantizedLanes];
+  std::copy_n(left + i, rest, last_left);
+  std::copy_n(right + i, rest, last_right);
+  const QuantizedV levels = hn::Add(exact.of(last_left, last_right, 0), rounder);
+  hn::StoreU(hn::TruncateTo(narrow, hn::BitCast(u32, levels)), narrow, last);
+  std::copy_n(last, rest, to + i);
+}
+
+template <typename A, typename B>
+void sum_quantized_to(const QuantizedAdd::Form& form, const void* a, const void* b, int64_t count, void* q) {
+  form.is_signed ? sum_quantized<A, B, int8_t>(form, a, b, count, q)
+                 : sum_quantized<A, B, uint8_t>(form, a, b, count, q);
+}
+
+void sum_all_quantized(const QuantizedAdd::Form& form, const void* a, const void* b, int64_t count, void* q) {
+  const bool left = form.operands[0].is_signed, right = form.operands[1].is_signed;
+  if (left)
+    right ? sum_quantized_to<int8_t, int8_t>(form, a, b, count, q)
+          : sum_quantized_to<int8_t, uint8_t>(form, a, b, count, q);
+  else
+    right ? sum_quantized_to<uint8_t, int8_t>(form, a, b, count, q)
+          : sum_quantized_to<uint8_t, uint8_t>(form, a, b, count, q);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::kernels {
+
+HWY_EXPORT(sum_all_quantized);
+
+namespace {
+
+/// What a register holds while a program is read.
+struct QuantizedRegister {
+  enum Kind : uint8_t { kOther, kReal, kSum, kQuantized } kind = kOther;
+  QuantizedAdd::Operand real{};
+};
+
+bool is_byte_type(PointwiseType type) {
+  return type == PointwiseType::kUint8 || type == PointwiseType::kInt8;
+}
+
+QuantizedAdd::Operand dequantized_operand(int position, PointwiseType type, float scale, float zero_point) {
+  QuantizedAdd::Operand o{position, type == PointwiseType::kInt8, scale, zero_point, {}};
+  for (int i = 0; i < 256; ++i)
+    o.reals[static_cast<size_t>(i)] =
+        (static_cast<float>(o.is_signed ? static_cast<int8_t>(i) : i) - zero_point) * scale;
+  return o;
+}
+
+/// Sets how far from a whole number one product and sum in levels decides, which is off by less than what is
+/// left to a half; false where the numbers are too large for that, or no real ones.
+bool find_distance(QuantizedAdd::Form& f) {
+  constexpr double kMaxQuantized = 8192;
+  double levels = 0;
+  for (const QuantizedAdd::Operand& o : f.operands) {
+    if (!std::isnormal(o.scale) || o.scale <= 0 || std::abs(o.zero_point) > 255) return false;
+    levels += double{o.scale} / f.scale * 255;
+  }
+  // Some ten roundings of numbers of up to so many levels, on both ways together.
+  f.distance = static_cast<float>(0.5 - std::ldexp(10 * levels + 2000, -24));
+  return f.low <= f.high && std::abs(f.zero_point) <= 255 && levels <= kMaxQuantized;
+}
+
+}  // namespace
+
+std::optional<QuantizedAdd> QuantizedAdd::of(const PointwiseProgram& program,
+                                     std::span<const PointwiseOperand> operands, PointwiseType result) {
+  if (!is_byte_type(result) || operands.empty() || operands.size() > 2) return std::nullopt;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  Form form{
+      .operands = {}, .low = -kInfinity, .high = kInfinity, .scale = 0, .zero_point = 0, .is_signed = false};
+  std::vector<QuantizedRegister> registers(static_cast<size_t>(program.registers()));
+  const auto kind = [&](int reg) { return registers[static_cast<size_t>(reg)].kind; };
+  for (const PointwiseInstruction& in : program.code()) {
+    QuantizedRegister& to = registers[static_cast<size_t>(in.result)];
+    const int x = in.args[0], y = in.args[1];
+    switch (in.op) {
+      case PointwiseOp::kDequantize:
+        if (x >= program.operands() || !is_byte_type(operands[static_cast<size_t>(x)].type))
+          return std::nullopt;
+        to = {QuantizedRegister::kReal,
+              dequantized_operand(x, operands[static_cast<size_t>(x)].type, in.a, in.b)};
+        break;
+      case PointwiseOp::kAdd:
+        if (kind(x) != QuantizedRegister::kReal || kind(y) != QuantizedRegister::kReal) return std::nullopt;
+        form.operands = {registers[static_cast<size_t>(x)].real, registers[static_cast<size_t>(y)].real};
+        to = {.kind = QuantizedRegister::kSum, .real = {}};
+        break;
+      case PointwiseOp::kRelu:
+      case PointwiseOp::kClip:
+        if (kind(x) != QuantizedRegister::kSum || form.low != -kInfinity || form.high != kInfinity)
+          return std::nullopt;
+        form.low = in.op == PointwiseOp::kRelu ? 0 : in.a;
+        if (in.op == PointwiseOp::kClip) form.high = in.b;
+        to = {.kind = QuantizedRegister::kSum, .real = {}};
+        break;
+      case PointwiseOp::kQuantizeUint8:
+      case PointwiseOp::kQuantizeInt8:
+        form.is_signed = in.op == PointwiseOp::kQuantizeInt8;
+        if (kind(x) != QuantizedRegister::kSum || form.is_signed != (result == PointwiseType::kInt8))
+          return std::nullopt;
+        form.scale = in.a, form.zero_point = in.b;
+        to = {.kind = QuantizedRegister::kQuantized, .real = {}};
+        break;
+      default:
+        return std::nullopt;
+    }
+  }
+  if (program.results().size() != 1 || kind(program.results()[0]) != QuantizedRegister::kQuantized ||
+      !std::isnormal(form.scale) || form.scale <= 0 || !find_distance(form))
+    return std::nullopt;
+  return QuantizedAdd(form);
+}
+
+void QuantizedAdd::run(std::span<const void* const> operands, int64_t count, void* q) const noexcept {
+  const auto at = [&](int o) { return operands[static_cast<size_t>(form_.operands[o].position)]; };
+  HWY_DYNAMIC_DISPATCH(sum_all_quantized)(form_, at(0), at(1), count, q);
+}
+
+}  // namespace assay::kernels
+#endif
