@@ -170,7 +170,7 @@ struct ExecutionContext::State {
   void run(engine::Context& context, engine::OutputBinding& outputs) {
     watch(context);
     const engine::Status status = context.run(inputs, outputs);
-    if (kn2row_failure) std::rethrow_exception(std::exchange(kn2row_failure, nullptr));
+    if (tap_failure) std::rethrow_exception(std::exchange(tap_failure, nullptr));
     if (status != engine::Status::kOk || bound.misfit) report(context, status);
     if (profiler != nullptr)
       for (size_t s = 0; s < seconds.size(); ++s)
@@ -192,7 +192,7 @@ struct ExecutionContext::State {
           if (const Tensor t = context.observed(s, o); t.defined())
             tap(context.plan().values[static_cast<size_t>(step.outputs[o])].name, t);
       } catch (...) {
-        kn2row_failure = std::current_exception();
+        tap_failure = std::current_exception();
         cancelled.store(true, std::memory_order_relaxed);
       }
     });
@@ -215,7 +215,7 @@ struct ExecutionContext::State {
   Profiler* profiler = nullptr;
   std::vector<double> seconds;
   std::function<void(const std::string&, const Tensor&)> tap;
-  std::exception_ptr kn2row_failure;
+  std::exception_ptr tap_failure;
   std::atomic<bool> cancelled = false, running = false;
 };
 
