@@ -11,6 +11,7 @@
 #include "backends/onnxrt_custom_ops.h"
 #include "backends/onnxrt_library.h"
 #include "backends/session_info.h"
+#include "base/stopwatch.h"
 #include "base/cpus.h"
 #include "base/log.h"
 #include "base/resident_memory.h"

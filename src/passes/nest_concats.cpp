@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/extents.h"
+#include "assay/edit.h"
 #include "analysis/match.h"
 #include "passes/pass_list.h"
 

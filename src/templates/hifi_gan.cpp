@@ -34,7 +34,7 @@ Value* hifi_gan(TemplateBuilder& b, const Scope& s, Value* x, const HifiGanSpec&
   size_t index = 0;
   for (size_t stage = 0; stage < spec.upsampling.size(); ++stage) {
     const auto [rate, kernel] = spec.upsampling[stage];
-    x = signal_conv_transpose(b, s.child(fmt::format("ups.{}", stage)), leaky(b, s, x, kHifiSlope),
+    x = depthwise_conv1d_transpose(b, s.child(fmt::format("ups.{}", stage)), leaky(b, s, x, kHifiSlope),
                               {.inputs = channels,
                                .outputs = channels / 2,
                                .kernel = kernel,

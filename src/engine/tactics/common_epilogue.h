@@ -12,7 +12,7 @@ namespace assay::engine {
 /// Of results in rows of channels: [+ operand] function [* channel's] [+ channel's] [+ operand], or numbers
 /// in the place of the channels'. Each part may be missing, and there is one whole operand at most.
 struct CommonEnd {
-  kernels::RowEpilogue finish;
+  kernels::EpilogueParameters finish;
   int32_t addend = -1, factors = -1, shifts = -1;  ///< inputs of the step; -1: none
 
   /// The operands of a run, from an element of the result on, whose rows are `stride` apart, and from a

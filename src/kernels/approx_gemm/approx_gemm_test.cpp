@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace assay::kernels::rough_product_test {
+namespace assay::kernels::approx_gemm_test {
 namespace {
 
 std::vector<double> numbers(std::mt19937& random, int64_t count, double size = 1) {
@@ -102,4 +102,4 @@ TEST(ApproxGemm, RefusesWhatFloat32HasNoRangeFor) {
 }
 
 }  // namespace
-}  // namespace assay::kernels::rough_product_test
+}  // namespace assay::kernels::approx_gemm_test

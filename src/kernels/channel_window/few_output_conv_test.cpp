@@ -8,7 +8,7 @@
 
 #include "kernels/every_target.h"
 
-namespace assay::kernels::dot_conv_test {
+namespace assay::kernels::few_output_conv_test {
 namespace {
 
 /// One image, which nothing surrounds in memory.
@@ -126,4 +126,4 @@ TEST(FewOutputConv, InfinitiesAndNanStayInTheirWindows) {
 }
 
 }  // namespace
-}  // namespace assay::kernels::dot_conv_test
+}  // namespace assay::kernels::few_output_conv_test

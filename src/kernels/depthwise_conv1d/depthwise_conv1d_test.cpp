@@ -9,7 +9,7 @@
 
 #include "base/parallel.h"
 
-namespace assay::kernels::signal_conv_test {
+namespace assay::kernels::depthwise_conv1d_test {
 namespace {
 
 void expect_float64_sums(const DepthwiseConv1d& c, bool with_bias) {
@@ -86,4 +86,4 @@ TEST(DepthwiseConv1d, InfinitiesAndNanStayWhereTheFilterSeesThem) {
 }
 
 }  // namespace
-}  // namespace assay::kernels::signal_conv_test
+}  // namespace assay::kernels::depthwise_conv1d_test

@@ -8,7 +8,7 @@
 
 #include "kernels/every_target.h"
 
-namespace assay::kernels::tap_conv_test {
+namespace assay::kernels::kn2row_conv_test {
 namespace {
 
 struct Form {
@@ -134,4 +134,4 @@ TEST(Kn2rowConv, CountsWhatIsNoPadding) {
 }
 
 }  // namespace
-}  // namespace assay::kernels::tap_conv_test
+}  // namespace assay::kernels::kn2row_conv_test

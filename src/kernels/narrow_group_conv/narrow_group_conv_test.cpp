@@ -8,7 +8,7 @@
 
 #include "kernels/every_target.h"
 
-namespace assay::kernels::lane_conv_test {
+namespace assay::kernels::narrow_group_conv_test {
 namespace {
 
 struct Case {
@@ -146,4 +146,4 @@ TEST(NarrowGroupConv, InfinitiesAndNanStayInTheirGroups) {
 }
 
 }  // namespace
-}  // namespace assay::kernels::lane_conv_test
+}  // namespace assay::kernels::narrow_group_conv_test

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace assay::kernels::level_sum_test {
+namespace assay::kernels::quantized_add_test {
 namespace {
 
 enum class Between : uint8_t { kNothing, kRelu, kClip };
@@ -106,4 +106,4 @@ TEST(QuantizedAdd, OtherProgramsAreLeftAlone) {
 }
 
 }  // namespace
-}  // namespace assay::kernels::level_sum_test
+}  // namespace assay::kernels::quantized_add_test

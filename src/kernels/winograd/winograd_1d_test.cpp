@@ -8,7 +8,7 @@
 
 #include "kernels/every_target.h"
 
-namespace assay::kernels::winograd_line_test {
+namespace assay::kernels::winograd_1d_test {
 namespace {
 
 struct Case {
@@ -134,4 +134,4 @@ TEST(Winograd1d, TilesWithInfinitiesAndNanAreMarked) {
 }
 
 }  // namespace
-}  // namespace assay::kernels::winograd_line_test
+}  // namespace assay::kernels::winograd_1d_test

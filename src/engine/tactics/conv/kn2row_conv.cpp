@@ -10,7 +10,7 @@
 #include "kernels/kn2row_conv/kn2row_conv.h"
 #include "ops/nn/conv_rules.h"
 
-namespace assay::engine::tactic_tap_conv {
+namespace assay::engine::tactic_kn2row_conv {
 namespace {
 
 using kernels::Kn2rowConv;
@@ -220,4 +220,4 @@ constinit const TacticDef def = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine::tactic_tap_conv
+}  // namespace assay::engine::tactic_kn2row_conv

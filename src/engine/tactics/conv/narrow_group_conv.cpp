@@ -9,7 +9,7 @@
 #include "kernels/image_rows.h"
 #include "kernels/narrow_group_conv/narrow_group_conv.h"
 
-namespace assay::engine::tactic_lane_conv {
+namespace assay::engine::tactic_narrow_group_conv {
 namespace {
 
 using kernels::NarrowGroupConv;
@@ -161,4 +161,4 @@ constinit const TacticDef def = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine::tactic_lane_conv
+}  // namespace assay::engine::tactic_narrow_group_conv

@@ -10,7 +10,7 @@
 #include "engine/tactics/tactic_list.h"
 #include "kernels/panel/panel_product.h"
 
-namespace assay::engine::tactic_winograd_line {
+namespace assay::engine::tactic_winograd_1d {
 namespace {
 
 using kernels::Winograd1d;
@@ -240,4 +240,4 @@ constinit const TacticDef def = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine::tactic_winograd_line
+}  // namespace assay::engine::tactic_winograd_1d

@@ -144,7 +144,7 @@ class TileEpilogue {
   std::vector<kernels::PointwiseOperand> types_;
   kernels::PointwiseType result_type_ = kernels::PointwiseType::kFloat32;
   std::vector<Loop> loops_;
-  std::optional<CommonEnd> common_end_;
+  std::optional<CommonEnd> common_epilogue_;
 };
 
 /// Runs a product tile by tile.
