@@ -110,8 +110,8 @@ struct BackendInfo {
   bool takes_any_file = false;
   /// Takes plan files: ModelSource::model is null then, and the plan at its path.
   bool loads_plans = false;
-  /// Builds, and saves, as SessionOptions::build_engine says: two runners share no session, and none is opened
-  /// for a trace.
+  /// Builds, and saves, as SessionOptions::build_engine says: two runners share no session, and none is
+  /// opened for a trace.
   bool builds_engines = false;
   /// What others are judged against: a run of it asks for the verdict.
   bool is_oracle = false;

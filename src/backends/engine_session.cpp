@@ -78,8 +78,9 @@ std::shared_ptr<Runtime> session_runtime(const ModelSource& source, const Sessio
                      .tactics = options.tactics});
 }
 
-std::unique_ptr<Session> engine_session(std::shared_ptr<Runtime> runtime, const std::shared_ptr<Engine>& engine,
-                                        size_t profile, std::shared_ptr<const Model> network) {
+std::unique_ptr<Session> engine_session(std::shared_ptr<Runtime> runtime,
+                                        const std::shared_ptr<Engine>& engine, size_t profile,
+                                        std::shared_ptr<const Model> network) {
   return std::make_unique<EngineSession>(std::move(runtime), engine, profile, std::move(network));
 }
 

@@ -11,10 +11,10 @@
 #include "backends/onnxrt_custom_ops.h"
 #include "backends/onnxrt_library.h"
 #include "backends/session_info.h"
-#include "base/stopwatch.h"
 #include "base/cpus.h"
 #include "base/log.h"
 #include "base/resident_memory.h"
+#include "base/stopwatch.h"
 #include "base/visible_text.h"
 #include "graph/export.h"
 

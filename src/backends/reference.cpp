@@ -6,8 +6,8 @@
 #include "backends/backend_list.h"
 #include "backends/onnxrt_nodes.h"
 #include "backends/session_info.h"
-#include "base/stopwatch.h"
 #include "base/parallel.h"
+#include "base/stopwatch.h"
 
 namespace assay::backend_reference {
 namespace {

@@ -67,7 +67,8 @@ int run(CommandContext& context) {
   const Registries& registries = context.registries();
   log::info("==== Passes (--disable-passes, --max-edits) ====\n{}", passes_text(*registries.passes));
   if (context.args().has("--conditions"))
-    log::info("==== When the edits of a pass hold; no others are made ====\n{}", conditions_text(*registries.passes));
+    log::info("==== When the edits of a pass hold; no others are made ====\n{}",
+              conditions_text(*registries.passes));
   log::info("==== Tactics (--disable-tactics, --pin-tactics) ====\n{}", tactics_text(*registries.tactics));
   return 0;
 }

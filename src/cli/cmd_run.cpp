@@ -94,9 +94,8 @@ int run_models(CommandContext& context) {
   context.registries().give_to(options.session);
   ModelOptions model = read_model_options(args, Plans::kAndForeign);
   const BackendSet& backends = context.registries().backends;
-  EngineBuildOptions building =
-      read_engine_building_options(args, context.invocation().as_polygraphy(), model.input_shapes,
-                                   *context.registries().tactics);
+  EngineBuildOptions building = read_engine_building_options(
+      args, context.invocation().as_polygraphy(), model.input_shapes, *context.registries().tactics);
   DataOptions data = read_data_options(args, model.input_shapes);
   building.calibration.data = calibration_data(data);
   building.calibration.is_random = are_drawn(data);

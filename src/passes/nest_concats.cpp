@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "analysis/extents.h"
-#include "assay/edit.h"
 #include "analysis/match.h"
+#include "assay/edit.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_nest_concats {

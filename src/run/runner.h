@@ -20,8 +20,8 @@ namespace assay {
 /// What a runner flag of the command line stands for.
 struct RunnerChoice {
   const Backend* backend = nullptr;
-  std::string prefix;      ///< of the runner's name: onnxrt-runner
-  std::string human_name;  ///< ONNX-Runtime
+  std::string prefix;                         ///< of the runner's name: onnxrt-runner
+  std::string human_name;                     ///< ONNX-Runtime
   std::shared_ptr<const Backend> owner = {};  ///< of a backend that is in no set
 };
 

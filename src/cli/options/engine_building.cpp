@@ -366,8 +366,8 @@ EngineBuildOptions read_engine_building_options(const ParsedArgs& args, bool as_
   config.strips_weights = args.has("--strip-plan");
   config.use_timing_cache_only = args.has("--error-on-timing-cache-miss");
   config.workspace_limit = workspace_limit(args);
-  config.disabled_tactics =
-      known_tactics(args.list("--disable-tactics").value_or(std::vector<std::string>()), "--disable-tactics", tactics);
+  config.disabled_tactics = known_tactics(args.list("--disable-tactics").value_or(std::vector<std::string>()),
+                                          "--disable-tactics", tactics);
   for (const std::string& pin : args.list("--pin-tactics").value_or(std::vector<std::string>())) {
     const size_t equal = pin.rfind('=');
     if (equal == std::string::npos)

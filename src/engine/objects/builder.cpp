@@ -300,9 +300,8 @@ std::shared_ptr<Engine> Builder::lazy_engine(const std::shared_ptr<const Model>&
   type_summary_.clear();
   summary_ = passes_text(builder->pass_reports());
   saved.model = network;
-  const bool is_known = std::none_of(
-      network->graph->inputs.begin(), network->graph->inputs.end(),
-      [](const Value* v) { return has_open_extents(v->type); });
+  const bool is_known = std::none_of(network->graph->inputs.begin(), network->graph->inputs.end(),
+                                     [](const Value* v) { return has_open_extents(v->type); });
   const std::vector<Shape> shapes = key_of(*network->graph, nullptr).shapes;
   std::shared_ptr<Engine> engine = make_engine(runtime_, std::move(saved), std::move(builder), true);
   // What hangs on the elements of inputs is made ready with them.

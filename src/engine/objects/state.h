@@ -55,7 +55,6 @@ std::shared_ptr<Engine> make_engine(std::shared_ptr<Runtime::State> runtime, eng
                                     bool is_lazy = false);
 /// What makes plans of a saved engine for other shapes, with its plans in it.
 std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runtime,
-                                                      const engine::SavedEngine& saved,
-                                                      bool is_lazy = false);
+                                                      const engine::SavedEngine& saved, bool is_lazy = false);
 
 }  // namespace assay

@@ -18,7 +18,7 @@ struct CommonEnd {
   /// The operands of a run, from an element of the result on, whose rows are `stride` apart, and from a
   /// channel on.
   kernels::EpilogueOperands operands(const KernelArgs& args, int64_t element, int64_t stride,
-                                   int64_t channel) const {
+                                     int64_t channel) const {
     const auto at = [&](int32_t input, int64_t first) {
       return input < 0 ? nullptr : static_cast<const float*>(args.inputs[static_cast<size_t>(input)]) + first;
     };

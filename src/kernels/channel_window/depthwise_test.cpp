@@ -78,7 +78,9 @@ struct Case {
                        those, y.data() + from);
     }
   }
-  void run(const EpilogueParameters& finish, const EpilogueOperands& operands) { run(finish, operands, true, 2); }
+  void run(const EpilogueParameters& finish, const EpilogueOperands& operands) {
+    run(finish, operands, true, 2);
+  }
   int64_t channel_of(int64_t place) const {
     return is_blocked ? place / conv.out_block * kChannelBlock + place % kChannelBlock
                       : place % conv.channels;

@@ -21,7 +21,7 @@ WindowBounds window_bounds(const EpilogueParameters& finish, const EpilogueOpera
 }
 
 void window_epilogue(const ChannelWindow& c, int64_t first, int64_t count, const EpilogueParameters& finish,
-                    const EpilogueOperands& operands, float* y) noexcept {
+                     const EpilogueOperands& operands, float* y) noexcept {
   const int64_t channel = first * kChannelBlock, end = std::min((first + count) * kChannelBlock, c.channels);
   EpilogueParameters rest = finish;
   const bool are_bounded = bounds_first(finish, operands);

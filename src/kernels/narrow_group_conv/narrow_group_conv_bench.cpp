@@ -24,8 +24,8 @@ void BM_NarrowGroupConv(benchmark::State& state) {
       }
   for (auto _ : state)
     for (int64_t first = 0; first + rows <= extent * extent; first += rows) {
-      narrow_group_products(conv, w.data(), pixels.data() + 9 * first, rows, 0, channels, nullptr, sums.data(),
-                    channels, {extent, first % extent});
+      narrow_group_products(conv, w.data(), pixels.data() + 9 * first, rows, 0, channels, nullptr,
+                            sums.data(), channels, {extent, first % extent});
     }
   state.counters["GFLOP/s"] =
       benchmark::Counter(18e-9 * static_cast<double>(extent * extent / rows * rows * channels * conv.inputs),

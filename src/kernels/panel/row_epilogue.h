@@ -42,7 +42,7 @@ inline bool are_scaled(const EpilogueParameters& finish, const EpilogueOperands&
 
 /// y[r, c] = function(x[r, c] + addend[r, c]) * factors[c] + shifts[c] for columns of rows that lie so far
 /// apart; or the same with the addend added last. NaN stays NaN. y may be x where the strides are equal.
-void row_epilogue(const EpilogueParameters& finish, int64_t rows, int64_t columns, const float* x, int64_t x_stride,
-                 const EpilogueOperands& operands, float* y, int64_t y_stride) noexcept;
+void row_epilogue(const EpilogueParameters& finish, int64_t rows, int64_t columns, const float* x,
+                  int64_t x_stride, const EpilogueOperands& operands, float* y, int64_t y_stride) noexcept;
 
 }  // namespace assay::kernels

@@ -23,7 +23,7 @@ TEST(EpilogueParameters, AddsAndBoundsAndKeepsNan) {
         x[20] = inf;
         x[40] = -inf;
         row_epilogue({low, high}, 3, columns, x.data(), 20, {adds ? addend.data() : nullptr, 21}, y.data(),
-                    22);
+                     22);
         for (int64_t r = 0; r < 3; ++r) {
           for (int64_t c = 0; c < columns; ++c) {
             const float sum = x[r * 20 + c] + (adds ? addend[r * 21 + c] : 0);
@@ -131,7 +131,7 @@ TEST(EpilogueParameters, IsTheFunctionOfTheSum) {
         finish.adds_last = adds == 2;
         std::vector<float> y = x;
         row_epilogue(finish, n / columns, columns, y.data(), columns,
-                    {adds == 0 ? nullptr : addend.data(), columns}, y.data(), columns);
+                     {adds == 0 ? nullptr : addend.data(), columns}, y.data(), columns);
         for (int64_t i = 0; i < n; ++i) {
           if (i >= n / columns * columns) {
             EXPECT_TRUE(y[i] == x[i] || std::isnan(x[i])) << "what follows was touched";

@@ -69,7 +69,7 @@ TEST(QuantizedAdd, AllPairsOfLevelsAreExact) {
     for (const Between between : {Between::kNothing, Between::kRelu, Between::kClip})
       for (int signs = 0; signs < 8; ++signs) {
         const QuantizedProblem p{a_scale,          b_scale,          scale,           between,
-                             (signs & 1) != 0, (signs & 2) != 0, (signs & 4) != 0};
+                                 (signs & 1) != 0, (signs & 2) != 0, (signs & 4) != 0};
         PointwiseProgram program = sum_program(p);
         program.allocate_registers();
         const PointwiseType result = p.is_signed ? PointwiseType::kInt8 : PointwiseType::kUint8;

@@ -84,8 +84,8 @@ class DepthwiseConv1dKernel final : public Kernel {
   Status run(const KernelArgs& args) noexcept override {
     auto* y = static_cast<float*>(args.outputs[0]);
     kernels::depthwise_conv1d(conv_, static_cast<const float*>(args.inputs[0]),
-                         static_cast<const float*>(args.inputs[1]), static_cast<const float*>(args.inputs[2]),
-                         y);
+                              static_cast<const float*>(args.inputs[1]),
+                              static_cast<const float*>(args.inputs[2]), y);
     epilogue_.run(args.inputs, y);
     return Status::kOk;
   }

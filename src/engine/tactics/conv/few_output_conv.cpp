@@ -84,8 +84,8 @@ class DotKernel final : public Kernel {
         const int64_t image = i / rows_, row = i % rows_,
                       place = image * conv_.outputs * plane + row * columns;
         kernels::few_output_conv_row(conv_, x + image * static_cast<int64_t>(image_),
-                              static_cast<const float*>(args.inputs[1]),
-                              static_cast<const float*>(args.inputs[2]), row, y + place, plane);
+                                     static_cast<const float*>(args.inputs[1]),
+                                     static_cast<const float*>(args.inputs[2]), row, y + place, plane);
         for (int64_t o = 0; o < conv_.outputs; ++o) finish(args, o, place + o * plane, y + place + o * plane);
       }
     });

@@ -129,9 +129,9 @@ class LaneKernel final : public TiledProduct {
                               : static_cast<float*>(tile.sums);
     const int64_t stride = direct ? size().n : tile.stride;
     kernels::narrow_group_products(lanes_, static_cast<const float*>(args.inputs[1]),
-                           static_cast<const float* const*>(tile.left), tile.rows, tile.column, tile.columns,
-                           static_cast<const float*>(args.inputs[2]), sums, stride,
-                           {line_, line_ == 0 ? 0 : tile.row % line_});
+                                   static_cast<const float* const*>(tile.left), tile.rows, tile.column,
+                                   tile.columns, static_cast<const float*>(args.inputs[2]), sums, stride,
+                                   {line_, line_ == 0 ? 0 : tile.row % line_});
     if (!direct) finish().run(args, tile.row, tile.rows, tile.column, tile.columns, sums, stride, tile.spare);
   }
 

@@ -211,11 +211,12 @@ void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epil
   write_epilogue(epilogue, spec, b);
 }
 
-TileEpilogue::TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size, const ProductTiles& tiles)
+TileEpilogue::TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size,
+                           const ProductTiles& tiles)
     : TileEpilogue(r, inputs, size, std::array{tiles.rows, size.m % tiles.rows}, tiles.columns) {}
 
 TileEpilogue::TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size,
-                       std::span<const int64_t> rows, int64_t columns)
+                           std::span<const int64_t> rows, int64_t columns)
     : size_(size), spec_(epilogue_spec(r, inputs, true)) {
   const PlanValue& out = r.any_output(0);
   const std::optional<PointwiseType> type = type_of(out.dtype);
@@ -303,7 +304,7 @@ void TileEpilogue::make_program(const StepReader& r, std::span<const int64_t> ro
 }
 
 void TileEpilogue::run(const KernelArgs& args, int64_t row, int64_t rows, int64_t column, int64_t columns,
-                     const float* values, int64_t stride, void* spare) const noexcept {
+                       const float* values, int64_t stride, void* spare) const noexcept {
   if (has_rows()) return run_rows(args, row * size_.n + column, rows, column, columns, values, stride, spare);
   const bool by_row = !common_epilogue_ && row % places_.pixels + rows > places_.pixels;
   while (rows > 0) {
@@ -317,7 +318,8 @@ void TileEpilogue::run(const KernelArgs& args, int64_t row, int64_t rows, int64_
 }
 
 void TileEpilogue::run_rows(const KernelArgs& args, int64_t place, int64_t rows, int64_t column,
-                          int64_t columns, const float* values, int64_t stride, void* spare) const noexcept {
+                            int64_t columns, const float* values, int64_t stride,
+                            void* spare) const noexcept {
   const auto width = static_cast<int64_t>(width_), pitch = places_.block;
   char* const out = static_cast<char*>(args.outputs[0]) + place * width;
   const auto bytes = static_cast<size_t>(columns * width);
@@ -327,8 +329,8 @@ void TileEpilogue::run_rows(const KernelArgs& args, int64_t place, int64_t rows,
   }
   if (common_epilogue_) {
     kernels::row_epilogue(common_epilogue_->finish, rows, columns, values, stride,
-                         common_epilogue_->operands(args, place, pitch, column), reinterpret_cast<float*>(out),
-                         pitch);
+                          common_epilogue_->operands(args, place, pitch, column),
+                          reinterpret_cast<float*>(out), pitch);
     return;
   }
   std::array<const void*, kernels::kMaxPointwiseRegisters> operands;

@@ -101,7 +101,7 @@ class TileEpilogue {
   /// and whose operands follow `inputs` others, for tiles of so many rows, each of `columns` (fewer at the
   /// end) numbers that lie in rows of as many. Throws Error (kInvalidModel).
   TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size, std::span<const int64_t> rows,
-             int64_t columns);
+               int64_t columns);
   /// The same for the tiles of a product.
   TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size, const ProductTiles& tiles);
 
