@@ -1,13 +1,9 @@
 // assay surgeon sanitize: cleans, folds and simplifies a model, and can prove that it computes the same.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 
-#include "assay/edit.h"
-#include "assay/fold.h"
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/python_repr.h"
@@ -19,23 +15,10 @@
 #include "cli/options/onnx_model.h"
 #include "cli/registries.h"
 #include "cli/values.h"
-#include "graph/clone.h"
-#include "graph/export.h"
 #include "graph/metadata_text.h"
-#include "graph/order.h"
-#include "naming/origins.h"
-#include "naming/source_notes.h"
-#include "ops/check.h"
-#include "run/equivalence.h"
-#include "run/observed_types.h"
-#include "run/proven_model.h"
 #include "run/results.h"
+#include "run/sanitize.h"
 #include "run/script_parts.h"
-#include "surgeon/contradiction.h"
-#include "surgeon/input_shapes.h"
-#include "surgeon/upper_bound.h"
-#include "transform/mark_outputs.h"
-#include "transform/simplify.h"
 
 namespace assay::cli::command_surgeon_sanitize {
 namespace {
@@ -142,111 +125,12 @@ void warn_of_pointless_options(const ParsedArgs& args) {
           name);
 }
 
-struct FoldTotals {
-  int64_t folded = 0, flattened = 0, casts = 0;
-};
-
 FoldOptions read_fold_options(const ParsedArgs& args) {
   FoldOptions options;
   options.fold_shapes = !args.has("--no-fold-shapes");
   if (const auto bytes = args.text("--fold-size-threshold"))
     options.size_threshold = parse_byte_count(*bytes);
   return options;
-}
-
-/// With less folded, for a proof that failed.
-FoldOptions limited(FoldOptions options, FoldExtent extent) {
-  if (extent != FoldExtent::kAll) options.fold_shapes = false;
-  if (extent != FoldExtent::kNone) return options;
-  options.flatten_subgraphs = false;
-  options.should_exclude_node = [](const Node&) { return true; };
-  return options;
-}
-
-void fold(const ParsedArgs& args, const FoldOptions& options, Model& model, FoldTotals& totals) {
-  const bool infers =
-      options.fold_shapes && !args.has("--no-shape-inference") && !args.has("--no-per-pass-shape-inference");
-  const int64_t passes = args.integer("--num-passes").value_or(std::numeric_limits<int64_t>::max());
-  std::map<std::string, std::string> kept;
-  for (int64_t pass = 1; pass <= passes; ++pass) {
-    log::start("Folding Constants | Pass {}", pass);
-    const int64_t before = count_nodes(*model.graph);
-    const FoldReport report = fold_constants(model, options);
-    cleanup(model);
-    const int64_t after = count_nodes(*model.graph);
-    log::finish("    Total Nodes | Original: {:5}, After Folding: {:5} | {:5} Nodes Folded", before, after,
-                before - after);
-    totals.folded += report.folded_nodes;
-    totals.flattened += report.flattened_ifs;
-    totals.casts += report.elided_casts;
-    for (const FoldReport::Kept& k : report.too_large)
-      if (kept.emplace(k.node, k.reason).second) log::warning("Not folded: {}: {}.", k.node, k.reason);
-    for (const FoldReport::Kept& k : report.failed)
-      if (kept.emplace(k.node, k.reason).second) log::warning("Not folded: {}: {}", k.node, k.reason);
-    if (after == before) break;
-    if (infers) infer_known_shapes(model, true);
-  }
-}
-
-/// From IR version 4 on a caller may replace initializers that are listed among the inputs.
-bool is_replaceable(const Model& model, const Value& v) { return model.ir_version >= 4 && v.is_overridable; }
-
-/// As Polygraphy does: hardly anybody replaces them, and nothing can be done with them as long as somebody
-/// may.
-void settle_initializers(Model& model) {
-  int64_t count = 0;
-  for (const auto& v : model.graph->values()) {
-    if (!is_replaceable(model, *v)) continue;
-    v->is_overridable = false;
-    ++count;
-  }
-  if (count > 0)
-    log::warning(
-        "{} initializer(s) are no longer listed among the inputs, where a caller could replace them.", count);
-}
-
-/// What keeps the simplifier from its work is said.
-void warn_of_replaceable(const Model& model) {
-  const auto& values = model.graph->values();
-  const auto count =
-      std::count_if(values.begin(), values.end(), [&](const auto& v) { return is_replaceable(model, *v); });
-  if (count > 0)
-    log::warning(
-        "{} initializer(s) are listed among the inputs, where a caller may replace them, so they are not "
-        "taken for "
-        "constants. --cleanup takes them off the list.",
-        count);
-}
-
-void simplify(Model& model, const SimplifyOptions& options, FoldTotals& totals) {
-  warn_of_replaceable(model);
-  const SimplifyReport report = assay::simplify(model, options);
-  for (const PassReport& r : report.passes) log::info("Simplifying | {}: {} edit(s)", r.pass, r.edits);
-  totals.folded += report.folded_nodes;
-  totals.flattened += report.flattened_ifs;
-  totals.casts += report.elided_casts;
-  remove_origins(model);
-}
-
-/// Where nodes come from is a large part of small models, and no longer true of nodes that were merged.
-void drop_source_notes(Model& model) {
-  if (const int64_t bytes = remove_source_notes(model); bytes > 0)
-    log::info(
-        "{} bytes of doc strings and metadata of nodes and tensors are left out; --keep-node-metadata keeps "
-        "them.",
-        bytes);
-}
-
-void change_outputs(const ParsedArgs& args, Model& model) {
-  if (const auto names = args.list("--outputs")) {
-    if (means_all_tensors(names))
-      mark_all_outputs(model);
-    else
-      mark_outputs(model, *names);
-  }
-  if (const auto types = args.list("--outputs-by-type"))
-    mark_outputs_by_type(model, *types, /*add=*/args.has("--outputs"));
-  if (const auto names = args.list("--exclude-outputs")) unmark_outputs(model, *names);
 }
 
 /// Nothing without the option.
@@ -259,62 +143,10 @@ std::optional<UpperBounds> read_bounds(const ParsedArgs& args) {
   return bounds;
 }
 
-void set_bounds(Model& model, const UpperBounds& bounds) {
-  std::string text;
-  for (const auto& [name, value] : set_upper_bounds(model, bounds))
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", python_str_repr(name), value);
-  log::info("Set tensor upper bounds: {{{}}}", text);
-}
-
 std::vector<std::pair<std::string, Dims>> to_pairs(const std::vector<InputShape>& shapes) {
   std::vector<std::pair<std::string, Dims>> list;
   for (const InputShape& s : shapes) list.emplace_back(s.name, s.dims);
   return list;
-}
-
-void override_shapes(Model& model, const std::vector<InputShape>& shapes) {
-  if (shapes.empty()) return;
-  const std::shared_ptr<Model> before = clone_model(model);
-  override_input_shapes(model, to_pairs(shapes));
-  require_possible(*before, model, "the shapes that --override-input-shapes gives");
-  MetadataText text;
-  for (const Value* v : model.graph->inputs)
-    text.add(v->name(), v->type.dtype, v->type.is_tensor() ? v->type.dims : std::nullopt);
-  log::info("Overriding input shapes to:\n{}", text.str());
-}
-
-/// What is compared before and after.
-struct Census {
-  int64_t nodes = 0;
-  size_t bytes = 0;
-  std::map<std::string, int64_t> operators;
-
-  explicit Census(const Model& m) : nodes(count_nodes(*m.graph)), bytes(serialized_size(m)) {
-    count(*m.graph);
-    for (const Graph* sub : subgraphs(*m.graph, /*recursive=*/true)) count(*sub);
-  }
-
- private:
-  void count(const Graph& g) {
-    for (const auto& n : g.nodes())
-      ++operators[n->domain.empty() ? n->op_type : n->domain + "." + n->op_type];
-  }
-};
-
-void report_changes(const Census& before, const Census& after, const FoldTotals& totals) {
-  log::info("Changes | {} node(s) -> {}, {} bytes -> {} | {} folded, {} If flattened, {} Cast elided",
-            before.nodes, after.nodes, before.bytes, after.bytes, totals.folded, totals.flattened,
-            totals.casts);
-  std::map<std::string, int64_t> all = before.operators;
-  all.insert(after.operators.begin(), after.operators.end());
-  const log::Indent indent;
-  for (const auto& [name, any] : all) {
-    const auto count = [&, name = name](const Census& c) {
-      const auto it = c.operators.find(name);
-      return it == c.operators.end() ? 0 : it->second;
-    };
-    if (count(before) != count(after)) log::info("{}: {} -> {}", name, count(before), count(after));
-  }
 }
 
 /// What --prove is to look for.
@@ -336,128 +168,151 @@ EquivalenceOptions read_proof_options(const ParsedArgs& args, const Model& origi
   return options;
 }
 
-/// What the proof left out of the model, and what it rests on.
-void report_proof(const ProvenModel& proven, const EditProof& proof) {
-  for (const RefusedEdit& e : proof.refused())
-    log::warning("Proving | Left out: the edit of pass {}{}: {}.", e.pass,
-                 e.node.empty() ? "" : " at " + e.node, e.reason);
-  if (proven.fold != FoldExtent::kAll)
-    log::warning("Proving | Left out: {}: {}.",
-                 proven.fold == FoldExtent::kNone ? "constant folding" : "folding of shapes",
-                 proven.fold_reason);
-  const Equivalence& whole = proven.comparison;
-  for (const auto& [kind, reason] : whole.not_done) log::info("Proving | No trial with {}: {}", kind, reason);
-  if (whole.open > 0)
+/// Says what is done to the model.
+class Narrator final : public SanitizeObserver {
+ public:
+  void on_bounds(const UpperBounds& bounds) override {
+    std::string text;
+    for (const auto& [name, value] : bounds)
+      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", python_str_repr(name), value);
+    log::info("Set tensor upper bounds: {{{}}}", text);
+  }
+  void on_begin(const Model& model) override { log_model("Original Model", model); }
+  void on_input_shapes(const Model& model) override {
+    MetadataText text;
+    for (const Value* v : model.graph->inputs)
+      text.add(v->name(), v->type.dtype, v->type.is_tensor() ? v->type.dims : std::nullopt);
+    log::info("Overriding input shapes to:\n{}", text.str());
+  }
+  void on_settled(int64_t count) override {
+    log::warning(
+        "{} initializer(s) are no longer listed among the inputs, where a caller could replace them.", count);
+  }
+  void on_replaceable(int64_t count) override {
+    log::warning(
+        "{} initializer(s) are listed among the inputs, where a caller may replace them, so they are not "
+        "taken for constants. --cleanup takes them off the list.",
+        count);
+  }
+  void on_fold_begin(int64_t pass) override { log::start("Folding Constants | Pass {}", pass); }
+  void on_fold_end(int64_t before, int64_t after) override {
+    log::finish("    Total Nodes | Original: {:5}, After Folding: {:5} | {:5} Nodes Folded", before, after,
+                before - after);
+  }
+  void on_too_large(const FoldReport::Kept& k) override {
+    log::warning("Not folded: {}: {}.", k.node, k.reason);
+  }
+  void on_not_folded(const FoldReport::Kept& k) override {
+    log::warning("Not folded: {}: {}", k.node, k.reason);
+  }
+  void on_simplified(const PassReport& r) override {
+    log::info("Simplifying | {}: {} edit(s)", r.pass, r.edits);
+  }
+  void on_source_notes_removed(int64_t bytes) override {
     log::info(
-        "Proving | {} of {} element(s) are left open: the original is NaN there, or leaves the range of its "
-        "types on the way",
-        whole.open, whole.elements);
-  log::info(
-      "Proving | {} trial(s) of the whole model in {:.1f} s | {} edit(s) proved by themselves, in {} "
-      "trial(s) "
-      "and {:.1f} s; {} left to the whole",
-      whole.trials, whole.seconds, proof.proved(), proof.trials(), proof.seconds(), proof.undecided());
-}
+        "{} bytes of doc strings and metadata of nodes and tensors are left out; --keep-node-metadata keeps "
+        "them.",
+        bytes);
+  }
+  void on_proof_begin() override {
+    log::start(
+        "Proving | Each edit, and the result, are compared with the original in float64 and in the declared "
+        "types");
+  }
+  void on_changes(const ModelCensus& before, const ModelCensus& after, const FoldTotals& totals) override {
+    log::info("Changes | {} node(s) -> {}, {} bytes -> {} | {} folded, {} If flattened, {} Cast elided",
+              before.nodes, after.nodes, before.bytes, after.bytes, totals.folded, totals.flattened,
+              totals.casts);
+    std::map<std::string, int64_t> all = before.operators;
+    all.insert(after.operators.begin(), after.operators.end());
+    const log::Indent indent;
+    for (const auto& [name, any] : all) {
+      const auto count = [&, name = name](const ModelCensus& c) {
+        const auto it = c.operators.find(name);
+        return it == c.operators.end() ? 0 : it->second;
+      };
+      if (count(before) != count(after)) log::info("{}: {} -> {}", name, count(before), count(after));
+    }
+  }
+  void on_proof_end(const ProvenModel& proven, const EditProof& proof) override {
+    report_left_out(proven, proof);
+    const Equivalence& whole = proven.comparison;
+    for (const auto& [kind, reason] : whole.not_done)
+      log::info("Proving | No trial with {}: {}", kind, reason);
+    if (whole.open > 0)
+      log::info(
+          "Proving | {} of {} element(s) are left open: the original is NaN there, or leaves the range of "
+          "its "
+          "types on the way",
+          whole.open, whole.elements);
+    log::info(
+        "Proving | {} trial(s) of the whole model in {:.1f} s | {} edit(s) proved by themselves, in {} "
+        "trial(s) and {:.1f} s; {} left to the whole",
+        whole.trials, whole.seconds, proof.proved(), proof.trials(), proof.seconds(), proof.undecided());
+    if (proven.model == nullptr)
+      log::critical(
+          ErrorCode::kInternal,
+          "The result does not compute what the original does, with whatever edits are left out, and is "
+          "not saved: {}.",
+          whole.difference);
+    const size_t left_out = proof.refused().size() + (proven.fold != FoldExtent::kAll ? 1 : 0);
+    if (left_out > 0)
+      log::warning("Proving | PASSED without {} edit(s), which are left out of the model and named above",
+                   left_out);
+    else
+      log::finish("Proving | PASSED | All outputs agree");
+  }
 
-/// The options of the command line, and how much of it may be done.
-struct Editing {
-  const Registries& registries;
-  const ParsedArgs& args;
-  const ModelOptions& options;
-  const std::optional<UpperBounds>& bounds;
-  bool folds, infers;
+ private:
+  static void report_left_out(const ProvenModel& proven, const EditProof& proof) {
+    for (const RefusedEdit& e : proof.refused())
+      log::warning("Proving | Left out: the edit of pass {}{}: {}.", e.pass,
+                   e.node.empty() ? "" : " at " + e.node, e.reason);
+    if (proven.fold != FoldExtent::kAll)
+      log::warning("Proving | Left out: {}: {}.",
+                   proven.fold == FoldExtent::kNone ? "constant folding" : "folding of shapes",
+                   proven.fold_reason);
+  }
 };
 
-void edit_model(const Editing& e, const std::shared_ptr<Model>& model, FoldTotals& totals,
-                const FoldOptions& fold_options, FoldExtent extent,
-                const std::function<bool(const PassEdit&)>& allows_edit) {
-  const ParsedArgs& args = e.args;
-  edit(e.options.path, [&] {
-    if (e.folds) check_forms(*model);
-    if (e.infers) infer_known_shapes(*model, true);
-    change_outputs(args, *model);
-    if (e.bounds) set_bounds(*model, *e.bounds);
-  });
-  log_model("Original Model", *model);
-  edit(e.options.path, [&] {
-    override_shapes(*model, e.options.input_shapes);
-    if (args.has("--force-fallback-shape-inference"))
-      observe_types(model, input_cache(read_data_options(args, e.options.input_shapes)));
-    if (args.has("--cleanup")) {
-      settle_initializers(*model);
-      cleanup(*model);
-    }
-    if (args.has("--toposort")) toposort(*model);
-    if (e.infers && !e.options.input_shapes.empty()) infer_known_shapes(*model, true);
-    if (e.folds && extent != FoldExtent::kNone) fold(args, fold_options, *model, totals);
-    if (args.has("--simplify")) {
-      simplify(
-          *model,
-          {.fold = fold_options, .infer = e.infers, .set = e.registries.passes, .allows_edit = allows_edit},
-          totals);
-      if (!args.has("--keep-node-metadata")) drop_source_notes(*model);
-      cleanup(*model);
-    }
-    if (e.infers) infer_known_shapes(*model, true);
-  });
-}
-
-/// The model with all edits that are proved.
-std::shared_ptr<Model> edit_and_prove(const Editing& e, const std::shared_ptr<Model>& loaded) {
-  const std::shared_ptr<Model> original = clone_model(*loaded);
-  const EquivalenceOptions options = read_proof_options(e.args, *original);
-  if (e.bounds && e.infers) infer_known_shapes(*original, true);
-  change_outputs(e.args, *original);
-  if (e.bounds) set_upper_bounds(*original, *e.bounds);
-  if (!e.options.input_shapes.empty()) override_input_shapes(*original, to_pairs(e.options.input_shapes));
-  FoldTotals totals;
-  const MakeModel make = [&](EditProof& proof, FoldExtent extent) {
-    totals = {};
-    const std::shared_ptr<Model> model = clone_model(*loaded);
-    edit_model(e, model, totals, limited(read_fold_options(e.args), extent), extent,
-               [&](const PassEdit& edit) { return proof.allows(edit); });
-    return model;
-  };
-  log::start(
-      "Proving | Each edit, and the result, are compared with the original in float64 and in the declared "
-      "types");
-  EditProof proof;
-  const ProvenModel proven = make_proven(original, make, proof, options);
-  if (proven.model != nullptr) report_changes(Census(*loaded), Census(*proven.model), totals);
-  report_proof(proven, proof);
-  if (proven.model == nullptr)
-    log::critical(
-        ErrorCode::kInternal,
-        "The result does not compute what the original does, with whatever edits are left out, and is "
-        "not saved: {}.",
-        proven.comparison.difference);
-  const size_t left_out = proof.refused().size() + (proven.fold != FoldExtent::kAll ? 1 : 0);
-  if (left_out > 0)
-    log::warning("Proving | PASSED without {} edit(s), which are left out of the model and named above",
-                 left_out);
-  else
-    log::finish("Proving | PASSED | All outputs agree");
-  return proven.model;
+SanitizeOptions read_options(const ParsedArgs& args, const ModelOptions& model,
+                             const Registries& registries) {
+  SanitizeOptions options;
+  options.outputs = args.list("--outputs");
+  options.marks_all = means_all_tensors(options.outputs);
+  options.output_types = args.list("--outputs-by-type").value_or(std::vector<std::string>());
+  options.exclude_outputs = args.list("--exclude-outputs");
+  options.bounds = read_bounds(args);
+  options.input_shapes = to_pairs(model.input_shapes);
+  if (args.has("--force-fallback-shape-inference"))
+    options.observed_data = [&args, &model] {
+      return input_cache(read_data_options(args, model.input_shapes));
+    };
+  options.cleans = args.has("--cleanup");
+  options.sorts = args.has("--toposort");
+  options.infers = !args.has("--no-shape-inference") && !args.has("--force-fallback-shape-inference");
+  options.simplifies = args.has("--simplify");
+  options.folds = options.simplifies || args.has("--fold-constants");
+  options.fold = read_fold_options(args);
+  options.max_folds = args.integer("--num-passes").value_or(options.max_folds);
+  options.infers_between_folds =
+      !args.has("--no-shape-inference") && !args.has("--no-per-pass-shape-inference");
+  options.passes = registries.passes;
+  options.keeps_source_notes = args.has("--keep-node-metadata");
+  if (args.has("--prove"))
+    options.proof = [&args](const Model& original) { return read_proof_options(args, original); };
+  return options;
 }
 
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions options = read_model_options(args);
-  const std::optional<UpperBounds> bounds = read_bounds(args);
-  const Editing editing{context.registries(),
-                        args,
-                        options,
-                        bounds,
-                        args.has("--fold-constants") || args.has("--simplify"),
-                        !args.has("--no-shape-inference") && !args.has("--force-fallback-shape-inference")};
+  const SanitizeOptions sanitizing = read_options(args, options, context.registries());
   context.announce();
-  if (!editing.folds) warn_of_pointless_options(args);
+  if (!sanitizing.folds) warn_of_pointless_options(args);
   std::shared_ptr<Model> model = load_onnx_model(args, options.path, context.registries().ops);
-  FoldTotals totals;
-  if (args.has("--prove"))
-    model = edit_and_prove(editing, model);
-  else
-    edit_model(editing, model, totals, read_fold_options(args), FoldExtent::kAll, nullptr);
+  Narrator narrator;
+  edit(options.path, [&] { model = sanitize(model, sanitizing, narrator); });
   save_edited_model(args, *model);
   return 0;
 }

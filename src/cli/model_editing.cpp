@@ -8,19 +8,6 @@
 
 namespace assay::cli {
 
-int64_t count_nodes(const Graph& graph) {
-  auto n = static_cast<int64_t>(graph.nodes().size());
-  for (const Graph* sub : subgraphs(graph, /*recursive=*/true))
-    n += static_cast<int64_t>(sub->nodes().size());
-  return n;
-}
-
-int64_t count_nodes(const Model& model) {
-  int64_t n = count_nodes(*model.graph);
-  for (const Function& f : model.functions) n += count_nodes(*f.body);
-  return n;
-}
-
 void log_model(const std::string& title, const Model& model) {
   log::info("{}:\n{}\n\n", title, model_text(model));
 }

@@ -8,16 +8,12 @@
 #include "assay/graph.h"
 #include "base/log.h"
 #include "cli/args.h"
+#include "graph/count_nodes.h"
 
 namespace assay::cli {
 
 /// Logs the inputs, outputs and counts of a model under a title such as `Original Model`.
 void log_model(const std::string& title, const Model& model);
-
-/// Nodes of the graph and of the graphs inside it.
-int64_t count_nodes(const Graph& graph);
-/// Those of the main graph and of the local functions.
-int64_t count_nodes(const Model& model);
 
 /// Runs a step on the model of a file. What fails is logged as critical with the file's name, and ends the
 /// command (log::LoggedError).
