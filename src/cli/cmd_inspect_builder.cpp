@@ -32,7 +32,7 @@ std::string passes_text() {
          stage_text("then", PassStage::kIdioms);
 }
 
-/// In the form in which docs/simplify.md has them.
+/// In the form in which docs/reference/simplify.md has them.
 std::string conditions_text() {
   std::vector<const PassDef*> passes = built_in_passes().all();
   std::sort(passes.begin(), passes.end(),

@@ -1,4 +1,4 @@
-"""The table of docs/contrib_operators.md: every operator for which ONNX Runtime's CPU provider has a kernel, and what is not here, why not."""
+"""The table of docs/reference/contrib-operators.md: every operator for which ONNX Runtime's CPU provider has a kernel, and what is not here, why not."""
 
 import re
 

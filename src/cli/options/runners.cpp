@@ -78,10 +78,10 @@ Option graph_optimization_option() {
 
 std::optional<int> read_graph_optimization_level(const ParsedArgs& args) {
   constexpr std::pair<std::string_view, int> kQuantized[] = {{"ORT_DISABLE_ALL", 0},
-                                                          {"ORT_ENABLE_BASIC", 1},
-                                                          {"ORT_ENABLE_EXTENDED", 2},
-                                                          {"ORT_ENABLE_LAYOUT", 3},
-                                                          {"ORT_ENABLE_ALL", 99}};
+                                                             {"ORT_ENABLE_BASIC", 1},
+                                                             {"ORT_ENABLE_EXTENDED", 2},
+                                                             {"ORT_ENABLE_LAYOUT", 3},
+                                                             {"ORT_ENABLE_ALL", 99}};
   const auto word = args.text("--graph-optimization-level");
   if (!word) return std::nullopt;
   std::string upper = *word;
@@ -133,7 +133,7 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
       {.names = {kTensorRtRole},
        .help = "The role that TensorRT has in existing command lines: runs the engine of this build, or "
                "TensorRT itself where "
-               "ASSAY_TENSORRT names a Python interpreter with its package (docs/runners.md).",
+               "ASSAY_TENSORRT names a Python interpreter with its package (docs/guide/runners.md).",
        .arity = Arity::kNone});
   runners.options.push_back(
       {.names = {kStrict},
@@ -143,7 +143,7 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
   runners.options.push_back(
       {.names = {kRunnerScriptFlag},
        .help = "A class of this Python file, which loads the model and infers in your own interpreter "
-               "(docs/runners.md); or the name of a runner that a package of that interpreter adds.",
+               "(docs/guide/runners.md); or the name of a runner that a package of that interpreter adds.",
        .metavar = "FILE.py[:CLASS]"});
   runners.options.push_back({.names = {"--runner-options"},
                              .help = "Keyword arguments for the class of --runner-script.",

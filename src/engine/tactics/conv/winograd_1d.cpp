@@ -24,7 +24,7 @@ constexpr int64_t kMaxLineTiles = 96;
 /// channels each where there are dilations, would be too few.
 constexpr int64_t kFinishedTiles = 16, kFinishedRows = kFinishedTiles * Winograd1d::kResults;
 constexpr std::array<int64_t, 4> kRowsAtATime = {kFinishedRows, 16, 4, 1};
-/// Terms of a sum from which on its own rounding outweighs that of the transforms (docs/engine.md).
+/// Terms of a sum from which on its own rounding outweighs that of the transforms (docs/internals/engine.md).
 constexpr int64_t kManyTerms = 96;
 
 /// The axis that the window has its taps along, and the line; or why there is none.
@@ -191,7 +191,7 @@ class LineKernel final : public TiledProduct {
   }
 
   void epilogue_batch(const KernelArgs& args, const Tile& tile, int64_t first, const Batch& batch,
-                    const float* results) const noexcept {
+                      const float* results) const noexcept {
     const Winograd1d::Start start = line_.start(first);
     if (batch.beside == line_.beside() && line_.leaves_no_gaps()) {
       int64_t rows = 0;
@@ -207,7 +207,7 @@ class LineKernel final : public TiledProduct {
   }
 
   void row_epilogue(const KernelArgs& args, const Tile& tile, int64_t row, int64_t rows,
-                   const float* results) const noexcept {
+                    const float* results) const noexcept {
     float* const spare = static_cast<float*>(tile.spare) + kFinishedRows * tile.stride;
     for (const int64_t some : kRowsAtATime)
       for (; rows >= some; rows -= some, row += some, results += some * tile.stride)
