@@ -2,6 +2,8 @@
 """Renders the tables of measurements (docs/measurements): NAME.csv becomes NAME.md, and README.md there lists them all.
 
 usage: measurement_pages.py FOLDER [--write]
+       measurement_pages.py FOLDER --import NAME      takes the rows of NAME.csv from a Markdown table on standard input, as the
+                                                      programs in tests/bench print it; its facts stay and have to be revised
 
 Without --write the pages are compared with what would be written; exit status 1 names every page that differs. A CSV file begins
 with lines `# key: value`, then a row of column names and the rows:
@@ -74,6 +76,26 @@ def line(cells):
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
+def markdown_table(text):
+    """Header and rows of the first table of a Markdown text."""
+    rows = []
+    for row in text.splitlines():
+        if row.startswith("|"):
+            rows.append([cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", row.strip())[1:-1]])
+        elif rows:
+            break
+    if len(rows) < 3 or not all(re.fullmatch(r":?-+:?", cell) for cell in rows[1]):
+        raise SystemExit("there is no Markdown table on standard input")
+    return [rows[0], *rows[2:]]
+
+
+def import_table(path, text):
+    facts = [row for row in path.read_text(encoding="utf-8").splitlines() if row.startswith("#")] if path.exists() else []
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write("".join(row + "\n" for row in facts or [f"# {key}: ?" for key in REQUIRED]))
+        csv.writer(file, lineterminator="\n").writerows(markdown_table(text))
+
+
 def pages(folder):
     """{path: text} of all that is generated."""
     tables = [Table(path) for path in sorted(folder.glob("*.csv"))]
@@ -87,13 +109,22 @@ def pages(folder):
     return out
 
 
+def table(page):
+    return Table(page.with_suffix(".csv"))
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
+    if "--import" in sys.argv[2:]:
+        import_table(folder / f"{sys.argv[3]}.csv", sys.stdin.read())
+        return 0
     wanted = pages(folder)
     problems = [f"{path} has no CSV file" for path in sorted(folder.glob("*.md")) if path not in wanted]
     for path, text in wanted.items():
         if "--write" in sys.argv[2:]:
             path.write_text(text, encoding="utf-8")
+        elif path.name != "README.md" and markdown_table(text) != [table(path).header, *table(path).rows]:
+            problems.append(f"{path}: its table is not that of its CSV file when it is read again")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
             problems.append(f"{path} is not what tools/measurement_pages.py {sys.argv[1]} --write makes")
     print("\n".join(problems + [f"{len(wanted)} pages, {len(problems)} problems"]))
