@@ -1,5 +1,5 @@
 # The library: libassay.so and libassay.a, of the same objects that the program is made of, what is installed, and the
-# packages. docs/library.md tells users about it.
+# packages. docs/reference/library.md tells users about it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

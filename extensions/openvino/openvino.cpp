@@ -1,4 +1,5 @@
-// The runner --openvino: OpenVINO through its C interface, loaded when it is asked for. docs/runners.md.
+// The runner --openvino: OpenVINO through its C interface, loaded when it is asked for.
+// docs/guide/runners.md.
 #include <assay/extension.h>
 
 #include "library.h"

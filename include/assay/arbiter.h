@@ -1,5 +1,5 @@
 // Who is right: the results of each backend against the float64 reference, with the error that rounding
-// explains (docs/numerics.md).
+// explains (docs/internals/numerics.md).
 //
 //   auto model = std::shared_ptr<const Model>(load_model("model.onnx"));
 //   Arbitration verdict = arbitrate(model, feed, {{{"mine", outputs}}});

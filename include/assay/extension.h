@@ -6,8 +6,8 @@
 //   ASSAY_EXTENSION("twice", "1.0", "An operator that doubles", [](assay::ext::Registry& r) { r.add<Twice>();
 //   })
 //
-// Callbacks may throw; what they throw reaches the user as an error of this module. docs/extensions.md is the
-// tutorial.
+// Callbacks may throw; what they throw reaches the user as an error of this module. docs/guide/extensions.md
+// is the tutorial.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 /* The C interface between assay and its extension modules: shared libraries that add runners, loaders,
  * operators, passes, tactics, options, comparisons and commands. C++ modules use the classes of extension.h,
- * which stand on it; a module in another language needs this file alone. docs/extensions.md is the tutorial,
- * and holds the rules.
+ * which stand on it; a module in another language needs this file alone. docs/guide/extensions.md is the
+ * tutorial, and holds the rules.
  *
  * A module exports two symbols: `assay_extension_info` (AssayExtensionInfo) and `assay_extension_register`
  * (AssayRegister). The host reads the first, and calls the second once if it knows the module's version of
@@ -279,7 +279,7 @@ typedef struct AssayRunner {
 typedef struct AssayOperatorVersion {
   uint64_t size;
   int64_t since;
-  /* Inputs, outputs, attributes and types, a declaration a line: docs/extensions.md has the form. */
+  /* Inputs, outputs, attributes and types, a declaration a line: docs/guide/extensions.md has the form. */
   const char* schema;
   int32_t (*infer)(void* self, AssayInfer*);
   int32_t (*eval)(void* self, AssayEval*); /* may be null */
@@ -295,8 +295,8 @@ typedef struct AssayOperator {
   uint64_t version_count;
   int32_t as_stored; /* eval sees floats as they are stored, not as float64 */
   int32_t random;    /* results differ from run to run */
-  /* How far rounding may move an output (docs/numerics.md): exact; |error| <= ulps u |y|; |error| <= (terms +
-   * ulps) u m with m the operator on |inputs|; or `bound` says it. */
+  /* How far rounding may move an output (docs/internals/numerics.md): exact; |error| <= ulps u |y|; |error|
+   * <= (terms + ulps) u m with m the operator on |inputs|; or `bound` says it. */
   int32_t error;
   double ulps;
   int64_t (*terms)(void* self, AssayEval*);

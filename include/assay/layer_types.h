@@ -19,7 +19,8 @@ enum class PrecisionConstraints : uint8_t {
 
 /// What some layers compute in, and what their outputs are stored in. Layers are the nodes of the ONNX model.
 struct LayerTypes {
-  /// A selector of nodes (docs/selectors.md): `conv1`, `block*`, `re:.*norm.*`, `op:Softmax`, `loop::x`.
+  /// A selector of nodes (docs/reference/selectors.md): `conv1`, `block*`, `re:.*norm.*`, `op:Softmax`,
+  /// `loop::x`.
   std::string layers;
   /// float32, float16, bfloat16 or int8; kUndefined: no wish.
   DType precision = DType::kUndefined;

@@ -68,7 +68,7 @@ struct RunRunner {
   /// tensorflow, pytorch, tensorrt (in Python; the last one takes what it can of RunSettings::engine); the
   /// backend of a module.
   std::string backend = {};
-  /// FILE.py[:CLASS] of a runner in Python, or the name of one that a package adds (docs/runners.md).
+  /// FILE.py[:CLASS] of a runner in Python, or the name of one that a package adds (docs/guide/runners.md).
   std::string script = {};
   /// Of a runner in Python: keyword arguments of the class.
   std::vector<std::pair<std::string, std::string>> options = {};
@@ -151,7 +151,7 @@ struct RunVerdict {
   bool comparison_counts = false;
 };
 
-/// Modules (docs/extensions.md), and what their options say: first names, with the words behind each.
+/// Modules (docs/guide/extensions.md), and what their options say: first names, with the words behind each.
 struct RunExtensions {
   std::vector<std::string> modules = {};  ///< files
   std::vector<std::pair<std::string, std::vector<std::string>>> options = {};

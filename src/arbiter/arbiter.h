@@ -1,9 +1,9 @@
 // Who is right: each backend's results against the float64 reference, with the error that rounding explains.
 //
-// docs/numerics.md describes the model. In short: where a node's inputs are among a runner's results, the
-// node is judged on them, by the bounds of its own arithmetic; who is wrong and where it begins follows from
-// that alone. Elsewhere noisy evaluations of the network, from the nearest values that are known, give for
-// every element the spread that the arithmetic of the declared types explains.
+// docs/internals/numerics.md describes the model. In short: where a node's inputs are among a runner's
+// results, the node is judged on them, by the bounds of its own arithmetic; who is wrong and where it begins
+// follows from that alone. Elsewhere noisy evaluations of the network, from the nearest values that are
+// known, give for every element the spread that the arithmetic of the declared types explains.
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,7 @@ constinit const TrtBackend kBackend({
     .human_name = "TensorRT",
     .summary = "the role that TensorRT has in existing command lines: runs the engine of this build, or "
                "TensorRT itself "
-               "where ASSAY_TENSORRT names a Python interpreter with its package (docs/runners.md)",
+               "where ASSAY_TENSORRT names a Python interpreter with its package (docs/guide/runners.md)",
     .loads_plans = true,
     .builds_engines = true,
     .note = "run by the engine of assay, not by TensorRT",

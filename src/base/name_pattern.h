@@ -1,5 +1,5 @@
-// What one name in a list of names may be: the part of the selector language (docs/selectors.md) that needs
-// no graph.
+// What one name in a list of names may be: the part of the selector language (docs/reference/selectors.md)
+// that needs no graph.
 #pragma once
 
 #include <memory>

@@ -28,7 +28,7 @@ enum class Arity : uint8_t {
 /// What the words must look like. A word that does not is a usage error.
 enum class ValueKind : uint8_t { kText, kInteger, kNumber };
 
-/// What of a model the words of an option name, by the selector language (docs/selectors.md).
+/// What of a model the words of an option name, by the selector language (docs/reference/selectors.md).
 enum class Names : uint8_t {
   kNothing,
   kInputs,   ///< inputs: NAME, GLOB, re:REGEX

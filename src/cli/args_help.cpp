@@ -114,7 +114,7 @@ void append_names(std::string& out, const std::vector<const Option*>& options, s
   if (text.empty()) return;
   out += "\nHow tensors are named\n" + text;
   for (const std::string& line :
-       wrap("A name that the model has is taken as it is. See docs/selectors.md.", width - 2))
+       wrap("A name that the model has is taken as it is. See docs/reference/selectors.md.", width - 2))
     out += "  " + line + "\n";
 }
 

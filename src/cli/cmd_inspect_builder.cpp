@@ -33,7 +33,7 @@ std::string passes_text(const PassSet& passes) {
          stage_text(passes, "then", PassStage::kIdioms);
 }
 
-/// In the form in which docs/simplify.md has them.
+/// In the form in which docs/reference/simplify.md has them.
 std::string conditions_text(const PassSet& set) {
   std::vector<const PassDef*> passes = set.all();
   std::sort(passes.begin(), passes.end(),

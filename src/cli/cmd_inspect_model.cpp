@@ -68,7 +68,7 @@ void add_display_options(ArgParser& parser) {
 }
 
 void add_viewer_options(ArgParser& parser) {
-  parser.add_group("Viewer", "The model as a picture in a browser, instead of text (docs/viewer.md).")
+  parser.add_group("Viewer", "The model as a picture in a browser, instead of text (docs/guide/viewer.md).")
       .options = {
       {.names = {"--visual"},
        .help =

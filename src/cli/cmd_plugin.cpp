@@ -234,7 +234,7 @@ void refuse_own_replacement(const ParsedArgs& args, const std::string& plugin) {
                 "`plugin replace` "
                 "calls; here many ways to replace are tried, without Python. Describe the plugin in a file "
                 "{} beside it "
-                "(docs/plugins.md).",
+                "(docs/guide/plugins.md).",
                 plugin, script, kPatternFile);
 }
 

@@ -42,7 +42,7 @@ void add_options(ArgParser& parser) {
   plugins.options.insert(plugins.options.end(),
                          {{.names = {"--plugin-libraries"},
                            .help = "Extension modules with the operators and tactics of the plugins "
-                                   "(docs/extensions.md), as --extension. One "
+                                   "(docs/guide/extensions.md), as --extension. One "
                                    "that cannot be loaded gets a warning.",
                            .arity = Arity::kAtLeastOne,
                            .metavar = "FILE"},

@@ -155,7 +155,7 @@ constinit const Command def = {
     .summary = "Generate an extension module.",
     .description =
         "Writes a folder with the source of an extension module, which builds and works as it is "
-        "(docs/extensions.md).",
+        "(docs/guide/extensions.md).",
     .add_options = add_options,
     .run = run,
 };

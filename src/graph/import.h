@@ -18,7 +18,8 @@ std::shared_ptr<Model> parse_model(std::string_view bytes, std::shared_ptr<const
 /// none.
 bool is_text_model(const std::string& path);
 
-/// The same for ONNX's text form (docs/text.md). Errors of syntax name line and column, and show the line.
+/// The same for ONNX's text form (docs/reference/text.md). Errors of syntax name line and column, and show
+/// the line.
 std::shared_ptr<Model> parse_text(std::string_view text, const std::string& name,
                                   const ImportOptions& options = {});
 

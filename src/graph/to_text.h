@@ -1,4 +1,4 @@
-// From Models to ONNX's text form. docs/text.md describes the syntax; onnx/text/reader.h reads it.
+// From Models to ONNX's text form. docs/reference/text.md describes the syntax; onnx/text/reader.h reads it.
 #pragma once
 
 #include <cstdint>

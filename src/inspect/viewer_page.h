@@ -16,8 +16,8 @@ namespace assay {
 using PageSink = std::function<void(std::string_view)>;
 
 /// The page of a model: its main graph, the graphs of If, Loop, Scan and others, and local functions, each
-/// once. Nodes are described in the form that Polygraphy's viewer has: docs/viewer.md. `path` is shown. Of
-/// weights only the ends are read. Logs a warning for each kind of attribute that has no text.
+/// once. Nodes are described in the form that Polygraphy's viewer has: docs/guide/viewer.md. `path` is shown.
+/// Of weights only the ends are read. Logs a warning for each kind of attribute that has no text.
 void write_model_page(const Model& model, std::string_view path, const PageSink& sink);
 
 /// The page of a plan: the layers of every plan in it, with the ONNX nodes that they stand for and their

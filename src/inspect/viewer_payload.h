@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// Writes one object; docs/viewer.md says what is in it. Names, extents and texts that are long are
+/// Writes one object; docs/guide/viewer.md says what is in it. Names, extents and texts that are long are
 /// shortened, so that the document grows with the file and not with how often something in it is used.
 void write_model_payload(JsonWriter& json, const Model& model, std::string_view path);
 void write_engine_payload(JsonWriter& json, const Engine& engine, std::string_view path);

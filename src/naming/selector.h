@@ -9,7 +9,7 @@
 //                   or `function:NAME` for the body of a local function. A node without a name goes by the
 //                   name of an output. naming/graph_path.h follows paths.
 //
-// docs/selectors.md tells users, and which options take it.
+// docs/reference/selectors.md tells users, and which options take it.
 #pragma once
 
 #include <string_view>

@@ -39,8 +39,8 @@ class OpContext;
 class RowScorer;
 
 /// Where rounding enters when the operator is computed in an arithmetic with unit roundoff u instead of
-/// exactly. reference/error_bound.h turns this into a bound for each element; docs/numerics.md explains the
-/// model.
+/// exactly. reference/error_bound.h turns this into a bound for each element; docs/internals/numerics.md
+/// explains the model.
 struct Numerics {
   enum class Kind : uint8_t {
     kExact,         ///< moves, selects or compares values: no rounding of its own

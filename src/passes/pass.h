@@ -26,7 +26,7 @@ struct PassDef {
   std::string_view name;  ///< snake_case, as the file
   std::string_view summary;
   /// When its edit holds, in plain sentences: what it checks (types, ranges, ranks, opset, what must be
-  /// constant). What cannot be decided counts as not holding. docs/simplify.md lists them.
+  /// constant). What cannot be decided counts as not holding. docs/reference/simplify.md lists them.
   std::string_view conditions;
   /// Looks at one node and returns the edit that it allows, if any. Called until no node gives an edit. While
   /// edits are made Graph::nodes() is in no order and holds removed nodes, so it looks at the node's

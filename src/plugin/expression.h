@@ -1,4 +1,5 @@
-// The small language in which a plugin's pattern asks about a match and computes attributes: docs/plugins.md.
+// The small language in which a plugin's pattern asks about a match and computes attributes:
+// docs/guide/plugins.md.
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,4 @@
-// What a plugin replaces, read from the file pattern.yaml in its folder: docs/plugins.md.
+// What a plugin replaces, read from the file pattern.yaml in its folder: docs/guide/plugins.md.
 #pragma once
 
 #include <optional>

@@ -74,7 +74,7 @@ std::vector<std::pair<std::string, std::string>> tensorrt_options(const EngineBu
   const auto refuse = [](bool is_given, const char* what) {
     require(!is_given, ErrorCode::kUnsupported,
             "the runner for TensorRT has no setting for {}. Leave it out, or copy the runner and add it "
-            "(docs/runners.md)",
+            "(docs/guide/runners.md)",
             what);
   };
   refuse(building.profiles.size() > 1, "several profiles");

@@ -107,8 +107,8 @@ Tensor statistical_sum(const Tensor& y, const Tensor& drift, const Tensor& magni
 }
 
 /// For n terms p that are independent and of either sign the size is sqrt(n/6 sum p^2), of normal numbers
-/// 0.51 of the sum of their magnitudes (docs/numerics.md); with fewer large ones it is more, which excuses
-/// look for. What normalisations and the like give as their magnitude is no sum of terms.
+/// 0.51 of the sum of their magnitudes (docs/internals/numerics.md); with fewer large ones it is more, which
+/// excuses look for. What normalisations and the like give as their magnitude is no sum of terms.
 constexpr double kWalkOfTerms = 0.5;
 
 /// Operators that form nothing but sums of products of their inputs, and quotients of those by a count.

@@ -11,8 +11,9 @@ namespace assay {
 enum class BoundModel : uint8_t {
   kWorstCase,    ///< holds for every order of the additions: gamma_n |A||B| (Higham, section 3.1)
   kStatistical,  ///< the size to expect: a sum of n terms whose partial sums drift to y and walk at random
-                 ///< with steps of the terms' size errs by about u (sqrt(n/3) |y| + m) (docs/numerics.md
-                 ///< derives it). Of operators with Numerics::perturb, noisy evaluations show it better.
+                 ///< with steps of the terms' size errs by about u (sqrt(n/3) |y| + m)
+                 ///< (docs/internals/numerics.md derives it). Of operators with Numerics::perturb, noisy
+                 ///< evaluations show it better.
 };
 
 /// An error is explained up to this many spreads of noisy evaluations. The spread is itself an estimate, and

@@ -3,7 +3,8 @@
 //
 // It can carry several lanes through one walk. Lane 0 is the reference. A noisy lane adds to every rounded
 // result a random error within the bound that the operator's own arithmetic allows (Monte Carlo arithmetic):
-// the spread of the lanes is what rounding explains. docs/numerics.md describes the model and its limits.
+// the spread of the lanes is what rounding explains. docs/internals/numerics.md describes the model and its
+// limits.
 #pragma once
 
 #include <functional>

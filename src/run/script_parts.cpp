@@ -198,7 +198,7 @@ void read_constraints(const script::Item& item, BuilderConfig& config) {
       constraints->text() == "obey" ? PrecisionConstraints::kObey : PrecisionConstraints::kPrefer;
 }
 
-/// The dictionary of docs/network-scripts.md.
+/// The dictionary of docs/guide/network-scripts.md.
 script::Item item_of(const BuilderConfig& config) {
   script::Item::List profiles;
   for (const OptimizationProfile& p : config.profiles) profiles.push_back(item_of(p));

@@ -1,4 +1,5 @@
-// Scripts that make networks and engine configurations with TensorRT's objects (docs/network-scripts.md).
+// Scripts that make networks and engine configurations with TensorRT's objects
+// (docs/guide/network-scripts.md).
 #pragma once
 
 #include <memory>
@@ -30,7 +31,7 @@ RecordedNetwork run_network_script(const Reference& reference, const std::string
 RecordedNetwork run_network_postprocess_script(const Reference& reference, const Model& network,
                                                const std::string& interpreter = {});
 
-/// The configuration that a script makes for a network: the dictionary of docs/network-scripts.md. Same
+/// The configuration that a script makes for a network: the dictionary of docs/guide/network-scripts.md. Same
 /// errors.
 Item run_config_script(const Reference& reference, const Model& network, const std::string& interpreter = {});
 /// Has a script change a configuration.

@@ -1,4 +1,4 @@
-// Backends in Python: classes that load a model and infer (docs/runners.md).
+// Backends in Python: classes that load a model and infer (docs/guide/runners.md).
 #pragma once
 
 #include <memory>

@@ -129,7 +129,7 @@ class Runner(Base):
 TEST_F(ScriptSessionTest, WhichClass) {
   const std::string one = "class A:\n    def infer(self): pass\nclass Helper: pass\n";
   expect_contains(failure("class Helper: pass\n"),
-                  {"no class of the script has a method infer()", "runner.py", "docs/runners.md"});
+                  {"no class of the script has a method infer()", "runner.py", "docs/guide/runners.md"});
   expect_contains(failure(one + "class B(A): pass\n"), {"several classes", "A, B", "runner.py:A"});
   const auto named = [&](const std::string& name) {
     runner(one);

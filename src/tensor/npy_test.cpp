@@ -188,7 +188,7 @@ TEST(Npy, WhatNoElementClaimsTakesNoMemory) {
   }
 }
 
-// There are none, but work goes by the other extents, too (docs/limits.md).
+// There are none, but work goes by the other extents, too (docs/reference/limits.md).
 TEST(Npy, ExtentsBesideAZeroThatNoMemoryHoldsAreRefused) {
   EXPECT_NE(
       error_of(raw("{'descr': '<f4', 'fortran_order': True, 'shape': (0, 4294967296, 4294967296), }", ""))

@@ -4,7 +4,7 @@ running Python environment: the same nodes, with the same ids, in the same order
 
     tests/compat/viewer_check.py build/assay
 
-What differs on purpose (docs/compatibility.md) is brought into one form first. Exit status 0 when everything agrees.
+What differs on purpose (docs/reference/compatibility.md) is brought into one form first. Exit status 0 when everything agrees.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The table of docs/contrib_operators.md: every operator for which ONNX Runtime's CPU provider has a kernel, and what is not here, why not."""
+"""The table of docs/reference/contrib-operators.md: every operator for which ONNX Runtime's CPU provider has a kernel, and what is not here, why not."""
 
 import re
 
@@ -8,7 +8,7 @@ REASONS = {
     "generation loops that hold whole models as attributes; their parts are models that can be checked":
         "BeamSearch GreedySearch Sampling WhisperBeamSearch",
     "parts of single families of language models (experts, linear attention with states, hashed n-grams), as ONNX Runtime GenAI's builder "
-    "writes them: ONNX Runtime evaluates these nodes, and what lies around them is judged and proven":
+    "writes them: ONNX Runtime evaluates these nodes, and what is around them is judged and proven":
         "BranchwiseRMSNorm CausalConvWithState EngramGate GatedAdd GatedRMSNorm HyperConnectionPostMix HyperConnectionPreMix LinearAttention "
         "LinearAttentionGate MRotaryEmbedding MoE NGramHashMapping QMoE ScaledSiLU VarlenNGramHashMapping",
     "its CPU kernel runs only where the caller binds the past and the present to the same memory, which no model file can ask for":
@@ -18,7 +18,7 @@ REASONS = {
         "WordConvEmbedding",
     "steps of a decoder's search, of integers and strings of tokens": "BifurcationDetector DynamicTimeWarping UnfoldTensor",
     "made for ONNX Runtime's own tests": "SampleOp",
-    "layouts inside one machine's optimised file: `onnxruntime` says itself that such a file is for the machine that wrote it":
+    "layouts inside one machine's optimized file: `onnxruntime` says itself that such a file is for the machine that wrote it":
         "nchwc.AveragePool nchwc.Conv nchwc.GlobalAveragePool nchwc.GlobalMaxPool nchwc.MaxPool nchwc.ReorderInput nchwc.ReorderOutput "
         "nchwc.Upsample",
 }

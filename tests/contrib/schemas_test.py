@@ -4,7 +4,7 @@ with the registry of the installed onnxruntime package.
 
 usage: schemas_test.py SCHEMA_DUMP [--write]
 
-SCHEMA_DUMP is the program that prints ours. The list of the CPU provider's kernels in docs/contrib_operators.md must be that of the
+SCHEMA_DUMP is the program that prints ours. The list of the CPU provider's kernels in docs/reference/contrib-operators.md must be that of the
 package, too; --write puts it there. Exit status 0 when all are equal apart from what exceptions.txt explains, 1 when something
 differs or an entry of exceptions.txt is not needed, 77 when there are no packages to compare with.
 """
@@ -69,7 +69,7 @@ def ours(dump):
 
 def check_document(here, write):
     """1 when the list in the document is not what the package and we have."""
-    path = HERE.parents[1] / "docs" / "contrib_operators.md"
+    path = HERE.parents[1] / "docs" / "reference" / "contrib-operators.md"
     document = path.read_text()
     kernels = {(k.domain, k.op_name) for k in state.get_all_opkernel_def()
                if k.provider == "CPUExecutionProvider" and k.domain in listing.DOMAINS}

@@ -1,8 +1,9 @@
 // operator_coverage: asks the engine how it runs every operator that assay knows, and keeps the answer in a
 // table.
 //
-//   operator_coverage TABLE           compares the table in docs/engine_operators.md with what the engine
-//   says now operator_coverage TABLE --write   puts it there
+//   operator_coverage TABLE           compares the table in docs/reference/engine-operators.md with the
+//                                     engine's answer
+//   operator_coverage TABLE --write   puts it there
 //
 // Each operator's newest version is drawn as a valid node (tests/fuzz/valid) many times, and a plan is made
 // for it: with its inputs known only when it runs, and with all but the first one constant, as weights are. A
@@ -164,7 +165,8 @@ std::string table() {
     ++all;
   }
   return fmt::format(
-      "\n{} operators.\n\n| operator | tactics | served by kernels | in part | evaluated plainly | why "
+      "\n{} operators.\n\n| operator | tactics | served by kernels | in part | evaluated by the reference | "
+      "why "
       "|\n|---|---|---|---|---|---|\n{}",
       all, rows);
 }

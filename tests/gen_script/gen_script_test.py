@@ -223,7 +223,7 @@ class GenScript(unittest.TestCase):
         self.assertIn("no model file was provided", Program(folder, [ASSAY, "run", "--ref", "--gen-script", "refused.py"]).err)
 
     def test_the_program_in_the_documents(self):
-        text = (Path(__file__).resolve().parent.parent.parent / "docs/library.md").read_text()
+        text = (Path(__file__).resolve().parent.parent.parent / "docs/reference/library.md").read_text()
         command = re.search(r"^assay (run .* --gen-script check\.cpp)$", text, re.MULTILINE).group(1)
         shown = next(code for code in re.findall(r"```cpp\n(.*?)```", text, re.DOTALL) if "run_main" in code)
         folder = self.place("verdict", "documents")

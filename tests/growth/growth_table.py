@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of docs/growth.md: time and memory of commands on models of 10,000 to 1,000,000 nodes.
+"""The table of docs/internals/growth.md: time and memory of commands on models of 10,000 to 1,000,000 nodes.
 
 usage: growth_table.py ASSAY [--sizes N...] [--case NAME...] [--command NAME...]
 """

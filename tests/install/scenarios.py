@@ -1,6 +1,6 @@
 """What introductions to inference engines have their readers do, on the installed package: command lines under the name `polygraphy`,
 scripts, a plugin, TensorFlow beside others. The rest of such scenarios are the programs of examples/api (build and run, load and run,
-comparing, validating, extend, networks from scratch), the tutorial of docs/extensions.md (a loader, a runner and their options) and
+comparing, validating, extend, networks from scratch), the tutorial of docs/guide/extensions.md (a loader, a runner and their options) and
 tests/scenarios. A mixin for install_test.py."""
 
 import os

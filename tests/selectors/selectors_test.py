@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The language in which options name tensors: each option that takes it does, and docs/selectors.md lists them all.
+"""The language in which options name tensors: each option that takes it does, and docs/reference/selectors.md lists them all.
 
-    tests/selectors/selectors_test.py build/assay docs/selectors.md
+    tests/selectors/selectors_test.py build/assay docs/reference/selectors.md
 """
 
 import os

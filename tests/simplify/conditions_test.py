@@ -1,4 +1,4 @@
-"""The conditions of passes in docs/simplify.md are those that the program prints.
+"""The conditions of passes in docs/reference/simplify.md are those that the program prints.
 
     conditions_test.py ASSAY DOCUMENT
 """
@@ -19,9 +19,9 @@ def main():
     assert said, printed
     for line in said:
         assert not line.rstrip().endswith(":"), f"{line} states no conditions"
-        assert line in written, f"docs/simplify.md lacks:\n{line}"
+        assert line in written, f"docs/reference/simplify.md lacks:\n{line}"
     for line in written:
-        assert line in said, f"docs/simplify.md has, and no pass says:\n{line}"
+        assert line in said, f"docs/reference/simplify.md has, and no pass says:\n{line}"
 
 
 if __name__ == "__main__":

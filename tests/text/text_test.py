@@ -26,7 +26,7 @@ import onnx  # noqa: E402
 import onnx.parser  # noqa: E402
 import onnx.printer  # noqa: E402
 
-# What onnx.parser cannot read of our text, though the syntax or its extension in docs/text.md has it.
+# What onnx.parser cannot read of our text, though the syntax or its extension in docs/reference/text.md has it.
 PARSER_LIMITS = {
     "lists of tensors, graphs or types": r"(tensors|graphs|type_protos|sparse_tensors) = \[",
     "sparse tensors": r"sparse_tensor = ",

@@ -35,7 +35,7 @@ SESSIONS = {
     "recorded": (["run_*.txt"], []),
 }
 
-# Not replayed: what is not served (docs/compatibility.md).
+# Not replayed: what is not served (docs/reference/compatibility.md).
 NOT_REPLAYED = {"run_perceptual.txt"}
 # Sessions with a script of the user's that imports Polygraphy.
 NEEDS_POLYGRAPHY = {"run_postprocess_script.txt"}
@@ -87,7 +87,7 @@ VIEWER, PAGE, PAYLOAD = "inspect_model_save_visual.txt", "dds.html", "visual_pay
 # The output of which the model says no shape: there it has the shape of a scalar, here none.
 WITHOUT_RANK = "conv_out_13"
 
-# What is shown otherwise on purpose: docs/compatibility.md says why.
+# What is shown otherwise on purpose: docs/reference/compatibility.md says why.
 SHORT = "[E] FAILED | Iterations of some runs were not compared with any. --partial compares what there is."
 FAILS = {"[I] PASSED | Runtime": "[E] FAILED | Runtime"}
 # The object that Python prints for an open file.

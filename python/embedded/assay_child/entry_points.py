@@ -43,7 +43,7 @@ def load(name):
     symbol = point.load()
     if not hasattr(symbol, "infer"):
         raise ScriptError(f"the runner {name!r} ({point.value}) has no method infer()",
-                          remedy="docs/runners.md lists what a runner has.")
+                          remedy="docs/guide/runners.md lists what a runner has.")
     try:
         path = inspect.getsourcefile(symbol) or ""
     except TypeError:

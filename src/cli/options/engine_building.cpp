@@ -293,7 +293,7 @@ void add_engine_building_options(ArgParser& parser, bool runs) {
       {.names = {"--trt-config-script"},
        .help = "A Python script whose function (load_config, unless it is named) configures the builder with "
                "TensorRT's objects "
-               "(docs/network-scripts.md).",
+               "(docs/guide/network-scripts.md).",
        .metavar = "FILE.py[:FUNCTION]"},
       {.names = {"--trt-network-postprocess-script", "--trt-npps"},
        .help = "Python scripts whose functions (postprocess, unless one is named) change the network with "

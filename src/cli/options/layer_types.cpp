@@ -90,7 +90,8 @@ std::vector<Option> layer_type_options(bool as_bench) {
                "prefer (a warning), none. Default: obey; under upstream's names none.",
        .choices = {"prefer", "obey", "none"}},
       {.names = {kPrecisions},
-       .help = "What layers compute in, as in conv1:float32 or 'op:Softmax:float32' (docs/selectors.md): "
+       .help = "What layers compute in, as in conv1:float32 or 'op:Softmax:float32' "
+               "(docs/reference/selectors.md): "
                "float32, "
                "float16, bfloat16, int8.",
        .arity = Arity::kAtLeastOne,

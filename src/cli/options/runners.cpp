@@ -143,7 +143,7 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
   runners.options.push_back(
       {.names = {kRunnerScriptFlag},
        .help = "A class of this Python file, which loads the model and infers in your own interpreter "
-               "(docs/runners.md); or the name of a runner that a package of that interpreter adds.",
+               "(docs/guide/runners.md); or the name of a runner that a package of that interpreter adds.",
        .metavar = "FILE.py[:CLASS]"});
   runners.options.push_back({.names = {"--runner-options"},
                              .help = "Keyword arguments for the class of --runner-script.",

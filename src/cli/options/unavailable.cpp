@@ -90,7 +90,7 @@ struct Reason {
 constexpr Reason kReasons[] = {
     {kTensorFlowSettings,
      "the runner for TensorFlow has no such setting. Set it in a runner of your own (--runner-script, "
-     "docs/runners.md)."},
+     "docs/guide/runners.md)."},
     {kPluginReference,
      "the plugin reference runner is replaced by --ref, which knows every operator of this build."},
     {kDebugTensors, "the engine of this build has no debug tensors. Use --trt-outputs to see inner tensors."},

@@ -64,7 +64,7 @@ struct WinogradSize {
 
 inline constexpr int64_t kWinogradChannels = 8;
 /// From so many input channels on tiles of 4x4 results err no more than a plain sum is expected to
-/// (docs/engine.md).
+/// (docs/internals/kernels.md).
 inline constexpr int64_t kWinogradLargeTileChannels = 64;
 
 /// Weights [outputs, group_inputs(), 3, 3] as points() matrices [inputs, outputs], computed in double: the

@@ -1,4 +1,5 @@
-// ONNX's text form read: the syntax of onnx.parser and onnx.printer, with what docs/text.md adds to it.
+// ONNX's text form read: the syntax of onnx.parser and onnx.printer, with what docs/reference/text.md adds to
+// it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Words of ONNX's text form that its reader (onnx/text/reader.h) and its writer (graph/to_text.h) share.
-// docs/text.md describes the syntax.
+// docs/reference/text.md describes the syntax.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Random rounding errors for Monte Carlo arithmetic (docs/numerics.md).
+// Random rounding errors for Monte Carlo arithmetic (docs/internals/numerics.md).
 #pragma once
 
 #include <cstdint>

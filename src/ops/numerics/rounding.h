@@ -1,5 +1,5 @@
 // What the rounding of a float library may cost element-wise functions: building blocks of Numerics::bound.
-// Errors are in units of the unit roundoff u, to first order; docs/numerics.md explains the model.
+// Errors are in units of the unit roundoff u, to first order; docs/internals/numerics.md explains the model.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline double expected_erf_error(double e) { return kLibraryUlps * std::abs(e) +
 inline double softplus_error(double s) { return kLibraryUlps * (s + 1) + 1; }
 
 /// How many roundings of the whole sum n additions cost: at most n; if they are independent and the terms of
-/// one sign, about sqrt(n / 3) (docs/numerics.md).
+/// one sign, about sqrt(n / 3) (docs/internals/numerics.md).
 inline double expected_additions(double n) { return std::sqrt(n / 3); }
 
 /// Error that clamping z to [0, 1] leaves of an error `e` in z.

@@ -23,8 +23,8 @@ double norm(const double* x, int64_t n) {
   return std::sqrt(sum);
 }
 
-/// The error to expect of a sum of n terms, without u (docs/numerics.md): the partial sums drift to y and
-/// walk at random with steps of the terms' size. None for a sum that is not finite.
+/// The error to expect of a sum of n terms, without u (docs/internals/numerics.md): the partial sums drift to
+/// y and walk at random with steps of the terms' size. None for a sum that is not finite.
 double sum_error(double y, double magnitude, double drift) {
   const double error = drift * std::fabs(y) + magnitude;
   return std::isfinite(error) ? error : 0;

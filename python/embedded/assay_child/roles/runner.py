@@ -1,4 +1,4 @@
-"""--runner-script: a class of the user's that runs a model (docs/runners.md has its protocol)."""
+"""--runner-script: a class of the user's that runs a model (docs/guide/runners.md has its protocol)."""
 
 import importlib.util
 import inspect
@@ -64,14 +64,14 @@ class Role:
             symbol = self._script.find(name, "class")
             if not hasattr(symbol, "infer"):
                 raise ScriptError(f"{name!r} has no method infer()", place=(self._script.path, 0, ""),
-                                  remedy="docs/runners.md lists what a runner has.")
+                                  remedy="docs/guide/runners.md lists what a runner has.")
             return symbol
         names = self._script.definitions(lambda x: inspect.isclass(x) and hasattr(x, "infer"))
         if len(names) != 1:
             raise ScriptError("no class of the script has a method infer()" if not names else
                               f"several classes of the script have a method infer(): {', '.join(names)}",
                               place=(self._script.path, 0, ""),
-                              remedy="docs/runners.md lists what a runner has." if not names else
+                              remedy="docs/guide/runners.md lists what a runner has." if not names else
                               f"Name one: {self._script.path}:{names[0]}.")
         return getattr(self._script.module(), names[0])
 

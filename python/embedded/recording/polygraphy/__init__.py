@@ -1,4 +1,4 @@
-"""Polygraphy's Python API as far as scripts need it that make networks, configurations and data. docs/network-scripts.md lists what
+"""Polygraphy's Python API as far as scripts need it that make networks, configurations and data. docs/guide/network-scripts.md lists what
 is served."""
 
 from recorded.refusal import refuser as _refuser

@@ -1,4 +1,4 @@
-"""A configuration as JSON, and what a network asks for beside its graph. docs/network-scripts.md lists the keys."""
+"""A configuration as JSON, and what a network asks for beside its graph. docs/guide/network-scripts.md lists the keys."""
 
 import base64
 

@@ -20,7 +20,7 @@ class ScriptError(Exception):
 
 
 class OnnxBytes(bytes):
-    """An ONNX model, with `settings` (what it does not say: docs/network-scripts.md) and `external_data_dir`, the folder
+    """An ONNX model, with `settings` (what it does not say: docs/guide/network-scripts.md) and `external_data_dir`, the folder
     beside which its external data lie, or None."""
     settings, external_data_dir = None, None
 

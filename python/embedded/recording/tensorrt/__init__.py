@@ -1,5 +1,5 @@
 """TensorRT's Python API as far as scripts need it that make networks and configurations: what they call is written down,
-and assay's engine is built from it. docs/network-scripts.md lists what is served."""
+and assay's engine is built from it. docs/guide/network-scripts.md lists what is served."""
 
 from recorded.builder import (Builder, IAlgorithmSelector, IErrorRecorder, IInt8Calibrator, IInt8EntropyCalibrator,
                               IInt8EntropyCalibrator2, IInt8LegacyCalibrator, IInt8MinMaxCalibrator, ILogger, IProgressMonitor,

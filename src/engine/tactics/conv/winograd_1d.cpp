@@ -24,7 +24,8 @@ constexpr int64_t kMaxLineTiles = 96;
 /// channels each where there are dilations, would be too few.
 constexpr int64_t kFinishedTiles = 16, kFinishedRows = kFinishedTiles * Winograd1d::kResults;
 constexpr std::array<int64_t, 4> kRowsAtATime = {kFinishedRows, 16, 4, 1};
-/// Terms of a sum from which on its own rounding outweighs that of the transforms (docs/engine.md).
+/// Terms of a sum from which on its own rounding outweighs that of the transforms
+/// (docs/internals/kernels.md).
 constexpr int64_t kManyTerms = 96;
 
 /// The axis that the window has its taps along, and the line; or why there is none.

@@ -6,7 +6,7 @@ import tensorrt as trt
 
 
 def Calibrator(data_loader, cache=None, BaseClass=None, batch_size=None, quantile=None, regression_cutoff=None, algo=None):
-    """An object of a calibrator's class, with the cache of a file. The data are not asked for: docs/network-scripts.md."""
+    """An object of a calibrator's class, with the cache of a file. The data are not asked for: docs/guide/network-scripts.md."""
     base = BaseClass or trt.IInt8EntropyCalibrator2
 
     class CalibratorClass(base):
