@@ -1,0 +1,80 @@
+"""Removal of what contributes to no output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, List, Set
+
+from onnx_graphsurgeon.ir import traversal
+from onnx_graphsurgeon.ir.tensor import Tensor
+
+if TYPE_CHECKING:
+    from onnx_graphsurgeon.ir.graph import Graph
+    from onnx_graphsurgeon.ir.node import Node
+
+
+def cleanup(
+    graph: "Graph",
+    remove_unused_node_outputs: bool,
+    recurse_subgraphs: bool,
+    remove_unused_graph_inputs: bool,
+    recurse_functions: bool,
+) -> None:
+    """What Graph.cleanup() says."""
+    if recurse_subgraphs:
+        for node in graph.nodes:
+            for subgraph in traversal.subgraphs_of(node) if node.attrs else ():
+                # The functions are cleaned once, below.
+                cleanup(subgraph, remove_unused_node_outputs, True, remove_unused_graph_inputs, False)
+    if recurse_functions:
+        for function in graph._functions:
+            function.cleanup(
+                remove_unused_node_outputs=remove_unused_node_outputs,
+                recurse_subgraphs=recurse_subgraphs,
+                remove_unused_graph_inputs=False,
+                recurse_functions=False,
+            )
+    for tensor in graph._inputs:
+        if tensor._inputs:
+            tensor._inputs.clear()
+    used, tensors = traversal.used_nodes(graph)
+    if remove_unused_graph_inputs:
+        reached = {id(tensor) for tensor in tensors}
+        graph._inputs = [tensor for tensor in graph._inputs if id(tensor) in reached]
+    _remove_nodes(graph, used)
+    if remove_unused_node_outputs:
+        _remove_outputs(graph)
+
+
+def _remove_nodes(graph: "Graph", used: Set[int]) -> None:
+    kept: List["Node"] = []
+    for node in graph.nodes:
+        if id(node) in used:
+            kept.append(node)
+            continue
+        if node._inputs:
+            node._inputs.clear()
+        if node._outputs:
+            node._outputs.clear()
+    if len(kept) != len(graph.nodes):
+        _refill(graph, kept)
+
+
+def _refill(graph: "Graph", nodes: List["Node"]) -> None:
+    # The list may be the user's: it stays the same object where it can.
+    if isinstance(graph.nodes, list):
+        graph.nodes[:] = nodes
+    else:
+        graph.nodes = nodes
+
+
+def _remove_outputs(graph: "Graph") -> None:
+    kept_ids: Set[int] = {id(tensor) for tensor in graph._outputs}
+    for scope in traversal.scopes(graph):
+        kept_ids.update(id(tensor) for tensor in scope._outputs)
+
+    def unused(tensor: Tensor) -> bool:
+        return bool(tensor.name) and not tensor._outputs and id(tensor) not in kept_ids
+
+    for node in graph.nodes:
+        if any([unused(tensor) for tensor in node._outputs]):
+            node.outputs = [tensor for tensor in node._outputs if not unused(tensor)]
