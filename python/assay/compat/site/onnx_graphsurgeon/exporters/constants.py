@@ -30,6 +30,10 @@ def is_sparse(constant: Constant) -> bool:
 def fill_tensor(message: Any, constant: Constant) -> None:
     """Writes a constant into an empty TensorProto; values that were not loaded are taken over as they are."""
     values = constant._values
+    if type(values) is LazyValues and constant._export_dtype is None:
+        message.CopyFrom(values.tensor)
+        _fill_head(message, constant)
+        return
     if isinstance(values, SparseValues):
         raise AttributeError(
             "{!r} is a sparse tensor: it is exported as a SparseTensorProto unless its values were loaded".format(

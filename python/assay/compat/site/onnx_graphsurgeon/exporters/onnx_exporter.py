@@ -34,6 +34,9 @@ _TENSOR_TYPES = ("tensor_type", "sequence_type", "sparse_tensor_type")
 
 def check_duplicate_node_names(nodes: Sequence[Node], level: int = G_LOGGER.WARNING) -> None:
     """Logs nodes that share a name which is not empty; at most once for each name."""
+    names = [node.name for node in nodes if node.name]
+    if len(set(names)) == len(names):
+        return
     first: Dict[Any, Node] = {}
     reported: Set[Any] = set()
     for node in nodes:
@@ -60,13 +63,14 @@ def update_import_domains(graph: Graph) -> List[Any]:
     known = {"" if _is_default_domain(entry.domain) else entry.domain for entry in entries}
     pending: List[Graph] = [graph]
     while pending:
-        for node in pending.pop().nodes:
-            domain = "" if _is_default_domain(node.domain) else node.domain
+        scope = pending.pop()
+        for domain in dict.fromkeys([node.domain for node in scope.nodes]):
+            domain = "" if _is_default_domain(domain) else domain
             if domain not in known:
                 known.add(domain)
                 entries.append(onnx.helper.make_opsetid(domain, graph.opset if domain == "" else 1))
-            if node.attrs:
-                pending.extend(traversal.subgraphs_of(node))
+        for node in traversal.nodes_with_subgraphs(scope):
+            pending.extend(traversal.subgraphs_of(node))
     return entries
 
 

@@ -19,8 +19,7 @@ from onnx_graphsurgeon.util import misc, onnx_types
 _SMALL = [bytes((number,)) for number in range(128)]
 
 # Tags: the number of a field with the form of its value.
-_NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _NODE_OP, _NODE_ATTRIBUTE, _NODE_DOMAIN = b"\x0a", b"\x12", b"\x1a", b"\x22", b"\x2a", b"\x3a"
-_ATTR_NAME, _ATTR_F, _ATTR_I, _ATTR_S, _ATTR_T, _ATTR_G, _ATTR_INTS = b"\x0a", b"\x15", b"\x18", b"\x22", b"\x2a", b"\x32", b"\x40"
+_ATTR_NAME, _ATTR_F, _ATTR_S, _ATTR_T, _ATTR_G = b"\x0a", b"\x15", b"\x22", b"\x2a", b"\x32"
 _ATTR_TYPE = {number: b"\xa0\x01" + _SMALL[number] for number in range(1, 12)}
 _VALUE_NAME, _VALUE_TYPE = b"\x0a", b"\x12"
 
@@ -40,14 +39,25 @@ def varint(number: int) -> bytes:
 
 def sized(payload: bytes) -> bytes:
     """Bytes behind their length."""
-    return varint(len(payload)) + payload
+    size = len(payload)
+    return (_SMALL[size] if size < 128 else varint(size)) + payload
 
 
 def text(value: Any, what: str) -> bytes:
     """A string behind its length. A TypeError for what is no string."""
     if not isinstance(value, str):
         raise TypeError("{:} must be a string, not {:}: {!r}".format(what, type(value).__name__, value))
-    return sized(value.encode())
+    encoded = value.encode()
+    size = len(encoded)
+    return (_SMALL[size] if size < 128 else varint(size)) + encoded
+
+
+class _Names(dict):
+    """Strings to their bytes behind their length, filled as they are asked for."""
+
+    def __missing__(self, name: Any) -> bytes:
+        encoded = self[name] = text(name, "the name of a tensor or operator")
+        return encoded
 
 
 class Encoder:
@@ -56,41 +66,31 @@ class Encoder:
     def __init__(self, export_subgraph: Callable[[Graph], bytes], export_tensor: Callable[[Constant], Any]) -> None:
         self._export_subgraph = export_subgraph
         self._export_tensor = export_tensor
-        self._names: Dict[str, bytes] = {}
+        self._names = _Names()
         self._int_attributes: Dict[Tuple[Any, ...], bytes] = {}
         self._types: Dict[Tuple[Any, ...], bytes] = {}
 
     def name(self, tensor: Tensor) -> bytes:
         """The name of a tensor behind its length."""
-        name = tensor.name
-        known = self._names.get(name)
-        if known is None:
-            known = self._names[name] = text(name, "the name of a tensor")
-        return known
+        return self._names[tensor.name]
 
     def node(self, node: Node) -> bytes:
         """A NodeProto."""
-        parts = []
-        name_of = self.name
-        for tensor in node._inputs:
-            parts += (_NODE_INPUT, name_of(tensor))
-        for tensor in node._outputs:
-            parts += (_NODE_OUTPUT, name_of(tensor))
+        names = self._names
+        encoded = b""
+        if node._inputs:
+            encoded = b"\x0a" + b"\x0a".join([names[tensor.name] for tensor in node._inputs])
+        if node._outputs:
+            encoded += b"\x12" + b"\x12".join([names[tensor.name] for tensor in node._outputs])
         if node.name != "":
-            parts += (_NODE_NAME, text(node.name, "the name of a node"))
-        parts += (_NODE_OP, self._op(node.op))
+            encoded += b"\x1a" + text(node.name, "the name of a node")
+        encoded += b"\x22" + names[node.op]
         if node.attrs:
             for name, value in node.attrs.items():
-                parts += (_NODE_ATTRIBUTE, sized(self.attribute(name, value)))
+                encoded += b"\x2a" + sized(self.attribute(name, value))
         if node.domain is not None:
-            parts += (_NODE_DOMAIN, text(node.domain, "the domain of a node"))
-        return b"".join(parts)
-
-    def _op(self, op: str) -> bytes:
-        known = self._names.get(op)
-        if known is None:
-            known = self._names[op] = text(op, "the operator of a node")
-        return known
+            encoded += b"\x3a" + text(node.domain, "the domain of a node")
+        return encoded
 
     def attribute(self, name: str, value: Any) -> bytes:
         """An AttributeProto. A TypeError or ValueError for a value that no attribute can have."""

@@ -51,8 +51,8 @@ def fold_constants(graph: Graph, options: FoldOptions) -> None:
     _fold_nodes(graph, options)
     if options.recurse_subgraphs:
         inner = replace(options, recurse_functions=False)
-        for node in graph.nodes:
-            for subgraph in traversal.subgraphs_of(node) if node.attrs else ():
+        for node in traversal.nodes_with_subgraphs(graph):
+            for subgraph in traversal.subgraphs_of(node):
                 fold_constants(subgraph, inner)
     if options.flatten_subgraphs:
         flatten_conditionals(graph)

@@ -40,6 +40,7 @@ class Selection:
         self._known: Set[int] = set()  # tensors that are computed or folded, besides Constants
         self._excluded = should_exclude_node
         self._rest: List[Node] = list(graph.nodes)
+        self._swept: int = -1  # how many tensors were known when the last sweep began
 
     def is_known(self, tensor: Tensor) -> bool:
         """Whether a tensor is a constant, computed, or left out."""
@@ -54,6 +55,9 @@ class Selection:
         """Adds the nodes of which all inputs are known by now."""
         rest: List[Node] = []
         known = self._known
+        if self._swept == len(known):
+            return
+        self._swept = len(known)
         for node in self._rest:
             for tensor in node._inputs:
                 if id(tensor) not in known and not isinstance(tensor, Constant) and tensor.name:

@@ -24,7 +24,6 @@ def fold_shapes(graph: Graph, selection: Selection, excluded: Optional[Callable[
         if node.op in by_op and node._inputs and node._outputs and is_default_domain(node):
             by_op[node.op].append(node)
     for op, folder in (("Gather", _gather_of_shape), ("Slice", _slice_of_shape), ("Shape", _shape)):
-        found = False
         for node in by_op[op]:
             tensor = node._outputs[0]
             if not tensor.name or selection.is_known(tensor) or (excluded is not None and excluded(node)):
@@ -32,9 +31,7 @@ def fold_shapes(graph: Graph, selection: Selection, excluded: Optional[Callable[
             value = _try(folder, node, selection)
             if value is not None:
                 selection.add_value(tensor, value)
-                found = True
-        if found:
-            selection.sweep()
+        selection.sweep()
 
 
 def _try(folder: Folder, node: Node, selection: Selection) -> Optional[np.ndarray]:

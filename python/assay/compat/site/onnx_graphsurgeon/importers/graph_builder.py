@@ -9,12 +9,14 @@ from onnx_graphsurgeon.importers import messages
 from onnx_graphsurgeon.ir.graph import Graph
 from onnx_graphsurgeon.ir.node import Node
 from onnx_graphsurgeon.ir.tensor import Constant, Tensor, Variable
+from onnx_graphsurgeon.ir.values import LazyValues
 from onnx_graphsurgeon.logger import G_LOGGER
 from onnx_graphsurgeon.util.synchronized_list import SynchronizedList
 
 _new_list = SynchronizedList.__new__
 _new_variable = Variable.__new__
 _new_node = Node.__new__
+_new_constant = Constant.__new__
 _append = list.append
 
 
@@ -36,6 +38,24 @@ def make_variable(name: str, dtype: Any = None, shape: Optional[List[Any]] = Non
     return variable
 
 
+def make_constant(tensor: Any) -> Constant:
+    """The Constant of a TensorProto; as messages.import_tensor(), and faster."""
+    constant = _new_constant(Constant)
+    constant.name = tensor.name
+    inputs = _new_list(SynchronizedList)
+    inputs.parent_obj = constant
+    inputs.field_name = "_outputs"
+    constant._inputs = inputs
+    outputs = _new_list(SynchronizedList)
+    outputs.parent_obj = constant
+    outputs.field_name = "_inputs"
+    constant._outputs = outputs
+    constant._values = LazyValues(tensor)
+    constant.data_location = tensor.data_location if tensor.HasField("data_location") else None
+    constant._export_dtype = None
+    return constant
+
+
 class GraphBuilder:
     """Makes the graph of a GraphProto or FunctionProto.
 
@@ -55,11 +75,9 @@ class GraphBuilder:
 
     def initializers(self, dense: Any, sparse: Any) -> List[Constant]:
         """Reads the initializers: constants whose values stay in their messages."""
-        constants: List[Constant] = []
-        for tensor in list(dense) + list(sparse):
-            constant: Any = messages.import_tensor(tensor)
-            self.local[constant.name] = constant
-            constants.append(constant)
+        constants: List[Constant] = [make_constant(tensor) for tensor in dense]
+        constants += [messages.import_tensor(tensor) for tensor in sparse]  # type: ignore[misc]
+        self.local.update([(constant.name, constant) for constant in constants])
         return constants
 
     def variable(self, value_info: Any) -> Variable:
@@ -124,40 +142,38 @@ class GraphBuilder:
 
     def node(self, message: Any) -> Node:
         """The Node of a NodeProto."""
-        node = _new_node(Node)
-        node.op = message.op_type
-        node.name = message.name
-        attributes = message.attribute
-        node.attrs = self.attributes(message) if attributes else OrderedDict()
-        local_get = self.local.get
-        inputs = _new_list(SynchronizedList)
-        inputs.parent_obj = node
-        inputs.field_name = "_outputs"
-        for name in message.input[:]:
-            tensor = local_get(name) or self.input_tensor(name)
-            _append(tensor._outputs, node)
-            _append(inputs, tensor)
-        node._inputs = inputs
-        outputs = _new_list(SynchronizedList)
-        outputs.parent_obj = node
-        outputs.field_name = "_inputs"
-        for name in message.output[:]:
-            tensor = local_get(name) or self.output_tensor(name)
-            _append(tensor._inputs, node)
-            _append(outputs, tensor)
-        node._outputs = outputs
-        domain = message.domain
-        node.domain = domain if domain or message.HasField("domain") else None
-        return node
+        return self.nodes([message])[0]
 
     def nodes(self, node_messages: Any) -> List[Node]:
         """The Nodes of NodeProtos, in their order."""
-        make = self.node
-        return [make(message) for message in node_messages]
-
-    def attributes(self, message: Any) -> "OrderedDict[str, Any]":
-        """The attributes of a NodeProto, without those of types that are not supported."""
-        return self.attribute_values(message.attribute)
+        nodes: List[Node] = []
+        find, append = self.local.get, _append
+        for message in node_messages:
+            node = _new_node(Node)
+            node.op = message.op_type
+            node.name = message.name
+            attributes = message.attribute
+            node.attrs = self.attribute_values(attributes) if attributes else OrderedDict()
+            inputs = _new_list(SynchronizedList)
+            inputs.parent_obj = node
+            inputs.field_name = "_outputs"
+            node._inputs = inputs
+            for name in message.input[:]:
+                tensor = find(name) or self.input_tensor(name)
+                append(tensor._outputs, node)
+                append(inputs, tensor)
+            outputs = _new_list(SynchronizedList)
+            outputs.parent_obj = node
+            outputs.field_name = "_inputs"
+            node._outputs = outputs
+            for name in message.output[:]:
+                tensor = find(name) or self.output_tensor(name)
+                append(tensor._inputs, node)
+                append(outputs, tensor)
+            domain = message.domain
+            node.domain = domain if domain or message.HasField("domain") else None
+            nodes.append(node)
+        return nodes
 
     def attribute_values(self, attribute_messages: Any) -> "OrderedDict[str, Any]":
         """The values of AttributeProtos by name, without those of types that are not supported."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections import OrderedDict
-from contextlib import contextmanager
-from typing import Any, Dict, Iterator, List, Mapping, MutableMapping, Optional
+from typing import Any, Dict, List, Mapping, MutableMapping, Optional
 
 import onnx
 
@@ -18,6 +16,7 @@ from onnx_graphsurgeon.ir.graph import Graph
 from onnx_graphsurgeon.ir.node import Node
 from onnx_graphsurgeon.ir.tensor import Constant, LazyValues, SparseValues, Tensor, Variable
 from onnx_graphsurgeon.logger import G_LOGGER
+from onnx_graphsurgeon.util.collection import without_garbage_collection
 from onnx_graphsurgeon.util.onnx_types import get_dtype_name, get_itemsize, get_numpy_type, import_dtype
 
 __all__ = [
@@ -187,25 +186,13 @@ class OnnxImporter(BaseImporter):
         )
 
 
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    # Many objects are made that all stay: looking for garbage among them takes as long as making them.
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
 def import_onnx(onnx_model: Any) -> Graph:
     """The Graph of a ModelProto, which onnx.load() reads from a file.
 
     Initializers' values stay in the model until they are asked for. Nodes are in the model's order. An AttributeError
     for what is no model.
     """
-    with _without_garbage_collection():
+    with without_garbage_collection():
         domains = OnnxImporter.get_import_domains(onnx_model)
         opset = OnnxImporter.get_opset(onnx_model)
         functions = [OnnxImporter.import_function(f, opset, domains) for f in onnx_model.functions]

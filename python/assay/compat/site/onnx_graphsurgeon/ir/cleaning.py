@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, List, Set
+from typing import TYPE_CHECKING, Dict, List, Set
 
 from onnx_graphsurgeon.ir import traversal
 from onnx_graphsurgeon.ir.tensor import Tensor
@@ -21,8 +21,8 @@ def cleanup(
 ) -> None:
     """What Graph.cleanup() says."""
     if recurse_subgraphs:
-        for node in graph.nodes:
-            for subgraph in traversal.subgraphs_of(node) if node.attrs else ():
+        for node in traversal.nodes_with_subgraphs(graph):
+            for subgraph in traversal.subgraphs_of(node):
                 # The functions are cleaned once, below.
                 cleanup(subgraph, remove_unused_node_outputs, True, remove_unused_graph_inputs, False)
     if recurse_functions:
@@ -36,9 +36,9 @@ def cleanup(
     for tensor in graph._inputs:
         if tensor._inputs:
             tensor._inputs.clear()
-    used, tensors = traversal.used_nodes(graph)
+    used = traversal.used_nodes(graph)
     if remove_unused_graph_inputs:
-        reached = {id(tensor) for tensor in tensors}
+        reached = {id(tensor) for tensor in traversal.reached_tensors(graph, used)}
         graph._inputs = [tensor for tensor in graph._inputs if id(tensor) in reached]
     _remove_nodes(graph, used)
     if remove_unused_node_outputs:
@@ -46,16 +46,24 @@ def cleanup(
 
 
 def _remove_nodes(graph: "Graph", used: Set[int]) -> None:
+    # The lists of the tensors are filtered once each: one by one would take the square of a list's length.
     kept: List["Node"] = []
+    dropped: Set[int] = set()
+    touched: Dict[int, Tensor] = {}
     for node in graph.nodes:
         if id(node) in used:
             kept.append(node)
             continue
-        if node._inputs:
-            node._inputs.clear()
-        if node._outputs:
-            node._outputs.clear()
-    if len(kept) != len(graph.nodes):
+        dropped.add(id(node))
+        for tensors in (node._inputs, node._outputs):
+            for tensor in tensors:
+                touched[id(tensor)] = tensor
+            list.clear(tensors)
+    for tensor in touched.values():
+        for nodes in (tensor._inputs, tensor._outputs):
+            if nodes:
+                list.__setitem__(nodes, slice(None), [node for node in nodes if id(node) not in dropped])
+    if dropped:
         _refill(graph, kept)
 
 

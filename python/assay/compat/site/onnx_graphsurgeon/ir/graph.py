@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, 
 from onnx_graphsurgeon.ir import calls, cleaning, copying, sorting, traversal
 from onnx_graphsurgeon.ir.node import Node, same_names
 from onnx_graphsurgeon.ir.tensor import Tensor
+from onnx_graphsurgeon.util.collection import without_garbage_collection
 
 if TYPE_CHECKING:
     from onnx_graphsurgeon.ir.function import Function
@@ -170,8 +171,9 @@ class Graph:
         return {tensor.name: tensor for tensor in traversal.foreign_tensors(self)}
 
     def _get_used_node_ids(self) -> Tuple[Set[int], List[Tensor]]:
-        used, tensors = traversal.used_nodes(self)
-        return {node.id for node in self.nodes if id(node) in used}, tensors  # type: ignore[attr-defined]
+        used = traversal.used_nodes(self)
+        ids = {node.id for node in self.nodes if id(node) in used}  # type: ignore[attr-defined]
+        return ids, traversal.reached_tensors(self, used)
 
     def subgraphs(self, recursive: bool = False) -> Iterator["Graph"]:
         """The graphs among the attributes of the nodes; with `recursive` those inside of them, too."""
@@ -258,7 +260,8 @@ class Graph:
             should_exclude_node=should_exclude_node,
             recurse_functions=recurse_functions,
         )
-        fold_constants(self, options)
+        with without_garbage_collection():
+            fold_constants(self, options)
         return self
 
     def _generate_name(self, prefix: str, existing_names: Union[Set[str], Mapping[str, Any]]) -> str:
@@ -284,7 +287,8 @@ class Graph:
 
         tensor_map: names to tensors outside of the graph, which the copy uses where this one uses others of the name.
         """
-        return copying.copy_graph(self, tensor_map)
+        with without_garbage_collection():
+            return copying.copy_graph(self, tensor_map)
 
     def __copy__(self) -> "Graph":
         return self.copy()
@@ -301,3 +305,6 @@ class Graph:
 
     def __repr__(self) -> str:
         return self.__str__()
+
+
+traversal.set_graph_class(Graph)

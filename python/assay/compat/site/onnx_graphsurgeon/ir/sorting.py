@@ -22,8 +22,8 @@ def toposort(graph: "Graph", recurse_subgraphs: bool, recurse_functions: bool, m
     sort_nodes = mode in ("full", "nodes")
     sort_functions = mode in ("full", "functions")
     if sort_nodes and recurse_subgraphs:
-        for node in graph.nodes:
-            for subgraph in traversal.subgraphs_of(node) if node.attrs else ():
+        for node in traversal.nodes_with_subgraphs(graph):
+            for subgraph in traversal.subgraphs_of(node):
                 # The functions, which are those of this graph, are sorted below.
                 toposort(subgraph, True, False, "nodes")
     if sort_nodes and recurse_functions:
@@ -41,19 +41,17 @@ def toposort(graph: "Graph", recurse_subgraphs: bool, recurse_functions: bool, m
 
 
 def _sorted_nodes(graph: "Graph") -> List["Node"]:
-    own: Set[int] = {id(node) for node in graph.nodes}
-    produced: Set[int] = set()
-    for node in graph.nodes:
-        produced.update([id(tensor) for tensor in node._outputs])
+    own: Set[int] = set(map(id, graph.nodes))
+    with_subgraphs: Set[int] = set(map(id, traversal.nodes_with_subgraphs(graph)))
 
     def producers(node: "Node") -> List["Node"]:
         found: List["Node"] = []
-        for tensor in traversal.all_inputs(node):
+        for tensor in traversal.all_inputs(node) if id(node) in with_subgraphs else node._inputs:
             for producer in tensor._inputs:
                 if id(producer) in own:
                     found.append(producer)
-                elif id(tensor) in produced:
-                    traversal.refuse_strange_node(producer)
+                else:
+                    traversal.check_strange_node(graph, tensor, producer)
         return found
 
     return by_level(graph.nodes, producers, _refuse_cycle)
@@ -77,7 +75,8 @@ def _sorted_functions(functions: List["Function"]) -> List["Function"]:
                 callee = by_id.get((node.domain, node.op))  # type: ignore[arg-type]
                 if callee is not None:
                     found.append(callee)
-                for subgraph in traversal.subgraphs_of(node) if node.attrs else ():
+            for node in traversal.nodes_with_subgraphs(scope):
+                for subgraph in traversal.subgraphs_of(node):
                     if id(subgraph) not in seen:
                         seen.add(id(subgraph))
                         pending.append(subgraph)
@@ -115,26 +114,26 @@ def _walk(
     refuse_cycle: Callable[[List[Any]], None],
 ) -> None:
     # Depth first, with a stack of its own: graphs are deeper than Python's.
-    path: List[Tuple[Any, List[Any]]] = [(root, list(needed(root)))]
+    path: List[Tuple[Any, List[Any]]] = [(root, list(needed(root))[::-1])]
     on_path: Set[int] = {id(root)}
     highest: List[int] = [-1]
     while path:
         item, rest = path[-1]
         level = highest[-1]
         while rest:
-            known = levels.get(id(rest[0]))
+            known = levels.get(id(rest[-1]))
             if known is None:
                 break
             if known > level:
                 level = known
-            del rest[0]
+            del rest[-1]
         highest[-1] = level
         if rest:
-            below = rest[0]
+            below = rest[-1]
             if id(below) in on_path:
                 start = next(i for i, (above, _) in enumerate(path) if above is below)
                 refuse_cycle([above for above, _ in path[start:]] + [below])
-            path.append((below, list(needed(below))))
+            path.append((below, list(needed(below))[::-1]))
             on_path.add(id(below))
             highest.append(-1)
             continue

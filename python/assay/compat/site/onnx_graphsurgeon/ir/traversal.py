@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Dict, Iterable, Iterator, List, Set, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Set, Tuple
 
 from onnx_graphsurgeon.ir.tensor import Constant, Tensor
 from onnx_graphsurgeon.logger import G_LOGGER
@@ -12,11 +12,30 @@ if TYPE_CHECKING:
     from onnx_graphsurgeon.ir.node import Node
 
 
+_graph_class: Any = ()
+
+
+def set_graph_class(graph_class: Any) -> None:
+    """Says which attributes are graphs; ir/graph.py does, which this module cannot import."""
+    global _graph_class
+    _graph_class = graph_class
+
+
 def subgraphs_of(node: "Node") -> List["Graph"]:
     """The graphs among the attributes of a node."""
-    from onnx_graphsurgeon.ir.graph import Graph
+    return [value for value in node.attrs.values() if isinstance(value, _graph_class)]
 
-    return [value for value in node.attrs.values() if isinstance(value, Graph)]
+
+def nodes_with_subgraphs(graph: "Graph") -> List["Node"]:
+    """The nodes that have graphs among their attributes."""
+    found: List["Node"] = []
+    for node in graph.nodes:
+        if node.attrs:
+            for value in node.attrs.values():
+                if isinstance(value, _graph_class):
+                    found.append(node)
+                    break
+    return found
 
 
 def scopes(graph: "Graph") -> Iterator["Graph"]:
@@ -26,9 +45,8 @@ def scopes(graph: "Graph") -> Iterator["Graph"]:
     while pending:
         scope = pending.pop()
         found: List["Graph"] = []
-        for node in scope.nodes:
-            if node.attrs:
-                found.extend(subgraphs_of(node))
+        for node in nodes_with_subgraphs(scope):
+            found.extend(subgraphs_of(node))
         found.extend(scope._functions)
         for inner in found:
             if id(inner) not in seen:
@@ -147,35 +165,50 @@ def refuse_strange_node(node: "Node") -> None:
     )
 
 
-def used_nodes(graph: "Graph") -> Tuple[Set[int], List[Tensor]]:
-    """The nodes from which an output of the graph can be reached, as ids of objects, and the tensors on the way.
+def used_nodes(graph: "Graph") -> Set[int]:
+    """The nodes from which an output of the graph can be reached, as ids of objects.
 
     An OnnxGraphSurgeonException for a node that makes a tensor of the graph without being one of its nodes.
     """
-    own: Set[int] = {id(tensor) for tensor in graph._inputs}
-    nodes: Set[int] = set()
-    for node in graph.nodes:
-        nodes.add(id(node))
-        for tensor in node._outputs:
-            own.add(id(tensor))
+    nodes: Set[int] = set(map(id, graph.nodes))
+    with_subgraphs: Set[int] = set(map(id, nodes_with_subgraphs(graph)))
     used: Set[int] = set()
-    seen: Set[int] = set()
-    tensors: List[Tensor] = []
-    pending: List[Tensor] = list(reversed(graph._outputs))
+    pending: List[Iterable[Tensor]] = [graph._outputs]
     while pending:
-        tensor = pending.pop()
-        if id(tensor) in seen or not tensor.name:
-            continue
-        seen.add(id(tensor))
-        local = id(tensor) in own
-        if not local and not isinstance(tensor, Constant):
-            continue
-        tensors.append(tensor)
-        for producer in tensor._inputs:
-            if id(producer) in used:
-                continue
-            if id(producer) not in nodes:
-                refuse_strange_node(producer)
-            used.add(id(producer))
-            pending.extend(all_inputs(producer))
-    return used, tensors
+        for tensor in pending.pop():
+            for producer in tensor._inputs:
+                key = id(producer)
+                if key in used:
+                    continue
+                if key not in nodes:
+                    check_strange_node(graph, tensor, producer)
+                    continue
+                used.add(key)
+                pending.append(all_inputs(producer) if key in with_subgraphs else producer._inputs)
+    return used
+
+
+def check_strange_node(graph: "Graph", tensor: Tensor, producer: "Node") -> None:
+    """Raises an OnnxGraphSurgeonException about a producer that is no node of the graph, though the tensor is its own.
+
+    A tensor from around a subgraph is no concern of it.
+    """
+    if tensor.name and any(tensor is own for own in local_tensors(graph)):
+        refuse_strange_node(producer)
+
+
+def reached_tensors(graph: "Graph", used: Set[int]) -> List[Tensor]:
+    """The tensors of a graph that its outputs, or the nodes in `used`, need."""
+    own = {id(tensor) for tensor in local_tensors(graph)}
+    found: Dict[int, Tensor] = {}
+
+    def add_all(tensors: Iterable[Tensor]) -> None:
+        for tensor in tensors:
+            if tensor.name and id(tensor) in own:
+                found[id(tensor)] = tensor
+
+    add_all(graph._outputs)
+    for node in graph.nodes:
+        if id(node) in used:
+            add_all(all_inputs(node))
+    return list(found.values())

@@ -30,8 +30,12 @@ class LazyValues:
         without a size.
         """
         self.tensor = tensor
-        self.dtype = onnx_types.import_dtype(element_type(tensor))
-        onnx_types.get_itemsize(self.dtype)
+        elem_type = tensor.data_type if type(tensor) is onnx.TensorProto else element_type(tensor)
+        dtype = onnx_types.known_numpy_types.get(elem_type)
+        if dtype is None:
+            dtype = onnx_types.import_dtype(elem_type)
+            onnx_types.get_itemsize(dtype)
+        self.dtype = dtype
 
     def __getattr__(self, name: str) -> Any:
         # Only what was not computed yet comes here.

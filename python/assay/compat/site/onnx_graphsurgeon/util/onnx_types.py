@@ -66,7 +66,8 @@ _ML_DTYPES: Dict[str, str] = {
 # Values in a byte of the types whose elements ONNX packs; NumPy's arrays have one in a byte.
 PACKED_BITS: Dict[str, int] = {"int4": 4, "uint4": 4, "float4_e2m1fn": 4, "int2": 2, "uint2": 2}
 
-_from_onnx: Dict[int, Any] = dict(_NUMPY_TYPES)
+# NumPy's types by their numbers in ONNX, as far as they were asked for.
+known_numpy_types: Dict[int, Any] = dict(_NUMPY_TYPES)
 _to_onnx: Dict[Any, int] = {dtype: number for number, dtype in _NUMPY_TYPES.items()}
 
 
@@ -85,7 +86,7 @@ def get_numpy_type(onnx_type: Any) -> Optional[np.dtype]:
     """
     if not isinstance(onnx_type, int):
         return onnx_type
-    known = _from_onnx.get(onnx_type)
+    known = known_numpy_types.get(onnx_type)
     if known is None:
         return _find_numpy_type(onnx_type)
     return known
@@ -95,7 +96,7 @@ def _find_numpy_type(onnx_type: int) -> Optional[np.dtype]:
     name = get_dtype_name(onnx_type)
     dtype = None if name in _KEPT_AS_NUMBERS else _extension_dtype(name)
     if dtype is not None:
-        _from_onnx[onnx_type] = dtype
+        known_numpy_types[onnx_type] = dtype
         return dtype
     G_LOGGER.warning(
         "NumPy has no type like ONNX's {:}: the dtype is given by its number in ONNX, {:}.".format(name, onnx_type),
@@ -160,7 +161,7 @@ def _find_onnx_type(asked: Any, dtype: np.dtype) -> int:
         return int(number)
     if dtype.kind in "OUST":
         return int(_T.STRING)
-    number = _to_onnx.get(dtype)
+    number = _to_onnx.get(dtype.newbyteorder("="))
     if number is None:
         raise ValueError("ONNX has no element type like NumPy's {:}".format(dtype))
     if isinstance(asked, type):
@@ -170,12 +171,13 @@ def _find_onnx_type(asked: Any, dtype: np.dtype) -> int:
 
 def pack_values(values: np.ndarray) -> bytes:
     """The raw bytes of an array as TensorProto has them: little-endian, elements of less than a byte packed."""
-    bits = PACKED_BITS.get(values.dtype.name)
-    if bits is not None:
-        return _packed_bytes(values, bits)
-    if values.dtype.byteorder == ">" or (values.dtype.byteorder == "=" and not _LITTLE_ENDIAN):
-        values = values.astype(values.dtype.newbyteorder("<"))
-    return values.tobytes()
+    dtype = values.dtype
+    if dtype.kind in "biufc":
+        if dtype.byteorder == ">" or (dtype.byteorder == "=" and not np.little_endian):
+            values = values.astype(dtype.newbyteorder("<"))
+        return values.tobytes()
+    bits = PACKED_BITS.get(dtype.name)
+    return values.tobytes() if bits is None else _packed_bytes(values, bits)
 
 
 def _packed_bytes(values: np.ndarray, bits: int) -> bytes:
@@ -186,6 +188,3 @@ def _packed_bytes(values: np.ndarray, bits: int) -> bytes:
     for place in range(per_byte):
         packed |= codes[:, place] << np.uint8(place * bits)
     return packed.tobytes()
-
-
-_LITTLE_ENDIAN = np.little_endian
