@@ -47,7 +47,8 @@ def fill_tensor(message: Any, constant: Constant) -> None:
             _fill_head(message, constant)
             return
         values = values.load()
-    values = _converted(constant, values, target)
+    if constant._export_dtype is not None:
+        values = _converted(constant, values, target)
     message.data_type = target
     message.dims.extend(values.shape)
     _fill_head(message, constant)
@@ -58,7 +59,7 @@ def fill_tensor(message: Any, constant: Constant) -> None:
 
 
 def _fill_head(message: Any, constant: Constant) -> None:
-    if message.name != constant.name or not message.HasField("name"):
+    if message.name != constant.name or not constant.name:
         if not isinstance(constant.name, str):
             raise TypeError(
                 "the name of a tensor must be a string, not {:}: {!r}".format(

@@ -107,7 +107,7 @@ def _type_message(encoder: Encoder, tensor: Any, do_type_check: bool) -> bytes:
         if kept is not None and kept[0] is dtype:
             return bytes(kept[1].SerializeToString())
         if kind not in _TENSOR_TYPES:
-            raise NameError(
+            G_LOGGER.critical(
                 "{!r} cannot be exported: its type is {!r}, and only {:} can be made of dtype and shape".format(
                     tensor.name, kind, ", ".join(_TENSOR_TYPES)
                 )
@@ -170,7 +170,7 @@ class OnnxExporter(BaseExporter):
         """The ValueInfoProto of a tensor.
 
         do_type_check: whether a tensor without a dtype is an OnnxGraphSurgeonException; else its type is left out.
-        A NameError for a type that cannot be made of dtype and shape.
+        A type that cannot be made of dtype and shape is one in any case.
         """
         encoder = _new_encoder()
         encoded = encoder.value_info(encoder.name(tensor), _type_message(encoder, tensor, do_type_check))
@@ -192,7 +192,9 @@ class OnnxExporter(BaseExporter):
         """The FunctionProto of a function. Its constants become nodes, since a function has no initializers."""
         encoder = _new_encoder()
         check_duplicate_node_names(func.nodes)
-        message = onnx.FunctionProto(name=func.name, domain=func.domain, doc_string=func.doc_string)
+        message = onnx.FunctionProto(name=func.name, domain=func.domain)
+        if func.doc_string:
+            message.doc_string = func.doc_string
         tensors = traversal.tensor_map(func).values()
         nodes = [_constant_node(tensor) for tensor in tensors if isinstance(tensor, Constant)] + list(func.nodes)
         message.node.extend([onnx.NodeProto.FromString(encoder.node(node)) for node in nodes])
@@ -235,7 +237,7 @@ def export_onnx(graph: Graph, do_type_check: bool = True, **kwargs: Any) -> Any:
     if "opset_imports" not in kwargs:
         kwargs["opset_imports"] = update_import_domains(graph)
     if graph.ir_version is not None:
-        kwargs.setdefault("ir_version", graph.ir_version)
+        kwargs["ir_version"] = graph.ir_version
     # The graph is made in the model: make_model() would copy it.
     model = onnx.helper.make_model(onnx.GraphProto(), **kwargs)
     _fill_graph(model.graph, graph, do_type_check, _new_encoder())

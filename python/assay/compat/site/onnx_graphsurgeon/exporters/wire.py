@@ -7,7 +7,7 @@ values.
 from __future__ import annotations
 
 import struct
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
 import onnx
 
@@ -16,6 +16,7 @@ from onnx_graphsurgeon.ir.node import Node
 from onnx_graphsurgeon.ir.tensor import Constant, Tensor
 from onnx_graphsurgeon.util import misc, onnx_types
 
+_INT = {int}
 _SMALL = [bytes((number,)) for number in range(128)]
 
 # Tags: the number of a field with the form of its value.
@@ -56,7 +57,7 @@ class _Names(dict):
     """Strings to their bytes behind their length, filled as they are asked for."""
 
     def __missing__(self, name: Any) -> bytes:
-        encoded = self[name] = text(name, "the name of a tensor or operator")
+        encoded = self[name] = text(name, "a name of a tensor, node, operator or domain")
         return encoded
 
 
@@ -77,33 +78,40 @@ class Encoder:
     def node(self, node: Node) -> bytes:
         """A NodeProto."""
         names = self._names
-        encoded = b""
-        if node._inputs:
-            encoded = b"\x0a" + b"\x0a".join([names[tensor.name] for tensor in node._inputs])
-        if node._outputs:
-            encoded += b"\x12" + b"\x12".join([names[tensor.name] for tensor in node._outputs])
+        parts: List[bytes] = []
+        for tensor in node._inputs:
+            parts += (b"\x0a", names[tensor.name])
+        for tensor in node._outputs:
+            parts += (b"\x12", names[tensor.name])
         if node.name != "":
-            encoded += b"\x1a" + text(node.name, "the name of a node")
-        encoded += b"\x22" + names[node.op]
+            parts += (b"\x1a", names[node.name])
+        parts += (b"\x22", names[node.op])
         if node.attrs:
             for name, value in node.attrs.items():
-                encoded += b"\x2a" + sized(self.attribute(name, value))
+                parts += (b"\x2a", self.sized_attribute(name, value))
         if node.domain is not None:
-            encoded += b"\x3a" + text(node.domain, "the domain of a node")
-        return encoded
+            parts += (b"\x3a", names[node.domain])
+        return b"".join(parts)
 
     def attribute(self, name: str, value: Any) -> bytes:
         """An AttributeProto. A TypeError or ValueError for a value that no attribute can have."""
         kind = type(value)
+        if kind is int or kind is list and value and set(map(type, value)) == _INT:
+            return self._make_attribute(name, value)
+        return self._other_attribute(name, value)
+
+    def sized_attribute(self, name: str, value: Any) -> bytes:
+        """An AttributeProto behind its length."""
+        kind = type(value)
         if kind is int:
             key: Tuple[Any, ...] = (name, value)
-        elif kind is list and value and set(map(type, value)) == {int}:
-            key = (name, tuple(value), 7)
+        elif kind is list and value and set(map(type, value)) == _INT:
+            key = (name, *value, None)
         else:
-            return self._other_attribute(name, value)
+            return sized(self._other_attribute(name, value))
         known = self._int_attributes.get(key)
         if known is None:
-            known = self._int_attributes[key] = self._make_attribute(name, value)
+            known = self._int_attributes[key] = sized(self._make_attribute(name, value))
         return known
 
     def _other_attribute(self, name: str, value: Any) -> bytes:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Sequence, Set
+from contextlib import contextmanager
+from itertools import chain
+from typing import Any, Dict, Iterator, List, Sequence, Set, Tuple
 
 import numpy as np
 import onnx
@@ -42,8 +44,9 @@ class Evaluation:
         if not missing:
             return
         used = self._used(nodes, missing)
-        model, feeds = self._model(used, missing)
-        names = [tensor.name for tensor in missing]
+        with _distinct_names(used):
+            model, feeds = self._model(used, missing)
+            names = [tensor.name for tensor in missing]
         results = evaluator.evaluate(model.SerializeToString(), feeds, names)
         if len(results) != len(names):
             raise RuntimeError("{:} tensors were asked for, and {:} were computed".format(len(names), len(results)))
@@ -99,6 +102,26 @@ class Evaluation:
                 else:
                     seen.add(id(tensor))
                 _add_constant(message, feeds, tensor)
+
+
+@contextmanager
+def _distinct_names(nodes: Sequence[Node]) -> Iterator[None]:
+    # A graph may have several tensors of one name, as long as it is no model.
+    first: Dict[str, int] = {}
+    renamed: List[Tuple[Tensor, str]] = []
+    seen: Set[int] = set()
+    for node in nodes:
+        for tensor in chain(traversal.all_inputs(node), node._outputs):
+            if tensor.name and first.setdefault(tensor.name, id(tensor)) != id(tensor) and id(tensor) not in seen:
+                seen.add(id(tensor))
+                renamed.append((tensor, tensor.name))
+    for number, (tensor, name) in enumerate(renamed):
+        tensor.name = "{:}/{:}".format(name, number)
+    try:
+        yield
+    finally:
+        for tensor, name in renamed:
+            tensor.name = name
 
 
 def _add_constant(message: Any, feeds: Dict[str, np.ndarray], constant: Constant) -> None:

@@ -94,15 +94,14 @@ class GraphBuilder:
         return make_variable(value_info.name, dtype, None if extents is None else list(extents))
 
     def value_infos(self, value_infos: Any) -> None:
-        """Reads types of tensors; of tensors that are known already what is not known of them."""
+        """Reads types of tensors, and of those of the graph that are known already what is not known of them."""
         local, outer = self.local, self.outer
         for value_info in value_infos:
             name = value_info.name
             known: Any = local.get(name)
             if known is None:
-                known = outer.get(name) if outer else None
-            if known is None:
-                local[name] = self.variable(value_info)
+                if name not in outer:
+                    local[name] = self.variable(value_info)
             elif isinstance(known, Variable) and (known.dtype is None or known.shape is None):
                 found = self.variable(value_info)
                 known.dtype = found.dtype if known.dtype is None else known.dtype

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from onnx_graphsurgeon.ir.graph import Graph
     from onnx_graphsurgeon.ir.node import Node
 
+_ALL = slice(None)
+
 
 def cleanup(
     graph: "Graph",
@@ -56,13 +58,13 @@ def _remove_nodes(graph: "Graph", used: Set[int]) -> None:
             continue
         dropped.add(id(node))
         for tensors in (node._inputs, node._outputs):
-            for tensor in tensors:
-                touched[id(tensor)] = tensor
-            list.clear(tensors)
+            if tensors:
+                touched.update([(id(tensor), tensor) for tensor in tensors])
+                list.clear(tensors)
     for tensor in touched.values():
         for nodes in (tensor._inputs, tensor._outputs):
             if nodes:
-                list.__setitem__(nodes, slice(None), [node for node in nodes if id(node) not in dropped])
+                list.__setitem__(nodes, _ALL, [node for node in nodes if id(node) not in dropped])
     if dropped:
         _refill(graph, kept)
 
