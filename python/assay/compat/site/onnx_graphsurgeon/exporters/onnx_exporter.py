@@ -67,6 +67,10 @@ def update_import_domains(graph: Graph) -> List[Any]:
         for domain in dict.fromkeys([node.domain for node in scope.nodes]):
             domain = "" if _is_default_domain(domain) else domain
             if domain not in known:
+                if not isinstance(domain, str):
+                    raise TypeError(
+                        "the domain of a node must be a string, not {:}: {!r}".format(type(domain).__name__, domain)
+                    )
                 known.add(domain)
                 entries.append(onnx.helper.make_opsetid(domain, graph.opset if domain == "" else 1))
         for node in traversal.nodes_with_subgraphs(scope):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from itertools import chain
-from typing import Any, Dict, Iterator, List, Sequence, Set, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Sequence, Set, Tuple
 
 import numpy as np
 import onnx
@@ -106,22 +106,27 @@ class Evaluation:
 
 @contextmanager
 def _distinct_names(nodes: Sequence[Node]) -> Iterator[None]:
-    # A graph may have several tensors of one name, as long as it is no model.
-    first: Dict[str, int] = {}
-    renamed: List[Tuple[Tensor, str]] = []
-    seen: Set[int] = set()
-    for node in nodes:
-        for tensor in chain(traversal.all_inputs(node), node._outputs):
-            if tensor.name and first.setdefault(tensor.name, id(tensor)) != id(tensor) and id(tensor) not in seen:
-                seen.add(id(tensor))
-                renamed.append((tensor, tensor.name))
-    for number, (tensor, name) in enumerate(renamed):
-        tensor.name = "{:}/{:}".format(name, number)
+    # A graph may have several tensors, and several nodes, of one name, as long as it is no model.
+    tensors = {id(t): t for node in nodes for t in chain(traversal.all_inputs(node), node._outputs)}
+    renamed = _rename_duplicates(tensors.values()) + _rename_duplicates(nodes)
     try:
         yield
     finally:
-        for tensor, name in renamed:
-            tensor.name = name
+        for item, name in renamed:
+            item.name = name
+
+
+def _rename_duplicates(items: Iterable[Any]) -> List[Tuple[Any, str]]:
+    # The items that get another name, with the name that they had.
+    known: Set[str] = set()
+    renamed: List[Tuple[Any, str]] = []
+    for item in items:
+        if item.name in known and item.name:
+            renamed.append((item, item.name))
+        known.add(item.name)
+    for number, (item, name) in enumerate(renamed):
+        item.name = "{:}/{:}".format(name, number)
+    return renamed
 
 
 def _add_constant(message: Any, feeds: Dict[str, np.ndarray], constant: Constant) -> None:

@@ -77,13 +77,13 @@ class OnnxImporter(BaseImporter):
 
     @staticmethod
     def get_import_domains(model_or_func: Any) -> Any:
-        """A list of the OperatorSetIdProtos of a ModelProto or FunctionProto. An AttributeError for anything else."""
+        """A list of copies of the OperatorSetIdProtos of a ModelProto or FunctionProto. An AttributeError for anything else."""
         if not hasattr(model_or_func, "opset_import"):
             raise AttributeError(
                 "{:} is neither a ModelProto nor a FunctionProto: it has no opset_import; onnx.load() reads a model "
                 "from a file".format(type(model_or_func).__name__)
             )
-        return list(model_or_func.opset_import)
+        return [onnx.helper.make_opsetid(entry.domain, entry.version) for entry in model_or_func.opset_import]
 
     @staticmethod
     def import_tensor(onnx_tensor: Any) -> Tensor:
