@@ -115,7 +115,6 @@ class Graphs(Case):
             (None, TypeError),
             (1j, TypeError),
             (np.dtype("float32"), TypeError),
-            ([], ValueError),
             (["a", 1], ValueError),
             ([[1]], ValueError),
             ([gs.Graph()], ValueError),

@@ -222,11 +222,14 @@ class Export(Case):
     def test_sequences_optionals_and_maps_survive(self):
         tensor = helper.make_tensor_type_proto(TensorProto.FLOAT, [2, "n"])
         sequence = helper.make_sequence_type_proto(tensor)
+        mapping = onnx.TypeProto()
+        mapping.map_type.key_type = TensorProto.INT64
+        mapping.map_type.value_type.CopyFrom(tensor)
         for kind in (
             sequence,
             helper.make_sequence_type_proto(sequence),
             helper.make_optional_type_proto(sequence),
-            helper.make_map_type_proto(TensorProto.INT64, tensor),
+            mapping,
             helper.make_sparse_tensor_type_proto(TensorProto.FLOAT, [3]),
         ):
             info = onnx.ValueInfoProto(name="v", type=kind)

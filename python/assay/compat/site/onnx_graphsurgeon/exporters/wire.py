@@ -10,6 +10,7 @@ import struct
 from typing import Any, Callable, Dict, List, Tuple
 
 import onnx
+import onnx.helper
 
 from onnx_graphsurgeon.ir.graph import Graph
 from onnx_graphsurgeon.ir.node import Node
@@ -53,7 +54,7 @@ def text(value: Any, what: str) -> bytes:
     return (_SMALL[size] if size < 128 else varint(size)) + encoded
 
 
-class _Names(dict):
+class _Names(dict[Any, bytes]):
     """Strings to their bytes behind their length, filled as they are asked for."""
 
     def __missing__(self, name: Any) -> bytes:
@@ -172,7 +173,8 @@ def attribute_reference(name: str, reference: Node.AttributeRef) -> Any:
                 name, reference.name, reference.type
             )
         )
-    message = onnx.AttributeProto(name=name, ref_attr_name=reference.name, type=kind)
+    message = onnx.AttributeProto(name=name, ref_attr_name=reference.name)
+    message.type = kind  # type: ignore[assignment]
     if kind == onnx.AttributeProto.TENSOR:
         # Viewers look at the value of whatever says it is a tensor.
         message.t.dims.append(1)

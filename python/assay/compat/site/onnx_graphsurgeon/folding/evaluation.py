@@ -21,18 +21,19 @@ from onnx_graphsurgeon.util import onnx_types
 # Values of more bytes are given to the evaluator as arrays instead of being copied into the model.
 _FED_BYTES = 1 << 16
 
-# A version of the IR that every evaluator knows.
-_IR_VERSION = 10
+# A version of the IR that has functions, and that every evaluator knows.
+_IR_VERSION = 8
 
 
 class Evaluation:
     """Computes tensors of a graph; each value is computed once.
 
+    `model` is the graph, or that around it: its opset and functions count.
     `values` has those that are known, by the id of the tensor.
     """
 
-    def __init__(self, graph: Graph, selection: Selection) -> None:
-        self._graph = graph
+    def __init__(self, model: Graph, selection: Selection) -> None:
+        self._graph = model
         self.values: Dict[int, np.ndarray] = dict(selection.shape_values)
 
     def compute(self, nodes: Sequence[Node], wanted: Sequence[Tensor]) -> None:

@@ -53,7 +53,7 @@ def _inlined(node: Node, branch: Graph, suffix: str) -> List[Node]:
             taken.add(id(output))
             _rename_output(output, result)
         elif isinstance(output, Constant):
-            result.to_constant(output._values)  # type: ignore[attr-defined]
+            result.to_constant(output._values)
         else:
             # It comes from outside of the branch, or is an output twice.
             nodes.append(Node("Identity", "{:}{:}".format(result.name, suffix), inputs=[output], outputs=[result]))

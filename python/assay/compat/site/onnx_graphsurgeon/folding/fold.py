@@ -39,8 +39,12 @@ class FoldOptions:
     recurse_functions: bool = True
 
 
-def fold_constants(graph: Graph, options: FoldOptions) -> None:
-    """What Graph.fold_constants() says."""
+def fold_constants(graph: Graph, options: FoldOptions, model: Optional[Graph] = None) -> None:
+    """What Graph.fold_constants() says.
+
+    model: the graph around a subgraph, whose opset and functions count.
+    """
+    model = graph if model is None else model
     if options.partitioning not in _PARTITIONINGS:
         G_LOGGER.critical(
             "fold_constants: `partitioning` must be one of {:}, not {!r}".format(_PARTITIONINGS, options.partitioning)
@@ -48,12 +52,12 @@ def fold_constants(graph: Graph, options: FoldOptions) -> None:
     lower_constant_nodes(graph)
     if options.fold_shapes:
         elide_casts(graph)
-    _fold_nodes(graph, options)
+    _fold_nodes(graph, options, model)
     if options.recurse_subgraphs:
         inner = replace(options, recurse_functions=False)
         for node in traversal.nodes_with_subgraphs(graph):
             for subgraph in traversal.subgraphs_of(node):
-                fold_constants(subgraph, inner)
+                fold_constants(subgraph, inner, model)
     if options.flatten_subgraphs:
         flatten_conditionals(graph)
     if options.recurse_functions:
@@ -62,14 +66,14 @@ def fold_constants(graph: Graph, options: FoldOptions) -> None:
             function.fold_constants(**vars(inner))
 
 
-def _fold_nodes(graph: Graph, options: FoldOptions) -> None:
+def _fold_nodes(graph: Graph, options: FoldOptions, model: Graph) -> None:
     selection = Selection(graph, options.should_exclude_node)
     selection.sweep()
     if options.fold_shapes:
         fold_shapes(graph, selection, options.should_exclude_node)
     if not selection.nodes and not selection.shape_values:
         return
-    evaluation = Evaluation(graph, selection)
+    evaluation = Evaluation(model, selection)
     if selection.nodes:
         wanted = {id(node): _wanted(selection, node, options.size_threshold) for node in selection.nodes}
         if options.partitioning is None:

@@ -10,7 +10,7 @@ from onnx_graphsurgeon.ir.node import Node
 from onnx_graphsurgeon.ir.tensor import Tensor
 
 
-class PatternMapping(dict):
+class PatternMapping(dict[str, Any]):
     """A match: the names of a pattern's nodes with what they matched; `get()` gives the graph's nodes.
 
     inputs, outputs: the tensors of the pattern's variables and outputs, in their order.

@@ -140,12 +140,12 @@ class OnnxImporter(BaseImporter):
         else:
             opset = model_opset
         builder = GraphBuilder({}, {}, opset, domains)
-        builder.value_infos(onnx_function.value_info)
+        builder.value_infos(getattr(onnx_function, "value_info", ()))  # newer versions of onnx
         inputs = [builder.input_tensor(name) for name in onnx_function.input]
         nodes = builder.nodes(onnx_function.node)
         outputs = [builder.output_tensor(name) for name in onnx_function.output]
         attrs: Dict[str, Any] = {name: None for name in onnx_function.attribute}
-        attrs.update(builder.attribute_values(onnx_function.attribute_proto))
+        attrs.update(builder.attribute_values(getattr(onnx_function, "attribute_proto", ())))
         return Function(
             onnx_function.name,
             onnx_function.domain,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, Type, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Type, Union
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def _refuse(graph: "Graph", name: str) -> None:
     raise AttributeError("{!r} object has no attribute {!r}".format(type(graph).__name__, name))
 
 
-def generate_name(graph: "Graph", prefix: str, existing_names: Union[Set[str], Dict[str, Any]]) -> str:
+def generate_name(graph: "Graph", prefix: str, existing_names: Union[Set[str], Mapping[str, Any]]) -> str:
     """A name that does not exist yet: the prefix with the graph's next free number."""
     while True:
         name = "{:}_{:}".format(prefix, graph.name_idx)
@@ -93,7 +93,7 @@ def layer(
     output_tensors = [_to_tensor(graph, elem, names) for elem in (outputs if outputs is not None else ())]
     if "name" not in kwargs:
         kwargs["name"] = generate_name(graph, "onnx_graphsurgeon_node", {node.name for node in graph.nodes})
-    node = Node(*args, inputs=input_tensors, outputs=output_tensors, **kwargs)
+    node = Node(*args, **dict(kwargs, inputs=input_tensors, outputs=output_tensors))
     graph.nodes.append(node)
     return node.outputs
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from onnx_graphsurgeon.ir.graph import Graph
 
 
-class CopiedTensors(dict):
+class CopiedTensors(dict[str, Tensor]):
     """Names to copies of tensors, for copies of what is inside; `originals` tells by the id of the original."""
 
     def __init__(self, outer: Optional[Mapping[str, Tensor]]) -> None:

@@ -61,7 +61,7 @@ class Tensor:
         data_location: TensorProto.EXTERNAL for values that are to be written into another file.
         export_dtype: the element type in the model, if it is not that of the values.
         """
-        self.__class__ = Constant  # type: ignore[assignment]
+        self.__class__ = Constant
         constant: Constant = self  # type: ignore[assignment]
         constant._values = values
         constant.data_location = data_location
@@ -75,7 +75,7 @@ class Tensor:
         shape: without it the tensor is a scalar.
         """
         kept = dtype if dtype is not None else self._exported_dtype()
-        self.__class__ = Variable  # type: ignore[assignment]
+        self.__class__ = Variable
         variable: Variable = self  # type: ignore[assignment]
         self.__dict__.pop("_values", None)
         variable.dtype = kept

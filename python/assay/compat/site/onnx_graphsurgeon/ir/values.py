@@ -6,6 +6,7 @@ from typing import Any, List, Union
 
 import numpy as np
 import onnx
+import onnx.numpy_helper
 
 from onnx_graphsurgeon.logger import G_LOGGER
 from onnx_graphsurgeon.util import misc, onnx_types

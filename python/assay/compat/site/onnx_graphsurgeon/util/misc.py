@@ -77,7 +77,7 @@ def _fill_attr_types() -> None:
         AttributeProto.FLOATS: List[float],
         AttributeProto.INTS: List[int],
         AttributeProto.STRINGS: List[str],
-        AttributeProto.TENSORS: List[Tensor],  # type: ignore[type-abstract]
+        AttributeProto.TENSORS: List[Tensor],
         AttributeProto.GRAPHS: List[Graph],
     }
     _TO_ATTR_TYPE.update({python_type: number for number, python_type in types.items()})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Iterable, List, SupportsIndex
 
 
-class SynchronizedList(list):
+class SynchronizedList(list[Any]):
     """The tensors of a node, or the nodes of a tensor: every change is made on the other side, too.
 
     An element has a list named `field_name`, in which `parent_obj` stands once for each place that the element has
@@ -20,7 +20,7 @@ class SynchronizedList(list):
         self.field_name = field_name
         self.extend(initial)
 
-    def _other_side(self, elem: Any) -> list:
+    def _other_side(self, elem: Any) -> Any:
         try:
             return getattr(elem, self.field_name)
         except AttributeError:
@@ -98,10 +98,10 @@ class SynchronizedList(list):
         self.clear()
         self.extend(elems)
 
-    def __add__(self, other_list: Iterable[Any]) -> List[Any]:  # type: ignore[override]
+    def __add__(self, other_list: Iterable[Any]) -> List[Any]:
         return list(self) + list(other_list)
 
-    def __iadd__(self, other_list: Iterable[Any]) -> "SynchronizedList":  # type: ignore[override,misc]
+    def __iadd__(self, other_list: Iterable[Any]) -> "SynchronizedList":
         self.extend(other_list)
         return self
 
@@ -125,7 +125,7 @@ def _empty() -> SynchronizedList:
     return SynchronizedList.__new__(SynchronizedList)
 
 
-def identical_index(elems: list, elem: Any) -> int:
+def identical_index(elems: List[Any], elem: Any) -> int:
     """The place of an object itself in a list, -1 if it is not there; equality does not count."""
     for index, other in enumerate(elems):
         if other is elem:
@@ -133,7 +133,7 @@ def identical_index(elems: list, elem: Any) -> int:
     return -1
 
 
-def remove_identical(elems: list, elem: Any) -> None:
+def remove_identical(elems: List[Any], elem: Any) -> None:
     """Removes the first place of an object itself from a list, without touching any other list."""
     for index, other in enumerate(elems):
         if other is elem:
