@@ -1,0 +1,1 @@
+"""assay: check, change, build and run ONNX models."""
