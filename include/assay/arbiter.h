@@ -27,13 +27,14 @@ struct ArbiterOptions {
 };
 
 enum class Verdict : uint8_t {
-  kAgrees,     ///< every element is the correctly rounded exact value
-  kRounding,   ///< every error is within what rounding explains
-  kOpen,       ///< differs where ONNX leaves the result open
-  kInherited,  ///< follows from the runner's own inputs, in which somebody before made an error
-  kUnclear,    ///< rounding could explain it: it is beyond what was to be expected, but not by much
-  kNotJudged,  ///< the reference has nothing to compare it with
-  kWrong,      ///< some error is not explained
+  kAgrees,      ///< every element is the correctly rounded exact value
+  kRounding,    ///< every error is within what rounding explains
+  kOpen,        ///< differs where ONNX leaves the result open
+  kInherited,   ///< follows from the runner's own inputs, in which somebody before made an error
+  kUnclear,     ///< rounding could explain it: it is beyond what was to be expected, but not by much
+  kCannotTell,  ///< rounding explains it, and would explain an error that is seen, too: little can be checked
+  kNotJudged,   ///< the reference has nothing to compare it with
+  kWrong,       ///< some error is not explained
 };
 
 /// What a result was compared with.
@@ -73,8 +74,14 @@ struct ArbiterVerdict {
   int64_t worst_at = -1;  ///< where
   int64_t beyond = 0;     ///< elements that are not explained
   int64_t elements = 0;
-  std::string pattern;    ///< what the wrong elements have in common
+  std::string pattern;  ///< what the wrong elements have in common
+  /// How many decimal digits of its largest numbers are checked, where more is not known than the network's
+  /// inputs: what is explained, in proportion to the result. Negative: not asked for.
+  double digits = -1;
   int64_t overflows = 0;  ///< elements that are infinite because the type cannot hold the exact value
+  int64_t follows = 0;    ///< elements that are no number because something before is infinite
+  int64_t untold =
+      0;  ///< elements that cannot be judged: whether it overflows on the way is the backend's choice
   DType dtype = DType::kUndefined;
   Shape shape;
 };
@@ -89,6 +96,9 @@ struct Arbitration {
   std::vector<ArbiterVerdict> outputs;  ///< by output in topological order, then by runner
   int samples = 0;                      ///< noisy evaluations that were made
   int lanes_lost = 0;                   ///< of nodes that the noise led astray
+  std::vector<std::string> unsteady;    ///< runners whose results are others when they run again
+  std::string processor;                ///< where the runners ran; empty: not known
+  int threads = 0;                      ///< of the runners; 0: as many as they please
   RunFiles files;                       ///< for the commands that a report names
   /// The same for a second run that gave out every layer, of the runners that seemed wrong; null when there
   /// was none.

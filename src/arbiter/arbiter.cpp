@@ -58,7 +58,7 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
   std::vector<Suspect*> suspects;
   for (const ArbiterCase& c : cases)
     suspects.push_back(runs.emplace_back(std::make_unique<SuspectRun>(*model, feed, c, result.outputs, kept,
-                                                                      pass.computes_wider))
+                                                                      pass.computes_wider, pass.noisy_levels))
                            .get());
   const auto& values = model->graph->values();
   const auto anyone_has = [&](const auto& v) {
@@ -118,8 +118,12 @@ bool has_quantized(const Model& model) {
 void allow_for_levels(Arbitration& result, Arbitration other) {
   for (size_t i = 0; i < result.outputs.size(); ++i) {
     ArbiterVerdict &v = result.outputs[i], &w = other.outputs[i];
-    if (!may_follow_levels(v) || (w.verdict != Verdict::kRounding && w.verdict != Verdict::kAgrees)) continue;
+    const bool explained =
+        w.verdict == Verdict::kRounding || w.verdict == Verdict::kAgrees || w.verdict == Verdict::kCannotTell;
+    if (!may_follow_levels(v) || !explained) continue;
+    const std::string also = w.note;
     w.note = "quantised values on the way may have been a step off, as where it is computed in integers";
+    if (!also.empty()) w.note += "; " + also;
     v = std::move(w);
   }
 }
@@ -171,6 +175,8 @@ std::string_view verdict_name(Verdict v) {
       return "inherited";
     case Verdict::kUnclear:
       return "unclear";
+    case Verdict::kCannotTell:
+      return "cannot tell";
     case Verdict::kNotJudged:
       return "not judged";
     case Verdict::kWrong:

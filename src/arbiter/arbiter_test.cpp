@@ -343,10 +343,10 @@ TEST(Arbiter, TheCallOfAFunctionIsJudgedAsANode) {
     return judge(model, feed, {{"y", own}}).outputs[0];
   };
   float size = 1;
-  while (judged(false, size).verdict != Verdict::kUnclear) ASSERT_LT(size *= 1.5F, 1e6F);
-  const ArbiterVerdict node = judged(true, size);
-  EXPECT_EQ(node.verdict, Verdict::kWrong);
-  EXPECT_FALSE(node.certain);
+  while (judged(true, size).verdict != Verdict::kWrong) ASSERT_LT(size *= 1.25F, 1e6F);
+  EXPECT_EQ(judged(true, size / 1.25F).verdict, Verdict::kUnclear) << "next to what is explained";
+  EXPECT_EQ(judged(false, size).verdict, Verdict::kUnclear);
+  EXPECT_FALSE(judged(true, size).certain);
   EXPECT_EQ(judged(true, 1).verdict, Verdict::kRounding);
 }
 

@@ -116,9 +116,12 @@ void hold_to_arithmetic(const Tensor& result, const Standard& standard, DType dt
   const bool wider =
       enough && (are_most(count_rounded(r, 0, count), count) || err_together(r, exact.shape()));
   if (telling >= kEnoughElements)
-    explained.shown = wider ? ComputedIn::kWider : ComputedIn::kDeclared;
+    explained.shown = wider          ? ComputedIn::kWider
+                      : doubtful > 0 ? ComputedIn::kBeyondWider
+                                     : ComputedIn::kDeclared;
   else if (!enough && doubtful > 0)
     explained.shown = ComputedIn::kDoubtful;
+  if (!wider && enough && standard.computes_wider) explained.held = held;
   if (!wider && (enough || !standard.computes_wider)) return;
   explained.computed_wider = true;
   explained.most = held;

@@ -16,8 +16,8 @@ struct SuspectNode {
   std::function<Tensor(const Value&)> own;  ///< undefined when a value is not known
 };
 
-/// Judges again with what may excuse the result: numbers too small for normal ones taken as zero, addends so
-/// alike that their roundings do not cancel, a quantised value half-way between two, and what ONNX leaves
+/// Judges again with what may excuse the result: numbers too small for normal ones taken as zero, sums whose
+/// very addends float32 rounds to this, a quantised value half-way between two, and what ONNX leaves
 /// open. Changes `out` when that explains it, and says so in its note.
 void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standard& standard,
             ArbiterVerdict& out);

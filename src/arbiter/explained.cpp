@@ -1,6 +1,7 @@
 #include "arbiter/explained.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <vector>
 
@@ -25,11 +26,92 @@ int64_t pool_size(const Shape& shape) {
   return std::max<int64_t>(n, 1);
 }
 
-/// The square of a lane's distance from the exact value. Equal specials are not a distance; a special beside
-/// a number is an infinite one.
-double squared_distance(double lane, double exact) {
-  if (std::isfinite(lane) && std::isfinite(exact)) return (lane - exact) * (lane - exact);
-  return lane == exact || (std::isnan(lane) && std::isnan(exact)) ? 0 : HUGE_VAL;
+/// The mean square of the distances of the noisy lanes from the exact value, of those that are numbers.
+/// Infinite where none is. Where the exact value is no number there are no distances.
+double mean_square(std::span<const Tensor> lanes, int64_t i) {
+  const double y = lanes[0].data<double>()[i];
+  if (lanes.size() < 2 || !std::isfinite(y)) return 0;
+  double sum = 0;
+  int count = 0;
+  for (const Tensor& lane : lanes.subspan(1)) {
+    const double d = lane.data<double>()[i] - y;
+    if (!std::isfinite(d)) continue;
+    sum += d * d;
+    ++count;
+  }
+  return count > 0 ? sum / count : HUGE_VAL;
+}
+
+unsigned kind_of(double x) {
+  if (std::isnan(x)) return kNotANumber;
+  if (std::isinf(x)) return x > 0 ? kPlusInfinity : kMinusInfinity;
+  return kNumber;
+}
+
+/// The numbers among the lanes at an element: their mean, and the largest distance from it.
+struct Numbers {
+  Numbers(std::span<const Tensor> lanes, int64_t i) {
+    double sum = 0, low = HUGE_VAL, high = -HUGE_VAL;
+    int count = 0;
+    for (const Tensor& lane : lanes.subspan(1)) {
+      const double x = lane.data<double>()[i];
+      if (!std::isfinite(x)) continue;
+      sum += x, low = std::min(low, x), high = std::max(high, x);
+      ++count;
+    }
+    if (count == 0) return;
+    mean = sum / count;
+    distance = std::max(high - mean, mean - low);
+  }
+  double mean = std::nan(""), distance = 0;
+};
+
+/// Fills in what the lanes show beside numbers next to an exact number.
+void set_others(std::span<const Tensor> lanes, double u, double factor, Explained& out) {
+  std::atomic<bool> any = false;
+  const int64_t count = lanes[0].numel();
+  for (size_t k = 0; k < lanes.size() && !any; ++k) {
+    if (k > 0 && lanes[k].shares_storage(lanes[0])) continue;
+    const double* x = lanes[k].data<double>();
+    parallel_for(count, kElementGrain, [&](int64_t first, int64_t last) {
+      int special = 0;
+#pragma omp simd reduction(+ : special)
+      for (int64_t i = first; i < last; ++i) special += std::abs(x[i]) < HUGE_VAL ? 0 : 1;
+      if (special > 0) any = true;
+    });
+  }
+  if (!any) return;
+  out.others = Tensor::zeros(DType::kFloat64, lanes[0].shape());
+  out.another = Tensor::allocate(DType::kFloat64, lanes[0].shape());
+  out.room = Tensor::zeros(DType::kFloat64, lanes[0].shape());
+  auto *bits = out.others.mutable_data<double>(), *another = out.another.mutable_data<double>(),
+       *room = out.room.mutable_data<double>();
+  for (int64_t i = 0; i < count; ++i) {
+    another[i] = std::nan("");
+    const unsigned exact = kind_of(lanes[0].data<double>()[i]);
+    unsigned others = 0;
+    for (const Tensor& lane : lanes.subspan(1)) others |= kind_of(lane.data<double>()[i]);
+    if ((others & ~exact) == 0) continue;
+    bits[i] = (others & kNumber) == 0 && exact == kNumber ? others | kUntold : others;
+    if (exact == kNumber || (others & kNumber) == 0) continue;
+    const Numbers numbers(lanes, i);
+    another[i] = numbers.mean;
+    room[i] = factor * (numbers.distance + u * std::abs(numbers.mean));
+  }
+}
+
+/// The same of sums that may overflow.
+void add_overflow(const NodeError& error, double u, Explained& out) {
+  if (!error.overflow.defined()) return;
+  out.others = !out.others.defined()
+                   ? error.overflow
+                   : map_broadcast<double>(out.others, error.overflow, [](double a, double b) -> double {
+                       return static_cast<unsigned>(a) | static_cast<unsigned>(b);
+                     });
+  if (!error.collapsed.defined() || out.another.defined()) return;
+  out.another = map_broadcast<double>(error.collapsed, error.overflow,
+                                      [](double x, double bits) { return bits != 0 ? x : std::nan(""); });
+  out.room = map_elements<double>(error.collapsed, [u](double x) { return kOwnFactor * u * std::abs(x); });
 }
 
 double median(std::vector<double>& x) {
@@ -63,17 +145,12 @@ Pool measure_pool(std::span<const double> squares, std::span<const double> y) {
 std::vector<Pool> measure_pools(std::span<const Tensor> lanes, int64_t size, double* squares) {
   const double* y = lanes[0].data<double>();
   const int64_t count = lanes[0].numel();
-  const auto samples = static_cast<double>(std::max<size_t>(lanes.size() - 1, 1));
   std::vector<Pool> pools(static_cast<size_t>((count + size - 1) / size));
   parallel_for(static_cast<int64_t>(pools.size()), std::max<int64_t>(1, kElementGrain / size),
                [&](int64_t first, int64_t last) {
                  for (int64_t p = first; p < last; ++p) {
                    const int64_t begin = p * size, end = std::min(count, begin + size);
-                   for (int64_t i = begin; i < end; ++i) {
-                     squares[i] = 0;
-                     for (const Tensor& lane : lanes.subspan(1))
-                       squares[i] += squared_distance(lane.data<double>()[i], y[i]) / samples;
-                   }
+                   for (int64_t i = begin; i < end; ++i) squares[i] = mean_square(lanes, i);
                    const auto n = static_cast<size_t>(end - begin);
                    pools[static_cast<size_t>(p)] = measure_pool({squares + begin, n}, {y + begin, n});
                  }
@@ -121,16 +198,31 @@ bool differ(std::span<const Tensor> lanes) {
 
 }  // namespace
 
-Explained explained_by_spread(std::span<const Tensor> lanes, DType dtype, double factor) {
+double explained_steps(double spread, double factor) {
+  constexpr double kNearly = 1e-9;  // of a step, that squares and roots lose
+  return std::max(1.0, std::floor(factor * std::min(spread * spread, spread) + kNearly));
+}
+
+Explained explained_by_spread(std::span<const Tensor> lanes, DType dtype, double factor, const Tensor& step) {
   const FloatRange range = float_range(dtype);
   const double u = unit_roundoff(dtype),
                floor = dtype == DType::kFloat16 ? range.smallest : kFlushes * range.normal;
   const Tensor sigma = spread(lanes);
-  return {.most = map_broadcast<double>(sigma, lanes[0],
-                                        [=](double s, double y) {
-                                          return std::isfinite(y) ? factor * s + u * std::abs(y) + floor : s;
-                                        }),
-          .possible = {}};
+  Explained out{
+      .most = map_broadcast<double>(
+          sigma, lanes[0],
+          [=](double s, double y) { return std::isfinite(y) ? factor * s + u * std::abs(y) + floor : s; }),
+      .possible = {}};
+  if (step.defined()) {
+    // Below that it is the product with the scale that is rounded.
+    constexpr double kJumps = 0.01;
+    const Tensor steps = map_broadcast<double>(sigma, step, [=](double s, double d) {
+      return std::isfinite(s) && s > kJumps * d ? d * (explained_steps(s / d, factor) + kJumps) : HUGE_VAL;
+    });
+    out.most = map_broadcast<double>(out.most, steps, [](double e, double s) { return std::min(e, s); });
+  }
+  set_others(lanes, u, factor, out);
+  return out;
 }
 
 Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& error, DType dtype,
@@ -140,7 +232,9 @@ Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& erro
   // Whether results below the normal numbers are kept or flushed to zero is the backend's choice. In float16
   // they are kept by all that compute in float32.
   const bool keeps = dtype == DType::kFloat16;
-  Explained out{Tensor::allocate(DType::kFloat64, y.shape()), {}};
+  Explained out{.most = Tensor::allocate(DType::kFloat64, y.shape()), .possible = {}};
+  if (differ(lanes)) set_others(lanes, unit_roundoff(dtype), kInputFactor, out);
+  add_overflow(error, unit_roundoff(dtype), out);
   const double* py = y.data<double>();
   auto* most = out.most.mutable_data<double>();
   if (!error.worst.defined()) {
@@ -178,6 +272,10 @@ Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& erro
   };
   parallel_for(y.numel(), kElementGrain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
+      if (!std::isfinite(py[i])) {  // nothing is next to that
+        most[i] = possible[i] = 0;
+        continue;
+      }
       const double most_possible = worst[i] + floor;
       most[i] = or_all(std::min(kOwnFactor * expected[i] + floor, most_possible), py[i]);
       possible[i] = or_all(most_possible, py[i]);

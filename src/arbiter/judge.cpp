@@ -30,23 +30,82 @@ void merge(Deviation& into, const Deviation& d) {
   into.impossible = into.impossible || d.impossible;
   into.beyond += d.beyond;
   into.overflows += d.overflows;
+  into.untold += d.untold;
 }
 
-/// Where one of both is not finite: equal specials are right, and anything is where the noisy evaluations
-/// have both numbers and specials. An exact value that the type cannot hold, given what rounding may add to
-/// it, may be infinite.
-bool same_special(double result, double exact, double explained, double largest, Deviation& d) {
-  if (result == exact || (std::isnan(exact) && std::isnan(result)) || std::isinf(explained)) return true;
-  const bool overflow = std::isinf(result) && std::isfinite(exact) &&
-                        std::signbit(result) == std::signbit(exact) && std::abs(exact) + explained >= largest;
-  d.overflows += overflow;
-  return overflow;
+/// What is explained of each element, beside how far it may lie from the exact value.
+struct OtherResults {
+  OtherResults(const Explained& e, double largest_number)
+      : bits(e.others.defined() ? e.others.data<double>() : nullptr),
+        another(e.another.defined() ? e.another.data<double>() : nullptr),
+        room(e.another.defined() ? e.room.data<double>() : nullptr),
+        largest(largest_number) {}
+  unsigned at(int64_t i) const { return bits == nullptr ? 0 : static_cast<unsigned>(bits[i]); }
+  bool is_another(double result, int64_t i) const {
+    return another != nullptr && std::abs(result - another[i]) <= room[i];
+  }
+  const double *bits, *another, *room;
+  double largest;
+};
+
+enum class Special : uint8_t { kRight, kOverflow, kUntold, kWrong };
+
+/// Where one of both is no number. An exact value that the type cannot hold, given what rounding may add to
+/// it, may be infinite. So may be, with that sign, what evaluations in the type make infinite, and anything
+/// but a number is what they make no number. Where they have a number, another one may be right, too.
+Special judge_special(double result, double exact, double explained, const OtherResults& others, int64_t i) {
+  if (result == exact || (std::isnan(exact) && std::isnan(result))) return Special::kRight;
+  const unsigned seen = others.at(i);
+  if (std::isinf(result)) {
+    const bool beyond = std::isfinite(exact) && std::signbit(result) == std::signbit(exact) &&
+                        std::abs(exact) + (std::isfinite(explained) ? explained : 0) >= others.largest;
+    const unsigned same = result > 0 ? kPlusInfinity : kMinusInfinity;
+    if (beyond || (seen & (same | kNotANumber)) != 0)
+      return std::isfinite(exact) ? Special::kOverflow : Special::kRight;
+  } else if (std::isnan(result)) {
+    if ((seen & kNotANumber) != 0) return Special::kRight;
+  } else if (others.is_another(result, i)) {
+    return Special::kRight;
+  }
+  if (std::isinf(explained) && (seen & kUntold) == 0) return Special::kRight;
+  const bool in_range = !std::isfinite(exact) || std::abs(exact) < others.largest;
+  return (seen & kNumber) != 0 && in_range ? Special::kUntold : Special::kWrong;
+}
+
+/// Two numbers that are farther apart than is explained, where evaluations in the type overflow or not.
+bool cannot_be_told(double result, double exact, const OtherResults& others, int64_t i) {
+  const unsigned seen = others.at(i);
+  return (seen & (kNumber | kUntold)) != 0 && std::isfinite(result) && std::abs(exact) < others.largest;
 }
 
 Verdict verdict_of(const Deviation& d, const Standard& standard) {
+  if (d.ratio <= 1 && d.untold > 0) return Verdict::kUnclear;
   if (d.ratio <= 1) return d.rounded ? Verdict::kAgrees : Verdict::kRounding;
-  return standard.basis != Basis::kNode && !standard.one_call && d.ratio <= kUnclearFactor ? Verdict::kUnclear
-                                                                                           : Verdict::kWrong;
+  const bool by_noise = standard.basis != Basis::kNode && !standard.one_call;
+  return d.ratio <= (by_noise ? kUnclearFactor : kNearFactor) ? Verdict::kUnclear : Verdict::kWrong;
+}
+
+/// How many decimal digits of the largest numbers of a result what is explained leaves to be checked.
+double checked_digits(const Tensor& exact, const Explained& explained) {
+  const double *y = exact.data<double>(), *e = explained.most.data<double>();
+  double values = 0, errors = 0;
+  for (int64_t i = 0; i < exact.numel(); ++i) {
+    if (!std::isfinite(y[i]) || !std::isfinite(e[i])) continue;
+    values += y[i] * y[i];
+    errors += e[i] * e[i];
+  }
+  return values > 0 && errors > 0 ? std::max(0.0, std::log10(values / errors) / 2) : 0;
+}
+
+/// Where rounding explains a result only because it would explain nearly anything.
+void doubt_few_digits(const Tensor& exact, const Explained& explained, ArbiterVerdict& out) {
+  out.digits = checked_digits(exact, explained);
+  if (out.verdict != Verdict::kRounding || out.digits >= kCheckedDigits) return;
+  out.verdict = Verdict::kCannotTell;
+  out.note = fmt::format(
+      "rounding explains it, but on the way from the network's inputs it would explain an error of {:.2g} % "
+      "of the result, too: {:.1f} digit(s) are checked",
+      100 * std::pow(10, -out.digits), out.digits);
 }
 
 /// Of the whole result.
@@ -56,6 +115,7 @@ void set_sizes(const Deviation& d, ArbiterVerdict& out) {
   out.worst_at = d.at;
   out.beyond = d.beyond;
   out.overflows = d.overflows;
+  out.untold = d.untold;
   out.certain = out.verdict == Verdict::kWrong && d.impossible;
 }
 
@@ -80,6 +140,17 @@ ComputedIn judge_floats(const Tensor& result, const Standard& standard, ArbiterV
   const Deviation d = deviation(wide, standard.lanes[0], explained, result.dtype(), standard.exact);
   out.verdict = verdict_of(d, standard);
   set_worst(d, wide, standard.lanes[0], explained, out);
+  if (standard.basis != Basis::kNode) doubt_few_digits(standard.lanes[0], explained, out);
+  if (explained.held.defined() && out.verdict == Verdict::kRounding) {
+    Explained held = explained;
+    held.most = explained.held;
+    if (deviation(wide, standard.lanes[0], held, result.dtype(), standard.exact).ratio > kNearFactor) {
+      out.verdict = Verdict::kCannotTell;
+      out.note = fmt::format(
+          "arithmetic in {} explains it, but the other results show that this backend computes in float32",
+          dtype_name(result.dtype()));
+    }
+  }
   // Noise in float32 would be less.
   const bool noisy = standard.error == nullptr && !standard.is_recurrence &&
                      (standard.basis == Basis::kNode || standard.one_call);
@@ -101,7 +172,8 @@ Explained explained_for(const Tensor& result, const Standard& standard, DType dt
   Explained explained =
       standard.error != nullptr
           ? explained_by_node(standard.lanes, *standard.error, dtype, standard.keeps_numbers)
-          : explained_by_spread(standard.lanes, dtype, kExplainedFactor);
+          : explained_by_spread(standard.lanes, dtype,
+                                standard.noisy_levels ? kLevelFactor : kExplainedFactor, standard.step);
   if (standard.error != nullptr || standard.is_recurrence)
     hold_to_arithmetic(result, standard, dtype, explained);
   return explained;
@@ -125,6 +197,7 @@ Deviation deviation(const Tensor& result, const Tensor& exact, const Explained& 
     const double near = std::abs(y[i] - other[i]) > kElsewhere * unit ? kNextTo * unit : unit * (1 + u);
     return std::abs(r[i] - other[i]) <= near + range.smallest;
   };
+  const OtherResults others(explained, range.largest * (1 - u));
   Deviation total;
   std::mutex mutex;
   parallel_for(exact.numel(), kElementGrain, [&](int64_t first, int64_t last) {
@@ -132,11 +205,21 @@ Deviation deviation(const Tensor& result, const Tensor& exact, const Explained& 
     for (int64_t i = first; i < last; ++i) {
       double error = std::abs(r[i] - y[i]), ratio = 0;
       if (!std::isfinite(r[i]) || !std::isfinite(y[i])) {
-        if (same_special(r[i], y[i], e[i], range.largest * (1 - u), d) || is_other(i)) continue;
+        const Special special = judge_special(r[i], y[i], e[i], others, i);
+        d.overflows += special == Special::kOverflow;
+        if (special != Special::kWrong && special != Special::kUntold) continue;
+        if (is_other(i)) continue;
+        d.untold += special == Special::kUntold;
+        if (special == Special::kUntold) continue;
         error = ratio = HUGE_VAL;
       } else if (error > 0) {
         ratio = e[i] > 0 ? error / e[i] : HUGE_VAL;
-        if (ratio > 1 && is_other(i)) continue;
+        if (std::isinf(e[i]) && (others.at(i) & kUntold) != 0) ratio = HUGE_VAL;
+        if (ratio > 1 && (is_other(i) || others.is_another(r[i], i))) continue;
+        if (ratio > 1 && cannot_be_told(r[i], y[i], others, i)) {
+          ++d.untold;
+          continue;
+        }
         if (error > u * std::abs(y[i]) * (1 + u) + range.smallest) d.rounded = false;
       }
       d.max_error = std::max(d.max_error, error);
@@ -195,7 +278,7 @@ ComputedIn judge_result(const StoredTensor& result, const Standard& standard, Ar
   } else if (is_float(exact.dtype())) {
     return judge_floats(result.load(), standard, out);
   } else {
-    judge_integers(result.load(), lanes, standard.exact, out);
+    judge_integers(result.load(), standard, out);
   }
   return ComputedIn::kUnknown;
 }

@@ -24,6 +24,10 @@ struct Standard {
   /// empty.
   std::span<const Tensor> moved{};
   bool keeps_numbers = false;  ///< see keeps_numbers()
+  /// The lanes have every quantised value a step off, or not.
+  bool noisy_levels = false;
+  bool is_level = false;  ///< it is a quantised value
+  Tensor step{};          ///< of what is dequantised; undefined elsewhere
   /// The runner's other results show that it computes in float32 what is stored in a narrower type.
   bool computes_wider = false;
   /// The exact network's value, when it is another: whoever has that, rounded, is right, however he came to
@@ -34,6 +38,14 @@ struct Standard {
 /// Up to so many times what noisy evaluations explain a result is unclear, not wrong: their model of errors
 /// is not that of any backend. Not on the own inputs of a node or of a function's call.
 inline constexpr double kUnclearFactor = 4;
+
+/// The same of a node on its own inputs: its bounds are sizes to be expected, and a little beyond them
+/// nothing is certain.
+inline constexpr double kNearFactor = 1.5;
+
+/// Fewer decimal digits of a result are as good as none where more is not known than the network's inputs:
+/// an error of so much of it is seen, and would be explained.
+inline constexpr double kCheckedDigits = 2;
 
 /// Judges a result, whose elements are loaded only if type and shape are right. Fills in all but runner,
 /// output, node, max_error and exact. Returns what it shows of the runner's arithmetic.
@@ -50,6 +62,7 @@ struct Deviation {
   bool rounded = true;      ///< every error within u |y| (1 + u)
   bool impossible = false;  ///< an error is beyond what is possible
   int64_t beyond = 0, overflows = 0;
+  int64_t untold = 0;  ///< elements that are not explained where evaluations overflow, and may be right
 };
 /// Where the result is the correctly rounded value of `also_right`, if there is one of its shape, nothing
 /// deviates.

@@ -9,6 +9,7 @@
 #include "arbiter/float_range.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
+#include "ops/numerics/noise.h"
 #include "reference/evaluate.h"
 
 namespace assay {
@@ -160,11 +161,58 @@ bool is_interpolated_integer(const SuspectNode& suspect, const Trial& trial, con
   return true;
 }
 
+/// Whether a Dropout drops, or may: in training, which only a constant input rules out.
+bool trains(const Node& dropout, int since) {
+  constexpr int kAttributeAlone = 7, kInput = 12;
+  if (since < kAttributeAlone) return int_attribute(dropout, "is_test", 0) == 0;
+  const Value* mode = since >= kInput ? dropout.input(2) : nullptr;
+  if (mode == nullptr) return false;
+  Tensor constant;
+  if (const UnalignedTensor* t = constant_of(mode)) constant = t->aligned();
+  return !constant.defined() || constant.dtype() != DType::kBool || constant.numel() != 1 ||
+         constant.data<bool>()[0];
+}
+
+/// What is quantised dynamically together, and so gets one scale, depends on how a backend shares the work
+/// out among its threads. A number's own scale is no coarser than that of all numbers.
+bool is_quantised_in_parts(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
+                           ArbiterVerdict& out) {
+  if (suspect.node.op_type != "DynamicQuantizeLSTM" || !is_float(stored.dtype())) return false;
+  constexpr int kDraws = 8;
+  constexpr double kLevels = 255, kFactor = 4;
+  const Tensor exact = trial.evaluate(trial.inputs());
+  if (!exact.defined() || exact.shape() != stored.shape()) return false;
+  const Tensor& x = trial.inputs()[0];
+  double low = 0, high = 0;
+  for (const double v : x.span<double>()) low = std::min(low, v), high = std::max(high, v);
+  const double step = (high - low) / kLevels;
+  double most = 1 / kLevels;  // of the hidden state, which is below 1 and quantised likewise
+  for (int k = 0; k < kDraws; ++k) {
+    std::vector<Tensor> inputs = trial.inputs();
+    inputs[0] = map_elements<double>(x, [](double v) { return v; });
+    const auto moved = inputs[0].mutable_span<double>();
+    for (size_t i = 0; i < moved.size(); ++i) moved[i] += step * noise(static_cast<uint64_t>(k), i);
+    const Tensor y = trial.evaluate(std::move(inputs));
+    if (!y.defined() || y.shape() != exact.shape()) return false;
+    for (int64_t i = 0; i < y.numel(); ++i)
+      most = std::max(most, std::abs(y.data<double>()[i] - exact.data<double>()[i]));
+  }
+  const Tensor own = to_float64(stored.load());
+  for (int64_t i = 0; i < own.numel(); ++i)
+    if (!(std::abs(own.data<double>()[i] - exact.data<double>()[i]) <= kFactor * most)) return false;
+  out.verdict = Verdict::kOpen;
+  out.note = "what is quantised together, with one scale, depends on how the threads share the work";
+  out.certain = false;
+  out.beyond = 0;
+  return true;
+}
+
 }  // namespace
 
 bool is_random(const Node& node, const Model& model) {
   const BoundOp op = bind_op(node, model);
-  return op && op.op->random && node.op_type != "Dropout";
+  if (!op || !op.op->random) return false;
+  return node.op_type != "Dropout" || trains(node, op.version->since);
 }
 
 bool is_open_cast(std::span<const Tensor> given, const StoredTensor& stored, const Standard& standard,
@@ -217,7 +265,8 @@ bool is_left_open(const SuspectNode& suspect, const Trial& trial, const StoredTe
   }
   return is_out_of_range(suspect, trial, stored, out) ||
          is_interpolated_integer(suspect, trial, stored, out) || overflows(suspect, trial, stored, out) ||
-         is_in_another_order(suspect, trial, stored, out);
+         is_in_another_order(suspect, trial, stored, out) ||
+         is_quantised_in_parts(suspect, trial, stored, out);
 }
 
 }  // namespace assay

@@ -167,10 +167,11 @@ TEST(NarrowTypes, AnInputMuchLargerThanItsNeighboursWasRoundedByMore) {
     const auto narrow = [](const std::vector<float>& t) {
       return convert(Tensor::vector<float>(t), DType::kBFloat16);
     };
-    return judge(model, {narrow(own_x), narrow(own_z)},
-                 {{"a", narrow(own_x)}, {"b", narrow(own_z)}, {"y", narrow(y)}})
-               .outputs.back()
-               .verdict == Verdict::kWrong;
+    const Verdict v = judge(model, {narrow(own_x), narrow(own_z)},
+                            {{"a", narrow(own_x)}, {"b", narrow(own_z)}, {"y", narrow(y)}})
+                          .outputs.back()
+                          .verdict;
+    return v == Verdict::kWrong || v == Verdict::kUnclear;
   };
   // Half a unit of both is 1.
   for (size_t shift = 0; shift < 100; ++shift) {

@@ -39,9 +39,17 @@ std::string times(double ratio) {
 }
 
 std::string overflow_text(const ArbiterVerdict& o) {
-  if (o.overflows == 0) return {};
-  return fmt::format(" | {} element(s) are infinite because {} cannot hold the exact value", o.overflows,
-                     dtype_name(o.dtype));
+  std::string text;
+  if (o.overflows > 0)
+    text = fmt::format(" | {} element(s) are infinite because {} cannot hold the exact value", o.overflows,
+                       dtype_name(o.dtype));
+  if (o.follows > 0)
+    text +=
+        fmt::format(" | {} element(s) are no finite numbers because results before overflowed", o.follows);
+  if (o.untold > 0)
+    text +=
+        fmt::format(" | {} element(s) cannot be judged: they depend on what overflows on the way", o.untold);
+  return text;
 }
 
 std::string describe(const ArbiterVerdict& o) {
@@ -77,10 +85,11 @@ void report_outputs(const Arbitration& a) {
   std::string current;
   for (const ArbiterVerdict& o : a.outputs) {
     // The makers have been described.
-    const bool bad = o.verdict == Verdict::kUnclear || o.verdict == Verdict::kNotJudged ||
+    const bool bad = o.verdict == Verdict::kUnclear || o.verdict == Verdict::kCannotTell ||
+                     o.verdict == Verdict::kNotJudged ||
                      (o.verdict == Verdict::kWrong && (all || o.basis != Basis::kNode));
     if (!o.lacking.empty()) continue;  // report_lacking() says it
-    const bool odd = o.overflows > 0 || o.verdict == Verdict::kOpen;
+    const bool odd = o.overflows + o.follows > 0 || o.verdict == Verdict::kOpen;
     const auto severity = bad   ? log::Severity::kError
                           : odd ? log::Severity::kWarning
                           : all ? log::Severity::kInfo
@@ -189,6 +198,7 @@ void report_makers(const Arbitration& a) {
   for (const ArbiterVerdict& o : a.outputs)
     if (std::find(runners.begin(), runners.end(), o.runner) == runners.end()) runners.push_back(o.runner);
   for (const std::string& runner : runners) {
+    if (std::ranges::find(a.unsteady, runner) != a.unsteady.end()) continue;
     Group made, between, inherited;
     for (const ArbiterVerdict& o : a.outputs) {
       if (o.runner != runner) continue;
@@ -224,6 +234,14 @@ void report(const Arbitration& a, const ArbiterOptions& options) {
   log::start("Float64 Verdict | Reference in float64, {} noisy evaluation(s), explained range {} x spread",
              a.samples > 0 ? a.samples : options.samples, kExplainedFactor);
   const log::Indent indent;
+  for (const std::string& runner : a.unsteady)
+    log::error(
+        "Not reproducible | {} | With the same inputs it gave other results when it ran again: no node is "
+        "to blame for that{}",
+        runner, a.threads == 1 ? "" : ", but perhaps the threads");
+  if (!a.processor.empty())
+    log::verbose("Computed on {}, {}", a.processor,
+                 a.threads == 0 ? "as many threads as it has" : fmt::format("{} thread(s)", a.threads));
   report_makers(a);
   report_lacking(a);
   report_outputs(a);
@@ -232,7 +250,7 @@ void report(const Arbitration& a, const ArbiterOptions& options) {
         "Noise led {} evaluation(s) of a node astray (an index out of range, a shape that does not fit): "
         "they were left out",
         a.lanes_lost);
-  std::vector<std::pair<std::string, std::array<int, 7>>> counts;
+  std::vector<std::pair<std::string, std::array<int, 8>>> counts;
   for (const ArbiterVerdict& o : a.outputs) {
     auto it = std::find_if(counts.begin(), counts.end(), [&](const auto& c) { return c.first == o.runner; });
     if (it == counts.end()) it = counts.insert(counts.end(), {o.runner, {}});
@@ -242,11 +260,12 @@ void report(const Arbitration& a, const ArbiterOptions& options) {
     const auto of = [&](Verdict v) { return c[static_cast<size_t>(v)]; };
     std::string text = fmt::format("{} | {} output(s) agree, {} differ by rounding only, {} wrong", runner,
                                    of(Verdict::kAgrees), of(Verdict::kRounding), of(Verdict::kWrong));
-    for (const Verdict v : {Verdict::kInherited, Verdict::kOpen, Verdict::kUnclear, Verdict::kNotJudged})
+    for (const Verdict v :
+         {Verdict::kInherited, Verdict::kOpen, Verdict::kUnclear, Verdict::kCannotTell, Verdict::kNotJudged})
       if (of(v) > 0) text += fmt::format(", {} {}", of(v), verdict_name(v));
     if (of(Verdict::kWrong) > 0)
       log::error("FAILED | {}", text);
-    else if (of(Verdict::kUnclear) + of(Verdict::kNotJudged) > 0)
+    else if (of(Verdict::kUnclear) + of(Verdict::kCannotTell) + of(Verdict::kNotJudged) > 0)
       log::warning("UNCLEAR | {}", text);
     else
       log::finish("PASSED | {}", text);

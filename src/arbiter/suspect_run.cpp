@@ -14,6 +14,7 @@
 #include "naming/origins.h"
 #include "ops/eval_util.h"
 #include "reference/evaluate.h"
+#include "reference/quantisation_scale.h"
 #include "tensor/convert.h"
 #include "tensor/value_tensors.h"
 
@@ -23,6 +24,12 @@ namespace {
 DType declared_dtype(const Value& v) { return v.type.is_tensor() ? v.type.dtype : DType::kUndefined; }
 
 bool is_bad(Verdict v) { return v == Verdict::kWrong || v == Verdict::kUnclear; }
+
+/// Whether a result is quantised values: of few bits, or what a quantisation gives.
+bool is_level(const Value& v, DType dtype) {
+  return is_integer(dtype) &&
+         (bit_width(dtype) <= 8 || (v.producer() != nullptr && gives_levels(*v.producer())));
+}
 
 /// The largest distance, and the exact value there.
 void measure_distance(const Tensor& result, const Tensor& exact, ArbiterVerdict& out) {
@@ -50,17 +57,28 @@ bool are_one_call(std::span<const Node* const> nodes) {
   return count > 1;
 }
 
-/// Whether one of both has a number where the other has none.
-bool differs_in_specials(const Tensor& result, const Tensor& exact) {
-  if (result.shape() != exact.shape() || !is_float(exact.dtype()) || !is_float(result.dtype())) return false;
-  const Tensor wide = convert(result, DType::kFloat64);
-  const double *r = wide.data<double>(), *y = exact.data<double>();
-  for (int64_t i = 0; i < exact.numel(); ++i)
-    if (std::isfinite(r[i]) != std::isfinite(y[i])) return true;
-  return false;
-}
+/// Elements that are no numbers in one of both and numbers in the other.
+struct SpecialDifferences {
+  int64_t in_result = 0, in_exact = 0;
+  SpecialDifferences(const Tensor& result, const Tensor& exact) {
+    if (result.shape() != exact.shape() || !is_float(exact.dtype()) || !is_float(result.dtype())) return;
+    const Tensor wide = convert(result, DType::kFloat64);
+    const double *r = wide.data<double>(), *y = exact.data<double>();
+    for (int64_t i = 0; i < exact.numel(); ++i) {
+      in_result += !std::isfinite(r[i]) && std::isfinite(y[i]);
+      in_exact += std::isfinite(r[i]) && !std::isfinite(y[i]);
+    }
+  }
+  bool any() const { return in_result + in_exact > 0; }
+};
 
 }  // namespace
+
+Tensor SuspectRun::step_of(const Value& v, const Shape& shape) const {
+  const Node* n = v.producer();
+  if (n == nullptr || n->op_type != "DequantizeLinear" || n->input(1) == nullptr) return {};
+  return dequantised_step(*n, seen(*n->input(1)), shape);
+}
 
 std::vector<std::string> variable_inputs(const Node& n) {
   std::vector<std::string> names;
@@ -71,13 +89,15 @@ std::vector<std::string> variable_inputs(const Node& n) {
 }
 
 SuspectRun::SuspectRun(const Model& model, std::span<const Tensor> feed, const ArbiterCase& results,
-                       std::vector<ArbiterVerdict>& verdicts, KeptLanes* kept, bool computes_wider)
+                       std::vector<ArbiterVerdict>& verdicts, KeptLanes* kept, bool computes_wider,
+                       bool noisy_levels)
     : model_(model),
       feed_(feed),
       runner_(results.runner),
       verdicts_(verdicts),
       kept_(kept),
-      computes_wider_(computes_wider) {
+      computes_wider_(computes_wider),
+      noisy_levels_(noisy_levels) {
   for (const NamedStoredTensor& t : *results.outputs) results_.emplace(t.name, &t.tensor);
 }
 
@@ -126,8 +146,9 @@ SuspectRun::Upstream SuspectRun::upstream(const Value& v) const {
 
 void SuspectRun::count(ComputedIn shown) {
   arithmetic_.wider += shown == ComputedIn::kWider;
-  arithmetic_.declared += shown == ComputedIn::kDeclared;
-  arithmetic_.doubtful = arithmetic_.doubtful || shown == ComputedIn::kDoubtful;
+  arithmetic_.declared += shown == ComputedIn::kDeclared || shown == ComputedIn::kBeyondWider;
+  arithmetic_.doubtful =
+      arithmetic_.doubtful || shown == ComputedIn::kDoubtful || shown == ComputedIn::kBeyondWider;
 }
 
 ArbiterVerdict SuspectRun::blank(const Value& v, const std::string& name) const {
@@ -168,6 +189,9 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
       .one_call = are_one_call(before.between),
       .is_recurrence = whole && computed.own && v.producer() != nullptr && is_recurrence(*v.producer()),
       .keeps_numbers = v.producer() != nullptr && keeps_numbers(*v.producer()),
+      .noisy_levels = noisy_levels_,
+      .is_level = is_level(v, stored.dtype()),
+      .step = step_of(v, stored.shape()),
       .computes_wider = computes_wider_,
       .exact = exact.defined() && !exact.shares_storage(lanes[0]) ? &exact : nullptr};
   const ComputedIn shown = judge_result(stored, standard, out);
@@ -194,6 +218,8 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
                 out);
   if (!is_bad(out.verdict)) count(shown);
   if (exact.defined() && out.problem.empty()) measure_distance(stored.load(), exact, out);
+  if (std::isinf(out.max_error) && !is_bad(out.verdict))
+    out.follows = std::max<int64_t>(0, SpecialDifferences(stored.load(), exact).in_result - out.overflows);
   const bool right = out.verdict == Verdict::kAgrees || out.verdict == Verdict::kRounding;
   const bool open = out.verdict == Verdict::kOpen && exact.defined() && !is_random(*v.producer(), model_);
   if ((right || open) && before.spoiled && whole && exact.defined()) {
@@ -203,7 +229,7 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
     ArbiterVerdict heir = out;
     judge_result(stored, network, heir);
     if (heir.verdict == Verdict::kWrong || (open && heir.verdict == Verdict::kUnclear) ||
-        differs_in_specials(stored.load(), exact))
+        SpecialDifferences(stored.load(), exact).any())
       out.verdict = Verdict::kInherited;
   }
   if (is_bad(out.verdict) && out.basis == Basis::kRegion)

@@ -37,9 +37,10 @@ class SuspectRun final : public Suspect {
  public:
   /// All of them outlive it. What it judges goes to `verdicts`. Lanes that were kept are used as well, and
   /// those that come are kept where it may help; null: none are. `computes_wider`: known from its other
-  /// results.
+  /// results. `noisy_levels`: as in InterpreterOptions.
   SuspectRun(const Model& model, std::span<const Tensor> feed, const ArbiterCase& results,
-             std::vector<ArbiterVerdict>& verdicts, KeptLanes* kept, bool computes_wider = false);
+             std::vector<ArbiterVerdict>& verdicts, KeptLanes* kept, bool computes_wider = false,
+             bool noisy_levels = false);
 
   bool has(const Value& v) const override;
   Tensor compare(const Computed& computed) override;
@@ -65,13 +66,15 @@ class SuspectRun final : public Suspect {
   /// The runner's value: a tensor, or the container that its tensors stand for. Undefined when it is not
   /// known.
   Tensor seen(const Value& v) const;
+  /// See Standard::step.
+  Tensor step_of(const Value& v, const Shape& shape) const;
 
   const Model& model_;
   std::span<const Tensor> feed_;
   std::string runner_;
   std::vector<ArbiterVerdict>& verdicts_;
   KeptLanes* kept_;
-  bool computes_wider_;
+  bool computes_wider_, noisy_levels_;
   ShownArithmetic arithmetic_;
   std::unordered_map<std::string_view, const StoredTensor*> results_;
   std::unordered_set<const Value*> spoiled_, unjudged_;

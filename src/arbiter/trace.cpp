@@ -10,12 +10,17 @@ namespace {
 /// Two runs that are off by sizes this near each other are off for the same reason.
 constexpr double kSameSize = 4;
 
-/// The first result of a runner that is neither right nor wrong.
+/// The first result of a runner with a verdict.
+const ArbiterVerdict* first_of(const Arbitration& traced, const std::string& runner, Verdict verdict) {
+  const auto found = std::ranges::find_if(
+      traced.outputs, [&](const ArbiterVerdict& o) { return o.runner == runner && o.verdict == verdict; });
+  return found == traced.outputs.end() ? nullptr : &*found;
+}
 const ArbiterVerdict* first_open(const Arbitration& traced, const std::string& runner) {
-  const auto open = std::ranges::find_if(traced.outputs, [&](const ArbiterVerdict& o) {
-    return o.runner == runner && o.verdict == Verdict::kOpen;
-  });
-  return open == traced.outputs.end() ? nullptr : &*open;
+  return first_of(traced, runner, Verdict::kOpen);
+}
+const ArbiterVerdict* first_maker(const Arbitration& traced, const std::string& runner) {
+  return first_of(traced, runner, Verdict::kWrong);
 }
 
 }  // namespace
@@ -27,11 +32,25 @@ void apply_trace(Arbitration& result, Arbitration traced) {
     });
   };
   for (ArbiterVerdict& o : result.outputs) {
-    if (o.verdict != Verdict::kWrong && o.verdict != Verdict::kUnclear) continue;
+    const bool cannot_tell = o.verdict == Verdict::kCannotTell;
+    if (o.verdict != Verdict::kWrong && o.verdict != Verdict::kUnclear && !cannot_tell) continue;
     const auto same =
         std::find_if(traced.outputs.begin(), traced.outputs.end(),
                      [&](const ArbiterVerdict& t) { return t.runner == o.runner && t.output == o.output; });
-    if (same == traced.outputs.end() || runner_has_maker(o.runner) || o.basis == Basis::kNode) continue;
+    if (same == traced.outputs.end() || o.basis == Basis::kNode) continue;
+    if (const ArbiterVerdict* maker = first_maker(traced, o.runner); maker != nullptr && cannot_tell) {
+      o.verdict = Verdict::kWrong;
+      o.note = fmt::format("traced: node {} makes an error; {}", maker->node, o.note);
+    }
+    if (runner_has_maker(o.runner)) continue;
+    if (cannot_tell) {
+      const ArbiterVerdict* unclear = first_of(traced, o.runner, Verdict::kUnclear);
+      if (unclear == nullptr) unclear = first_of(traced, o.runner, Verdict::kCannotTell);
+      if (unclear == nullptr) o.verdict = Verdict::kRounding;
+      o.note = unclear == nullptr ? "traced: each node is right on its own inputs"
+                                  : fmt::format("traced: '{}' is unclear; {}", unclear->output, o.note);
+      continue;
+    }
     if (o.problem.empty() && same->max_error * kSameSize >= o.max_error) {
       const ArbiterVerdict* const open = first_open(traced, o.runner);
       o.verdict = open == nullptr ? Verdict::kRounding : Verdict::kOpen;

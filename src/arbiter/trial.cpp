@@ -36,8 +36,18 @@ Tensor Trial::evaluate(std::vector<Tensor> inputs, void (*eval)(EvalContext&), s
 }
 
 double Trial::terms() const {
-  EvalContext c(suspect_.node, *op_.op, *op_.version, inputs_);
+  EvalContext c = context();
   return static_cast<double>(op_.op->numerics.terms(c));
+}
+
+Tensor Trial::perturbed(uint64_t key) const {
+  try {
+    EvalContext c = context();
+    op_.op->numerics.perturb(c, unit_roundoff(DType::kFloat32), key);
+    return c.outputs().at(output_);
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 }  // namespace assay

@@ -37,6 +37,16 @@ class Trial {
   }
   /// Of its sums.
   double terms() const;
+  /// Which output is suspected.
+  size_t output() const { return output_; }
+  /// The node on the runner's own inputs.
+  EvalContext context() const {
+    EvalContext c(suspect_.node, *op_.op, *op_.version, inputs_);
+    c.ideal = true;
+    return c;
+  }
+  /// With what Numerics::perturb makes of this key, in float32.
+  Tensor perturbed(uint64_t key) const;
 
  private:
   const SuspectNode& suspect_;

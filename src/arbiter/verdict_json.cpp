@@ -59,6 +59,9 @@ void write(JsonWriter& json, const ArbiterVerdict& o, const RunFiles& files) {
   json.key("elements").value(o.elements);
   json.key("unexplained_elements").value(o.beyond);
   json.key("overflows").value(o.overflows);
+  json.key("overflown_before").value(o.follows);
+  json.key("not_to_be_told").value(o.untold);
+  if (o.digits >= 0) number(json, "checked_digits", o.digits);
   number(json, "network_error", o.max_error);
   number(json, "error", o.own_error);
   number(json, "ratio", o.worst_ratio);
@@ -81,6 +84,11 @@ void write(JsonWriter& json, const Arbitration& a) {
   json.begin_object();
   json.key("noisy_evaluations").value(a.samples);
   json.key("lost_evaluations").value(a.lanes_lost);
+  json.key("processor").value(a.processor);
+  json.key("threads").value(a.threads);
+  json.key("not_reproducible").begin_array();
+  for (const std::string& runner : a.unsteady) json.value(runner);
+  json.end_array();
   json.key("outputs").begin_array();
   for (const ArbiterVerdict& o : a.outputs) write(json, o, a.files);
   json.end_array();

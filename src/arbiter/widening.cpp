@@ -13,88 +13,6 @@
 namespace assay {
 namespace {
 
-/// Addends that hardly differ are rounded in the same direction for as long as the sum stays within one
-/// binade: nothing cancels, and their errors add up to the worst case. They count as alike when they are as
-/// near as some units in the last place of the sum. Of n addends in groups of alike ones, of n_g each, the
-/// errors add up to sqrt(sum of n_g^2) of the n of the worst case, which lies between sqrt(n), when all
-/// differ, and n.
-constexpr double kAlike = 8;
-
-/// Signs that alike numbers have in common, and others have not: the square of a sum of addends with such
-/// signs is on average the sum over the groups of the squares of what each adds up to.
-constexpr uint64_t kSigns = 16;
-/// A mean of so many squares varies: groups are only seen where it is this much beyond that of single
-/// addends.
-constexpr double kSeen = 6;
-
-double with_sign_of_its_like(double x, double width, uint64_t key) {
-  if (x == 0 || !std::isfinite(x)) return 0;
-  const double shift = static_cast<double>(mix_key(key, 0) >> 11) * 0x1p-53;  // where groups end
-  const double like = std::floor(std::log(std::abs(x)) / width + shift);
-  const uint64_t bits = mix_key(key, std::bit_cast<uint64_t>(like) ^ static_cast<uint64_t>(x < 0));
-  return (bits & 1) != 0 ? std::abs(x) : -std::abs(x);
-}
-
-/// Of the addends of each element of a plain sum or mean: their number, the sum of their magnitudes, and that
-/// of their squares. Empty for other operators.
-struct Addends {
-  double count = 0;
-  std::vector<double> sum, squares;
-};
-
-Addends addends_of(const Trial& trial, const Shape& shape) {
-  const Numerics& numerics = trial.op().numerics;
-  if (numerics.kind != Numerics::Kind::kAccumulating || numerics.magnitude != nullptr) return {};
-  const Tensor sum = trial.with_floats([](double x) { return std::abs(x); });
-  const Tensor squares = trial.with_floats([](double x) { return x * x; });
-  const Tensor ones = trial.with_floats([](double) { return 1.0; });
-  for (const Tensor& t : {sum, squares, ones})
-    if (!t.defined() || t.dtype() != DType::kFloat64 || t.shape() != shape) return {};
-  Addends found{.count = trial.terms(), .sum = {}, .squares = {}};
-  const auto m = sum.span<double>(), s = squares.span<double>(), one = ones.span<double>();
-  found.sum.assign(m.begin(), m.end());
-  // A mean has its factor once in what was computed of the squares.
-  for (size_t i = 0; i < s.size(); ++i) found.squares.push_back(s[i] * one[i] / found.count);
-  return found;
-}
-
-/// For each element of the result the share of the worst case to which the errors of alike addends add up;
-/// empty where that cannot be told.
-std::vector<double> shares_of_alike(const Trial& trial, double width, const Shape& shape) {
-  const Addends addends = addends_of(trial, shape);
-  std::vector<double> shares(addends.sum.size());
-  if (shares.empty()) return {};
-  for (uint64_t k = 1; k <= kSigns; ++k) {
-    const Tensor signed_sum = trial.with_floats([=](double x) { return with_sign_of_its_like(x, width, k); });
-    if (!signed_sum.defined() || signed_sum.dtype() != DType::kFloat64 || signed_sum.shape() != shape)
-      return {};
-    const auto s = signed_sum.span<double>();
-    for (size_t i = 0; i < s.size(); ++i) shares[i] += s[i] * s[i] / static_cast<double>(kSigns);
-  }
-  for (size_t i = 0; i < shares.size(); ++i)
-    shares[i] = shares[i] > kSeen * addends.squares[i] ? std::sqrt(shares[i]) / addends.sum[i] : 0;
-  return shares;
-}
-
-/// The same of operators that are no plain sums of an input, from their magnitudes: those of the addends, of
-/// their squares and of ones tell how much the addends vary. Beyond what counts as alike the share falls with
-/// the square of that. `magnitude` may be null: the operator itself.
-std::vector<double> shares_by_variation(const Trial& trial, double width, const Shape& shape,
-                                        void (*magnitude)(EvalContext&)) {
-  const Tensor sum = trial.with_floats([](double x) { return std::abs(x); }, magnitude);
-  const Tensor squares = trial.with_floats([](double x) { return x * x; }, magnitude);
-  const Tensor ones = trial.with_floats([](double) { return 1.0; }, magnitude);
-  for (const Tensor& t : {sum, squares, ones})
-    if (!t.defined() || t.dtype() != DType::kFloat64 || t.shape() != shape) return {};
-  std::vector<double> shares;
-  const double *m = sum.data<double>(), *s = squares.data<double>(), *c = ones.data<double>();
-  for (int64_t i = 0; i < sum.numel(); ++i) {
-    const double variation = std::max(s[i] * c[i] / (m[i] * m[i]) - 1, 0.0);  // squared
-    shares.push_back(std::isfinite(variation) ? width * width / std::max(variation, 1e-300) : 0);
-  }
-  return shares;
-}
-
 /// The largest of the absolute values of each number and those `step` away along an axis.
 Tensor largest_nearby(const Tensor& t, size_t axis, int64_t step) {
   Tensor out = Tensor::allocate(DType::kFloat64, t.shape());
@@ -125,44 +43,6 @@ bool has_tiles(const Node& n, const Tensor& weights) {
 }
 
 }  // namespace
-
-void widen_for_uneven(const Trial& trial, double u, Explained& explained) {
-  if (u > unit_roundoff(DType::kFloat32)) return;  // nobody adds up in a narrow type where it matters
-  const Addends addends = addends_of(trial, explained.most.shape());
-  if (addends.squares.empty()) return;
-  auto* most = explained.most.mutable_data<double>();
-  const double drift = std::sqrt(addends.count / 3), walk = addends.count / 6;
-  const Tensor y = trial.evaluate(trial.inputs());
-  if (!y.defined() || y.shape() != explained.most.shape()) return;
-  const double* p = y.data<double>();
-  const double* possible = explained.possible.defined() ? explained.possible.data<double>() : nullptr;
-  for (size_t i = 0; i < addends.squares.size(); ++i) {
-    const double expected = kOwnFactor * u * (drift * std::abs(p[i]) + std::sqrt(walk * addends.squares[i]));
-    if (!std::isfinite(expected)) continue;
-    most[i] = std::max(most[i], possible != nullptr ? std::min(expected, possible[i]) : expected);
-  }
-}
-
-void widen_for_alike(const Trial& trial, double u, Explained& explained) {
-  const Numerics& numerics = trial.op().numerics;
-  if (u > unit_roundoff(DType::kFloat32)) return;  // nobody adds up in a narrow type where it matters
-  if (numerics.kind != Numerics::Kind::kAccumulating || !explained.possible.defined()) return;
-  const Shape& shape = explained.most.shape();
-  const double width = kAlike * u * trial.terms();
-  // Products are alike where both factors are, which is rare and dear to look for.
-  const auto& inputs = trial.inputs();
-  const bool adds_inputs =
-      numerics.magnitude == nullptr && std::count_if(inputs.begin(), inputs.end(), [](const Tensor& t) {
-                                         return t.defined() && t.dtype() == DType::kFloat64;
-                                       }) == 1;
-  const std::vector<double> shares = adds_inputs
-                                         ? shares_of_alike(trial, width, shape)
-                                         : shares_by_variation(trial, width, shape, numerics.magnitude);
-  auto* most = explained.most.mutable_data<double>();
-  const double* possible = explained.possible.data<double>();
-  for (size_t i = 0; i < shares.size(); ++i)
-    if (std::isfinite(shares[i])) most[i] = std::max(most[i], std::min(1.0, shares[i]) * possible[i]);
-}
 
 bool widen_for_winograd(const Trial& trial, double u, Explained& explained) {
   const std::vector<Tensor>& inputs = trial.inputs();

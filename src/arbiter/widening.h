@@ -7,13 +7,6 @@
 
 namespace assay {
 
-/// Few addends that are much larger than the others: partial sums are as large as they are, wherever they
-/// stand. In a random order n addends p err by u sqrt(n/6 sum p^2), beside what a drift to the result adds.
-void widen_for_uneven(const Trial& trial, double u, Explained& explained);
-
-/// Addends so alike that their roundings do not cancel. `u` is the unit roundoff.
-void widen_for_alike(const Trial& trial, double u, Explained& explained);
-
 /// A convolution of stride 1 may be computed from whole tiles (S. Winograd,
 /// Arithmetic Complexity of Computations, 1980; A. Lavin and S. Gray, Fast Algorithms for Convolutional
 /// Neural Networks, 2016): then each result has rounding errors of the size of the largest numbers in its

@@ -11,6 +11,7 @@
 #include "base/cpus.h"
 #include "base/log.h"
 #include "base/parallel.h"
+#include "base/processor.h"
 #include "base/similar_name.h"
 #include "bench/exports.h"
 #include "bench/feed.h"

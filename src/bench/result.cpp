@@ -27,14 +27,6 @@ int64_t peak_memory() {
   return 0;
 }
 
-std::string processor_name() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);)
-    if (const size_t colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos)
-      return line.substr(colon + 2);
-  return "unknown";
-}
-
 void summarize_runs(Row& row, const Lane& lane, const std::vector<double>& percentiles) {
   std::vector<double> latency, enqueue, compute;
   for (const RunTimes& r : lane.runs) {

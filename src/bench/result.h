@@ -83,8 +83,6 @@ struct Result {
 
 /// What the process has held in memory at most so far.
 int64_t peak_memory();
-/// The processor's name as /proc/cpuinfo has it; "unknown" where it does not say.
-std::string processor_name();
 
 /// The times of a row that follow from those of its runs.
 void summarize_runs(Row& row, const Lane& lane, const std::vector<double>& percentiles);

@@ -235,39 +235,55 @@ std::vector<Tensor> with_large_as_nan(EvalContext& c, double terms) {
   return any ? computed(c, std::move(inputs), c.version().eval) : std::vector<Tensor>();
 }
 
-/// Whether a sum of terms of either sign leads to a result y that float32 has by numbers that it does not
-/// have, or may be infinite with either sign. `magnitude`: sum of the terms' sizes.
-bool passes_infinity(double y, double sum, double magnitude) {
-  if (!std::isfinite(y) || !(magnitude > kLargestSum)) return false;
-  const double with = (magnitude + std::abs(sum)) / 2, against = (magnitude - std::abs(sum)) / 2;
-  return against > kLargestSum || (with > kLargestSum && std::abs(y) <= kLargestSum);
+/// What orders of a sum of terms of either sign make of it that leave float32 on the way: those of one sign
+/// first are infinite with that sign, and parts that are infinite with either sign are no number together.
+/// `magnitude`: sum of the terms' sizes.
+unsigned infinities_of(double sum, double magnitude) {
+  const bool plus = (magnitude + sum) / 2 > kLargestSum, minus = (magnitude - sum) / 2 > kLargestSum;
+  return (plus ? kPlusInfinity : 0) | (minus ? kMinusInfinity : 0) | (plus && minus ? kNotANumber : 0);
 }
 
-/// Of all outputs, where an intermediate sum may be more than float32 holds: 1; nothing where none is.
+/// Operators whose result is the root itself, not a quotient by it.
+constexpr std::string_view kRoots[] = {"GlobalLpPool", "LpPool", "ReduceL2"};
+
+/// Of all outputs what an intermediate sum that is more than float32 holds makes of them; nothing where none
+/// is.
 std::vector<Tensor> overflowing_sums(EvalContext& c, const Accumulation& sums, std::span<const Tensor> y) {
   std::vector<Tensor> where;
   if (is_one_of(kRootsOfSquares, c)) {
+    const unsigned gives = is_one_of(kRoots, c) ? kPlusInfinity : kNotANumber;
     where = with_large_as_nan(c, sums.terms);
     for (size_t i = 0; i < where.size() && i < y.size(); ++i)
-      where[i] = map_broadcast<double>(
-          where[i], y[i], [](double large, double x) { return std::isnan(large) && !std::isnan(x); });
+      where[i] = map_broadcast<double>(where[i], y[i], [gives](double large, double x) -> double {
+        return std::isnan(large) && !std::isnan(x) ? gives : 0;
+      });
   } else if (is_one_of(kSumsOfProducts, c) || c.op().name == "Gemm") {
     // A mean is the sum of all that it is made of, divided.
     const double factor = is_one_of(kMeans, c) ? std::max(sums.terms, 1.0) : 1;
     for (size_t i = 0; i < y.size() && i < sums.magnitude.size(); ++i) {
       const auto m = sums.magnitude[i].span<double>();
       if (std::ranges::none_of(m, [=](double x) { return std::abs(x) * factor > kLargestSum; })) return {};
-      where.push_back(map_broadcast<double>(y[i], sums.magnitude[i], [=](double x, double size) {
-        return passes_infinity(x, x * factor, std::abs(size) * factor);
+      where.push_back(map_broadcast<double>(y[i], sums.magnitude[i], [=](double x, double size) -> double {
+        return std::isfinite(x) ? infinities_of(x * factor, std::abs(size) * factor) : 0;
       }));
     }
   }
   return where;
 }
 
-Tensor infinite_where(const Tensor& bound, const Tensor& where) {
-  return map_broadcast<double>(bound, where,
-                               [](double b, double overflows) { return overflows != 0 ? HUGE_VAL : b; });
+/// A quotient by something infinite is zero: of a normalisation its offset is left.
+std::vector<Tensor> with_infinite_divisor(EvalContext& c) {
+  std::vector<Tensor> inputs = c.inputs();
+  for (Tensor& t : inputs) {
+    if (!t.defined() || t.dtype() != DType::kFloat64) continue;
+    t = map_elements<double>(t, [](double) { return 0.0; });
+    break;
+  }
+  return computed(c, std::move(inputs), c.version().eval);
+}
+
+bool is_anywhere(const Tensor& where) {
+  return std::ranges::any_of(where.span<double>(), [](double bits) { return bits != 0; });
 }
 
 bool is_rounded(const Tensor& y, double u) { return y.defined() && y.dtype() == DType::kFloat64 && u != 0; }
@@ -290,14 +306,18 @@ std::vector<NodeError> node_errors(EvalContext& c, std::span<const Tensor> y, st
   if (c.op().numerics.kind == Numerics::Kind::kExact) return errors;
   const Accumulation sums(c, y, true);
   const std::vector<Tensor> overflowing = overflowing_sums(c, sums, y);
+  std::vector<Tensor> collapsed;
   for (size_t i = 0; i < y.size(); ++i) {
     if (!is_rounded(y[i], u[i])) continue;
     errors[i].operations = 1 + sums.terms;
     if (asked == Bounds::kBoth) errors[i].worst = bound_of(c, sums, i, y[i], u[i], BoundModel::kWorstCase);
     errors[i].expected = bound_of(c, sums, i, y[i], u[i], BoundModel::kStatistical);
-    if (i >= overflowing.size() || u[i] < unit_roundoff(DType::kFloat32)) continue;
-    errors[i].expected = infinite_where(errors[i].expected, overflowing[i]);
-    if (asked == Bounds::kBoth) errors[i].worst = infinite_where(errors[i].worst, overflowing[i]);
+    if (i >= overflowing.size() || u[i] < unit_roundoff(DType::kFloat32) || !is_anywhere(overflowing[i]))
+      continue;
+    errors[i].overflow = overflowing[i];
+    if (!is_one_of(kRootsOfSquares, c) || is_one_of(kRoots, c)) continue;
+    if (collapsed.empty()) collapsed = with_infinite_divisor(c);
+    errors[i].collapsed = collapsed[i];
   }
   return errors;
 }

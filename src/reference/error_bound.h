@@ -26,9 +26,17 @@ inline constexpr double kExplainedFactor = 8;
 std::vector<Tensor> error_bounds(EvalContext& c, std::span<const Tensor> y, std::span<const double> u,
                                  BoundModel model = BoundModel::kWorstCase);
 
+/// What is no number, as bits: which of these evaluations give.
+inline constexpr unsigned kPlusInfinity = 1, kMinusInfinity = 2, kNotANumber = 4;
+
 /// Both bounds of one output; undefined where it is free of rounding.
 struct NodeError {
   Tensor worst, expected;
+  /// For each element what an order of the additions makes of it that leaves float32 on the way, as bits in a
+  /// float64 tensor; undefined where none does. The bounds are those of the orders that stay within.
+  Tensor overflow;
+  /// What the operator gives when what it divides by overflows; undefined when that is no number.
+  Tensor collapsed;
   double operations = 1;  ///< roundings on the way to one element: each may underflow, too
 };
 /// Which bounds are asked for.

@@ -35,34 +35,40 @@ Evaluated evaluate(const char* op, int64_t opset, std::vector<Tensor> inputs, At
   return e;
 }
 
-/// What is expected of an operator's first output, sums that leave float32 on the way taken into account.
-Tensor expected_error(const char* op, std::vector<Tensor> inputs, AttributeList attributes = {}) {
+/// Of an operator's first output, sums that leave float32 on the way taken into account.
+NodeError error_of(const char* op, std::vector<Tensor> inputs, AttributeList attributes = {}) {
   const OpTestNode n(op, 23, std::vector<bool>(inputs.size(), true), std::move(attributes), 1, "");
   EvalContext c(n.node(), n.op(), n.version(), widened(n.op(), std::move(inputs)));
   c.ideal = true;
   n.version().eval(c);
   const std::vector<Tensor> y = c.outputs();
   const double u = kUnitRoundoff;
-  return node_errors(c, y, {&u, 1})[0].expected;
+  return node_errors(c, y, {&u, 1})[0];
 }
 
-TEST(ErrorBound, IsInfiniteWhereSumsLeaveFloat32OnTheWay) {
-  // Rows: opposite terms; terms of one sign, whose sum is infinite in every order; small ones.
-  const Tensor a = Tensor::vector<float>({3e25F, -3e25F, 3e25F, 3e25F, 2, 3}).reshaped({3, 2});
-  const Tensor product =
-      expected_error("MatMul", {a, Tensor::vector<float>({2e25F, 1e25F}).reshaped({2, 1})});
-  EXPECT_EQ(product.data<double>()[0], HUGE_VAL);
-  EXPECT_LT(product.data<double>()[1], HUGE_VAL);
-  EXPECT_LT(product.data<double>()[2], HUGE_VAL);
+TEST(ErrorBound, SaysWhatSumsBecomeThatLeaveFloat32OnTheWay) {
+  // Rows: opposite terms; terms of one sign, whose sum is infinite in every order; small ones; mostly
+  // negative ones whose sum has room.
+  const Tensor a = Tensor::vector<float>({3e25F, -3e25F, 3e25F, 3e25F, 2, 3, 2e13F, -3e13F}).reshaped({4, 2});
+  const NodeError product = error_of("MatMul", {a, Tensor::vector<float>({2e25F, 1e25F}).reshaped({2, 1})});
+  const double* bits = product.overflow.data<double>();
+  EXPECT_EQ(bits[0], kPlusInfinity | kMinusInfinity | kNotANumber);
+  EXPECT_EQ(bits[1], kPlusInfinity);
+  EXPECT_EQ(bits[2], 0);
+  EXPECT_EQ(bits[3], kPlusInfinity) << "4e38, and 3e38 taken off it";
+  EXPECT_LT(product.expected.data<double>()[0], HUGE_VAL);
+  EXPECT_FALSE(error_of("MatMul", {Tensor::vector<float>({2, 3}).reshaped({1, 2}),
+                                   Tensor::vector<float>({2, 1}).reshaped({2, 1})})
+                   .overflow.defined());
 
   const Tensor rows = Tensor::vector<float>({1e20F, 1, 1e15F, 1}).reshaped({2, 2});
-  const Tensor normal = expected_error("RMSNormalization", {rows, Tensor::vector<float>({1, 1})});
-  EXPECT_EQ(normal.data<double>()[1], HUGE_VAL);
-  EXPECT_LT(normal.data<double>()[2], HUGE_VAL);
-  const Tensor mean = expected_error("ReduceMean", {Tensor::vector<float>({3e38F, 3e38F, 3e38F, -3e38F})});
-  EXPECT_EQ(mean.data<double>()[0], HUGE_VAL);
-  EXPECT_LT(expected_error("ReduceMean", {Tensor::vector<float>({1e38F, 1e38F})}).data<double>()[0],
-            HUGE_VAL);
+  const NodeError normal = error_of("RMSNormalization", {rows, Tensor::vector<float>({1, 1})});
+  EXPECT_EQ(normal.overflow.data<double>()[1], kNotANumber);
+  EXPECT_EQ(normal.overflow.data<double>()[2], 0);
+  EXPECT_EQ(normal.collapsed.data<double>()[1], 0);
+  const NodeError mean = error_of("ReduceMean", {Tensor::vector<float>({3e38F, 3e38F, 3e38F, -3e38F})});
+  EXPECT_EQ(mean.overflow.data<double>()[0], kPlusInfinity);
+  EXPECT_FALSE(error_of("ReduceMean", {Tensor::vector<float>({1e38F, 1e38F})}).overflow.defined());
 }
 
 /// Largest error relative to a bound, and how often it exceeds it.

@@ -37,12 +37,13 @@ double quantized_of(const Node& n, const std::vector<Tensor>& inputs) {
 
 /// One scale for all, or for each index of the axis, so that it broadcasts over x; nothing where it is in
 /// blocks.
-Tensor broadcast_scale(const Node& n, const Tensor& x, const Tensor& scale) {
+Tensor broadcast_scale(const Node& n, const Shape& x, const Tensor& scale) {
   if (scale.numel() == 1) return scale.reshaped({});
-  if (scale.rank() != 1) return {};
-  const int axis = normalize_axis(int_attribute(n, "axis", 1), x.rank());
-  if (scale.numel() != x.shape()[static_cast<size_t>(axis)]) return {};
-  std::vector<int64_t> extents(static_cast<size_t>(x.rank() - axis), 1);
+  const auto rank = static_cast<int>(x.size());
+  if (scale.rank() != 1 || rank == 0) return {};
+  const int axis = normalize_axis(int_attribute(n, "axis", 1), rank);
+  if (scale.numel() != x[static_cast<size_t>(axis)]) return {};
+  std::vector<int64_t> extents(static_cast<size_t>(rank - axis), 1);
   extents[0] = scale.numel();
   return scale.reshaped(Shape(extents));
 }
@@ -61,7 +62,7 @@ std::vector<Tensor> with_moved_quotient(const Node& n, std::vector<Tensor> input
   const Tensor wide = to_float64(scale);
   if (const double levels = quantized_of(n, inputs);
       n.op_type == "QuantizeLinear" && levels > 0 && inputs[0].defined() && is_float(inputs[0].dtype())) {
-    if (const Tensor steps = broadcast_scale(n, inputs[0], wide); steps.defined())
+    if (const Tensor steps = broadcast_scale(n, inputs[0].shape(), wide); steps.defined())
       inputs[0] = map_broadcast<double>(
           to_float64(inputs[0]), steps,
           [move = side * kScaleUlps * unit_roundoff(DType::kFloat32) * levels](double x, double s) {
@@ -70,6 +71,11 @@ std::vector<Tensor> with_moved_quotient(const Node& n, std::vector<Tensor> input
   }
   scale = map_elements<double>(wide, [factor = 1 + side * kScaleUlps * u](double x) { return x * factor; });
   return inputs;
+}
+
+Tensor dequantised_step(const Node& n, const Tensor& scale, const Shape& shape) {
+  if (n.op_type != "DequantizeLinear" || !scale.defined() || !is_float(scale.dtype())) return {};
+  return broadcast_scale(n, shape, to_float64(scale));
 }
 
 bool gives_whole_numbers(const Node& n) {

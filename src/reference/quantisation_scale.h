@@ -18,6 +18,10 @@ bool gives_levels(const Node& n);
 /// so that they were none but what is stored.
 bool gives_whole_numbers(const Node& n);
 
+/// How far apart the numbers are that a DequantizeLinear gives, as a tensor that broadcasts over its result
+/// of this shape; undefined for other nodes, and where the scale is in blocks.
+Tensor dequantised_step(const Node& n, const Tensor& scale, const Shape& shape);
+
 /// A few roundings on the way to the value that is rounded to a step.
 inline constexpr double kScaleUlps = 8;
 

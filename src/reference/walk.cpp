@@ -22,13 +22,14 @@ constexpr int64_t kNodeWork = 1000;
 
 DType declared_dtype(const Value* v) { return v != nullptr ? leaf_dtype(v->type) : DType::kUndefined; }
 
-/// Whether a lane shows a backend that computes float16 models in float32, where nothing overflows that would
-/// in float16.
+/// Whether a lane shows a backend in which nothing overflows: one that computes float16 models in float32,
+/// or in other steps that stay in range. The other lanes show what overflows, and this one what is right
+/// where it does not.
 bool has_room(size_t lane) { return lane % 2 == 1; }
 
 /// Beyond this number a type is infinite.
 double overflow_threshold(DType t, size_t lane) {
-  if (has_room(lane) && unit_roundoff(t) > unit_roundoff(DType::kFloat32)) return HUGE_VAL;
+  if (has_room(lane)) return HUGE_VAL;
   switch (t) {
     case DType::kFloat16:
       return 65520;
@@ -71,6 +72,12 @@ Tensor perturbed(Tensor y, const Tensor& bound, uint64_t key, uint64_t run, doub
                                po + first);
   });
   return out;
+}
+
+/// Without bound where sums may overflow: perturbed() makes no number of those.
+Tensor unbounded_where(const Tensor& bound, const Tensor& overflow) {
+  return map_broadcast<double>(bound, overflow,
+                               [](double b, double bits) { return bits != 0 ? HUGE_VAL : b; });
 }
 
 }  // namespace
@@ -245,10 +252,12 @@ void Walk::add_noise(const Node& n, const Frame& frame, const std::vector<NodeEr
       bound = map_broadcast<double>(bound, outputs[i][0], [=](double b, double y) {
         return std::min(b, u * std::abs(y) + b * unit_roundoff(DType::kFloat32) / u);
       });
+    const Tensor leaving = errors[i].overflow.defined() ? unbounded_where(bound, errors[i].overflow) : bound;
     for (size_t k = 0; k < outputs[i].size(); ++k)
       if (frame.lanes()[k] != 0 && outputs[i][k].shape() == bound.shape())
-        outputs[i][k] = perturbed(std::move(outputs[i][k]), bound, mix_key(mix_key(key, frame.lanes()[k]), i),
-                                  frame.run(), rounding_near_zero(declared_dtype(n.output(i))),
+        outputs[i][k] = perturbed(std::move(outputs[i][k]), has_room(frame.lanes()[k]) ? bound : leaving,
+                                  mix_key(mix_key(key, frame.lanes()[k]), i), frame.run(),
+                                  rounding_near_zero(declared_dtype(n.output(i))),
                                   overflow_threshold(declared_dtype(n.output(i)), frame.lanes()[k]));
   }
 }

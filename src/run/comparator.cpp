@@ -444,12 +444,15 @@ RunOutcome Comparator::outcome() {
   if (nothing)
     log::warning("Nothing was judged: {}", runs == 0 ? "no runner ran, and no results were loaded"
                                                      : "the results hold no value of the model");
-  if (!matched)
+  const bool open =
+      v.count(Verdict::kUnclear) + v.count(Verdict::kCannotTell) + v.count(Verdict::kNotJudged) > 0;
+  if (!matched && !open)
     log::warning(
-        "Outputs differ by more than the built-in tolerances, but by no more than rounding explains: they "
-        "pass. Give tolerances (--atol, --rtol) to have them decide.");
-  return nothing || v.count(Verdict::kUnclear) > 0 || v.count(Verdict::kNotJudged) > 0 ? RunOutcome::kUnclear
-                                                                                       : RunOutcome::kPassed;
+        "Outputs differ by more than the built-in tolerances, but {}: they "
+        "pass. Give tolerances (--atol, --rtol) to have them decide.",
+        v.overflown > 0 ? "only where rounding explains it or numbers overflow"
+                        : "by no more than rounding explains");
+  return nothing || open ? RunOutcome::kUnclear : RunOutcome::kPassed;
 }
 
 /// What --check-average cannot work with.

@@ -108,7 +108,8 @@ enum class RunOutcome : uint8_t {
 /// The verdicts of all iterations, counted.
 struct VerdictCounts {
   int64_t iterations = 0;
-  int64_t of[7] = {};  ///< by Verdict
+  int64_t of[8] = {};     ///< by Verdict
+  int64_t overflown = 0;  ///< results that are right and hold infinities or NaN where the model has numbers
   int64_t count(Verdict v) const { return of[static_cast<size_t>(v)]; }
   int64_t judged() const;
   /// Adds the verdict on an iteration.

@@ -143,7 +143,10 @@ void TextRenderer::on_verdicts(const VerdictCounts& v) {
 
 void VerdictCounts::add(const Arbitration& judged, int64_t iteration) {
   ++iterations;
-  for (const ArbiterVerdict& o : judged.outputs) ++of[static_cast<size_t>(o.verdict)];
+  for (const ArbiterVerdict& o : judged.outputs) {
+    ++of[static_cast<size_t>(o.verdict)];
+    overflown += o.overflows + o.follows > 0;
+  }
   if (!judged.any(Verdict::kWrong)) return;
   if (++wrong_iterations > 1) return;
   first_wrong = iteration;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <unordered_set>
 
 #include "arbiter/unroll.h"
@@ -13,6 +14,7 @@
 #include "graph/read.h"
 #include "run/output_recorder.h"
 #include "run/runner.h"
+#include "tensor/convert.h"
 
 namespace assay {
 
@@ -21,6 +23,7 @@ std::vector<size_t> Tracer::runners_with(const Arbitration& judged, Predicate se
   std::vector<size_t> found;
   for (size_t i = 0; i < std::min(names_.size(), options_.runners.size()); ++i) {
     if (options_.runners[i].backend->builds_engines) continue;  // it may save what it builds
+    if (std::ranges::find(judged.unsteady, names_[i]) != judged.unsteady.end()) continue;
     if (std::any_of(judged.outputs.begin(), judged.outputs.end(),
                     [&](const ArbiterVerdict& o) { return o.runner == names_[i] && seems_wrong(o); }))
       found.push_back(i);
@@ -64,9 +67,80 @@ ModelLoaderOptions Tracer::marked() const {
   return marked;
 }
 
+namespace {
+
+/// Times that a runner runs again with the same inputs, in one session: what is wrong every second time, or
+/// from the third time on, shows.
+constexpr size_t kRepeats = 4;
+/// Results that threads add up in another order are nearer to each other, in proportion to the largest
+/// number.
+constexpr double kSteady = 0x1p-10;
+
+bool is_steady(const StoredTensor& a, const StoredTensor& b) {
+  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
+  const Tensor x = a.load(), y = b.load();
+  if (x.identical(y)) return true;
+  if (!is_float(a.dtype())) return false;
+  const Tensor p = convert(x, DType::kFloat64), q = convert(y, DType::kFloat64);
+  double largest = 0, apart = 0;
+  for (int64_t i = 0; i < p.numel(); ++i) {
+    const double u = p.data<double>()[i], v = q.data<double>()[i];
+    if (u == v || (std::isnan(u) && std::isnan(v))) continue;
+    if (!std::isfinite(u - v)) return false;
+    largest = std::max({largest, std::abs(u), std::abs(v)});
+    apart = std::max(apart, std::abs(u - v));
+  }
+  return apart <= kSteady * largest;
+}
+
+/// Whether what is wrong in a runner's results is the same in another run, up to what threads change.
+bool are_steady(const Arbitration& judged, const IterationResult& first, const StoredTensorList& again) {
+  return std::ranges::all_of(judged.outputs, [&](const ArbiterVerdict& o) {
+    if (o.runner != first.runner_name || o.verdict != Verdict::kWrong) return true;
+    const auto a = std::ranges::find(first.outputs, o.output, &NamedStoredTensor::name),
+               b = std::ranges::find(again, o.output, &NamedStoredTensor::name);
+    return a == first.outputs.end() || b == again.end() || is_steady(a->tensor, b->tensor);
+  });
+}
+
+/// Nothing is to be traced of what cannot be had again.
+void mark_unsteady(Arbitration& judged, const std::string& runner, size_t others) {
+  judged.unsteady.push_back(runner);
+  for (ArbiterVerdict& o : judged.outputs) {
+    if (o.runner != runner || o.verdict != Verdict::kWrong) continue;
+    o.certain = false;
+    o.note = fmt::format("not reproducible: with the same inputs it gave something else {} of {} times",
+                         others, kRepeats);
+  }
+}
+
+}  // namespace
+
+void Tracer::repeat(Arbitration& judged, const TensorList& data,
+                    const std::vector<IterationResult>& results) {
+  const std::vector<size_t> runners =
+      runners_with(judged, [](const ArbiterVerdict& o) { return o.verdict == Verdict::kWrong; });
+  for (const size_t i : runners) {
+    StoredTensorList stored;
+    for (const NamedTensor& t : data) stored.push_back({t.name, t.tensor});
+    LoaderCache cache(InputData(kRepeats, stored));
+    ModelLoaderOptions unsaved = options_.model;
+    unsaved.save = {};
+    ModelLoader loader(unsaved);
+    std::vector<Runner> again = make_runners({options_.runners[i]}, options_.session);
+    RunObserver nobody;
+    OutputRecorder recorder(names_[i], store_);
+    execute_runner(again[0], loader, cache, 0, recorder, nobody);
+    const auto others = static_cast<size_t>(std::ranges::count_if(
+        recorder.iterations, [&](const auto& r) { return !are_steady(judged, results.at(i), r.outputs); }));
+    if (others > 0) mark_unsteady(judged, names_[i], others);
+  }
+}
+
 void Tracer::mark_layers(Arbitration& judged, LoaderCache& cache) {
   const std::vector<size_t> runners = runners_with(judged, [](const ArbiterVerdict& o) {
-    return o.basis != Basis::kNode && (o.verdict == Verdict::kWrong || o.verdict == Verdict::kUnclear);
+    return o.basis != Basis::kNode && (o.verdict == Verdict::kWrong || o.verdict == Verdict::kUnclear ||
+                                       o.verdict == Verdict::kCannotTell);
   });
   if (runners.empty()) return;
   log::info("Tracing | Running {} again with every layer marked (--no-trace forbids it)",
@@ -190,11 +264,12 @@ bool Tracer::can_mark(const std::string& runner) const {
   return false;
 }
 
-void Tracer::trace(Arbitration& judged, const TensorList& data) {
+void Tracer::trace(Arbitration& judged, const TensorList& data, const std::vector<IterationResult>& results) {
   if (!is_possible()) return;
   try {
     StoredTensorList stored;
     for (const NamedTensor& t : data) stored.push_back({t.name, t.tensor});
+    repeat(judged, data, results);
     LoaderCache cache(InputData{std::move(stored)});
     if (!options_.model.mark_all) mark_layers(judged, cache);
     open_bodies_of(judged, cache);

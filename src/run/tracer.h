@@ -25,14 +25,17 @@ class Tracer {
 
   /// Whether it would run this runner again.
   bool can_mark(const std::string& runner) const;
-  /// Adds what it finds to the verdict on an iteration, which was fed `data`. What cannot be traced is said
-  /// in the log.
-  void trace(Arbitration& judged, const TensorList& data);
+  /// Adds what it finds to the verdict on an iteration, which was fed `data` and gave `results`. What cannot
+  /// be traced is said in the log.
+  void trace(Arbitration& judged, const TensorList& data, const std::vector<IterationResult>& results);
 
  private:
   bool is_possible() const;
   using Results = std::vector<IterationResult>;
 
+  /// Runs those that seem wrong again as they ran, a few times, and says which of them give something else
+  /// then: no node is to blame for that.
+  void repeat(Arbitration& judged, const TensorList& data, const std::vector<IterationResult>& results);
   void mark_layers(Arbitration& judged, LoaderCache& cache);
   /// Narrows down where a runner errs that does not when every layer is marked.
   void find_fused(Arbitration& judged, const std::shared_ptr<const Model>& model, size_t runner,

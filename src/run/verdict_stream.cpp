@@ -5,6 +5,7 @@
 #include "assay/backend_set.h"
 #include "backends/session_info.h"
 #include "base/log.h"
+#include "base/processor.h"
 #include "run/check_results.h"
 #include "run/coerce_inputs.h"
 
@@ -40,18 +41,22 @@ void VerdictStream::judge(const std::vector<IterationResult>& results, const Ten
     cases.push_back({r.runner_name, &r.outputs, tracer_.can_mark(r.runner_name)});
   const std::vector<Tensor> feed = coerce_inputs(data, inputs_);
   Arbitration judged = arbitrate(model_, feed, cases, options_.arbiter);
-  tracer_.trace(judged, data);
-  if (judged.traced == nullptr && std::any_of(judged.outputs.begin(), judged.outputs.end(),
-                                              [&](const auto& o) { return is_left_to_a_trace(o, cases); })) {
+  tracer_.trace(judged, data, results);
+  if (judged.traced == nullptr && judged.unsteady.empty() &&
+      std::any_of(judged.outputs.begin(), judged.outputs.end(),
+                  [&](const auto& o) { return is_left_to_a_trace(o, cases); })) {
     for (ArbiterCase& c : cases) c.traceable = false;
     judged = arbitrate(model_, feed, cases, options_.arbiter);
   }
   for (size_t i = live_; i < results.size(); ++i)
     if (results[i].inputs.empty()) doubt_inputs(results[i].runner_name, judged);
   judged.files = files(iteration);
+  judged.processor = live_ > 0 ? processor_name() : "";
+  judged.threads = options_.session.threads;
   if (judged.traced != nullptr) {
     auto traced = std::make_shared<Arbitration>(*judged.traced);
     traced->files = judged.files;
+    traced->processor = judged.processor, traced->threads = judged.threads;
     traced->files.results.clear();  // of the first run, without the marks
     judged.traced = std::move(traced);
   }

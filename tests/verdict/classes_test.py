@@ -55,6 +55,76 @@ class Classes:
         model = "g (float[1,8,320,320] x) => (float[1,8,1,1] y) {\n  y = ReduceMean <axes = [2, 3], keepdims = 1> (x)\n}\n"
         self.run(model, "--engine", "--arbiter", "--val-range", "[0.3,0.30001]", code=0)
 
+    def verdict_on(self, model, feed, outputs, *options, code):
+        """Of results of a run that gave `outputs`; both map names to npy arguments."""
+        feed = self.file("in.json", json.dumps([{n: npy(*v) for n, v in feed.items()}]))
+        return self.run(model, "--arbiter", "--load-inputs", feed, "--load-outputs", self.file("out.json", results(outputs)), *options,
+                        code=code)
+
+    def overflow_is_no_licence(self):
+        model = "g (float[4] x) => (float[4] y) {\n  h = Add (x, x)\n  y = Add (h, h)\n}\n"
+        x, inf = [3e38, 1.0, -3e38, 2e38], float("inf")
+        judged = lambda y, code: self.verdict_on(model, {"x": ((4,), x)}, {"y": ((4,), y)}, code=code)
+        text = judged([inf, 4.0, -inf, inf], 0)
+        assert "3 element(s) are infinite because float32 cannot hold the exact value" in text, text
+        for wrong in ([5.0, 4.0, 3.0, 2.0], [-inf, 4.0, -inf, inf], [inf, 4.0, inf, inf], [inf, inf, -inf, inf]):
+            assert "WRONG" in judged(wrong, 1)
+        layers = {"h": ((4,), [inf, 2.0, -inf, inf]), "y": ((4,), [inf, 4.0, -inf, inf])}
+        every = ("--onnx-outputs", "mark", "all")
+        text = self.verdict_on(model, {"x": ((4,), x)}, layers, *every, code=0)
+        assert "because results before overflowed" in text, text
+        layers["y"] = ((4,), [5.0, 4.0, -inf, inf])
+        assert "Error made by 1 node(s)" in self.verdict_on(model, {"x": ((4,), x)}, layers, *every, code=1)
+
+    def quantised_steps(self):
+        """A softmax between levels, of which one element is ten steps off."""
+        model = """g (float[4,16] x) => (float[4,16] y) <float s = {0.05}, float t = {0.003921569}, int8 z = {0}> {
+  a = QuantizeLinear (x, s, z)
+  b = DequantizeLinear (a, s, z)
+  c = Softmax <axis = -1> (b)
+  d = QuantizeLinear (c, t, z)
+  y = DequantizeLinear (d, t, z)
+}
+"""
+        x = [((7 * i) % 31) / 5 - 3 for i in range(64)]
+        feed = {"x": ((4, 16), x)}
+        inputs = self.file("q_in.json", json.dumps([{"x": npy((4, 16), x)}]))
+        self.run(model, "--engine", "--arbiter", "--load-inputs", inputs, "--save-outputs", self.folder / "right.json", code=0)
+        node = json.loads((self.folder / "right.json").read_text())["lst"][0][1][0]["outputs"]["y"]["values"]
+        raw = base64.b64decode(node["array"])
+        right = list(struct.unpack("<64f", raw[-256:]))
+        self.verdict_on(model, feed, {"y": ((4, 16), right)}, code=0)
+        for at in (3, 40):
+            wrong = list(right)
+            wrong[at] += 10 * 0.003921569
+            self.verdict_on(model, feed, {"y": ((4, 16), wrong)}, code=1)
+
+    def nothing_is_determined(self):
+        """A network of whose result no digit is determined: results cannot be told from garbage, unless layers are known."""
+        model = """g (float[4] x) => (float[4] y) <float k = {10000000.0}> {
+  h = Add (x, k)
+  y = Sub (h, k)
+}
+"""
+        feed = {"x": ((4,), [0.25, 0.5, 0.75, 0.1])}
+        text = self.verdict_on(model, feed, {"y": ((4,), [0.9, 0.1, 0.0, 0.4])}, code=3)
+        assert "cannot tell" in text and "digit(s) are checked" in text, text
+        layers = {"h": ((4,), [10000000.0, 10000000.0, 10000001.0, 10000000.0]), "y": ((4,), [0.9, 0.1, 0.0, 0.4])}
+        self.verdict_on(model, feed, layers, "--onnx-outputs", "mark", "all", code=1)
+        text = self.run(model, "--engine", "--arbiter", "--load-inputs", self.folder / "in.json", code=0)
+        assert "again with every layer marked" in text and "each node is right on its own inputs" in text, text
+        self.run(model, "--engine", "--arbiter", "--no-trace", "--load-inputs", self.folder / "in.json", code=3)
+
+    def dropout_in_training(self):
+        model = """g (float[8,8] x) => (float[8,8] y) <float r = {0.5}, bool t = {1}> {
+  y = Dropout <seed = 3> (x, r, t)
+}
+"""
+        feed = {"x": ((8, 8), [1.0] * 64)}
+        self.verdict_on(model, feed, {"y": ((8, 8), [0.0, 2.0] * 32)}, code=0)
+        off = model.replace("bool t = {1}", "bool t = {0}")
+        self.verdict_on(off, feed, {"y": ((8, 8), [0.0, 2.0] * 32)}, code=1)
+
     def shape_by_whole_numbers(self):
         model = """g (float[1,N] x) => (float[1,M] y) {
   one = Constant <value_int = 1> ()
@@ -251,7 +321,8 @@ Twice (v) => (w)
 def main():
     with tempfile.TemporaryDirectory() as folder:
         classes = Classes(sys.argv[1], folder)
-        for name in ("equal_addends", "shape_by_whole_numbers", "garbage_behind_a_shape", "overflow_of_the_model",
+        for name in ("equal_addends", "overflow_is_no_licence", "quantised_steps", "nothing_is_determined", "dropout_in_training",
+                     "shape_by_whole_numbers", "garbage_behind_a_shape", "overflow_of_the_model",
                      "local_functions", "results_of_something_else", "several_iterations", "nan_everywhere", "no_floats", "an_unknown_operator",
                      "maps", "inputs_that_nobody_knows", "the_printed_commands_work"):
             getattr(classes, name)()

@@ -8,6 +8,7 @@
 #include "ops/nn/normalize.h"
 #include "ops/numerics/noise.h"
 #include "ops/numerics/rounding.h"
+#include "ops/numerics/summation.h"
 
 namespace assay {
 namespace {
@@ -28,12 +29,52 @@ Tensor scaled_errors(const Tensor& factor, const Tensor& error) {
 
 }  // namespace
 
+namespace {
+
+/// The matrix product with its sums in float32, in the order of a key.
+Tensor product_in_order(uint64_t key, const Tensor& a, const Tensor& b) {
+  Tensor y = matrix_product(a, b);
+  Shape left = a.shape(), right = b.shape();
+  if (left.size() == 1) left.insert_at(0, 1);
+  if (right.size() == 1) right.push_back(1);
+  const int64_t k = left.back(), n = right.back(), m = left[left.size() - 2];
+  const Shape la(left.begin(), left.end() - 2), lb(right.begin(), right.end() - 2),
+      batches = broadcast(la, lb);
+  const std::vector<int64_t> sa = broadcast_strides(la, batches), sb = broadcast_strides(lb, batches);
+  const double *pa = a.data<double>(), *pb = b.data<double>();
+  auto* py = y.mutable_data<double>();
+  parallel_for(batches.numel(), 1, [&](int64_t first, int64_t last) {
+    OffsetCursor at(batches.dims(), sa), bt(batches.dims(), sb);
+    at.seek(first), bt.seek(first);
+    for (int64_t batch = first; batch < last; ++batch, at.next(), bt.next())
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          const double *row = pa + (at.offset() * m + i) * k, *column = pb + bt.offset() * k * n + j;
+          py[(batch * m + i) * n + j] =
+              sum_in_order(key, k, [=](int64_t l) { return row[l] * column[l * n]; });
+        }
+  });
+  return y;
+}
+
+/// The moments of a row whose sums float32 makes.
+Moments moments_in_order(uint64_t key, const double* x, int64_t n) {
+  const auto count = static_cast<double>(n);
+  Moments m = moments(x, n);
+  m.mean = sum_in_order(key, n, [=](int64_t i) { return x[i]; }) / count;
+  m.variance = sum_in_order(key, n, [=](int64_t i) { return (x[i] - m.mean) * (x[i] - m.mean); }) / count;
+  return m;
+}
+
+}  // namespace
+
 Traced Steps::given(const Tensor& t) const {
   return {t, bounds() ? Tensor::zeros(DType::kFloat64, t.shape()) : Tensor()};
 }
 
 Steps Steps::part(uint64_t i) const {
   Steps out = *this;
+  if (is_order_key(key_)) return out;
   out.key_ = mix_key(mix_key(key_, count_), i);
   out.count_ = 0;
   return out;
@@ -48,7 +89,7 @@ Steps Steps::rounding_to(double u) const {
 template <typename Most, typename Usual, typename Carried>
 Traced Steps::step(Tensor y, Most most, Usual usual, Carried carried) {
   const uint64_t key = mix_key(key_, count_++);
-  if (mode_ == Mode::kValues) return {std::move(y), {}};
+  if (mode_ == Mode::kValues || is_order_key(key_)) return {std::move(y), {}};
   const bool noisy = noise();
   Tensor error = noisy ? Tensor() : carried();
   const int64_t n = y.numel();
@@ -93,6 +134,7 @@ Traced Steps::scale(const Traced& a, double factor) {
 }
 
 Traced Steps::product(const Traced& a, const Traced& b) {
+  if (is_order_key(key_)) return {product_in_order(key_, a.value, b.value), {}};
   Tensor y = matrix_product(a.value, b.value);
   const auto k = static_cast<double>(a.value.shape().back());
   const Tensor size =
@@ -146,9 +188,12 @@ void carry_row(const double* x, const double* error, int64_t n, double mean, dou
              (error[i] + (centred ? average : 0) + std::fabs(x[i] - mean) * inverse * inverse * weighted);
 }
 
-Moments root_mean_square(const double* x, int64_t n) {
+Moments root_mean_square(uint64_t key, const double* x, int64_t n) {
   Moments m;
-  for (int64_t i = 0; i < n; ++i) m.variance += x[i] * x[i];
+  if (is_order_key(key))
+    m.variance = sum_in_order(key, n, [=](int64_t i) { return x[i] * x[i]; });
+  else
+    for (int64_t i = 0; i < n; ++i) m.variance += x[i] * x[i];
   m.variance /= static_cast<double>(n);
   return m;
 }
@@ -175,7 +220,9 @@ Traced Steps::normalize(const Traced& x, int64_t count, double epsilon, bool cen
   double* pc = carried.defined() ? carried.mutable_data<double>() : nullptr;
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t at = r * count;
-    const Moments m = centred ? moments(px + at, count) : root_mean_square(px + at, count);
+    const Moments m = !centred             ? root_mean_square(key_, px + at, count)
+                      : is_order_key(key_) ? moments_in_order(key_, px + at, count)
+                                           : moments(px + at, count);
     pm[r] = m.mean;
     pi[r] = inverse_deviation(m, epsilon);
     for (int64_t i = at; i < at + count; ++i) {
@@ -210,7 +257,7 @@ Traced Steps::normalize(const Traced& x, int64_t count, double epsilon, bool cen
 namespace {
 
 /// One row of scores becomes probabilities; returns the largest score.
-double softmax_row(double* p, int64_t n, double sink) {
+double softmax_row(uint64_t key, double* p, int64_t n, double sink) {
   double largest = sink;
   for (int64_t j = 0; j < n; ++j)
     if (p[j] > largest || std::isnan(p[j])) largest = p[j];
@@ -220,6 +267,8 @@ double softmax_row(double* p, int64_t n, double sink) {
   }
   double total = std::exp(sink - largest);
   for (int64_t j = 0; j < n; ++j) total += p[j] = std::exp(p[j] - largest);
+  if (is_order_key(key))
+    total = sum_in_order(key, n, [=](int64_t j) { return p[j]; }) + std::exp(sink - largest);
   for (int64_t j = 0; j < n; ++j) p[j] /= total;
   return largest;
 }
@@ -248,7 +297,7 @@ Traced Steps::softmax(const Traced& x, double sink) {
   double* pc = carried.defined() ? carried.mutable_data<double>() : nullptr;
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t at = r * n;
-    const double largest = softmax_row(py + at, n, sink);
+    const double largest = softmax_row(key_, py + at, n, sink);
     for (int64_t j = at; depth != nullptr && j < at + n; ++j)
       depth[j] = std::isinf(px[j]) ? 0 : largest - px[j];
     if (pc != nullptr)

@@ -75,6 +75,13 @@ const std::vector<double>& Noisy::row_norms(const double* w, int64_t n, int64_t 
 std::vector<double> Noisy::product(const std::vector<double>& x, int64_t rows, int64_t k, const double* w,
                                    int64_t n) {
   std::vector<double> y = Exact().product(x, rows, k, w, n);
+  if (is_order_key(key_)) {
+    for (int64_t i = 0; i < rows * n; ++i) {
+      const double *row = x.data() + i / n * k, *column = w + i % n * k;
+      y[static_cast<size_t>(i)] = sum_in_order(key_, k, [=](int64_t j) { return row[j] * column[j]; });
+    }
+    return y;
+  }
   const std::vector<double>& norms = row_norms(w, n, k);
   const double drift = sum_drift(k);
   parallel_for(rows, std::max<int64_t>(1, kProductGrain / std::max<int64_t>(n, 1)),
@@ -92,6 +99,7 @@ std::vector<double> Noisy::product(const std::vector<double>& x, int64_t rows, i
 }
 
 double Noisy::dot(const double* x, const double* s, int64_t stride, int64_t k) {
+  if (is_order_key(key_)) return sum_in_order(key_, k, [=](int64_t i) { return x[i] * s[i * stride]; });
   double sum = 0, magnitude = 0;
   for (int64_t i = 0; i < k; ++i) {
     const double v = x[i] * s[i * stride];

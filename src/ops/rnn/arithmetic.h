@@ -10,6 +10,7 @@
 #include "kernels/gemm.h"
 #include "ops/numerics/noise.h"
 #include "ops/numerics/rounding.h"
+#include "ops/numerics/summation.h"
 #include "ops/rnn/activation.h"
 
 namespace assay {
@@ -110,13 +111,14 @@ class Tracked {
 };
 
 /// Plain float64 with a random error in every operation, of the size to expect in an arithmetic of unit
-/// roundoff u. A part of it is the same at every step (recurring_noise).
+/// roundoff u. A part of it is the same at every step (recurring_noise). With the key of an order of sums
+/// (ops/numerics/summation.h) nothing errs but these.
 class Noisy {
  public:
   using Number = double;
-  Noisy(double u, uint64_t key) : u_(u), key_(key) { at(0); }
+  Noisy(double u, uint64_t key) : u_(is_order_key(key) ? 0 : u), key_(key) { at(0); }
 
-  Noisy part(uint64_t i) const { return {u_, mix_key(key_, i)}; }
+  Noisy part(uint64_t i) const { return {u_, is_order_key(key_) ? key_ : mix_key(key_, i)}; }
   Noisy ahead(uint64_t places) const {
     Noisy own(u_, key_);
     own.step_ = step_ + places;

@@ -6,6 +6,7 @@
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
+#include "ops/tensor/random_source.h"
 #include "tensor/random.h"
 
 namespace assay::op_onnx_Dropout {

@@ -1,4 +1,4 @@
-#include "arbiter/partial_sums.h"
+#include "arbiter/sums.h"
 
 #include <cmath>
 #include <numbers>
@@ -6,7 +6,7 @@
 #include "arbiter/arbiter_test_util.h"
 #include "tensor/convert.h"
 
-namespace assay::partial_sums_test {
+namespace assay::sums_test {
 namespace {
 
 constexpr double kU = 0x1p-24;
@@ -44,7 +44,7 @@ std::pair<int64_t, float> farthest_off(const Sums& s, int64_t count, int64_t ter
 
 /// Weights that are positive in the first half of the channels and negative in the second, on an image
 /// without contrast: the sum goes up a long way and comes back.
-TEST(PartialSums, OfFlatImagesWalkFar) {
+TEST(Sums, OfFlatImagesWalkFar) {
   constexpr int64_t kChannels = 16, kOutputs = 64, kTaps = 9, kTerms = kChannels * kTaps;
   Tensor w = random_floats({kOutputs, kChannels, 3, 3}, 1, 0.5F, 1.5F);
   for (int64_t i = 0; i < w.numel(); ++i)
@@ -70,7 +70,7 @@ TEST(PartialSums, OfFlatImagesWalkFar) {
 }
 
 /// Noise under a slow wave, of which every half is added up before the next.
-TEST(PartialSums, OfWavesWalkFar) {
+TEST(Sums, OfWavesWalkFar) {
   constexpr int64_t kTerms = 4096, kRows = 32;
   Tensor x = random_floats({kRows, kTerms}, 1, 0.1F, 1.9F);
   for (int64_t i = 0; i < x.numel(); ++i)
@@ -89,7 +89,7 @@ TEST(PartialSums, OfWavesWalkFar) {
 }
 
 /// Numbers of either sign in no order give no more room than they did.
-TEST(PartialSums, OfNoiseStayNear) {
+TEST(Sums, OfNoiseStayNear) {
   constexpr int64_t kTerms = 1024;
   TestModel m;
   const Tensor w = random_floats({kTerms, 1}, 1), x = random_floats({1, kTerms}, 2);
@@ -122,4 +122,4 @@ TEST(Pattern, SmallErrorsAreNoOtherOrder) {
 }
 
 }  // namespace
-}  // namespace assay::partial_sums_test
+}  // namespace assay::sums_test

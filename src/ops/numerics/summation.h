@@ -1,0 +1,81 @@
+// The one rule for sums: what may have become of the addends that are really there, when float32 adds them up
+// in the orders that programs add up in.
+//
+// Bounds for any data (Numerics) take the roundings of a sum for independent. Those of alike addends are not:
+// a plain loop over equal numbers cuts off the same remainder at every step, for as long as its sum stays in
+// one binade. So where a result lies beyond its bounds, its own sums are made in each of these orders, and
+// how far they and the sums on the way are from the exact ones is what rounding explains.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace assay {
+
+/// The addends of one sum in the order in which they lie in memory.
+struct Addends {
+  std::vector<double> terms;
+  /// They lie in rows of so many, which some programs add up column by column (channels last); 0: they do
+  /// not.
+  int64_t inner = 0;
+};
+
+/// Orders in which an operator that is made of steps (ops/numerics/steps.h) can be evaluated with its sums in
+/// float32, and nothing else rounded: Numerics::perturb makes no noise, but sums in an order, when it is
+/// given the order's key.
+enum class SumOrder : uint8_t { kForward, kBackward, kLanes };
+inline constexpr SumOrder kSumOrders[] = {SumOrder::kForward, SumOrder::kBackward, SumOrder::kLanes};
+inline constexpr uint64_t kOrderKeys = 0xFFFF'FFFF'FFFF'FF00;
+inline uint64_t key_of(SumOrder order) { return kOrderKeys | static_cast<uint64_t>(order); }
+inline bool is_order_key(uint64_t key) { return key >= kOrderKeys; }
+
+/// The float32 sum of term(0), ..., term(n - 1) in the order of such a key.
+template <typename Term>
+double sum_in_order(uint64_t key, int64_t n, Term term) {
+  constexpr int64_t kLanes = 8;
+  const auto order = static_cast<SumOrder>(key & 0xFF);
+  float sums[kLanes] = {};
+  for (int64_t i = 0; i < n; ++i) {
+    float& sum = sums[order == SumOrder::kLanes ? i % kLanes : 0];
+    sum = static_cast<float>(static_cast<double>(sum) + term(order == SumOrder::kBackward ? n - 1 - i : i));
+  }
+  float total = sums[0];
+  for (int64_t k = 1; order == SumOrder::kLanes && k < kLanes; ++k) total += sums[k];
+  return static_cast<double>(total);
+}
+
+/// How far float32 may be from the exact sum: over forward, backward, column by column, pairwise, in 4, 8 and
+/// 16 lanes, and in blocks, twice the largest distance of a sum on the way from the exact one, and five times
+/// the size that independent roundings of the sums on the way add up to, u times the root of their squares.
+double explained_of_sum(const Addends& addends);
+/// A program's order is none of these to the bit: it unrolls by another number, or peels off what is left.
+inline constexpr double kOrdersFactor = 2;
+
+/// Exact sums, and how far float32 may be from each.
+struct MeasuredSums {
+  std::vector<double> exact, explained;
+};
+MeasuredSums measure(std::span<const Addends> sums);
+
+/// One element of a result: the sums in it, and what it is as a function of them.
+struct SummedElement {
+  std::vector<Addends> sums;
+  std::function<double(std::span<const double> sums)> result;
+  /// All elements of a row have the same sums; -1: others do not.
+  int64_t row = -1;
+  /// In: rows that were measured. Their addends need not be given again.
+  const std::unordered_map<int64_t, MeasuredSums>* known = nullptr;
+  const MeasuredSums* known_row() const {
+    if (known == nullptr) return nullptr;
+    const auto it = known->find(row);
+    return it == known->end() ? nullptr : &it->second;
+  }
+};
+
+/// How far the element may be from the exact one because of these sums.
+double explained_by_sums(const SummedElement& element, const MeasuredSums& sums);
+
+}  // namespace assay
