@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <optional>
 
 #include "backends/backend_list.h"
 #include "backends/session_info.h"
@@ -9,6 +10,8 @@
 #include "base/log.h"
 #include "base/parallel.h"
 #include "engine/build/executable.h"
+#include "graph/clone.h"
+#include "ops/infer.h"
 #include "reference/interpreter.h"
 
 namespace assay::backend_engine {
@@ -103,17 +106,37 @@ constexpr int64_t kMostWork = 2'000'000'000;
 
 /// After a run of the engine that failed: evaluates the network as it was given on the same inputs, and
 /// throws what the reference says against them, which names the network's own node and the operator's rule.
-/// Returns where it has nothing to say, or would take too long to find out.
-void refuse_as_reference(const std::shared_ptr<const Model>& network, std::span<const Tensor> inputs) {
+/// Returns where it has nothing to say, or would take too long to find out. `lacks_memory`: that is what the
+/// run failed for, and what the reference may say, too.
+void refuse_as_reference(const std::shared_ptr<const Model>& network, std::span<const Tensor> inputs,
+                         bool lacks_memory = false) {
   try {
     Interpreter interpreter(network, {.precision = ReferencePrecision::kStored, .max_work = kMostWork});
     interpreter.run(inputs, [](const Value&, std::span<const Tensor>) {});
+  } catch (const TooMuchWork&) {
+    return;
   } catch (const Error& e) {
-    // An operator that it does not know, or too much work.
-    if (e.code() != ErrorCode::kUnsupported && e.code() != ErrorCode::kInternal) throw;
+    // An operator that it does not know.
+    if (e.code() == ErrorCode::kInternal || (e.code() == ErrorCode::kUnsupported && !lacks_memory)) return;
+    throw;
   } catch (const std::bad_alloc&) {
     return;
   }
+}
+
+/// Opsets below this one have forms of operators that depend on ranks; the engine's passes know later forms.
+constexpr int64_t kFirstOpset = 7;
+
+bool has_old_forms(const Model& model) { return model.opset() > 0 && model.opset() < kFirstOpset; }
+
+/// Forms of operators that broadcast less than the later ones, which the engine runs: whether these inputs
+/// keep to them. Throws Error as the reference does.
+void check_old_forms(const Model& network, std::span<const Tensor> feed) {
+  const std::shared_ptr<Model> model = clone_model(network);
+  for (size_t i = 0; i < feed.size(); ++i)
+    if (model->graph->inputs[i]->type.is_tensor())
+      model->graph->inputs[i]->type = Type::tensor(feed[i].dtype(), feed[i].shape());
+  infer_shapes(*model);
 }
 
 class EngineSession final : public Session {
@@ -132,7 +155,12 @@ class EngineSession final : public Session {
         shapes.push_back(*shape);
     }
     if (shapes.size() != inputs_.size()) return;
-    if (auto plan = executable_.plans()->prepare(shapes)) executable_.add(std::move(plan));
+    try {
+      if (auto plan = executable_.plans()->prepare(shapes)) executable_.add(std::move(plan));
+    } catch (const Error& e) {
+      // The run says it, as the reference does.
+      if (e.code() != ErrorCode::kInvalidModel) throw;
+    }
   }
 
   const std::vector<TensorInfo>& inputs() const override { return inputs_; }
@@ -144,6 +172,10 @@ class EngineSession final : public Session {
       require(!feed[i].is_container() || !inputs_[i].type.is_tensor(), ErrorCode::kInvalidArgument,
               "input '{}' is of type {}, not {}", inputs_[i].name, inputs_[i].type.str(),
               with_article(dtype_name(feed[i].dtype())));
+    if (has_old_forms(*network_) && checked_ != shapes_of(feed)) {
+      check_old_forms(*network_, feed);
+      checked_ = shapes_of(feed);
+    }
     engine::Context& context = ready_context(feed);
     Stopwatch watch;
     SinkBinding binding(context.plan(), pool_, sink, watch);
@@ -152,8 +184,8 @@ class EngineSession final : public Session {
     seconds_ = watch.seconds();
     if (binding.failure()) std::rethrow_exception(binding.failure());
     if (status == engine::Status::kOk) return;
-    if (status != engine::Status::kOutOfMemory && status != engine::Status::kCancelled)
-      refuse_as_reference(network_, feed);
+    if (status != engine::Status::kCancelled)
+      refuse_as_reference(network_, feed, status == engine::Status::kOutOfMemory);
     report(context, status);
   }
 
@@ -163,10 +195,16 @@ class EngineSession final : public Session {
     try {
       return executable_.context_for(feed);
     } catch (const Error& e) {
-      if (e.code() == ErrorCode::kInvalidModel || e.code() == ErrorCode::kInternal)
-        refuse_as_reference(network_, feed);
+      // What is unsupported is memory: of operators open() has spoken.
+      refuse_as_reference(network_, feed, e.code() == ErrorCode::kUnsupported);
       throw;
     }
+  }
+
+  static std::vector<Shape> shapes_of(std::span<const Tensor> feed) {
+    std::vector<Shape> shapes;
+    for (const Tensor& t : feed) shapes.push_back(t.is_container() ? Shape() : t.shape());
+    return shapes;
   }
 
   [[noreturn]] static void report(const engine::Context& context, engine::Status status) {
@@ -187,11 +225,9 @@ class EngineSession final : public Session {
   std::vector<TensorInfo> inputs_, outputs_;
   engine::Executable executable_;
   BlockPool pool_;
+  std::optional<std::vector<Shape>> checked_;  ///< the last shapes that check_old_forms() was asked about
   double seconds_ = 0;
 };
-
-/// Opsets below this one have forms of operators that depend on ranks; the engine's passes know later forms.
-constexpr int64_t kFirstOpset = 7;
 
 constexpr BackendVariant kVariants[] = {{.name = "unoptimized",
                                          .summary = "the engine without optimising passes",
@@ -204,8 +240,7 @@ class EngineBackend final : public Backend {
     try {
       return std::make_unique<EngineSession>(source, options);
     } catch (const Error& e) {
-      const int64_t opset = source.model->opset();
-      if (e.code() != ErrorCode::kUnsupported || opset <= 0 || opset >= kFirstOpset) throw;
+      if (e.code() != ErrorCode::kUnsupported || !has_old_forms(*source.model)) throw;
       log::warning("The engine evaluates this model as it is, operator by operator: {}", e.what());
       SessionOptions plain = options;
       plain.reference_precision = ReferencePrecision::kStored;

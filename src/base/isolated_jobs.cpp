@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "assay/error.h"
+#include "base/exception_text.h"
 #include "base/log.h"
 #include "base/memory_limit.h"
 
@@ -55,7 +56,7 @@ bool read_all(int fd, void* data, size_t bytes) {
     try {
       text = work(job);
     } catch (const std::exception& e) {
-      text = std::string("error: ") + e.what();
+      text = std::string("error: ") + text_of(e);
     }
     log::flush();  // the end of the child comes without warning
     const uint64_t length = text.size();
