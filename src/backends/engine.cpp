@@ -131,12 +131,17 @@ bool has_old_forms(const Model& model) { return model.opset() > 0 && model.opset
 
 /// Forms of operators that broadcast less than the later ones, which the engine runs: whether these inputs
 /// keep to them. Throws Error as the reference does.
-void check_old_forms(const Model& network, std::span<const Tensor> feed) {
-  const std::shared_ptr<Model> model = clone_model(network);
+void check_old_forms(const std::shared_ptr<const Model>& network, std::span<const Tensor> feed) {
+  const std::shared_ptr<Model> model = clone_model(*network);
   for (size_t i = 0; i < feed.size(); ++i)
     if (model->graph->inputs[i]->type.is_tensor())
       model->graph->inputs[i]->type = Type::tensor(feed[i].dtype(), feed[i].shape());
-  infer_shapes(*model);
+  try {
+    infer_shapes(*model);
+  } catch (const Error&) {
+    refuse_as_reference(network, feed);
+    throw;
+  }
 }
 
 class EngineSession final : public Session {
@@ -158,8 +163,8 @@ class EngineSession final : public Session {
     try {
       if (auto plan = executable_.plans()->prepare(shapes)) executable_.add(std::move(plan));
     } catch (const Error& e) {
-      // The run says it, as the reference does.
-      if (e.code() != ErrorCode::kInvalidModel) throw;
+      // What is wrong with the network the run says, as the reference does.
+      if (e.code() == ErrorCode::kUnsupported) throw;
     }
   }
 
@@ -173,7 +178,7 @@ class EngineSession final : public Session {
               "input '{}' is of type {}, not {}", inputs_[i].name, inputs_[i].type.str(),
               with_article(dtype_name(feed[i].dtype())));
     if (has_old_forms(*network_) && checked_ != shapes_of(feed)) {
-      check_old_forms(*network_, feed);
+      check_old_forms(network_, feed);
       checked_ = shapes_of(feed);
     }
     engine::Context& context = ready_context(feed);
@@ -195,8 +200,8 @@ class EngineSession final : public Session {
     try {
       return executable_.context_for(feed);
     } catch (const Error& e) {
-      // What is unsupported is memory: of operators open() has spoken.
-      refuse_as_reference(network_, feed, e.code() == ErrorCode::kUnsupported);
+      // Extents that nobody can count, and memory: of unknown operators open() has spoken.
+      refuse_as_reference(network_, feed, e.code() != ErrorCode::kInvalidModel);
       throw;
     }
   }

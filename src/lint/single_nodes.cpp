@@ -320,6 +320,7 @@ std::string pruned_message(std::string_view message) {
   erase_source_place(text);
   if (text.starts_with("In Node, ")) erase_through_last(text, ", Error ", 8);
   erase_through_last(text, "Status Message: ");
+  if (text == "std::bad_alloc") return "ONNX Runtime was refused memory that it asked for";
   return text;
 }
 

@@ -22,7 +22,7 @@ void warn_of_open_ranks(const Model& model) {
     if (v->type.is_tensor() && !v->type.has_shape()) names += (names.empty() ? "'" : ", '") + v->name() + "'";
   if (!names.empty())
     log::warning(
-        "How many dimensions {} has or have is not known before the model runs, so the file does not say: "
+        "The rank of {} is not known before the model runs, so the file does not say it: "
         "onnx.checker refuses such outputs, while ONNX-Runtime and this program run them.",
         names);
 }
