@@ -13,7 +13,7 @@ namespace {
 /// Elements that are looked at before it is asked whether they are explained.
 constexpr size_t kTogether = 64;
 /// Addends that may be added up, seven times each: some seconds.
-constexpr int64_t kMostAddends = int64_t{1} << 27;
+constexpr int64_t kMaxAddends = int64_t{1} << 27;
 
 /// The elements beyond what is explained, the worst first.
 std::vector<int64_t> elements_beyond(const Tensor& result, const Tensor& exact, const Explained& explained) {
@@ -42,7 +42,7 @@ bool widen_for_sums(const Trial& trial, const Tensor& result, const Tensor& exac
   bool any = false, beyond = false;
   size_t count = 0;
   for (const int64_t i : elements_beyond(result, exact, explained)) {
-    if (count++ % kTogether == 0 && (beyond || added > kMostAddends)) return any;
+    if (count++ % kTogether == 0 && (beyond || added > kMaxAddends)) return any;
     SummedElement element;
     element.known = &rows;
     if (!sums(c, i, element)) return any;

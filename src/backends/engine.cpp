@@ -7,9 +7,6 @@
 namespace assay::backend_engine {
 namespace {
 
-/// Opsets below this one have forms of operators that depend on ranks; the engine's passes know later forms.
-constexpr int64_t kFirstOpset = 7;
-
 std::unique_ptr<Session> open_network(const ModelSource& source, const SessionOptions& options) {
   const std::shared_ptr<Runtime> runtime = session_runtime(source, options);
   BuilderConfig config;
@@ -32,8 +29,7 @@ class EngineBackend final : public Backend {
     try {
       return open_network(source, options);
     } catch (const Error& e) {
-      const int64_t opset = source.model->opset();
-      if (e.code() != ErrorCode::kUnsupported || opset <= 0 || opset >= kFirstOpset) throw;
+      if (e.code() != ErrorCode::kUnsupported || !has_old_forms(*source.model)) throw;
       log::warning("The engine evaluates this model as it is, operator by operator: {}", e.what());
       SessionOptions plain = options;
       plain.reference_precision = ReferencePrecision::kStored;

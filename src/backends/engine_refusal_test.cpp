@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/backend_set.h"
+#include "base/memory_limit.h"
 #include "graph/import.h"
 #include "ops/infer.h"
 #include "reference/interpreter.h"
@@ -15,7 +16,8 @@ std::shared_ptr<Model> network(const std::string& text, int opset) {
           "<ir_version: 10, opset_import: [\"\" : {}, \"com.microsoft\" : 1, \"ai.onnx.ml\" : 3]> g {}",
           opset, text),
       "network");
-  infer_shapes(*model);
+  // What inference finds wrong is to be found in the run, too.
+  infer_shapes(*model, {.on_problem = [](const Node&, const std::string&) {}});
   return model;
 }
 
@@ -122,6 +124,71 @@ TEST(EngineRefusal, KernelsSpeakAsTheReference) {
       "(float[3,1,2] x, float[1,4,2] w, float[1,4,1] r, int32[1] n) => (float[3,1,1,1] y) { y = LSTM "
       "<hidden_size = 1> (x, w, r, , n) }",
       {floats({3, 1, 2}), floats({1, 4, 2}), floats({1, 4, 1}), ints({1}, {-1})}, "sequence length of -1");
+}
+
+TEST(EngineRefusal, WhatTheBuildFindsIsSaidInTheRun) {
+  expect_refused(
+      "(int8[2,5,1] x) => (int8[a,b,c] y) <int64[6] p = {1, -7, 0, 0, 4, 0}> { y = Pad <mode = \"reflect\"> "
+      "(x, p) }",
+      {Tensor::zeros(DType::kInt8, {2, 5, 1})}, "an axis without elements cannot be padded from itself", 25);
+  expect_refused("(float[1,4] x, int64[1,2] i, float[2] u) => (float[1,4] y) { y = ScatterND (x, i, u) }",
+                 {floats({1, 4}), longs({1, 2}, {-1, 0}), floats({2})},
+                 "updates has shape (2,), the indices need (1,)");
+  // As many elements in another shape.
+  expect_refused(
+      "(float[1,1,1] x, int64[1,1] i, float[1,1,1,1] u) => (float[1,1,1] y) { y = ScatterND (x, i, u) }",
+      {floats({1, 1, 1}), longs({1, 1}, {0}), floats({1, 1, 1, 1})},
+      "updates has shape (1, 1, 1, 1), the indices need (1, 1, 1)");
+  expect_refused(
+      "(bool[4,7,5] x) => (bool[4,7,n] y) <int64[1] s = {9223372036854775807}> { y = CenterCropPad <axes = "
+      "[2]> (x, s) }",
+      {Tensor::zeros(DType::kBool, {4, 7, 5})}, "bytes that there are");
+}
+
+TEST(EngineRefusal, OfResultsWithoutElementsToo) {
+  Tensor bytes = Tensor::zeros(DType::kInt8, {1, 1, 1, 0});
+  expect_refused(
+      "(float[1,1,1] a, int8[1,1,1,0] b, float[1,1,2,1] s) => (float[1,1,1,0] y) { y = "
+      "com.microsoft.DynamicQuantizeMatMul (a, b, s) }",
+      {floats({1, 1, 1}), bytes, floats({1, 1, 2, 1})},
+      "input 2 of shape (1, 1, 2, 1) does not suit matrices");
+}
+
+TEST(EngineRefusal, WhatMemoryDoesNotHold) {
+  set_memory_limit(int64_t{64} << 20);
+  const auto same_words = [](std::string text) {
+    std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+    return text;
+  };
+  const auto model = network("(int64[2] s) => (float[a,b] y) { y = ConstantOfShape (s) }", 20);
+  const std::vector<Tensor> feed = {longs({2}, {int64_t{1} << 32, 2})};
+  const Refusal reference = refusal_of([&] {
+    Interpreter(model, {.precision = ReferencePrecision::kStored})
+        .run(feed, [](const Value&, std::span<const Tensor>) {});
+  });
+  const Refusal engine = refusal_of([&] {
+    built_in_backends().get("engine").open({model, {}}, {})->run(feed, [](size_t, const Tensor&) {});
+  });
+  set_memory_limit(0);
+  EXPECT_NE(reference.message.find("bytes that there are"), std::string::npos) << reference.message;
+  EXPECT_EQ(same_words(engine.message), same_words(reference.message));
+}
+
+/// Before opset 7 nothing is broadcast that the node does not ask for.
+TEST(EngineRefusal, OldFormsThatDoNotBroadcast) {
+  for (const char* op : {"Add", "Sub", "Mul", "Div"}) {
+    const std::string open =
+        fmt::format("(float[a,b] x, float[c,d] z) => (float[a,b] y) {{ y = {} (x, z) }}", op);
+    expect_refused(open, {floats({2, 3}), floats({2, 1})}, "does not fit", 6);
+    const std::string ranks = fmt::format("(float x, float z) => (float y) {{ y = {} (x, z) }}", op);
+    const std::shared_ptr<Model> model = network(ranks, 6);
+    for (Value* v : model->graph->inputs) v->type = Type::tensor(DType::kFloat32);
+    const std::vector<Tensor> feed = {floats({2, 3}), floats({3})};
+    const Refusal engine = refusal_of([&] {
+      built_in_backends().get("engine").open({model, {}}, {})->run(feed, [](size_t, const Tensor&) {});
+    });
+    EXPECT_NE(engine.message.find("does not ask for broadcasting"), std::string::npos) << engine.message;
+  }
 }
 
 TEST(EngineRefusal, InBodiesToo) {

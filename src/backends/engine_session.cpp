@@ -1,9 +1,12 @@
 #include "backends/engine_session.h"
 
 #include <new>
+#include <optional>
 
 #include "base/log.h"
 #include "base/parallel.h"
+#include "graph/clone.h"
+#include "ops/infer.h"
 #include "reference/interpreter.h"
 
 namespace assay {
@@ -12,19 +15,48 @@ namespace {
 /// Steps of the reference (ops/work.h): a few seconds at most.
 constexpr int64_t kMaxWork = 2'000'000'000;
 
+/// The first opset whose operators broadcast by the extents alone.
+constexpr int64_t kFirstOpset = 7;
+
 /// After a run of the engine that failed: evaluates the network as it was given on the same inputs, and
 /// throws what the reference says against them, which names the network's own node and the operator's rule.
-/// Returns where it has nothing to say, or would take too long to find out.
-void refuse_as_reference(const std::shared_ptr<const Model>& network, std::span<const Tensor> inputs) {
+/// Returns where it has nothing to say, or would take too long to find out. `lacks_memory`: that may be what
+/// the run failed for, and what the reference may say, too.
+void refuse_as_reference(const std::shared_ptr<const Model>& network, std::span<const Tensor> inputs,
+                         bool lacks_memory = false) {
   try {
     Interpreter interpreter(network, {.precision = ReferencePrecision::kStored, .max_work = kMaxWork});
     interpreter.run(inputs, [](const Value&, std::span<const Tensor>) {});
+  } catch (const TooMuchWork&) {
+    return;
   } catch (const Error& e) {
-    // An operator that it does not know, or too much work.
-    if (e.code() != ErrorCode::kUnsupported && e.code() != ErrorCode::kInternal) throw;
+    // An operator that it does not know.
+    if (e.code() == ErrorCode::kInternal || (e.code() == ErrorCode::kUnsupported && !lacks_memory)) return;
+    throw;
   } catch (const std::bad_alloc&) {
     return;
   }
+}
+
+/// Forms of operators that broadcast less than the later ones, which the engine runs: whether these inputs
+/// keep to them. Throws Error as the reference does.
+void check_old_forms(const std::shared_ptr<const Model>& network, std::span<const Tensor> feed) {
+  const std::shared_ptr<Model> model = clone_model(*network);
+  for (size_t i = 0; i < feed.size(); ++i)
+    if (model->graph->inputs[i]->type.is_tensor())
+      model->graph->inputs[i]->type = Type::tensor(feed[i].dtype(), feed[i].shape());
+  try {
+    infer_shapes(*model);
+  } catch (const Error&) {
+    refuse_as_reference(network, feed);
+    throw;
+  }
+}
+
+std::vector<Shape> shapes_of(std::span<const Tensor> feed) {
+  std::vector<Shape> shapes;
+  for (const Tensor& t : feed) shapes.push_back(t.is_container() ? Shape() : t.shape());
+  return shapes;
 }
 
 class EngineSession final : public Session {
@@ -43,6 +75,7 @@ class EngineSession final : public Session {
   double last_run_seconds() const override { return context_->last_run_seconds(); }
 
   void run(std::span<const Tensor> feed, const Sink& sink) override {
+    check_form(feed);
     bool is_in_sink = false;
     try {
       context_->infer(feed, [&](size_t output, Tensor value) {
@@ -53,22 +86,33 @@ class EngineSession final : public Session {
     } catch (const Cancelled&) {
       throw;
     } catch (const Error& e) {
-      // What the engine says against the inputs may be what the network does not allow.
-      if (!is_in_sink && network_ != nullptr &&
-          (e.code() == ErrorCode::kInvalidModel || e.code() == ErrorCode::kInternal))
-        refuse_as_reference(network_, feed);
+      // What the engine says against the inputs, or the memory that it lacks, may be what the network does not
+      // allow.
+      if (!is_in_sink && network_ != nullptr)
+        refuse_as_reference(network_, feed, e.code() != ErrorCode::kInvalidModel);
       throw;
     }
   }
 
  private:
+  void check_form(std::span<const Tensor> feed) {
+    if (network_ == nullptr || !has_old_forms(*network_)) return;
+    std::vector<Shape> shapes = shapes_of(feed);
+    if (checked_ == shapes) return;
+    check_old_forms(network_, feed);
+    checked_ = std::move(shapes);
+  }
+
   std::shared_ptr<Runtime> runtime_;
   std::shared_ptr<const Model> network_;
   std::unique_ptr<ExecutionContext> context_;
   std::vector<TensorInfo> inputs_, outputs_;
+  std::optional<std::vector<Shape>> checked_;  ///< the last shapes that check_old_forms() was asked about
 };
 
 }  // namespace
+
+bool has_old_forms(const Model& model) { return model.opset() > 0 && model.opset() < kFirstOpset; }
 
 std::shared_ptr<Runtime> session_runtime(const ModelSource& source, const SessionOptions& options) {
   return std::make_shared<Runtime>(

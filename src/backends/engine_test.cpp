@@ -324,6 +324,60 @@ TEST_F(EngineTest, OneSessionServesManyShapes) {
   }
 }
 
+/// A bound that is left out does not bind: infinities stay.
+TEST_F(EngineTest, ClipsOnOneSide) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto clips = [&](int64_t opset, const std::string& sides) {
+    SCOPED_TRACE(fmt::format("opset {}, {}", opset, sides));
+    auto network = std::make_shared<Model>();
+    network->opsets = {{"", opset}};
+    Graph& own = *network->graph;
+    Value* x = own.add_input("x", Type::tensor(DType::kFloat32, Dims{5}));
+    Value* y = own.add_value("y");
+    const bool low = sides.find('l') != std::string::npos, high = sides.find('h') != std::string::npos;
+    const auto bound = [&](float number) {
+      return own.add_constant(own.unique_name("bound"), Tensor::scalar<float>(number));
+    };
+    if (opset >= 11) {
+      own.add_node("Clip", {x, low ? bound(-2) : nullptr, high ? bound(2) : nullptr}, {y});
+    } else {
+      Node* n = own.add_node("Clip", {x}, {y});
+      if (low) n->set_attribute("min", -2.0F);
+      if (high) n->set_attribute("max", 2.0F);
+    }
+    own.outputs = {y};
+    infer_shapes(*network);
+    Tensor got;
+    const std::vector<Tensor> inputs = {Tensor::vector<float>({-kInfinity, -3, 0, 3, kInfinity})};
+    built_in_backends().get("engine").open({network, {}}, options)->run(inputs, [&](size_t, Tensor t) {
+      got = t;
+    });
+    EXPECT_EQ(std::vector<float>(got.span<float>().begin(), got.span<float>().end()),
+              (std::vector<float>{low ? -2 : -kInfinity, low ? -2.0F : -3, 0, high ? 2.0F : 3,
+                                  high ? 2 : kInfinity}));
+  };
+  for (const int64_t opset : {6, 11, 13})
+    for (const char* sides : {"", "l", "h", "lh"}) clips(opset, sides);
+}
+
+TEST_F(EngineTest, ClipsBehindAProductOnOneSide) {
+  Value* product = op("MatMul", {input("x", {4, 8}), weight({8, 8})});
+  feed[0].mutable_span<float>()[0] = std::numeric_limits<float>::infinity();
+  Value* none = nullptr;
+  output(op("Clip", {product, none, scalar(2)}));
+  output(op("Clip", {op("MatMul", {g.inputs[0], weight({8, 8})}), scalar(-2)}));
+  infer_shapes(*model);
+  const std::vector<Tensor> reference = exact(), got = run(*open());
+  for (size_t i = 0; i < got.size(); ++i)
+    for (int64_t k = 0; k < got[i].numel(); ++k) {
+      const double a = got[i].data<float>()[k], b = reference[i].data<double>()[k];
+      if (std::isfinite(b))
+        EXPECT_NEAR(a, b, 1e-4) << k;
+      else
+        EXPECT_EQ(a, b) << k;
+    }
+}
+
 TEST_F(EngineTest, AnIndexOutOfRangeNamesTheNodeAndTheNextRunWorks) {
   Value* x = input("x", {4, 3});
   Value* i = g.add_input("i", Type::tensor(DType::kInt64, Dims{Dim(2)}));

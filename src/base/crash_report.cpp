@@ -5,9 +5,13 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <exception>
+#include <new>
 #include <string_view>
 
+#include "assay/error.h"
 #include "base/log.h"
+#include "base/memory_limit.h"
 
 namespace assay {
 namespace {
@@ -93,6 +97,50 @@ void report_crashes() {
   static const bool is_registered = ::on_exit(on_exit_of_others, nullptr) == 0;
   (void)is_registered;
 }
+
+namespace {
+
+/// The sentence, as far as one is known.
+void say_lost_exception() {
+  try {
+    if (const std::exception_ptr lost = std::current_exception()) std::rethrow_exception(lost);
+    say_at_once("Internal error: the program was ended by std::terminate()");
+  } catch (const std::bad_alloc&) {
+    say_at_once(kOutOfMemory);
+  } catch (const Error& e) {
+    say_at_once(e.what());
+  } catch (const std::exception& e) {
+    say_at_once("Internal error: ");
+    say_at_once(e.what());
+  } catch (...) {
+    say_at_once("Internal error: an exception of unknown type");
+  }
+}
+
+bool is_out_of_memory() {
+  try {
+    if (const std::exception_ptr lost = std::current_exception()) std::rethrow_exception(lost);
+  } catch (const std::bad_alloc&) {
+    return true;
+  } catch (...) {
+  }
+  return false;
+}
+
+/// Not by exit(): destructors would meet a state that nobody foresaw. Of others' code the signal's handler
+/// speaks, and a forked process stays silent.
+[[noreturn]] void on_lost_exception() {
+  std::set_terminate(std::abort);
+  if (::getpid() != reporting_process || (!newest().doing.empty() && !is_out_of_memory())) std::abort();
+  say_at_once("[!] ");
+  say_lost_exception();
+  say_at_once("\n");
+  ::_exit(1);
+}
+
+}  // namespace
+
+void report_lost_exceptions() { std::set_terminate(on_lost_exception); }
 
 CrashMark::CrashMark(std::string_view doing, std::string_view remedy)
     : outer_doing_(of_thread.doing), outer_remedy_(of_thread.remedy) {

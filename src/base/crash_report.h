@@ -16,6 +16,12 @@ void say_at_once(std::string_view text);
 /// death.
 void report_crashes();
 
+/// After report_crashes(): from now on an exception that nobody can handle (memory that is refused within a
+/// function that must not throw, an exception that leaves a thread) ends this process with one sentence and
+/// exit status 1. Takes no memory. Where there is a note, and memory is not the reason, it is a crash as any
+/// other. For programs; a library's host has handlers of its own.
+void report_lost_exceptions();
+
 /// What this thread is doing while this lives, for report_crashes(). Costs nothing worth mentioning.
 class CrashMark {
  public:

@@ -5,7 +5,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <new>
+#include <stdexcept>
 
+#include "assay/error.h"
 #include "base/mapped_file.h"
 
 namespace assay::crash_report_test {
@@ -49,6 +52,30 @@ TEST(CrashReport, WhoeverCallsExitIsNamedAndDoesNotSucceed) {
   EXPECT_EXIT(end(0, true), testing::ExitedWithCode(1), kSentence);
   EXPECT_EXIT(end(3, true), testing::ExitedWithCode(3), kSentence);
   EXPECT_EXIT(end(0, false), testing::ExitedWithCode(0), "^$");
+}
+
+template <typename T>
+[[noreturn]] void raise_exception(const T& failure) {
+  throw failure;
+}
+
+TEST(CrashReport, WhatNobodyCanHandleEndsWithASentence) {
+  const auto end = [](auto failure, bool has_note) {
+    report_crashes();
+    report_lost_exceptions();
+    const auto must_not_throw = [&]() noexcept { raise_exception(failure); };
+    if (!has_note) must_not_throw();
+    const CrashNote note("A library, while it ran a.onnx,", "It may be too old.");
+    must_not_throw();
+  };
+  EXPECT_EXIT(end(std::bad_alloc(), false), testing::ExitedWithCode(1), "^\\[!\\] Out of memory: [^\n]*\n$");
+  EXPECT_EXIT(end(std::bad_alloc(), true), testing::ExitedWithCode(1), "^\\[!\\] Out of memory: [^\n]*\n$");
+  EXPECT_EXIT(end(Error(ErrorCode::kIo, "the file is gone"), false), testing::ExitedWithCode(1),
+              "^\\[!\\] the file is gone\n$");
+  EXPECT_EXIT(end(std::runtime_error("odd"), false), testing::ExitedWithCode(1),
+              "^\\[!\\] Internal error: odd\n$");
+  EXPECT_EXIT(end(std::runtime_error("odd"), true), testing::KilledBySignal(SIGABRT),
+              "A library, while it ran a.onnx, crashed \\(abort\\). It may be too old.\n$");
 }
 
 TEST(CrashReport, ABusErrorElsewhereIsReportedAfterAFileWasMapped) {

@@ -12,9 +12,11 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <system_error>
 #include <vector>
 
 #include "assay/error.h"
+#include "base/exception_text.h"
 #include "base/log.h"
 #include "base/memory_limit.h"
 
@@ -47,6 +49,15 @@ bool read_all(int fd, void* data, size_t bytes) {
   return true;
 }
 
+/// What std::thread throws says of nothing what it is.
+std::string reason_of(const std::exception& e) {
+  const auto* system = dynamic_cast<const std::system_error*>(&e);
+  if (system != nullptr && system->code() == std::errc::resource_unavailable_try_again)
+    return "no further thread can be started: the memory or the number of processes that the user may have "
+           "(ulimit -v, ulimit -u, the control group) is used up";
+  return text_of(e);
+}
+
 /// Job numbers come in, length and text of the results go out, until the parent closes its end.
 [[noreturn]] void serve(int fd, const std::function<std::string(size_t)>& work) {
   uint64_t job = 0;
@@ -55,7 +66,7 @@ bool read_all(int fd, void* data, size_t bytes) {
     try {
       text = work(job);
     } catch (const std::exception& e) {
-      text = std::string("error: ") + e.what();
+      text = std::string("error: ") + reason_of(e);
     }
     log::flush();  // the end of the child comes without warning
     const uint64_t length = text.size();

@@ -3,8 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace assay {
+
+/// What is said of a std::bad_alloc that ends an operation.
+inline constexpr std::string_view kOutOfMemory =
+    "Out of memory: what the machine, the control group or --memory-limit allows is used up. Smaller inputs "
+    "or "
+    "fewer marked outputs need less.";
 
 /// Bytes that all tensors that are alive may take together: half of the memory of the machine, or half of
 /// what the process or its control group may have where that is less. What asks for more is refused before

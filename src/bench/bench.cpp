@@ -129,14 +129,18 @@ class Bench {
 
   /// Gives an engine the weights of the ONNX model.
   void refit(const std::shared_ptr<Engine>& engine) {
-    const ModelSource source = loader_.load_for(options_.backend_set->get(kEngine));
+    const Backend& backend = options_.backend_set->get(kEngine);
+    const std::string& path = options_.refit_model.empty() ? options_.model : options_.refit_model;
+    const ModelSource source =
+        options_.refit_model.empty()
+            ? loader_.load_for(backend)
+            : ModelLoader({.path = path, .import = {.ops = options_.session.ops}}).load_for(backend);
     const double begin = now();
-    const RefitReport report = refit_engine(engine, *source.model, options_.model);
+    const RefitReport report = refit_engine(engine, *source.model, path);
     if (options_.times_refit) log::info("Engine refitted in {:.6g} sec.", now() - begin);
-    log::info("Refitted {} weights from {}.", report.given, options_.model);
+    log::info("Refitted {} weights from {}.", report.given, path);
     if (report.kept > 0)
-      log::warning("{} has no weights of the names of {} others; these are as they were.", options_.model,
-                   report.kept);
+      log::warning("{} has no weights of the names of {} others; these are as they were.", path, report.kept);
   }
 
   void save(Ready& ready) const {
@@ -162,8 +166,8 @@ class Bench {
     if (options_.refits) refit(ready.engine);
     if (options_.refits && !options_.save_plan.empty()) save(ready);
     require(options_.skips_inference || !ready.engine->lacks_weights(), ErrorCode::kInvalidArgument,
-            "the plan {} has been stripped of its weights: give its ONNX model with --onnx and "
-            "--refit-from-onnx",
+            "the plan {} has been stripped of its weights: give its ONNX model with "
+            "--refit-from-onnx FILE",
             options_.plan);
     return ready;
   }
@@ -203,7 +207,7 @@ class Bench {
     if (options_.is_verbose) log_text(builder.summary());
     if (options_.explains || options_.is_verbose) log_text(builder.explanation());
     if (!options_.save_plan.empty()) save(ready);
-    if (options_.refits) refit(ready.engine);
+    if (options_.must_refit()) refit(ready.engine);
     return ready;
   }
 
@@ -478,8 +482,9 @@ void check(const Options& o) {
   const bool others = static_cast<size_t>(engines) < o.backends.size();
   require(!o.refits || engines > 0, ErrorCode::kInvalidArgument,
           "--refit-from-onnx gives weights to an engine, and none is among the backends");
-  require(!o.refits || !o.model.empty(), ErrorCode::kInvalidArgument,
-          "--refit-from-onnx takes the weights of the ONNX model, and none is given: name it with --onnx");
+  require(!o.refits || !o.model.empty() || !o.refit_model.empty(), ErrorCode::kInvalidArgument,
+          "--refit-from-onnx takes the weights of the ONNX model, and none is given: name it with --onnx, or "
+          "behind the option");
   require(!o.refits || !o.plan.empty() || o.build.is_refittable || o.build.strips_weights,
           ErrorCode::kInvalidArgument,
           "--refit-from-onnx needs an engine that can be refitted: give a plan with --load-engine, or add "
@@ -500,9 +505,6 @@ void check(const Options& o) {
   require(engines > 0 || (!o.dumps_layers && o.export_layers.empty() && o.save_plan.empty()),
           ErrorCode::kInvalidArgument,
           "only the engine has layers and plans, and it is not among the backends");
-  require(!o.build.strips_weights || o.skips_inference || o.refits, ErrorCode::kInvalidArgument,
-          "an engine without weights cannot be run: leave --strip-weights out, or add --skip-inference or "
-          "--refit-from-onnx");
 }
 
 }  // namespace

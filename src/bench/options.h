@@ -33,7 +33,10 @@ struct Options {
   BuilderConfig build;
   std::string timing_cache, save_plan;
   bool skips_inference = false;
-  bool refits = false;  ///< the engine gets the weights of the ONNX model
+  bool refits = false;      ///< the engine gets the weights of an ONNX model
+  std::string refit_model;  ///< which; empty: `model`
+  /// Of an engine that is built without weights the plan is saved, and what is run gets the model's.
+  bool must_refit() const { return refits || (build.strips_weights && plan.empty() && !skips_inference); }
   bool times_refit = false;
 
   // How runs are measured.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "backends/session_info.h"
 #include "bench/feed.h"
 #include "bench/result.h"
@@ -22,11 +24,15 @@ double bytes_of(const TensorList& tensors) {
 
 }  // namespace
 
-std::vector<TunedInstance> instances_of(const std::vector<PluginMatches>& plugins) {
+std::vector<TunedInstance> instances_of(const std::vector<PluginMatches>& plugins,
+                                        const std::map<std::string, OwnReplacement>& own) {
   std::vector<TunedInstance> all;
-  for (const PluginMatches& plugin : plugins)
+  for (const PluginMatches& plugin : plugins) {
+    const auto way = own.find(plugin.name);
     for (size_t i = 0; i < plugin.instances.size(); ++i)
-      all.push_back({&plugin, &plugin.instances[i], fmt::format("{}_{}", plugin.name, i)});
+      all.push_back({&plugin, &plugin.instances[i], fmt::format("{}_{}", plugin.name, i),
+                     way != own.end() ? way->second : nullptr});
+  }
   return all;
 }
 
@@ -34,12 +40,24 @@ std::shared_ptr<Model> replace_instances(const Model& model, const std::vector<T
                                          const Replacements& replaced) {
   std::shared_ptr<Model> changed = clone_model(model);
   PluginReplacer replacer(*changed);
+  std::vector<std::pair<const TunedInstance*, PluginMatches>> parts;
   for (const size_t position : replaced) {
     const TunedInstance& i = instances[position];
+    if (i.own) {
+      auto part = std::find_if(parts.begin(), parts.end(),
+                               [&](const auto& p) { return p.first->plugin == i.plugin; });
+      if (part == parts.end()) {
+        part = parts.emplace(parts.end(), &i, *i.plugin);
+        part->second.instances.clear();
+      }
+      part->second.instances.push_back(*i.instance);
+      continue;
+    }
     const std::string reason = replacer.replace(*i.plugin, *i.instance);
     require(reason.empty(), ErrorCode::kInvalidArgument, "{} cannot stand there: {}", i.name, reason);
   }
   replacer.finish();
+  for (const auto& [first, part] : parts) changed = first->own(*changed, part);
   return changed;
 }
 

@@ -1,6 +1,7 @@
 // Networks with some of their parts replaced by plugins, built and timed in turns.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,15 +14,23 @@
 
 namespace assay::bench {
 
+/// How a plugin replaces that does so in a way of its own: the model with the instances in `part` replaced.
+/// Throws Error when one is not.
+using OwnReplacement = std::function<std::shared_ptr<Model>(const Model& model, const PluginMatches& part)>;
+
 /// A plugin and one place where it may stand.
 struct TunedInstance {
   const PluginMatches* plugin;
   const PluginInstance* instance;
   std::string name;  ///< "<plugin>_<number>"
+  OwnReplacement own = nullptr;
 };
-std::vector<TunedInstance> instances_of(const std::vector<PluginMatches>& plugins);
+/// `own`: by names of plugins.
+std::vector<TunedInstance> instances_of(const std::vector<PluginMatches>& plugins,
+                                        const std::map<std::string, OwnReplacement>& own = {});
 
-/// A copy of the model with these instances replaced. Throws Error when one cannot be.
+/// A copy of the model with these instances replaced, those of plugins with a way of their own last, plugin
+/// after plugin. Throws Error when one cannot be.
 std::shared_ptr<Model> replace_instances(const Model& model, const std::vector<TunedInstance>& instances,
                                          const Replacements& replaced);
 

@@ -144,13 +144,15 @@ void add_build_group(ArgParser& parser) {
        .arity = Arity::kNone},
       {.names = {"--refit"}, .help = "The weights can be changed later.", .arity = Arity::kNone},
       {.names = {"--strip-weights", "--stripWeights", "--stripAllWeights", "--weightless"},
-       .help = "Leave the weights out of the plan.",
+       .help = "Leave the weights out of the plan. What is run has those of the model.",
        .arity = Arity::kNone},
       {.names = {"--refit-from-onnx", "--refitFromOnnx"},
-       .help = "Give the engine the weights of the ONNX model (--onnx), which a plan that was built with "
-               "--refit or "
-               "--strip-weights takes. With --load-engine, --save-engine then writes the plan with them.",
-       .arity = Arity::kNone},
+       .help =
+           "Give the engine the weights of an ONNX model, by default that of --onnx, which a plan that "
+           "was built with --refit or --strip-weights takes. With --load-engine, --save-engine then writes "
+           "the plan with them.",
+       .arity = Arity::kOptional,
+       .metavar = "FILE"},
       {.names = {"--time-refit", "--timeRefit"}, .help = "Tell how long that takes.", .arity = Arity::kNone},
       {.names = {"--profiling-verbosity", "--profilingVerbosity"},
        .help = "What is told of layers. Default: detailed.",
@@ -405,6 +407,7 @@ class Reader {
     o.timing_cache = text("--timing-cache");
     o.skips_inference = args_.has("--skip-inference");
     o.refits = args_.has("--refit-from-onnx");
+    o.refit_model = text("--refit-from-onnx");
     o.times_refit = args_.has("--time-refit");
     o.explains = args_.has("--explain");
     o.is_verbose = log::enabled(log::Severity::kVerbose);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "assay/error.h"
 #include "assay/version.h"
@@ -172,30 +173,53 @@ int run_command(const ParsedArgs& args, const Invocation& invocation, const Regi
   return outcome.status;
 }
 
+/// A command line for which no further modules are needed; nothing where they may have something to say.
+std::optional<ParsedArgs> parsed_without(const ArgParser& parser, std::span<const std::string> words) {
+  try {
+    ParsedArgs args = parser.parse(words);
+    if (args.wants_help() || !args.unrecognized().empty() || words.empty()) return std::nullopt;
+    return args;
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
 int parse_and_run(const Invocation& invocation, std::span<const std::string> words) {
   Registries registries;
   std::vector<std::string> left_out;
+  std::vector<extension::Candidate> later;
   // What inspects modules must survive them.
   const bool inspects_modules = words.size() > 2 && words[1] == "inspect" && words[2] == "extensions";
   const Outcome loaded = guarded([&] {
-    if (!inspects_modules) left_out = load_extensions(registries, extensions_of(words.subspan(1)));
+    if (inspects_modules) return 0;
+    std::vector<extension::Candidate> now = extensions_of(words.subspan(1));
+    for (const extension::Candidate& c : now)
+      if (!c.is_needed_by(words.subspan(1))) later.push_back(c);
+    std::erase_if(now, [&](const extension::Candidate& c) { return !c.is_needed_by(words.subspan(1)); });
+    left_out = load_extensions(registries, now);
     return 0;
   });
   if (loaded.status != 0) return loaded.status;
-  const ArgParser parser = root_parser(invocation, registries);
-  const ParsedArgs args = [&] {
+  std::optional<ArgParser> parser = root_parser(invocation, registries);
+  std::optional<ParsedArgs> read = later.empty() ? std::nullopt : parsed_without(*parser, words.subspan(1));
+  if (!read) {
+    // Help names what all of them add, and so do messages about options.
+    if (!later.empty()) {
+      for (std::string& w : load_extensions(registries, later)) left_out.push_back(std::move(w));
+      parser = root_parser(invocation, registries);
+    }
     try {
-      ParsedArgs parsed = parser.parse(words.subspan(1));
-      parsed.set_upstream(invocation.as_polygraphy() || is_trtexec(invocation));
-      return parsed;
+      read = parser->parse(words.subspan(1));
     } catch (const UsageError&) {
       // What is missing may have been the module's.
       for (const std::string& w : left_out) print_error(fmt::format("[W] {}\n", w));
       throw;
     }
-  }();
+  }
+  ParsedArgs& args = *read;
+  args.set_upstream(invocation.as_polygraphy() || is_trtexec(invocation));
   if (is_trtexec(invocation) && words.size() == 1) {
-    log::print(parser.help(help_width()));
+    log::print(parser->help(help_width()));
     return 0;
   }
   if (args.wants_help()) {

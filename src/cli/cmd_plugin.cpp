@@ -226,16 +226,11 @@ std::string plugin_config_beside(const std::string& model_path) {
   return fs::absolute(beside(model_path, "config.yaml")).lexically_normal().string();
 }
 
-void refuse_own_replacement(const ParsedArgs& args, const std::string& plugin) {
-  const std::string script = plugin_script_of((existing_plugin_dir(args) / plugin).string());
-  if (script.empty() || !script::PluginScript(script).has_replacement()) return;
-  log::critical(ErrorCode::kUnsupported,
-                "The plugin {} replaces by a Python function of its own, replace_with_plugin in {}, which "
-                "`plugin replace` "
-                "calls; here many ways to replace are tried, without Python. Describe the plugin in a file "
-                "{} beside it "
-                "(docs/guide/plugins.md).",
-                plugin, script, kPatternFile);
+std::shared_ptr<script::PluginScript> own_replacement(const ParsedArgs& args, const std::string& plugin) {
+  const std::string path = plugin_script_of((existing_plugin_dir(args) / plugin).string());
+  if (path.empty()) return nullptr;
+  auto script = std::make_shared<script::PluginScript>(path);
+  return script->has_replacement() ? script : nullptr;
 }
 
 namespace command_plugin {

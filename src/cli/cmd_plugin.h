@@ -8,6 +8,7 @@
 #include "assay/graph.h"
 #include "cli/command.h"
 #include "plugin/match.h"
+#include "script/plugin_script.h"
 
 namespace assay::cli {
 
@@ -26,7 +27,8 @@ std::vector<PluginMatches> find_plugin_matches(const ParsedArgs& args, const std
 void save_plugin_matches(const std::vector<PluginMatches>& found, const std::string& path);
 /// Where it is unless a path is given.
 std::string plugin_config_beside(const std::string& model_path);
-/// Throws Error for a plugin whose own way of replacing is Python, for who tries many replacements.
-void refuse_own_replacement(const ParsedArgs& args, const std::string& plugin);
+/// The script of a plugin that replaces in a way of its own (replace_with_plugin); null for others. Throws
+/// Error.
+std::shared_ptr<script::PluginScript> own_replacement(const ParsedArgs& args, const std::string& plugin);
 
 }  // namespace assay::cli

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "base/atomic_file.h"
 #include "base/log.h"
@@ -14,6 +15,7 @@
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
+#include "cli/plugin_scripts.h"
 #include "cli/registries.h"
 #include "cli/values.h"
 #include "plugin/config_file.h"
@@ -145,8 +147,24 @@ std::vector<PluginMatches> matches(const ParsedArgs& args, const std::string& pa
     return (args.has("--include") && !has(names("--include"))) || has(names("--exclude"));
   };
   std::erase_if(plugins, is_left_out);
-  for (const PluginMatches& plugin : plugins) refuse_own_replacement(args, plugin.name);
   return plugins;
+}
+
+/// Plugins whose pattern.py replaces by a function of its own: it is called for every set that is tried.
+std::map<std::string, bench::OwnReplacement> own_replacements(const ParsedArgs& args,
+                                                              const std::vector<PluginMatches>& plugins,
+                                                              const Registries& registries) {
+  std::map<std::string, bench::OwnReplacement> all;
+  for (const PluginMatches& plugin : plugins)
+    if (const std::shared_ptr<script::PluginScript> script = own_replacement(args, plugin.name))
+      all[plugin.name] = [script, &registries](const Model& model, const PluginMatches& part) {
+        script::PluginScript::Replaced replaced = replace_by_script(*script, model, part, registries);
+        require(replaced.count == static_cast<int64_t>(part.instances.size()), ErrorCode::kInvalidArgument,
+                "replace_with_plugin of the plugin {} replaced {} of {} instances", part.name, replaced.count,
+                part.instances.size());
+        return std::move(replaced.model);
+      };
+  return all;
 }
 
 bench::ShapeSet shapes_of(const std::vector<InputShape>& given) {
@@ -307,7 +325,8 @@ int run(CommandContext& context) {
   if (args.has("--skip-autotuning")) return 0;
 
   const std::shared_ptr<Model> model = load_plugin_model(args, given.path, registries);
-  const std::vector<bench::TunedInstance> instances = bench::instances_of(plugins);
+  const std::vector<bench::TunedInstance> instances =
+      bench::instances_of(plugins, own_replacements(args, plugins, registries));
   if (instances.empty())
     log::critical(ErrorCode::kNotFound, "No optimization strategy found: no plugin matches anything in {}.",
                   given.path);

@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   assay::install_interrupt_cleanup();
   assay::report_crashes();
+  assay::report_lost_exceptions();
   const std::vector<std::string> words(argv, argv + argc);
   const assay::PoolScope threads(std::make_shared<assay::ThreadPool>());
   return assay::cli::run_command_line(words);

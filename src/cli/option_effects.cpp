@@ -283,7 +283,7 @@ std::vector<std::string> check_bench_effects(const ParsedArgs& args, const bench
     effects.none({"--save-engine"},
                  fmt::format("the engine is loaded from {} and not built, so nothing is saved", o.plan),
                  "Leave it out; with --onnx and --refit-from-onnx the refitted engine is saved.");
-  if (!o.refits) effects.none({"--time-refit"}, "nothing is refitted", "Add --refit-from-onnx.");
+  if (!o.must_refit()) effects.none({"--time-refit"}, "nothing is refitted", "Add --refit-from-onnx.");
   if (o.plan.empty() && !has_engine)
     effects.none(kBuilding, "no engine is among the backends", "Leave it out, or add engine to --backends.");
   if (!has_engine)

@@ -16,6 +16,7 @@
 #include "base/input_file.h"
 #include "base/log.h"
 #include "base/output_path.h"
+#include "graph/external_data.h"
 #include "run/savers.h"
 
 namespace assay::cli {
@@ -27,7 +28,8 @@ using enum PathUse;
 
 // The first entry that fits counts. Positionals that name models are opened before anything else is done.
 constexpr PathOption kPathOptions[] = {
-    {"bench", "--load-inputs", kElsewhere},    // NAME:FILE
+    {"bench", "--load-inputs", kElsewhere},  // NAME:FILE
+    {"bench", "--refit-from-onnx", kInput},
     {"template extension", "-o", kElsewhere},  // must not exist
     {"inspect capability", "-o", kOutputFolder},
     {"check lint", "-o", kOutput, Content::kJson},
@@ -93,7 +95,7 @@ constexpr PathOption kPathOptions[] = {
     {"", "--plugin-libraries", kElsewhere},  // one that is missing gets a warning
     {"", "--python-plugins", kElsewhere},
     {"", "--external-data-dir", kInputFolder},
-    {"", "--save-external-data", kElsewhere},  // a name beside the model
+    {"", "--save-external-data", kElsewhere},  // beside the model: check_external_data()
     {"", "--onnxrt-library", kLibrary},
     {"", "--custom-ops", kLibrary},
     {"", "--extension", kElsewhere},  // loaded before the options are read
@@ -253,6 +255,20 @@ std::string label_of(const ParsedArgs& args, std::string_view option) {
   return std::string(option);
 }
 
+/// The file beside the model that is written, where a line asks for one.
+void check_external_data(const ParsedArgs& args) {
+  if (!args.declares("--save-external-data")) return;
+  const auto occurrences = args.all("--save-external-data");
+  if (occurrences.empty()) return;
+  for (const char* option : {"-o", "--save-onnx"}) {
+    const auto model = args.declares(option) ? args.text(option) : std::nullopt;
+    if (!model || find_path_option(command_of(args), option)->use != kOutput) continue;
+    const std::string location =
+        external_data_location(*model, occurrences.front().empty() ? "" : occurrences.front().front());
+    check_output_file((fs::path(*model).parent_path() / location).string());
+  }
+}
+
 }  // namespace
 
 std::span<const PathOption> path_options() { return kPathOptions; }
@@ -293,6 +309,7 @@ void check_option_paths(const ParsedArgs& args, std::span<const std::string> wit
       written.add(*o, label, path);
     }
   }
+  check_external_data(args);
 }
 
 }  // namespace assay::cli

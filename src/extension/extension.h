@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -106,6 +107,12 @@ int run_command(const Extension& extension, const AssayCommand& command);
 struct Candidate {
   std::string path;
   std::string from;  ///< which setting named it: ASSAY_EXTENSION_PATH, --extension
+  /// Words of the file MODULE.words beside it, one a line: a command line that holds none of them does not
+  /// need the module. Empty: every command does.
+  std::vector<std::string> words = {};
+
+  /// Whether an argument of the command line holds one of the words; true where there are none.
+  bool is_needed_by(std::span<const std::string> arguments) const;
 };
 
 /// The files that end in .so in the folders of ASSAY_EXTENSION_PATH (which may list files, too), the user's

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "base/build_folder.h"
@@ -32,7 +33,15 @@ class Search {
   void add_file(const fs::path& file, const std::string& from) {
     std::error_code failed;
     const fs::path real = fs::canonical(file, failed);
-    if (seen_.insert(failed ? file : real).second) found.push_back({.path = file.string(), .from = from});
+    if (seen_.insert(failed ? file : real).second)
+      found.push_back({.path = file.string(), .from = from, .words = words_beside(file)});
+  }
+  static std::vector<std::string> words_beside(fs::path file) {
+    std::vector<std::string> words;
+    std::ifstream list(file.replace_extension(".words"));
+    for (std::string line; std::getline(list, line);)
+      if (!line.empty()) words.push_back(line);
+    return words;
   }
   std::set<fs::path> seen_;
 };
@@ -45,6 +54,14 @@ fs::path user_folder() {
 }
 
 }  // namespace
+
+bool Candidate::is_needed_by(std::span<const std::string> arguments) const {
+  return words.empty() || std::any_of(arguments.begin(), arguments.end(), [&](const std::string& argument) {
+           return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+             return argument.find(word) != std::string::npos;
+           });
+         });
+}
 
 /// A program in its build folder has the modules of the build in place of the system's.
 std::vector<Candidate> find_extensions() {

@@ -90,17 +90,22 @@ void make_durable(const std::string& folder) {
 
 }  // namespace
 
-ExternalDataWriter::ExternalDataWriter(const fs::path& model_path, const ExportOptions& options)
-    : options_(options), folder_(model_path.parent_path()) {
+std::string external_data_location(const fs::path& model_path, const std::string& name) {
   const std::string model = model_path.filename().string();
-  const fs::path location(options.external_data_path.empty() ? model + ".data" : options.external_data_path);
+  const fs::path location(name.empty() ? model + ".data" : name);
   require(location.is_relative() && std::find(location.begin(), location.end(), "..") == location.end(),
           ErrorCode::kInvalidArgument, "the external data path '{}' must lie in the model's folder",
           location.string());
-  location_ = location.lexically_normal().string();
-  require(location_ != model, ErrorCode::kInvalidArgument,
-          "the external data path '{}' is that of the model itself", location_);
-  taken_names_.insert(model);
+  std::string normal = location.lexically_normal().string();
+  require(normal != model, ErrorCode::kInvalidArgument,
+          "the external data path '{}' is that of the model itself", normal);
+  return normal;
+}
+
+ExternalDataWriter::ExternalDataWriter(const fs::path& model_path, const ExportOptions& options)
+    : options_(options), folder_(model_path.parent_path()) {
+  location_ = external_data_location(model_path, options.external_data_path);
+  taken_names_.insert(model_path.filename().string());
 }
 
 bool ExternalDataWriter::takes(const Value& v) const {

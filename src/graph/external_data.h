@@ -18,6 +18,10 @@
 
 namespace assay {
 
+/// Where the data of a model at `model_path` go, relative to its folder; an empty name stands for the default
+/// one. Throws Error (kInvalidArgument) for a path outside the model's folder, or the model's own.
+std::string external_data_location(const std::filesystem::path& model_path, const std::string& name);
+
 /// Writes initializers' data to files of their own, in the model's folder, in such a way that at every moment
 /// there is either the old model with its data or the new one with its own. A model's message is made three
 /// times:

@@ -32,7 +32,13 @@ const UnalignedTensor* constant_of(const Value* v) {
 }
 
 std::optional<Shape> shape_of(const Value* v) {
-  return v != nullptr && v->type.has_shape() ? known_shape(*v->type.dims) : std::nullopt;
+  if (v == nullptr || !v->type.has_shape()) return std::nullopt;
+  std::optional<Shape> shape = known_shape(*v->type.dims);
+  int64_t elements = 1;
+  if (shape)
+    for (const int64_t extent : *shape)
+      if (__builtin_mul_overflow(elements, extent, &elements)) return std::nullopt;
+  return shape;
 }
 
 int rank_of(const Value* v) {

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "graph/order.h"
+#include "ops/extent_form.h"
 #include "ops/multiply_accumulates.h"
 #include "ops/op_set.h"
 
@@ -289,6 +290,7 @@ void sum_operators(ModelStats& stats) {
 
 ModelStats model_stats(const Model& model) {
   check_depth(model);
+  const ExtentNames names(model);
   ModelStats stats;
   stats.name = model.graph->name;
   const GraphCost cost = StatsCounter(stats).graph(*model.graph, "", 1);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <numeric>
 #include <tuple>
+#include <unordered_set>
 
 namespace assay {
 namespace {
@@ -12,10 +13,13 @@ namespace {
 constexpr size_t kLongestForm = 256;
 constexpr std::string_view kFormOperators = "+-*/()";
 
+thread_local constinit const ExtentNames* names_of_thread = nullptr;
+
 bool is_bare(std::string_view text) { return text.find_first_of("+-*/ ") == std::string_view::npos; }
 
-/// A quotient's text is no bare name.
-bool is_quotient(const std::string& factor) { return !is_bare(factor); }
+bool is_name(std::string_view text) { return is_bare(text) || ExtentNames::at_begin_of(text) == text.size(); }
+
+bool is_quotient(const std::string& factor) { return !is_name(factor); }
 
 std::string in_parentheses(const std::string& text) { return is_bare(text) ? text : "(" + text + ")"; }
 
@@ -70,6 +74,10 @@ class FormReader {
       const std::optional<ExtentForm> form = terms();
       return take(')') ? form : std::nullopt;
     }
+    if (const size_t length = ExtentNames::at_begin_of(text_.substr(at_)); length > 0) {
+      at_ += length;
+      return ExtentForm::factor(std::string(text_.substr(at_ - length, length)));
+    }
     const size_t end = std::min(text_.find_first_of(kFormOperators, at_), text_.size());
     std::string_view name = text_.substr(at_, end - at_);
     while (name.ends_with(' ')) name.remove_suffix(1);
@@ -91,15 +99,62 @@ bool comes_before(const std::string& a, const std::string& b) {
 }
 
 std::string text_of_term(const ExtentForm::Product& factors, int64_t coefficient) {
-  std::string text;
-  const bool is_alone = factors.size() == 1 && coefficient == 1;
-  for (const std::string& f : factors)
-    text += (text.empty() ? "" : "*") + (is_quotient(f) && !is_alone ? "(" + f + ")" : f);
-  if (factors.empty()) return std::to_string(coefficient);
-  return coefficient == 1 ? text : text + "*" + std::to_string(coefficient);
+  // What is no sum reads well as it is.
+  const bool is_alone = factors.size() == 1 && coefficient == 1 && is_quotient(factors[0]);
+  std::string text = coefficient == 1 && !factors.empty() ? "" : std::to_string(coefficient);
+  for (const std::string& f : factors) text += (text.empty() ? "" : "*") + (is_alone ? f : in_parentheses(f));
+  return text;
+}
+
+/// Names that a text is made of where it is read as arithmetic.
+std::unordered_set<std::string> names_in(std::string_view text) {
+  std::unordered_set<std::string> names;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find_first_of(kFormOperators), text.size());
+    std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
+    while (word.ends_with(' ')) word.remove_suffix(1);
+    if (word.find_first_not_of("0123456789") != std::string_view::npos) names.emplace(word);
+  }
+  return names;
 }
 
 }  // namespace
+
+ExtentNames::ExtentNames(const Model& model) : outer_(names_of_thread) {
+  names_of_thread = nullptr;
+  std::unordered_set<std::string> bare, others;
+  for (const Value* v : model.graph->inputs)
+    for (const Dim& d : v->type.dims.value_or(Dims()))
+      if (d.is_symbol())
+        (d.symbol().find_first_of(kFormOperators) == std::string::npos ? bare : others).insert(d.symbol());
+  for (const std::string& text : others) {
+    const std::unordered_set<std::string> parts = names_in(text);
+    const bool is_arithmetic =
+        ExtentForm::read(text) && !parts.empty() &&
+        std::all_of(parts.begin(), parts.end(), [&](const std::string& p) { return bare.contains(p); });
+    if (!is_arithmetic) names_.push_back(text);
+  }
+  // The longest first.
+  std::sort(names_.begin(), names_.end(), [](const std::string& a, const std::string& b) {
+    return std::pair(b.size(), a) < std::pair(a.size(), b);
+  });
+  names_of_thread = this;
+}
+
+ExtentNames::~ExtentNames() { names_of_thread = outer_; }
+
+size_t ExtentNames::at_begin_of(std::string_view text) {
+  if (names_of_thread == nullptr) return 0;
+  for (const std::string& name : names_of_thread->names_) {
+    if (!text.starts_with(name)) continue;
+    const bool ends = text.size() == name.size() || text[name.size()] == ' ' ||
+                      kFormOperators.find(text[name.size()]) != std::string_view::npos;
+    if (ends) return name.size();
+  }
+  return 0;
+}
 
 ExtentForm::ExtentForm(int64_t number) {
   if (number != 0) terms_[{}] = number;
@@ -113,6 +168,13 @@ ExtentForm ExtentForm::factor(std::string text) {
 
 std::optional<ExtentForm> ExtentForm::read(std::string_view text) {
   return text.size() <= kLongestForm ? FormReader(text).whole() : std::nullopt;
+}
+
+std::optional<ExtentForm> ExtentForm::of(const Dim& extent) {
+  if (extent.is_known()) return ExtentForm(extent.value());
+  if (!extent.is_symbol()) return std::nullopt;
+  std::optional<ExtentForm> form = read(extent.symbol());
+  return form ? form : factor(extent.symbol());
 }
 
 std::optional<int64_t> ExtentForm::number() const {
@@ -151,13 +213,13 @@ std::optional<ExtentForm> product(const ExtentForm& a, const ExtentForm& b) {
   return form;
 }
 
-bool ExtentForm::is_never_negative() const {
+bool ExtentForm::is_never_negative(int64_t least_symbol) const {
   int64_t least = 0;
   for (const auto& [factors, coefficient] : terms_) {
     if (!factors.empty() && coefficient < 0) return false;
-    bool may_be_zero = false;
+    bool may_be_zero = !factors.empty() && least_symbol < 1;
     for (const std::string& f : factors) {
-      if (f.find('-') != std::string::npos) return false;
+      if (is_quotient(f) && f.find('-') != std::string::npos) return false;
       may_be_zero = may_be_zero || is_quotient(f);
     }
     if (!may_be_zero && __builtin_add_overflow(least, coefficient, &least)) return false;
@@ -247,6 +309,8 @@ std::optional<ExtentForm> quotient(const ExtentForm& a, const ExtentForm& b) {
 }
 
 std::string ExtentForm::str() const {
+  if (terms_.size() == 1 && terms_.begin()->first.size() == 1 && terms_.begin()->second == 1)
+    return terms_.begin()->first[0];
   std::vector<std::pair<Product, int64_t>> terms(terms_.begin(), terms_.end());
   // What is added comes before what is taken away, longer products before shorter ones.
   std::stable_sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {

@@ -9,7 +9,27 @@
 #include <string_view>
 #include <vector>
 
+#include "assay/graph.h"
+
 namespace assay {
+
+/// Names of a model's extents that would read as arithmetic, `seq-len`: what its inputs declare, unless every
+/// name in it is declared by itself (of inputs of extents `past` and `past + 1` the second is a sum). While
+/// this lives they are names to its thread.
+class ExtentNames {
+ public:
+  explicit ExtentNames(const Model& model);
+  ~ExtentNames();
+  ExtentNames(const ExtentNames&) = delete;
+  ExtentNames& operator=(const ExtentNames&) = delete;
+
+  /// Length of such a name that the text begins with; 0: it begins with none.
+  static size_t at_begin_of(std::string_view text);
+
+ private:
+  std::vector<std::string> names_;
+  const ExtentNames* outer_;
+};
 
 /// An expression over symbols that stand for whole numbers of at least 1. A factor is a symbol or the text of
 /// a quotient that is not whole for all of them, `(h+1)/2`; quotients are rounded toward zero.
@@ -23,6 +43,8 @@ class ExtentForm {
 
   /// Reads names, numbers, + - * / and parentheses; nothing for other texts, and for long ones.
   static std::optional<ExtentForm> read(std::string_view text);
+  /// Of a number or a symbol, whose text counts as a name where it is no expression.
+  static std::optional<ExtentForm> of(const Dim& extent);
 
   /// a + sign * b, with a sign of 1 or -1. Nothing where a coefficient overflows; quotients also where the
   /// divisor may be 0 or negative.
@@ -33,13 +55,13 @@ class ExtentForm {
   /// Coefficients, none of them 0.
   const std::map<Product, int64_t>& terms() const { return terms_; }
   std::optional<int64_t> number() const;
-  /// As read() takes it: `h*w*2+(h+1)/2-1`.
+  /// Whatever the symbols are, be they at least 1 or 0; false where that is not known.
+  bool is_never_negative(int64_t least_symbol = 1) const;
+  /// As read() takes it: `2*h*w+(h+1)/2-1`.
   std::string str() const;
   bool operator==(const ExtentForm&) const = default;
 
  private:
-  /// Whatever the symbols are; false where that is not known.
-  bool is_never_negative() const;
   std::optional<ExtentForm> over(int64_t divisor) const;
   std::optional<ExtentForm> over_both(int64_t divisor) const;
   std::optional<ExtentForm> over_product(const Product& divisor, int64_t coefficient) const;

@@ -5,7 +5,9 @@
 #include <map>
 
 #include "assay/count.h"
+#include "ops/infer.h"
 #include "ops/infer_util.h"
+#include "ops/math/extent_math.h"
 
 namespace assay::extent_form_test {
 namespace {
@@ -17,7 +19,7 @@ std::string form(std::string_view text) {
 
 TEST(ExtentForm, EqualExpressionsHaveOneForm) {
   EXPECT_EQ(form("(((batch*64)*7)*7)/3136"), "batch");
-  EXPECT_EQ(form("2*h+3*h"), "h*5");
+  EXPECT_EQ(form("2*h+3*h"), "5*h");
   EXPECT_EQ(form("w*h"), form("h*w"));
   EXPECT_EQ(form("(n+1)*(n-1)"), "n*n-1");
   EXPECT_EQ(form("n-1+1"), "n");
@@ -31,23 +33,23 @@ TEST(ExtentForm, QuotientsAreRoundedDown) {
   EXPECT_EQ(form("(h-1)/2+1"), "(h+1)/2");
   EXPECT_EQ(form("(h+1)/2"), "(h+1)/2");
   EXPECT_EQ(form("(h*4+6)/8"), "(h+1)/2");
-  EXPECT_EQ(form("(h*6+5)/4"), "(h*3)/2+1");
+  EXPECT_EQ(form("(h*6+5)/4"), "(3*h)/2+1");
   EXPECT_EQ(form("h/2/3"), "h/6");
   EXPECT_EQ(form("(h/2+1)/3"), "(h+2)/6");
-  EXPECT_EQ(form("(h/2)*2"), "(h/2)*2");
+  EXPECT_EQ(form("2*(h/2)"), "2*(h/2)");
 }
 
 TEST(ExtentForm, WhatMayBeNegativeIsRoundedTowardZero) {
   EXPECT_EQ(form("(h-3)/2+1"), "(h-3)/2+1") << "h may be 2";
   EXPECT_EQ(form("(a-b+20)/2"), "(a+20-b)/2");
-  EXPECT_EQ(form("(a*2-b*4)/2"), "a-b*2");
-  EXPECT_EQ(form("(a*2-b*4)/4"), "(a-b*2)/2");
+  EXPECT_EQ(form("(a*2-b*4)/2"), "a-2*b");
+  EXPECT_EQ(form("(a*2-b*4)/4"), "(a-2*b)/2");
 }
 
 TEST(ExtentForm, SymbolsCancelWhereAllTermsHaveThem) {
   EXPECT_EQ(form("(batch*heads*64)/(batch*heads)"), "64");
-  EXPECT_EQ(form("(a*b+a*c*2)/a"), "b+c*2");
-  EXPECT_EQ(form("(a*b*4)/(b*2)"), "a*2");
+  EXPECT_EQ(form("(a*b+a*c*2)/a"), "b+2*c");
+  EXPECT_EQ(form("(a*b*4)/(b*2)"), "2*a");
   EXPECT_EQ(form("(a+1)/a"), "(a+1)/a");
   EXPECT_EQ(form("((h/2)*w)/(h/2)"), "(w*(h/2))/(h/2)") << "h/2 may be 0";
   EXPECT_EQ(form("a/(b-1)"), "none");
@@ -114,8 +116,58 @@ TEST(DimArithmetic, GivesTheForm) {
   const Dim n = Dim::symbol("n"), odd = Dim::symbol("floor(n/3)");
   EXPECT_EQ(dim_floor_div(dim_mul(dim_mul(n, Dim(64)), Dim(49)), Dim(3136)).str(), "n");
   EXPECT_EQ(dim_sub(dim_add(n, Dim(5)), n), Dim(5));
-  EXPECT_EQ(dim_mul(odd, Dim(2)).str(), "(floor(n/3))*2");
+  EXPECT_EQ(dim_mul(odd, Dim(2)).str(), "2*(floor(n/3))");
   EXPECT_FALSE(dim_sub(Dim(1), dim_add(n, Dim(3))).is_known());
+}
+
+/// A model whose inputs have these extents.
+std::shared_ptr<Model> model_of(const Dims& extents) {
+  auto model = std::make_shared<Model>();
+  model->graph->add_input("x", Type::tensor(DType::kFloat32, extents));
+  return model;
+}
+
+TEST(ExtentNames, AreNoArithmetic) {
+  const Dim length = Dim::symbol("seq-len"), half = Dim::symbol("n/2"), odd = Dim::symbol("floor(k/2)");
+  const ExtentNames names(*model_of({Dim::symbol("n"), length, half, odd, Dim::symbol("seq-len-2")}));
+  EXPECT_EQ(dim_mul(dim_add(length, Dim(2)), Dim(3)).str(), "3*(seq-len)+6");
+  EXPECT_EQ(form("3*(seq-len)+6-seq-len*2"), "(seq-len)+6");
+  EXPECT_EQ(form("seq-len-2+2*seq-len"), "2*(seq-len)+(seq-len-2)");
+  EXPECT_EQ(dim_floor_div(dim_mul(length, Dim(6)), Dim(4)).str(), "(3*(seq-len))/2");
+  EXPECT_EQ(form("n/2*2"), "2*(n/2)") << "all in it is declared by itself: arithmetic";
+  EXPECT_EQ(form("floor(k/2)+floor(k/2)"), "2*(floor(k/2))");
+  EXPECT_TRUE(is_not_negative(length));
+  EXPECT_FALSE(is_not_negative(Dim::symbol("seq-size")));
+  EXPECT_EQ((Count(2) * Count::of(length)).str(), "2*(seq-len)");
+}
+
+TEST(ExtentNames, HoldWhileTheyLive) {
+  {
+    const ExtentNames outer(*model_of({Dim::symbol("a-b")}));
+    const ExtentNames inner(*model_of({Dim::symbol("c-d")}));
+    EXPECT_EQ(form("d+c-d"), "(c-d)+d");
+    EXPECT_EQ(form("b+a-b"), "a");
+  }
+  EXPECT_EQ(form("d+c-d"), "c");
+}
+
+TEST(ExtentNames, OfAModelGoThroughItsInference) {
+  const auto model =
+      model_of({Dim::symbol("batch"), Dim::symbol("seq-len"), Dim::symbol("past"), Dim::symbol("past + 1")});
+  Graph& g = *model->graph;
+  model->opsets = {{"", 17}};
+  const auto of = [&](const char* op, std::vector<Value*> inputs, AttributeList attributes = {}) {
+    Value* y = g.add_value(g.unique_name(op));
+    g.add_node(op, std::move(inputs), {y}, std::move(attributes));
+    return y;
+  };
+  Value* x = g.inputs[0];
+  Value* twice = of("Concat", {x, x}, {{"axis", int64_t{1}}});
+  Value* more = of("Concat", {x, x}, {{"axis", int64_t{3}}});
+  g.outputs = {twice, more};
+  infer_shapes(*model);
+  EXPECT_EQ(twice->type.str(), "float32[batch, 2*(seq-len), past, past + 1]");
+  EXPECT_EQ(more->type.str(), "float32[batch, seq-len, past, 2*past+2]");
 }
 
 TEST(Counts, AddWhatIsWrittenInSeveralWays) {

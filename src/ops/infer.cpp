@@ -13,6 +13,7 @@
 #include "graph/function_index.h"
 #include "graph/order.h"
 #include "ops/check.h"
+#include "ops/extent_form.h"
 #include "ops/infer_util.h"
 #include "ops/op_context.h"
 #include "ops/op_list.h"
@@ -395,6 +396,7 @@ std::optional<std::vector<Type>> Inference::trial(const Graph& g, const std::vec
 
 void infer_shapes(Model& model, const InferOptions& options) {
   check_depth(model);
+  const ExtentNames names(model);
   Inference(model, options).graph(*model.graph, model.opsets);
 }
 

@@ -21,16 +21,8 @@ void infer_broadcast_as(InferContext& c, DType dtype) {
 
 constexpr size_t kLongestExpression = 96;
 
-/// A text that is no expression counts as a name.
-std::optional<ExtentForm> form_of(const Dim& d) {
-  if (d.is_known()) return ExtentForm(d.value());
-  if (!d.is_symbol()) return std::nullopt;
-  std::optional<ExtentForm> form = ExtentForm::read(d.symbol());
-  return form ? form : ExtentForm::factor(d.symbol());
-}
-
 Dim expression(const Dim& a, char op, const Dim& b) {
-  const std::optional<ExtentForm> x = form_of(a), y = form_of(b);
+  const std::optional<ExtentForm> x = ExtentForm::of(a), y = ExtentForm::of(b);
   if (!x || !y) return {};
   const std::optional<ExtentForm> form = op == '+'   ? sum(*x, *y)
                                          : op == '-' ? sum(*x, *y, -1)

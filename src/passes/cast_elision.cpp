@@ -9,6 +9,7 @@
 #include "analysis/match.h"
 #include "assay/edit.h"
 #include "ops/schema.h"
+#include "analysis/integer_range.h"
 #include "reference/evaluate.h"
 #include "tensor/convert.h"
 
@@ -46,19 +47,22 @@ std::optional<Tensor> as_integers(const UnalignedTensor& t, DType type) {
 
 class CastElision {
  public:
-  CastElision(Graph& graph, const Model& model) : graph_(graph), model_(model) {
+  CastElision(Graph& graph, const Model& model) : graph_(graph), model_(model), ranges_(model.ir_version) {
     given_.insert(graph.outputs.begin(), graph.outputs.end());
     for (const Graph* sub : subgraphs(graph, true)) given_.insert(sub->outputs.begin(), sub->outputs.end());
   }
 
   int64_t run() {
     std::vector<Node*> nodes;
+    std::vector<std::pair<Node*, DType>> found;
     for (const auto& n : graph_.nodes()) nodes.push_back(n.get());
     for (Node* n : nodes) {
       if (!is_candidate(*n)) continue;
       const std::optional<DType> type = integer_type(*n);
-      if (type && is_defined_for(*n, *type) && is_cast_back(*n, *type)) elide(*n, *type);
+      if (type && is_defined_for(*n, *type) && is_cast_back(*n, *type) && is_exact(*n))
+        found.emplace_back(n, *type);
     }
+    for (const auto& [n, type] : found) elide(*n, type);
     return elided_;
   }
 
@@ -93,6 +97,36 @@ class CastElision {
     return std::all_of(y->consumers().begin(), y->consumers().end(), [&](const Node* c) {
       return is_op(*c, "Cast") && &c->graph() == &graph_ && (is_comparison(n) || cast_target(*c) == type);
     });
+  }
+
+  /// Whether float32 computes the same: operands and result are integers that it has exactly.
+  bool is_exact(const Node& n) {
+    std::optional<IntegerRange> result;
+    for (size_t i = 0; i < n.inputs().size(); ++i) {
+      const std::optional<IntegerRange> operand = range_of_operand(n.input(i));
+      if (!operand || !operand->is_exact_in_float32()) return false;
+      if (i == 0)
+        result = operand;
+      else if (result)
+        result = combined(n, *result, *operand);
+    }
+    return result && result->is_exact_in_float32();
+  }
+
+  std::optional<IntegerRange> range_of_operand(const Value* v) {
+    if (const Node* cast = float_cast(v)) return ranges_.of(cast->input(0));
+    std::optional<IntegerRange> all;
+    for (const int64_t x : integers(v, DType::kInt64).tensor->to_int64())
+      all = all ? hull(*all, {x, x}) : IntegerRange{x, x};
+    return all ? all : IntegerRange{0, 0};
+  }
+
+  static std::optional<IntegerRange> combined(const Node& n, const IntegerRange& a, const IntegerRange& b) {
+    if (is_op(n, "Add")) return sum(a, b);
+    if (is_op(n, "Sub")) return difference(a, b);
+    if (is_op(n, "Mul")) return product(a, b);
+    if (is_op(n, "Div")) return quotient(a, b);
+    return hull(a, b);
   }
 
   /// A constant as integers: nothing when it cannot be; a value once a node uses it.
@@ -151,6 +185,7 @@ class CastElision {
 
   Graph& graph_;
   const Model& model_;
+  IntegerRanges ranges_;
   std::unordered_set<const Value*> given_;  // outputs of the graph and its subgraphs
   std::unordered_map<std::pair<const Value*, DType>, Integers, Hash> constants_;
   int64_t elided_ = 0;

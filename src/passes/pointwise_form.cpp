@@ -152,9 +152,9 @@ std::optional<PointwiseForm> with_parameters(const Node& n) {
   if (is_op(n, "ThresholdedRelu")) return form(PointwiseOp::kThresholdedRelu, float_attribute(n, "alpha", 1));
   if (is_op(n, "Swish") && float_attribute(n, "alpha", 1) == 1) return form(PointwiseOp::kSilu);
   if (is_op(n, "Clip")) {
-    constexpr float kMax = std::numeric_limits<float>::max();
-    const std::optional<float> low = bound(n, "min", 1, -kMax), high = bound(n, "max", 2, kMax);
-    // Bounds the wrong way round are left to the plain evaluation.
+    constexpr float kUnbounded = std::numeric_limits<float>::infinity();
+    const std::optional<float> low = bound(n, "min", 1, -kUnbounded), high = bound(n, "max", 2, kUnbounded);
+    // Bounds the wrong way round, and NaN, are clamp_form()'s.
     if (low && high && *low <= *high) return form(PointwiseOp::kClip, *low, *high);
   }
   return std::nullopt;
@@ -236,6 +236,7 @@ std::optional<PointwiseOp> variadic(const Node& n) {
 
 /// Clip by bounds that are operands: they must be single elements, or the result would be larger.
 std::optional<PointwiseForm> clamp_form(const Node& n) {
+  if (n.find_attribute("min") != nullptr || n.find_attribute("max") != nullptr) return std::nullopt;
   const bool low = n.input(1) != nullptr, high = n.input(2) != nullptr;
   for (size_t i = 1; i < n.inputs().size(); ++i)
     if (const Value* v = n.input(i); v != nullptr && shape_of(v) != Shape{} && shape_of(v) != Shape{1})
@@ -260,8 +261,7 @@ bool is_divisor(const Value* v) {
 std::optional<PointwiseForm> number_form(const Node& n, DType dtype) {
   const bool is_double = dtype == DType::kFloat64;
   const auto form = [&](PointwiseOp op) { return PointwiseForm{op, 0, 0, n.inputs()}; };
-  if (is_op(n, "Clip") && n.find_attribute("min") == nullptr && n.find_attribute("max") == nullptr)
-    return clamp_form(n);
+  if (is_op(n, "Clip")) return clamp_form(n);
   if (is_op(n, "Pow") && is_scalar_beside(n.input(1), 2, n.input(0)))
     return PointwiseForm{PointwiseOp::kSquare, 0, 0, {n.input(0)}};
   if (n.inputs().size() == 1) {

@@ -119,6 +119,7 @@ void own_process() {
   std::signal(SIGXFSZ, SIG_IGN);
   install_interrupt_cleanup();
   report_crashes();
+  report_lost_exceptions();
 }
 
 }  // namespace

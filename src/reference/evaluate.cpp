@@ -54,10 +54,31 @@ Tensor rounded(const Tensor& t, DType dtype) {
                     [&](const Tensor& leaf) { return is_float(leaf.dtype()) ? convert(leaf, dtype) : leaf; });
 }
 
+namespace {
+
+/// The one type of floats but float64 that a container may hold; nothing where there are several.
+std::optional<DType> only_float(const Tensor& container) {
+  std::optional<DType> found;
+  for (int k = 0; k < kDTypeCount; ++k) {
+    const auto dtype = static_cast<DType>(k);
+    if ((container.leaf_types() >> k & 1) == 0 || !is_float(dtype) || dtype == DType::kFloat64) continue;
+    if (found) return std::nullopt;
+    found = dtype;
+  }
+  return found;
+}
+
+}  // namespace
+
 DType first_float(std::span<const Tensor> values) {
   DType found = DType::kFloat64;
   for (const Tensor& t : values) {
     if (found != DType::kFloat64 || !may_hold_floats_but(t, DType::kFloat64)) continue;
+    // A list of many is not looked through.
+    if (const std::optional<DType> only = t.is_container() ? only_float(t) : std::nullopt) {
+      found = *only;
+      continue;
+    }
     for_each_leaf(t, [&](const Tensor& leaf) {
       if (found == DType::kFloat64 && is_float(leaf.dtype())) found = leaf.dtype();
     });

@@ -14,12 +14,19 @@
 #include <vector>
 
 #include "assay/backend.h"
+#include "assay/error.h"
 #include "assay/graph.h"
 #include "reference/error_bound.h"
 #include "reference/evaluate.h"
 #include "reference/foreign_nodes.h"
 
 namespace assay {
+
+/// What InterpreterOptions::max_work ends with; of code kUnsupported.
+class TooMuchWork : public Error {
+ public:
+  using Error::Error;
+};
 
 struct InterpreterOptions {
   ReferencePrecision precision = ReferencePrecision::kFloat64;
@@ -30,7 +37,7 @@ struct InterpreterOptions {
   bool noisy_levels = false;
   /// Noisy lanes compute in float32 what is stored in a narrower type, and round it once.
   bool computes_wider = false;
-  /// Steps (ops/work.h) that a run may take; what needs more throws Error (kUnsupported).
+  /// Steps (ops/work.h) that a run may take; what needs more throws TooMuchWork.
   int64_t max_work = INT64_MAX;
   /// Called by follow() before each node, with the number of nodes done and of all.
   std::function<void(size_t, size_t)> progress;

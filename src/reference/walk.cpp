@@ -269,8 +269,10 @@ void Walk::charge(const Node& n, const std::vector<Lanes>& inputs) {
   int64_t given = kNodeWork;
   for (const Lanes& l : inputs) given += l[0].defined() ? l[0].numel() : 0;
   const int64_t work = std::max(given, work_estimate(n));
-  require(work <= work_left_, ErrorCode::kUnsupported,
-          "it takes more than {} steps, too long to be computed here", impl_.options.max_work);
+  if (work > work_left_)
+    throw TooMuchWork(
+        ErrorCode::kUnsupported,
+        fmt::format("it takes more than {} steps, too long to be computed here", impl_.options.max_work));
   work_left_ -= work;
 }
 

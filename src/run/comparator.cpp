@@ -6,6 +6,7 @@
 
 #include "assay/backend_set.h"
 #include "backends/session_info.h"
+#include "base/exception_text.h"
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "compare/simple.h"
@@ -391,7 +392,7 @@ void Comparator::judge_survivors() noexcept {
     judge(stream_->survivors());
     verdict_->finish();
   } catch (const std::exception& e) {
-    log::warning("What the other runners gave could not be judged: {}", e.what());
+    log::warning("What the other runners gave could not be judged: {}", text_of(e));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/log.h"
+#include "base/memory_limit.h"
 
 namespace assay {
 
@@ -15,10 +16,7 @@ bool report_exception() {
   } catch (const Error& e) {
     log::report_critical("{}", e.what());
   } catch (const std::bad_alloc&) {
-    log::report_critical(
-        "Out of memory: what the machine, the control group or --memory-limit allows is used up. Smaller "
-        "inputs or fewer marked "
-        "outputs need less.");
+    log::report_critical("{}", kOutOfMemory);
   } catch (const std::exception& e) {
     log::report_critical("Internal error: {}", e.what());
   }

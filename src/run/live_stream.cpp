@@ -1,5 +1,6 @@
 #include "run/live_stream.h"
 
+#include "base/exception_text.h"
 #include "base/log.h"
 #include "run/coerce_inputs.h"
 
@@ -106,7 +107,7 @@ void LiveStream::finish_quietly() noexcept {
   try {
     finish();
   } catch (const std::exception& e) {
-    log::warning("What was complete could not be saved: {}", e.what());
+    log::warning("What was complete could not be saved: {}", text_of(e));
   }
 }
 

@@ -15,6 +15,18 @@ namespace {
 constexpr double kLargestMessage = 2e9;
 constexpr double kMiB = 1024.0 * 1024.0;
 
+/// The format has no shape of unknown rank, and the standard's checker takes no output without a shape.
+void warn_of_open_ranks(const Model& model) {
+  std::string names;
+  for (const Value* v : model.graph->outputs)
+    if (v->type.is_tensor() && !v->type.has_shape()) names += (names.empty() ? "'" : ", '") + v->name() + "'";
+  if (!names.empty())
+    log::warning(
+        "The rank of {} is not known before the model runs, so the file does not say it: "
+        "onnx.checker refuses such outputs, while ONNX-Runtime and this program run them.",
+        names);
+}
+
 }  // namespace
 
 void save_onnx_model(const Model& given, const ModelSaveOptions& options) {
@@ -52,6 +64,7 @@ void save_onnx_model(const Model& given, const ModelSaveOptions& options) {
           "written.");
   }
   save_model(model, options.path, out);
+  warn_of_open_ranks(model);
 }
 
 }  // namespace assay

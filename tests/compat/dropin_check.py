@@ -6,6 +6,7 @@
 
 import json
 import os
+import pathlib
 import stat
 import subprocess
 import sys
@@ -401,6 +402,37 @@ class Plugins(Case):
             self.assertEqual(results[0], results[1])
             self.assertEqual(lines[:2], lines[2:])
             self.assertEqual([n[0] for n in results[0]], ["Pair", "Abs", "Pair"])
+
+    def test_autotune_asks_the_plugin_to_replace(self):
+        # Two stretches that come to nothing; each is replaced by one node.
+        nodes, at = [], "x"
+        for stretch in ("a", "b"):
+            for i in range(12):
+                nodes.append(helper.make_node(("Sinh", "Asinh")[i % 2], [at], [f"{stretch}{i}"], name=f"{stretch}{i}_node"))
+                at = f"{stretch}{i}"
+            nodes.append(helper.make_node("Neg", [at], [f"{stretch}_end"], name=f"{stretch}_neg"))
+            at = f"{stretch}_end"
+        save(self.path("m.onnx"), nodes, [("x", [64, 4096])], [("b_end", [64, 4096])])
+        self.write("plugins/stretch/pattern.py", """
+def get_plugin_metadata():
+    return {"name": "stretch", "op": "Identity"}
+
+def get_matching_subgraphs(graph):
+    return [{"inputs": [first], "outputs": [last], "attributes": {}} for first, last in (("x", "a11"), ("a_end", "b11"))]
+
+def replace_with_plugin(graph, input_tensors, output_tensors, attrs, op):
+    for t in output_tensors:
+        t.inputs.clear()
+    graph.layer(op=op, name="mine_" + output_tensors[0].name, inputs=input_tensors, outputs=output_tensors)
+    graph.cleanup().toposort()
+    return True
+""")
+        said = self.ours("plugin", "autotune", "m.onnx", "--plugin-dir", "plugins", "-o", "tuned.onnx")
+        self.assertIn("Best strategy: 2 replacements", said)
+        self.assertEqual([(n[0], n[1], n[2]) for n in self.nodes("tuned.onnx")],
+                         [("Identity", ["x"], ["a11"]), ("Neg", ["a11"], ["a_end"]), ("Identity", ["a_end"], ["b11"]), ("Neg", ["b11"], ["b_end"])])
+        self.write("plugins/stretch/pattern.py", pathlib.Path(self.path("plugins/stretch/pattern.py")).read_text().replace("return True", "return False"))
+        self.assertIn("replaced 0 of 1 instances", self.fails("plugin", "autotune", "m.onnx", "--plugin-dir", "plugins", "-o", "tuned.onnx"))
 
     def test_what_goes_wrong(self):
         model = self.model()

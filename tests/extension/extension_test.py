@@ -175,6 +175,24 @@ class Everything(Test):
         shutil.copy(MODULES / "everything.so", other)
         self.check(self.run_assay("hello", "you", path=other), 0, "Hello you", "left out", "there is an extension of that name already")
 
+    def test_modules_that_say_when_they_are_needed(self):
+        user = self.folder / "data/assay/extensions"
+        user.mkdir(parents=True)
+        (user / "broken.so").write_text("no library")
+        words = ["inspect", "model", "identity.onnxtxt"]
+        self.check(self.run_assay(*words), 0, "An extension is left out")
+        (user / "broken.words").write_text("special\n")
+        self.assertNotIn("left out", self.check(self.run_assay(*words), 0))
+        (self.folder / "special.onnxtxt").write_text(MODELS["identity.onnxtxt"])
+        self.check(self.run_assay("inspect", "model", "special.onnxtxt"), 0, "An extension is left out")
+        # What cannot be read without it, and help, load it all the same.
+        shutil.copy(MODULES / "everything.so", user)
+        (user / "everything.words").write_text("no command line has this\n")
+        self.check(self.run_assay("hello", "you"), 0, "Hello you")
+        self.check(self.run_assay("run", "-h"), 0, "--scale-factor")
+        self.check(self.run_assay("run", "identity.onnxtxt", "--ref", "--scale-factor", "2"), 0)
+        self.check(self.run_assay("inspect", "extensions"), 0, "everything 1.2")
+
     def test_inspect_shows_what_there_is(self):
         self.check(self.run_assay("inspect", "extensions", "--no-extensions"), 0, "None.")
         self.check(self.run_assay("inspect", "extensions", path=MODULES / "everything.so"), 0, "everything 1.2", "Operator: test.everything.Scale",

@@ -28,7 +28,8 @@ SMALL = [
     ("wide", "simplify", 4000), ("constants", "run-engine", 4000), ("identity", "simplify", 10000), ("constant_identity", "up", 4000),
     ("constant_nodes", "run-engine", 8000), ("wide_ifs", "up", 9000), ("distinct", "run-engine", 4000), ("outputs", "diff", 4000),
     ("functions", "lint", 4000), ("calls", "run-engine", 4000), ("layers", "run-engine", 3000), ("casts", "float16", 6000),
-    ("wide_ifs", "extract", 9000), ("nested", "fold", 4000), ("appended", "run-ref", 4000), ("appended", "run-engine", 4000), ("queue", "run-ref", 4000),
+    ("wide_ifs", "extract", 9000), ("nested", "fold", 4000), ("appended", "run-ref", 4000), ("appended", "run-engine", 4000),
+    ("queue", "run-ref", 4000), ("queue", "run-engine", 4000), ("optional_appended", "run-ref", 4000), ("optional_appended", "run-engine", 4000),
     ("prime_transform", "run-ref", 20000), ("prime_transform", "run-engine", 20000), ("prime_frames", "run-engine", 20000),
     ("triangles", "match", 8000), ("functions", "match", 6000), ("functions", "capability", 6000), ("functions", "diff", 6000),
 ]

@@ -352,6 +352,25 @@ def queue(n):
     return model(nodes, [X], [value_info("y", [], INT64)], [*constants, integers("zero", [0], is_scalar=True)])
 
 
+def optional_appended(n):
+    """The same sequence in an optional, which every turn of the Loop opens and closes."""
+    element = number(1, 1) + chunk(2, chunk(1, b""))
+    sequence = chunk(4, chunk(1, chunk(1, element)))
+
+    def optional(name):
+        return chunk(1, name) + chunk(2, chunk(9, chunk(1, sequence)))
+
+    graph = body([node("OptionalGetElement", ["o_in"], ["s"], "open"), node("Neg", ["x"], ["e"], "neg"),
+                  node("SequenceInsert", ["s", "e"], ["t"], "insert"), node("Optional", ["t"], ["o_out"], "close"),
+                  node("Identity", ["go_in"], ["go_out"], "go")], [value_info("go_out", [], BOOL), optional("o_out")],
+                 [value_info("turn", [], INT64), value_info("go_in", [], BOOL), optional("o_in")])
+    nodes = [node("SequenceConstruct", ["x"], ["start"], "start"), node("Optional", ["start"], ["first"], "first"),
+             node("Loop", ["turns", "", "first"], ["last"], "loop", attributes=[graph_attribute("body", graph)]),
+             node("OptionalGetElement", ["last"], ["all"], "all"),
+             node("ConcatFromSequence", ["all"], ["y"], "join", attributes=[int_attribute("axis", 0)])]
+    return model(nodes, [X], [value_info("y", ["n"])], [integers("turns", [n], is_scalar=True)], opset=18)
+
+
 def stacked(n):
     """A Loop that stacks up what every turn gives."""
     graph = body([node("Identity", ["go_in"], ["go_out"], "go"), node("Neg", ["state_in"], ["state_out"], "neg"),
@@ -425,5 +444,6 @@ def long_function(n):
 ALL = {f.__name__: f for f in (
     chain, unsorted_chain, unnamed, equal_names, long_names, wide, wide_chains, distinct, fan, outputs, inputs, initializers,
     unused_initializers, shared_initializer, constants, constant_nodes, identity, wide_identity, constant_identity, views, shapes, casts,
-    layers, convolutions, old_operators, new_operators, ifs, wide_ifs, constant_ifs, nested, constant_nested, loop, appended, queue, stacked,
+    layers, convolutions, old_operators, new_operators, ifs, wide_ifs, constant_ifs, nested, constant_nested, loop, appended, queue,
+    optional_appended, stacked,
     prime_transform, prime_frames, triangles, functions, calls, long_function)}

@@ -304,10 +304,15 @@ std::shared_ptr<Engine> Builder::lazy_engine(const std::shared_ptr<const Model>&
                                      [](const Value* v) { return has_open_extents(v->type); });
   const std::vector<Shape> shapes = key_of(*network->graph, nullptr).shapes;
   std::shared_ptr<Engine> engine = make_engine(runtime_, std::move(saved), std::move(builder), true);
-  // What hangs on the elements of inputs is made ready with them.
   if (!is_known) return engine;
-  if (const auto ready = engine->state().plans->prepare(shapes))
-    engine->state().saved.plans.push_back({ready->key, ready->plan});
+  try {
+    // What hangs on the elements of inputs is made ready with them.
+    if (const auto ready = engine->state().plans->prepare(shapes))
+      engine->state().saved.plans.push_back({ready->key, ready->plan});
+  } catch (const Error& e) {
+    // What is wrong with the network is said by the run, against its inputs.
+    if (e.code() == ErrorCode::kUnsupported) throw;
+  }
   return engine;
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 
+#include "base/exception_text.h"
 #include "base/parallel.h"
 #include "engine/runtime/complaint.h"
 
@@ -55,6 +56,9 @@ size_t elements_of_arguments(std::span<const Tensor> elements, std::span<const T
   for (const Tensor& a : arguments) {
     if (!a.defined() || !a.is_container()) continue;
     const std::span<const Tensor> given = a.elements();
+    // What an optional holds, too.
+    if (a.dtype() == DType::kOptional && !given.empty())
+      shared = std::max(shared, elements_of_arguments(elements, given));
     const std::less_equal<const Tensor*> ordered;
     if (!given.empty() && !elements.empty() && ordered(given.data(), elements.data()) &&
         ordered(elements.data(), &given.back()))
@@ -67,7 +71,7 @@ size_t elements_of_arguments(std::span<const Tensor> elements, std::span<const T
 /// A result that outlives the step: what lies in the memory of a lent argument is copied, for that memory
 /// gets other uses.
 Tensor kept(const Tensor& t, std::span<const Tensor> lent, std::span<const Tensor> arguments) {
-  if (!t.defined() || t.dtype() == DType::kString) return t;
+  if (lent.empty() || !t.defined() || t.dtype() == DType::kString) return t;
   if (!t.is_container()) return lies_in(t, lent) ? copy_of(t) : t;
   const std::span<const Tensor> all = t.elements();
   const std::span<const Tensor> added = all.subspan(elements_of_arguments(all, arguments));
@@ -335,7 +339,7 @@ Status Context::run_tensors(size_t index, std::span<const Tensor> inputs) noexce
     }
     return Status::kOk;
   } catch (const std::exception& e) {
-    error_ = e.what();
+    error_ = text_of(e);
     return Status::kKernelFailed;
   }
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "ops/extent_form.h"
 #include "ops/infer_util.h"
 
 namespace assay {
@@ -19,6 +20,11 @@ bool is_negative(const Element& e) { return e.number && *e.number < 0; }
 /// It has a name and is not negative, but otherwise open.
 bool is_open_extent(const Element& e) { return e.extent.is_symbol() && !e.is_negative_at_times; }
 bool may_be_negative(const Element& e) { return e.number ? *e.number < 0 : !is_open_extent(e); }
+
+/// Nothing where nothing is known of the element.
+std::optional<ExtentForm> form_of(const Element& e) {
+  return e.number ? ExtentForm(*e.number) : ExtentForm::of(e.extent);
+}
 
 /// Bounds of what a symbol's text says, where names stand for extents of at least 1.
 class Bounds {
@@ -74,6 +80,10 @@ class Bounds {
       const Range r = sum();
       return take(')') ? r : Range{-INFINITY, INFINITY};
     }
+    if (const size_t length = ExtentNames::at_begin_of(text_.substr(at_)); length > 0) {
+      at_ += length;
+      return {};
+    }
     const size_t first = at_;
     while (at_ < text_.size() && std::string_view("+-*/()").find(text_[at_]) == std::string_view::npos) ++at_;
     double number = 0;
@@ -85,6 +95,15 @@ class Bounds {
   std::string_view text_;
   size_t at_ = 0;
 };
+
+/// Whether a is at least b, whatever the symbols are; extents may be 0.
+bool is_at_least(const Element& a, const Element& b) {
+  if (a.number && b.number) return *a.number >= *b.number;
+  if (is_open_extent(a) && b.number && *b.number <= 0) return true;
+  const std::optional<ExtentForm> x = form_of(a), y = form_of(b);
+  const std::optional<ExtentForm> difference = x && y ? sum(*x, *y, -1) : std::nullopt;
+  return difference && difference->is_never_negative(0);
+}
 
 /// f of two numbers, unless it overflows.
 Element exact(const Element& a, const Element& b, bool (*f)(int64_t, int64_t, int64_t*)) {
@@ -180,19 +199,11 @@ Element div_elements(const Element& a, const Element& b) {
 }
 
 Element max_elements(const Element& a, const Element& b) {
-  if (a.number && b.number) return Element(std::max(*a.number, *b.number));
-  if (a.extent.is_symbol() && a.extent.same_as(b.extent)) return a;
-  if (is_open_extent(a) && b.number && *b.number <= 0) return a;
-  if (is_open_extent(b) && a.number && *a.number <= 0) return b;
-  return {};
+  return is_at_least(a, b) ? a : is_at_least(b, a) ? b : Element();
 }
 
 Element min_elements(const Element& a, const Element& b) {
-  if (a.number && b.number) return Element(std::min(*a.number, *b.number));
-  if (a.extent.is_symbol() && a.extent.same_as(b.extent)) return a;
-  if (is_open_extent(a) && b.number && *b.number <= 0) return b;
-  if (is_open_extent(b) && a.number && *a.number <= 0) return a;
-  return {};
+  return is_at_least(a, b) ? b : is_at_least(b, a) ? a : Element();
 }
 
 Element equal_elements(const Element& a, const Element& b) {

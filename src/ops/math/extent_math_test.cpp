@@ -66,13 +66,25 @@ TEST(Propagate, CarriesExtentsThroughArithmetic) {
       {"Sub", {shape, ints({2})}, Dims{sym("n-2"), 1, 6}},
       {"Sub", {shape, ints({-2})}, Dims{sym("n+2"), 5, 10}},
       {"Sub", {shape, shape}, Dims{0, 0, 0}},
-      {"Mul", {shape, ints({2})}, Dims{sym("n*2"), 6, 16}},
+      {"Mul", {shape, ints({2})}, Dims{sym("2*n"), 6, 16}},
       {"Mul", {shape, ints({1, -1, 0})}, Dims{sym("n"), Dim(), 0}},
       {"Div", {shape, ints({2})}, Dims{sym("n/2"), 1, 4}},
       {"Div", {shape, ints({0, 0, 4})}, Dims{Dim(), Dim(), 2}},
       {"Mod", {ints({7, 9}), ints({4})}, Dims{3, 1}},
       {"Max", {shape, ints({0, 4, -1})}, Dims{sym("n"), 4, 8}},
       {"Min", {shape, ints({4}), ints({9})}, Dims{Dim(), 3, 4}},
+      {"Max",
+       {InferInput(Dims{sym("n+2"), sym("2*n")}), InferInput(Dims{sym("n+1"), sym("n")})},
+       Dims{sym("n+2"), sym("2*n")}},
+      {"Min",
+       {InferInput(Dims{sym("n+2"), sym("2*n")}), InferInput(Dims{sym("n+1"), sym("n")})},
+       Dims{sym("n+1"), sym("n")}},
+      {"Max",
+       {InferInput(Dims{sym("n+m"), sym("n"), sym("n/2")}), InferInput(Dims{sym("m"), sym("m"), sym("n")})},
+       Dims{sym("n+m"), Dim(), Dim()}},
+      {"Max",
+       {InferInput(Dims{sym("n+4"), sym("n"), sym("2*n")}), ints({4, 1, 1})},
+       Dims{sym("n+4"), Dim(), Dim()}},
       {"Equal", {shape, ints({-1, 3, 4})}, Dims{0, 1, 0}},
       {"Add", {shape, ints({1, 2})}, std::nullopt},
       {"Add", {shape, Type::tensor(DType::kInt64, Dims{3})}, std::nullopt},
@@ -105,7 +117,7 @@ TEST(Propagate, ADifferenceMayBeNegative) {
   const InferInput limit = InferInput::scalar_extent(sym("n-4"));
   EXPECT_EQ(infer_op("Range", 11, {Tensor::scalar(int64_t{0}), limit, Tensor::scalar(int64_t{1})}).str(),
             "int64[?]");
-  EXPECT_EQ(infer_op("Reshape", 14, {floats({sym("m"), 6}), left}).str(), "float32[m*6]")
+  EXPECT_EQ(infer_op("Reshape", 14, {floats({sym("m"), 6}), left}).str(), "float32[6*m]")
       << "one extent: all elements";
   EXPECT_EQ(
       infer_op("Reshape", 14, {floats({sym("m"), 6}), InferInput(Dims{2, sym("n-2"), sym("n-3")})}).str(),

@@ -78,7 +78,7 @@ TEST(ConvTransposeShape, KeepsSymbols) {
   EXPECT_EQ(infer_op("ConvTranspose", 11, {x, Type::tensor(DType::kFloat32, Shape{4, 3, 4})},
                      {{"strides", Ints{2}}, {"pads", Ints{1, 1}}, {"group", int64_t{2}}})
                 .str(),
-            "float32[n, 6, h*2]");
+            "float32[n, 6, 2*h]");
 }
 
 TEST(ConvTransposeErrors, NameTheBrokenRule) {

@@ -74,6 +74,9 @@ void unpool(EvalContext& c) {
     for (size_t d = 0; d < wanted.size(); ++d)
       c.check(wanted[d] >= (*shape)[d], "output_shape {} is smaller than the unpooled {}", wanted.str(),
               shape->str());
+    c.check(wanted[0] == (*shape)[0] && wanted[1] == (*shape)[1],
+            "output_shape {} has other images or channels than the input of shape {}", wanted.str(),
+            c.shape(0).str());
     y = in_corner_of<T>(y, wanted);
   }
   c.set_output(0, std::move(y));

@@ -161,6 +161,8 @@ void eval(EvalContext& c) {
           by_center);
   const int64_t* most = optional_scalar<int64_t>(c, kMaxBoxes);
   const double* iou = optional_scalar<double>(c, kIouThreshold);
+  c.check(iou == nullptr || (*iou >= 0 && *iou <= 1), "the iou_threshold is {}; it must be in [0, 1]",
+          iou ? *iou : 0);
   const double* least_score = optional_scalar<double>(c, kScoreThreshold);
   std::vector<int64_t> rows;
   for (int64_t image = 0; most != nullptr && image < images; ++image) {

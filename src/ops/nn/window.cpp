@@ -44,6 +44,8 @@ WindowAttributes read_window(const OpContext& c, size_t rank, std::vector<int64_
   c.check(rank >= 1, "the input needs at least one spatial axis after batch and channels");
   WindowAttributes w;
   if (c.has_attr("kernel_shape")) {
+    c.check(rank == 0 || !kernel.empty() || !c.attr_ints("kernel_shape").empty(),
+            "attribute 'kernel_shape' has no numbers where the input needs {}", rank);
     w.kernel = window_ints(c, "kernel_shape", rank, 1, 1);
     c.check(kernel.empty() || kernel == w.kernel, "kernel_shape {} differs from the {} of the weights",
             Shape(w.kernel).str(), Shape(kernel).str());

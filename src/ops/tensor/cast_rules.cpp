@@ -54,7 +54,11 @@ Tensor stored_input(const EvalContext& c) {
 
 void eval_cast(EvalContext& c, DType to) {
   Tensor y = cast(c, to == DType::kString ? stored_input(c) : c.input(0), to);
-  if (c.ideal && is_float(to) && to != DType::kFloat64)
+  // To powers of two numbers are not rounded but brought, by twice at the most, in the direction that is
+  // asked for.
+  if (c.ideal && to == DType::kFloat8E8M0)
+    y = to_float64(y);
+  else if (c.ideal && is_float(to) && to != DType::kFloat64)
     y = keep_in_range(to_float64(c.input(0)), to_float64(y), unit_roundoff(to));
   c.set_output(0, std::move(y));
 }

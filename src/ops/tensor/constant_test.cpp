@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "ops/op_test_util.h"
 
@@ -84,6 +87,22 @@ TEST(Cast, KeepsTheRangeOfTheTypeInTheIdealReference) {
   EXPECT_EQ(y[1], INFINITY);
   EXPECT_EQ(y[2], 1e-9);
   EXPECT_EQ(y[3], -INFINITY);
+}
+
+/// Up to the next power of two, a number may double: that is no rounding.
+TEST(Cast, BringsNumbersToPowersOfTwoInTheIdealReference) {
+  for (const auto& [mode, wanted] :
+       std::map<std::string, std::vector<double>>{{"up", {0.25, 4, 2, 0x1p127}},
+                                                  {"down", {0.125, 2, 2, 0x1p127}},
+                                                  {"nearest", {0.125, 4, 2, 0x1p127}}}) {
+    const OpTestNode n("Cast", 24, {true}, {{"to", int64_t{24}}, {"round_mode", mode}}, 1, "");
+    EvalContext c(n.node(), n.op(), n.version(), {Tensor::vector<double>({0.13, 3, 2, 1e300})});
+    c.ideal = true;
+    n.version().eval(c);
+    const Tensor& y = c.outputs()[0];
+    ASSERT_EQ(y.dtype(), DType::kFloat64);
+    EXPECT_EQ(std::vector<double>(y.span<double>().begin(), y.span<double>().end()), wanted) << mode;
+  }
 }
 
 TEST(Cast, PrintsTheDeclaredTypeInTheIdealReference) {

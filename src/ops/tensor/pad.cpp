@@ -57,10 +57,20 @@ Dim padded(const Dim& in, int64_t begin, int64_t end) {
   return added >= 0 ? dim_add(in, Dim(added)) : dim_sub(in, Dim(-added));
 }
 
+/// What an axis of that extent keeps after a cut.
+int64_t kept_of(int64_t extent, int64_t begin, int64_t end) {
+  return extent - std::max<int64_t>(-begin, 0) - std::max<int64_t>(-end, 0);
+}
+
+void check_kept(int64_t kept, int64_t out) {
+  require(kept > 0 || out == 0, ErrorCode::kInvalidModel,
+          "an axis without elements cannot be padded from itself");
+}
+
 void infer(InferContext& c) {
   if (c.since() >= 11) check_list(c, 1);
   if (c.since() >= 18) check_list(c, 3);
-  mode_of(c);
+  const Mode mode = mode_of(c);
   const Dims* in = c.input_dims(0);
   if (in == nullptr) return c.set_output(0, c.input_dtype(0));
   const bool has_axes = c.since() >= 18 && c.has_input(3);
@@ -69,7 +79,11 @@ void infer(InferContext& c) {
   Dims out(in->size());
   if (numbers && (axes || !has_axes)) {
     const Pads pads = spread(*numbers, has_axes ? &*axes : nullptr, in->size());
-    for (size_t d = 0; d < out.size(); ++d) out[d] = padded((*in)[d], pads.begin[d], pads.end[d]);
+    for (size_t d = 0; d < out.size(); ++d) {
+      out[d] = padded((*in)[d], pads.begin[d], pads.end[d]);
+      if (mode != Mode::kConstant && (*in)[d].is_known() && out[d].is_known())
+        check_kept(kept_of((*in)[d].value(), pads.begin[d], pads.end[d]), out[d].value());
+    }
   } else if (axes) {
     out = *in;
     for (const size_t axis : normalize_axes(*axes, in->size())) out[axis] = Dim();
@@ -80,11 +94,10 @@ void infer(InferContext& c) {
 /// The source index of each output index along one axis; the mirrored and repeated data are those left after
 /// a cut.
 std::vector<int64_t> index_table(int64_t extent, int64_t begin, int64_t end, Mode mode) {
-  const int64_t cut_begin = std::max<int64_t>(-begin, 0), cut_end = std::max<int64_t>(-end, 0);
-  const int64_t n = extent - cut_begin - cut_end;
+  const int64_t cut_begin = std::max<int64_t>(-begin, 0);
+  const int64_t n = kept_of(extent, begin, end);
   const int64_t before = std::max<int64_t>(begin, 0), out = before + n + std::max<int64_t>(end, 0);
-  require(n > 0 || out == 0, ErrorCode::kInvalidModel,
-          "an axis without elements cannot be padded from itself");
+  check_kept(n, out);
   std::vector<int64_t> table(static_cast<size_t>(out));
   for (int64_t i = 0; i < out; ++i) {
     int64_t j = i - before;

@@ -50,6 +50,7 @@ Dim remaining_extent(const InferContext& c, const Dims& in, const Dims& out, siz
 }
 
 void infer(InferContext& c) {
+  check_list(c, 1);
   const Dims* wanted = c.input_extents(1);
   const DType dtype = c.input_dtype(0);
   if (wanted == nullptr) {
@@ -113,7 +114,7 @@ Shape resolve(const Shape& in, const std::vector<int64_t>& wanted, bool allow_ze
 
 void eval(EvalContext& c) {
   const bool allow_zero = c.since() >= 14 && c.attr_int("allowzero") != 0;
-  c.set_output(0, c.input(0).reshaped(resolve(c.shape(0), c.input(1).to_int64(), allow_zero)));
+  c.set_output(0, c.input(0).reshaped(resolve(c.shape(0), integer_list(c, 1), allow_zero)));
 }
 
 void eval_attribute(EvalContext& c) {

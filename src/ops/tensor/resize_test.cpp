@@ -124,7 +124,7 @@ TEST(Resize, InfersExtents) {
   const Type x = Type::tensor(DType::kFloat32, Dims{Dim::symbol("n"), Dim(3), Dim::symbol("h"), Dim(7)});
   const Tensor scales = Tensor::vector<float>({1, 1, 2, 1.5f});
   EXPECT_EQ(infer_op("Resize", 13, {x, InferInput::missing(), scales}).str(),
-            Type::tensor(DType::kFloat32, Dims{Dim::symbol("n"), Dim(3), Dim::symbol("h*2"), Dim(10)}).str());
+            Type::tensor(DType::kFloat32, Dims{Dim::symbol("n"), Dim(3), Dim::symbol("2*h"), Dim(10)}).str());
   const InferInput sizes(Dims{Dim::symbol("n"), Dim(3), Dim(), Dim(9)});
   EXPECT_EQ(infer_op("Resize", 13, {x, InferInput::missing(), InferInput::missing(), sizes}).str(),
             Type::tensor(DType::kFloat32, Dims{Dim::symbol("n"), Dim(3), Dim(), Dim(9)}).str());

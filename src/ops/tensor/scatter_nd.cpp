@@ -7,12 +7,25 @@
 namespace assay::op_onnx_ScatterND {
 namespace {
 
+void check_updates(InferContext& c, const Dims& data, const Dims& indices) {
+  const int64_t width = indices.back().value();
+  c.check(width <= static_cast<int64_t>(data.size()), "tuples of {} indices are too long for data of rank {}",
+          width, data.size());
+  const Dims* updates = c.input_dims(2);
+  if (updates == nullptr) return;
+  Dims wanted(indices.begin(), indices.end() - 1);
+  wanted.insert(wanted.end(), data.begin() + width, data.end());
+  bool fits = wanted.size() == updates->size();
+  for (size_t d = 0; fits && d < wanted.size(); ++d)
+    fits = !wanted[d].is_known() || !(*updates)[d].is_known() || wanted[d].same_as((*updates)[d]);
+  c.check(fits, "updates has shape {}, the indices need {}", dims_str(*updates), dims_str(wanted));
+}
+
 void infer(InferContext& c) {
   const Dims *data = c.input_dims(0), *indices = c.input_dims(1);
   scatter_reduction(c);
   if (data != nullptr && indices != nullptr && !indices->empty() && indices->back().is_known())
-    c.check(indices->back().value() <= static_cast<int64_t>(data->size()),
-            "tuples of {} indices are too long for data of rank {}", indices->back().value(), data->size());
+    check_updates(c, *data, *indices);
   infer_same_as_input(c);
 }
 

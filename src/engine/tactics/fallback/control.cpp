@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/exception_text.h"
 #include "engine/tactics/fallback/prepared_loop.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
@@ -71,7 +72,7 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
           this);
       return Status::kOk;
     } catch (const std::exception& e) {
-      error = e.what();
+      error = text_of(e);
       return Status::kKernelFailed;
     }
   }

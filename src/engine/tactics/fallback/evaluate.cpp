@@ -1,6 +1,7 @@
 // The plain evaluation of any operator, on whole tensors: what every operator can fall back to.
 #include "reference/evaluate.h"
 
+#include "base/exception_text.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/read.h"
@@ -32,33 +33,15 @@ class EvaluateKernel final : public TensorKernel {
       : model_(r.network(0).model), node_(r.network_node(0)), op_(require_op(node_, *model_)) {
     StepReader::check(r.step().inputs.size() == node_.inputs().size() && !has_subgraph(node_),
                       "it cannot evaluate {}", node_.label());
-    for (const int32_t id : r.step().outputs) {
-      if (id < 0) continue;
-      const PlanValue& v = r.plan().values[static_cast<size_t>(id)];
-      if (!v.has_shape || v.shape.numel() != 0 || bit_width(v.dtype) == 0) return;
-    }
-    // Nothing is computed: the shapes are all there is to know.
-    for (const int32_t id : r.step().outputs) {
-      if (id < 0) {
-        empty_.emplace_back();
-        continue;
-      }
-      const PlanValue& v = r.plan().values[static_cast<size_t>(id)];
-      empty_.push_back(Tensor::allocate(v.dtype, v.shape));
-    }
   }
 
   Status run(std::span<const Tensor> inputs, std::vector<Tensor>& outputs,
              std::string& error) noexcept override {
     try {
-      if (!empty_.empty()) {
-        outputs = empty_;
-        return Status::kOk;
-      }
       outputs = evaluate_node(node_, op_, {inputs.begin(), inputs.end()});
       return Status::kOk;
     } catch (const std::exception& e) {
-      error = e.what();
+      error = text_of(e);
       return Status::kKernelFailed;
     }
   }
@@ -67,7 +50,6 @@ class EvaluateKernel final : public TensorKernel {
   std::shared_ptr<const Model> model_;
   const Node& node_;
   BoundOp op_;
-  std::vector<Tensor> empty_;  ///< the outputs where none of them has elements
 };
 
 std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, NetworkSource&) {

@@ -1,4 +1,5 @@
 // The part of a graph that has no shapes before the run: it is made ready when they are known, and kept.
+#include "base/exception_text.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "passes/region.h"
@@ -29,7 +30,7 @@ class NetworkKernel final : public TensorKernel {
       outputs = runner_->run(inputs);
       return Status::kOk;
     } catch (const std::exception& e) {
-      error = e.what();
+      error = text_of(e);
       return Status::kKernelFailed;
     }
   }

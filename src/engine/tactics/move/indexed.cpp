@@ -38,6 +38,16 @@ ScatterType scatter_type(DType dtype) {
 bool scatters(const Node& n) { return n.op_type.starts_with("Scatter"); }
 bool is_nd(const Node& n) { return n.op_type.ends_with("ND"); }
 
+/// Of slices, which need not have the shapes that inference sees: those of the runs that a plan serves.
+bool fits(const Problem& p) {
+  if (!is_nd(p.node()) || !scatters(p.node())) return true;
+  const Shape &data = *p.input_shape(0), &index = *p.input_shape(1);
+  if (index.empty() || index.back() < 0 || index.back() > data.rank()) return false;
+  Shape wanted(std::vector<int64_t>(index.begin(), index.end() - 1));
+  for (auto d = static_cast<size_t>(index.back()); d < data.size(); ++d) wanted.push_back(data[d]);
+  return *p.input_shape(2) == wanted;
+}
+
 std::string supports(const Problem& p) {
   for (size_t i = 0; i < p.input_count(); ++i)
     if (p.input_shape(i) == nullptr) return "the shape is not known before the run";
@@ -48,7 +58,7 @@ std::string supports(const Problem& p) {
     return fmt::format("'{}' is no reduction", reduction);
   if (reduction != "none" && scatter_type(p.input_dtype(0)) == ScatterType::kBytes)
     return fmt::format("{} is not combined", dtype_name(p.input_dtype(0)));
-  return {};
+  return fits(p) ? "" : "the plain evaluation says which shapes do not fit";
 }
 
 std::string propose(const Problem& p, Proposals& proposals) {

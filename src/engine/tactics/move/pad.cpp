@@ -36,6 +36,16 @@ std::optional<std::vector<int64_t>> pads_of(const Problem& p) {
 
 std::string mode_of(const Node& n) { return std::string(string_attribute(n, "mode", "constant")); }
 
+/// Whether something is left of each axis that is padded from itself.
+bool keeps_elements(const Shape& shape, const std::vector<int64_t>& pads) {
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const int64_t begin = pads[d], end = pads[shape.size() + d];
+    const int64_t left = shape[d] + std::min<int64_t>(begin, 0) + std::min<int64_t>(end, 0);
+    if (left <= 0 && shape[d] + begin + end != 0) return false;
+  }
+  return true;
+}
+
 std::string supports(const Problem& p) {
   if (p.input_shape(0) == nullptr || p.output_shape(0) == nullptr)
     return "the shape is not known before the run";
@@ -48,7 +58,11 @@ std::string supports(const Problem& p) {
   if (p.input_count() > 2 && p.has_input(2) &&
       (p.input_shape(2) == nullptr || p.input_shape(2)->numel() != 1))
     return "the number that is padded with is not one";
-  return pads_of(p) ? "" : "the padding is not a constant";
+  const auto pads = pads_of(p);
+  if (!pads) return "the padding is not a constant";
+  return mode == "constant" || keeps_elements(*p.input_shape(0), *pads)
+             ? ""
+             : "the plain evaluation says of which axis nothing is left";
 }
 
 std::string propose(const Problem& p, Proposals& proposals) {

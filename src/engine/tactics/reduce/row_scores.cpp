@@ -1,5 +1,6 @@
 // Operators of ai.onnx.ml made ready once: trees laid out for walks side by side, linear models, support
 // vectors and tables of labels read from their attributes.
+#include "base/exception_text.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/at_node.h"
@@ -46,7 +47,7 @@ class RowScoresKernel final : public TensorKernel {
       outputs = at_node(node_, [&] { return scorer_->run(inputs[0]); });
       return Status::kOk;
     } catch (const std::exception& e) {
-      error = e.what();
+      error = text_of(e);
       return Status::kKernelFailed;
     }
   }
