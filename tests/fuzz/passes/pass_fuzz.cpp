@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "assay/error.h"
+#include "base/crash_report.h"
 #include "fuzz/passes/drawn.h"
 #include "fuzz/passes/trial.h"
 #include "passes/pass_set.h"
@@ -60,6 +61,10 @@ uint64_t seed_of(const Options& o, std::string_view pass, int64_t i) {
 }
 
 void try_one(const Options& o, const Drawn& drawn, const PassDef& pass, int64_t i, Count& count) {
+  const std::string doing = fmt::format("the pass {}, on graph {} of seed {},", drawn.pass, i, o.seed),
+                    remedy = fmt::format("`pass_fuzz --passes {} --seed {} --first {} --graphs 1` repeats it.",
+                                         drawn.pass, o.seed, i);
+  const CrashMark mark(doing, remedy);
   Draft draft(seed_of(o, drawn.pass, i));
   drawn.draw(draft);
   const Trial trial = try_pass(draft, pass);
@@ -156,6 +161,7 @@ Options parse(int argc, char** argv) {
 }  // namespace assay::fuzz
 
 int main(int argc, char** argv) {
+  assay::report_crashes();
   try {
     return assay::fuzz::run(assay::fuzz::parse(argc, argv));
   } catch (const assay::Error& e) {
