@@ -32,6 +32,8 @@ class Draft {
   /// The pass says that what is computed on the way may leave the range of the type where the original's does
   /// not.
   bool may_overflow = false;
+  /// The pass makes constants out of others, rounded to their type, by which terms are multiplied.
+  bool rounds_constants = false;
   /// The pass says that infinite inputs may give infinity where they meet as NaN in the original.
   bool joins_infinities = false;
   /// Passes that run behind the one that is tried: they are not what is counted.

@@ -74,7 +74,7 @@ Value* batch_norm(Draft& d, Value* x, DType t, int64_t channels) {
 
 void draw_fold_batch_norm(Draft& d) {
   d.closeness = Closeness::kRounding;
-  d.may_overflow = true;
+  d.may_overflow = d.rounds_constants = true;
   d.opset = d.r.one_of({9, 13, 15, 17});
   const Linear l = linear(d, true);
   if (d.chance(5)) d.output(l.y);
@@ -91,7 +91,7 @@ void draw_lower_batch_norm(Draft& d) {
 
 void draw_fold_channel_affine(Draft& d) {
   d.closeness = Closeness::kRounding;
-  d.may_overflow = true;
+  d.may_overflow = d.rounds_constants = true;
   d.opset = d.r.one_of({9, 13, 17});
   Linear l = linear(d, false);
   const Value* const convolved = l.y;
@@ -117,7 +117,7 @@ void draw_fold_channel_affine(Draft& d) {
 
 void draw_merge_convolutions(Draft& d) {
   d.closeness = Closeness::kRounding;
-  d.may_overflow = d.joins_infinities = true;
+  d.may_overflow = d.rounds_constants = d.joins_infinities = true;
   d.opset = d.r.one_of({11, 15, 17});
   const DType t = some_float(d.r);
   const int64_t c = d.r.between(1, 2), groups = c > 1 && d.chance(40) ? c : 1;

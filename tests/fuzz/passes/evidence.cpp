@@ -137,9 +137,11 @@ const OutputNumbers& Evidence::of_finite_inputs() {
 }
 
 const OutputNumbers& Evidence::without_infinities() {
+  if (without_infinities_) return *without_infinities_;
   const auto change = [](double x, const Arithmetic&) { return std::isinf(x) ? 0 : x; };
-  if (!without_infinities_)
-    without_infinities_ = evaluate(original_, changed_feed(feed_, change), ReferencePrecision::kStored);
+  const std::shared_ptr<Model> tame = clone_model(*original_);
+  change_constants(*tame, change);
+  without_infinities_ = evaluate(tame, changed_feed(feed_, change), ReferencePrecision::kStored);
   return *without_infinities_;
 }
 

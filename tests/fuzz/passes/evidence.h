@@ -34,7 +34,7 @@ class Evidence {
 
   /// The original's results as the types round, where all infinite inputs and constants are 0, and NaN as well.
   const OutputNumbers& of_finite_inputs();
-  /// The same where only infinite inputs are 0.
+  /// The same where NaN stays.
   const OutputNumbers& without_infinities();
   /// How far the original's results move, as the types round, when each input moves by a few roundings.
   const OutputNumbers& sensitivity();

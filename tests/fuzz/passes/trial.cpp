@@ -96,7 +96,7 @@ class Comparison {
     if (is_bound_to_be_the_same()) return problem;
     if (!std::isfinite(a) || !std::isfinite(b)) return is_open(i, exact, a, b) ? "" : problem;
     if (closeness_ == Closeness::kSharp && std::abs(a - b) > few_roundings(a) &&
-        std::abs(a - b) > few_roundings(a) + 2 * of(evidence_.sensitivity(), i))
+        std::abs(a - b) > few_roundings(a) + 2 * of(evidence_.sensitivity(), i) + of_merged_constants(i))
       return problem + ", by more than a few roundings";
     return {};
   }
@@ -118,10 +118,11 @@ class Comparison {
     double allowed = 2 * kExplainedFactor * spread + 16 * a_.unit * std::abs(a) + 16 * a_.least;
     if (closeness_ == Closeness::kSharp) allowed = std::max(allowed, few_roundings(a));
     if (std::abs(a - b) <= allowed) return {};
-    // Of float64 there are no exact numbers.
-    if (dtype_ == DType::kFloat64 && !is_bound_to_be_the_same()) {
-      if (!evidence_.has_headroom()) return {};
-      allowed += 32 * a_.unit * of(evidence_.magnitudes(), i);
+    if (closeness_ == Closeness::kSharp) allowed += of_merged_constants(i);
+    if (!is_bound_to_be_the_same()) {
+      // Of float64 there are no exact numbers.
+      if (dtype_ == DType::kFloat64 && !evidence_.has_headroom()) return {};
+      if (draft_.rounds_constants || dtype_ == DType::kFloat64) allowed += 4 * of_merged_constants(i);
       if (std::abs(a - b) <= allowed) return {};
     }
     return fmt::format("in exact numbers {} becomes {}, where rounding explains {:.3g}", a, b, allowed);
@@ -131,6 +132,10 @@ class Comparison {
   double few_roundings(double result) const {
     return 16 * a_.unit * (std::abs(result) + draft_.largest_input()) + 8 * a_.least;
   }
+
+  /// Merged constants are rounded to their type, and each term of the edited graph moves by that. A number that
+  /// rounds on purpose is none of these terms once it is merged away.
+  double of_merged_constants(size_t i) const { return 8 * a_.unit * of(evidence_.magnitudes(), i); }
 
   /// Whether a result that is not finite, in one of both, need not agree.
   bool is_open(size_t i, double exact, double a, double b) const {
