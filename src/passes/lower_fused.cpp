@@ -54,7 +54,8 @@ bool fits_rows(const Node& n, size_t i) {
 
 /// x / 2 * (1 + f), which the pass fuse_gelu knows. The half comes first: twice a large x is out of range.
 Term half_of_one_more(Formula& f, const Term& x, const Term& inner) {
-  return f.binary("Mul", f.binary("Mul", x, f.number(0.5F)), f.binary("Add", inner, f.number(1)));
+  const Term half = f.binary("Mul", x, f.number(0.5F));
+  return f.binary("Mul", half, f.binary("Add", inner, f.number(1)));
 }
 
 Term gelu(Formula& f, const Term& x) {

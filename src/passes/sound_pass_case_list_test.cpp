@@ -204,7 +204,7 @@ constexpr PassCase kSound[] = {
     {"lower_batch_norm",
      "g (float16[1,1,2,2] x) => (float16[1,1,2,2] y) <float16[1] s = {15360}, float16[1] b = {18432}, "
      "float16[1] m = {0}, float16[1] v = {15360}> { y = BatchNormalization <epsilon = 0.0> (x, s, b, m, v) }",
-     "Mul(x, 1); y = Add(%0, 8)"},
+     "Mul(x, {1}); y = Add(%0, {8})"},
     // widen_halves: 1536 in float16 rounds what it is added to; 1 does not
     {"widen_halves",
      "g (float16[2] x) => (float16[2] y) <float16 c = {26112}> { a = Add (x, c) y = Sub (a, c) }",
