@@ -103,8 +103,7 @@ int64_t run_pass(Model& model, const PassDef& pass, int64_t budget, const PassOp
   if (pass.match == nullptr) return pass.run(model) ? 1 : 0;
   const PassContext context(model);
   int64_t edits = sweep(*model.graph, pass, context, budget, allows);
-  if (options.recurse_subgraphs)
-    edits += sweep_bodies(*model.graph, pass, context, budget - edits, allows);
+  if (options.recurse_subgraphs) edits += sweep_bodies(*model.graph, pass, context, budget - edits, allows);
   return edits;
 }
 

@@ -32,62 +32,77 @@ const std::vector<double> kRows = {1.5, -0.25, 3, 0.5, -2, 0.75, 0.125, -1};
 
 const Known kAll[] = {
     // A window that lies in the padding alone: zeros are its largest numbers, -infinity is no number of it.
-    {"PaddedMaxPoolWithDilation", 17,
-     "g (float[1,1,2] x) => (float[1,1,1] y) <int64[6] pads = {0,0,1,0,0,1}, float zero = {0}> { r = Relu (x) "
+    {"PaddedMaxPoolWithDilation",
+     17,
+     "g (float[1,1,2] x) => (float[1,1,1] y) <int64[6] pads = {0,0,1,0,0,1}, float zero = {0}> { r = Relu "
+     "(x) "
      "p = Pad (r, pads, zero) y = MaxPool <dilations = [3], kernel_shape = [2]> (p) }",
      {-0.5, 0.25},
      {{0}}},
-    {"RmsNormThatAddsAnAxis", 23,
+    {"RmsNormThatAddsAnAxis",
+     23,
      "g (float[2,4] x) => (float[1,2,4] y) <float two = {2}, float[1,1,1] eps = {1e-05}, float[4] s = {0.5, "
      "-2, 1.25, 3}, int64[1] ax = {-1}> { q = Pow (x, two) m = ReduceMean <keepdims = 1> (q, ax) e = Add (m, "
      "eps) d = Sqrt (e) n = Div (x, d) y = Mul (n, s) }",
      kRows,
      {{0.441128016, 0.294085354, 2.20564008, 0.882256031, -0.846806765, -1.27021015, 0.13231355,
        -2.54042029}}},
-    {"RmsNormInFloat64", 23,
+    {"RmsNormInFloat64",
+     23,
      "g (double[2,4] x) => (double[2,4] y) <double two = {2}, double eps = {1e-05}, double[4] s = {0.5, -2, "
-     "1.25, 3}, int64[1] ax = {-1}> { q = Pow (x, two) m = ReduceMean <keepdims = 1> (q, ax) e = Add (m, eps) "
+     "1.25, 3}, int64[1] ax = {-1}> { q = Pow (x, two) m = ReduceMean <keepdims = 1> (q, ax) e = Add (m, "
+     "eps) "
      "d = Sqrt (e) n = Div (x, d) y = Mul (n, s) }",
      kRows,
      {{0.44112801022471065, 0.29408534014980708, 2.2056400511235532, 0.8822560204494212, -0.84680676227548002,
        -1.27021014341322, 0.13231355660554375, -2.5404202868264401}}},
-    {"LayerNormThatAddsAnAxis", 18,
+    {"LayerNormThatAddsAnAxis",
+     18,
      "g (float[2,4] x) => (float[1,2,4] y) <float two = {2}, float[1,1,1] eps = {1e-05}, float[4] s = {0.5, "
-     "-2, 1.25, 3}, float[4] h = {-0.5, 0.25, 1, -1}, int64[1] ax = {-1}> { u = ReduceMean <keepdims = 1> (x, "
-     "ax) c = Sub (x, u) q = Pow (c, two) m = ReduceMean <keepdims = 1> (q, ax) e = Add (m, eps) d = Sqrt (e) "
+     "-2, 1.25, 3}, float[4] h = {-0.5, 0.25, 1, -1}, int64[1] ax = {-1}> { u = ReduceMean <keepdims = 1> "
+     "(x, "
+     "ax) c = Sub (x, u) q = Pow (c, two) m = ReduceMean <keepdims = 1> (q, ax) e = Add (m, eps) d = Sqrt "
+     "(e) "
      "n = Div (c, d) a = Mul (n, s) y = Add (a, h) }",
      kRows,
      {{-0.371584058, 2.61285329, 2.86203122, -2.69509053, -1.19631231, -2.17968535, 1.77779567,
        -2.33336401}}},
-    {"GeluThatAddsAnAxis", 20,
-     "g (float[5] x) => (float[1,5] y) <float r2 = {1.4142135}, float one = {1}, float[1,1] half = {0.5}> { a "
+    {"GeluThatAddsAnAxis",
+     20,
+     "g (float[5] x) => (float[1,5] y) <float r2 = {1.4142135}, float one = {1}, float[1,1] half = {0.5}> { "
+     "a "
      "= Div (x, r2) e = Erf (a) p = Add (e, one) q = Mul (x, p) y = Mul (q, half) }",
      {-2, -0.5, 0.25, 1, 3},
      {{-0.0455002636, -0.154268771, 0.149676576, 0.841344774, 2.99595022}}},
-    {"HardSwishThatAddsAnAxis", 14,
+    {"HardSwishThatAddsAnAxis",
+     14,
      "g (float[6] x) => (float[1,6] y) <float three = {3}, float lo = {0}, float hi = {6}, float[1,1] six = "
      "{6}> { a = Add (x, three) c = Clip (a, lo, hi) p = Mul (x, c) y = Div (p, six) }",
      {-4, -2, -0.5, 0.25, 1, 4},
      {{0, -0.333333343, -0.208333328, 0.135416672, 0.666666687, 4}}},
     // A window with NaN has no largest number, at run time as folded.
-    {"MaxPoolOverNan", 17,
+    {"MaxPoolOverNan",
+     17,
      "g (float[1,1,5] x) => (float[1,1,3] y, float[1,1,3] z) <float[1,1,5] k = {2, 8, nan, 5, 6}> { y = "
      "MaxPool <kernel_shape = [3]> (x) z = MaxPool <kernel_shape = [3]> (k) }",
      {1, 2, 3, 4, kNan},
      {{3, 4, kNan}, {kNan, kNan, kNan}}},
-    {"MeansOfIntegers", 18,
+    {"MeansOfIntegers",
+     18,
      "g (int64[2,2,2] x) => (int64[2] y, int64[2] z) <int64[1] a2 = {2}, int64[1] a1 = {1}> { p = ReduceMean "
      "<keepdims = 0> (x, a2) y = ReduceMean <keepdims = 0> (p, a1) l = ReduceL2 <keepdims = 0> (x, a2) z = "
      "ReduceL2 <keepdims = 0> (l, a1) }",
      {0, 3, 0, 1, 1, 2, 2, 4},
      {{0, 2}, {3, 4}}},
-    {"MeansOfIntegersThatKeepAxes", 13,
+    {"MeansOfIntegersThatKeepAxes",
+     13,
      "g (int32[2,2,2] x) => (int32[2,1,1] y) { p = ReduceMean <axes = [2], keepdims = 1> (x) y = ReduceMean "
      "<axes = [1], keepdims = 1> (p) }",
      {0, 3, 0, 1, 1, 2, 2, 4},
      {{0, 2}}},
     // 100, 700, 300 and 1536 in float16.
-    {"FactorsBeyondTheRangeOfFloat16", 17,
+    {"FactorsBeyondTheRangeOfFloat16",
+     17,
      "g (float16[6] x) => (float16[6] y, float16[6] z, float16[6] w) <float16 a = {22080}, float16 b = "
      "{24952}, float16 d = {23728}, float16 m = {26112}> { p = Mul (x, a) y = Mul (p, b) q = Div (x, d) z = "
      "Div (q, d) t = Add (x, m) w = Sub (t, m) }",
@@ -95,27 +110,37 @@ const Known kAll[] = {
      {{0, 70, -1400, kInf, -kInf, 35008},
       {0, 0, -2.38418579e-07, 1.10864639e-05, -0.000555515289, 5.54323196e-06},
       {0, 0, 0, 1, -50, 0}}},
-    {"FactorsBeyondTheRangeOfFloat32", 17,
-     "g (float[8] x) => (float[8] y, float[8] z, float[8] w) <float a = {1e+20}, float s = {1e-30}, float m = "
-     "{12582912}> { p = Mul (x, a) y = Mul (p, a) q = Mul (x, s) z = Mul (q, s) t = Add (x, m) w = Sub (t, m) "
+    {"FactorsBeyondTheRangeOfFloat32",
+     17,
+     "g (float[8] x) => (float[8] y, float[8] z, float[8] w) <float a = {1e+20}, float s = {1e-30}, float m "
+     "= "
+     "{12582912}> { p = Mul (x, a) y = Mul (p, a) q = Mul (x, s) z = Mul (q, s) t = Add (x, m) w = Sub (t, "
+     "m) "
      "}",
      {0, 1e-30, -3e-25, 1, 2.5, -7.75, 1e30, 0.4},
      {{0, 1e10, -3.0000003e15, kInf, kInf, -kInf, kInf, kInf},
       {0, 0, 0, 0, 0, 0, 1e-30, 0},
       {0, 0, 0, 1, 2, -8, 1e30, 0}}},
-    {"FactorsWhoseProductIsZero", 17,
-     "g (float[n] x) => (float[n] y) <float a = {1e-25}, float b = {1e-25}> { t = Mul (x, a) y = Mul (t, b) }",
+    {"FactorsWhoseProductIsZero",
+     17,
+     "g (float[n] x) => (float[n] y) <float a = {1e-25}, float b = {1e-25}> { t = Mul (x, a) y = Mul (t, b) "
+     "}",
      {1e30, -3e35, 1e38, 2},
      {{1e-20, -3e-15, 1e-12, 0}}},
-    {"RoundingToHalves", 17,
-     "g (float[n] x) => (float[n] y) <float m = {12582912}, float s = {0.5}> { q = Div (x, s) t = Add (q, m) r "
+    {"RoundingToHalves",
+     17,
+     "g (float[n] x) => (float[n] y) <float m = {12582912}, float s = {0.5}> { q = Div (x, s) t = Add (q, m) "
+     "r "
      "= Sub (t, m) y = Mul (r, s) }",
      {0.4, 0.6, 1.5, 2.5, -7.75, 100.3},
      {{0.5, 0.5, 1.5, 2.5, -8, 100.5}}},
     // Where the bounds are the wrong way round, the upper one wins.
-    {"ClipAndRelu", 17,
-     "g (float[5] x) => (float[5] y1, float[5] y2, float[5] y3, float[5] y4, float[5] y5, float[5] y6) <float "
-     "lo = {1}, float zero = {0}, float neg = {-1}, float hi = {2}> { r = Relu (x) y1 = Clip (r, lo) k = Clip "
+    {"ClipAndRelu",
+     17,
+     "g (float[5] x) => (float[5] y1, float[5] y2, float[5] y3, float[5] y4, float[5] y5, float[5] y6) "
+     "<float "
+     "lo = {1}, float zero = {0}, float neg = {-1}, float hi = {2}> { r = Relu (x) y1 = Clip (r, lo) k = "
+     "Clip "
      "(x, zero, neg) y2 = Relu (k) y3 = Clip (r, \"\", neg) k4 = Clip (x, \"\", hi) y4 = Relu (k4) y5 = Clip "
      "(r, lo, hi) y6 = Clip (r, zero, neg) }",
      {-3, -0.5, 0, 0.5, 3},

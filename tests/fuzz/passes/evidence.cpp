@@ -66,11 +66,14 @@ OutputNumbers evaluate(const std::shared_ptr<const Model>& model, const std::vec
 
 /// Operators whose result on magnitudes is the sum of the magnitudes of their terms.
 bool adds_magnitudes(const Node& n) {
-  for (const char* op :
-       {"Abs",       "Add",     "BatchNormalization", "Concat", "Conv",  "ConvTranspose", "Expand",
-        "Flatten",   "Gemm",    "Identity",           "MatMul", "Mean",  "Mul",           "Neg",  "Relu",
-        "ReduceSum", "Reshape", "Split",              "Squeeze", "Sub",   "Sum",           "Transpose",
-        "Unsqueeze"})
+  for (const char* op : {"Abs",       "Add",      "BatchNormalization",
+                         "Concat",    "Conv",     "ConvTranspose",
+                         "Expand",    "Flatten",  "Gemm",
+                         "Identity",  "MatMul",   "Mean",
+                         "Mul",       "Neg",      "Relu",
+                         "ReduceSum", "Reshape",  "Split",
+                         "Squeeze",   "Sub",      "Sum",
+                         "Transpose", "Unsqueeze"})
     if (is_op(n, op)) return true;
   return is_op(n, "Div") && n.input(1) != nullptr && n.input(1)->is_constant();
 }

@@ -32,7 +32,8 @@ class Evidence {
   Evidence(std::shared_ptr<const Model> original, std::shared_ptr<const Model> edited,
            const std::vector<Tensor>& feed);
 
-  /// The original's results as the types round, where all infinite inputs and constants are 0, and NaN as well.
+  /// The original's results as the types round, where all infinite inputs and constants are 0, and NaN as
+  /// well.
   const OutputNumbers& of_finite_inputs();
   /// The same where NaN stays.
   const OutputNumbers& without_infinities();

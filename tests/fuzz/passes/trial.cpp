@@ -26,7 +26,8 @@ using Result = std::vector<Tensor>;
 using Results = std::vector<Result>;
 
 /// In exact numbers, with so many noisy lanes behind them.
-Results evaluate_exact(const std::shared_ptr<const Model>& model, const std::vector<Tensor>& feed, int lanes) {
+Results evaluate_exact(const std::shared_ptr<const Model>& model, const std::vector<Tensor>& feed,
+                       int lanes) {
   Results results(model->graph->outputs.size());
   Interpreter(model, {.noisy_lanes = lanes, .max_work = kMostWork})
       .run(feed, [&](const Value& v, std::span<const Tensor> all) {
@@ -43,7 +44,11 @@ bool is_same(double a, double b) { return a == b || (std::isnan(a) && std::isnan
 class Comparison {
  public:
   Comparison(const Draft& draft, Evidence& evidence, size_t output, DType dtype)
-      : draft_(draft), closeness_(draft.closeness), evidence_(evidence), output_(output), dtype_(dtype),
+      : draft_(draft),
+        closeness_(draft.closeness),
+        evidence_(evidence),
+        output_(output),
+        dtype_(dtype),
         a_(arithmetic_of(dtype)) {}
 
   /// `exact` with its noisy lanes, in float64; `stored` as the types round.
@@ -133,8 +138,8 @@ class Comparison {
     return 16 * a_.unit * (std::abs(result) + draft_.largest_input()) + 8 * a_.least;
   }
 
-  /// Merged constants are rounded to their type, and each term of the edited graph moves by that. A number that
-  /// rounds on purpose is none of these terms once it is merged away.
+  /// Merged constants are rounded to their type, and each term of the edited graph moves by that. A number
+  /// that rounds on purpose is none of these terms once it is merged away.
   double of_merged_constants(size_t i) const { return 8 * a_.unit * of(evidence_.magnitudes(), i); }
 
   /// Whether a result that is not finite, in one of both, need not agree.
@@ -145,14 +150,14 @@ class Comparison {
     // It overflows without infinite inputs already.
     if (!std::isfinite(of(evidence_.of_finite_inputs(), i))) return true;
     if (draft_.joins_infinities && std::isnan(a) && std::isinf(b) &&
-        std::isfinite(of(evidence_.without_infinities(), i)))
+        std::isfinite(of(evidence_.without_infinities(), i, a)))
       return true;
     if (!draft_.may_overflow) return false;
     return of(evidence_.magnitudes(), i) > a_.most * (1 - 16 * a_.unit) || evidence_.leaves_range();
   }
 
-  double of(const OutputNumbers& numbers, size_t i) const {
-    return i < numbers[output_].size() ? numbers[output_][i] : 0;
+  double of(const OutputNumbers& numbers, size_t i, double otherwise = 0) const {
+    return i < numbers[output_].size() ? numbers[output_][i] : otherwise;
   }
 
   const Draft& draft_;
