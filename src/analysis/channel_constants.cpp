@@ -107,6 +107,11 @@ bool is_normal_in(double x, DType dtype) {
   return range && (x == 0 || (std::abs(x) >= range->least && std::abs(x) <= range->most));
 }
 
+bool is_lost_in_largest(double x, DType dtype) {
+  const std::optional<FloatRange> range = float_range(dtype);
+  return range && std::abs(x) < std::ldexp(range->most, -range->digits - 1);
+}
+
 bool is_no_rounding_trick(double a, double b, DType dtype) {
   const std::optional<FloatRange> range = float_range(dtype);
   if (!range) return false;

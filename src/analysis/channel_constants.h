@@ -35,6 +35,9 @@ bool are_in_range(const std::vector<double>& numbers, DType dtype);
 /// Whether it is in the range and has lost no digits below the smallest normal number; 0 has not.
 bool is_normal_in(double x, DType dtype);
 
+/// Whether adding it to the largest number of the type changes nothing.
+bool is_lost_in_largest(double x, DType dtype);
+
 /// Whether a sum of two constants may stand for adding one after the other: not where they nearly cancel and
 /// the larger one is of the size that rounds what it is added to, as (x + 2^23) - 2^23 does on purpose.
 bool is_no_rounding_trick(double a, double b, DType dtype);

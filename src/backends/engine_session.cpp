@@ -86,8 +86,8 @@ class EngineSession final : public Session {
     } catch (const Cancelled&) {
       throw;
     } catch (const Error& e) {
-      // What the engine says against the inputs, or the memory that it lacks, may be what the network does not
-      // allow.
+      // What the engine says against the inputs, or the memory that it lacks, may be what the network does
+      // not allow.
       if (!is_in_sink && network_ != nullptr)
         refuse_as_reference(network_, feed, e.code() != ErrorCode::kInvalidModel);
       throw;

@@ -11,8 +11,8 @@ namespace assay {
 /// What engines of a session run on: its threads, operators, passes and tactics.
 std::shared_ptr<Runtime> session_runtime(const ModelSource& source, const SessionOptions& options);
 
-/// Whether the model is of an opset whose forms of operators depend on ranks, which the engine's passes do not
-/// know.
+/// Whether the model is of an opset whose forms of operators depend on ranks, which the engine's passes do
+/// not know.
 bool has_old_forms(const Model& model);
 
 /// A session on an engine. `network`: asked for its own words when a run of it fails; null where there is

@@ -6,10 +6,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/integer_range.h"
 #include "analysis/match.h"
 #include "assay/edit.h"
 #include "ops/schema.h"
-#include "analysis/integer_range.h"
 #include "reference/evaluate.h"
 #include "tensor/convert.h"
 

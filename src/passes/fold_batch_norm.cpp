@@ -48,7 +48,9 @@ constinit const PassDef def = {
         "are constants. The only use of the Conv, ConvTranspose or Gemm (alpha and beta 1) is the "
         "normalisation; weight and bias are constants of one floating type. Factors and shifts are finite; "
         "scaled weights are finite and lose no digits below the smallest normal number; the sum of both "
-        "biases is finite and cancels no constant that rounds on purpose.",
+        "biases is finite and cancels no constant that rounds on purpose. What is computed on the way stays "
+        "in "
+        "the range of the type; a zero may change its sign.",
     .match = match,
 };
 

@@ -288,7 +288,8 @@ constinit const PassDef def = {
     .summary = "attention becomes products and a softmax",
     .conditions =
         "Opset 13 or later, float32, extents that are numbers above 0. No capped scores, no scores as an "
-        "output, no windows, no lengths of padded keys, no shared buffers; is_causal without a mask.",
+        "output, no windows, no lengths of padded keys, no shared buffers; is_causal without a mask. Scores "
+        "are finite but for the mask.",
     .match = match,
 };
 

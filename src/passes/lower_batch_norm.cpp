@@ -12,7 +12,9 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   const DType dtype = dtype_of(n.input(0));
   if (rank < 2 || !is_float(dtype)) return std::nullopt;
   const std::optional<ChannelAffine> norm = normalization_of(n);
-  if (!norm || !are_in_range(norm->shifts, dtype)) return std::nullopt;
+  if (!norm) return std::nullopt;
+  for (const double shift : norm->shifts)
+    if (!is_lost_in_largest(shift, dtype)) return std::nullopt;
   for (const double factor : norm->factors)
     if (!is_normal_in(factor, dtype)) return std::nullopt;
   Shape shape{static_cast<int64_t>(norm->factors.size())};
@@ -37,7 +39,8 @@ constinit const PassDef def = {
     .summary = "batch normalisation on its own becomes a multiplication and an addition",
     .conditions =
         "Opset 7 or later, rank 2 or more, a floating type. As fold_batch_norm for the normalisation; "
-        "factors are 0 or normal, shifts finite in the type of the input.",
+        "factors are 0 or normal, shifts are lost in the largest number of the type (below 16 in float16): a "
+        "product then leaves the range only where the result is next to its end.",
     .match = match,
 };
 

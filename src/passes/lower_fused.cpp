@@ -52,9 +52,10 @@ bool fits_rows(const Node& n, size_t i) {
   return x->size() > 0 && *v == Shape{x->back()};
 }
 
-/// x / 2 * (1 + f): the order in which the pass fuse_gelu knows it.
+/// x / 2 * (1 + f), which the pass fuse_gelu knows. The half comes first: twice a large x is out of range.
 Term half_of_one_more(Formula& f, const Term& x, const Term& inner) {
-  return f.binary("Mul", f.binary("Mul", x, f.binary("Add", inner, f.number(1))), f.number(0.5F));
+  const Term half = f.binary("Mul", x, f.number(0.5F));
+  return f.binary("Mul", half, f.binary("Add", inner, f.number(1)));
 }
 
 Term gelu(Formula& f, const Term& x) {
@@ -370,7 +371,8 @@ constinit const PassDef def = {
     .summary = "operators that stand for formulas become those formulas",
     .conditions =
         "Opset 10 or later, float32 (integers as indices), extents that are numbers above 0 and fit the "
-        "formula. Clip as an activation: min is not above max.",
+        "formula. Clip as an activation: min is not above max. What the formula computes on the way stays in "
+        "the range of float32.",
     .match = match,
 };
 

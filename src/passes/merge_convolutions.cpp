@@ -223,7 +223,10 @@ constinit const PassDef def = {
         "Convolutions of one value with the same strides, dilations (where the kernel has more than one "
         "element), groups and type, explicit padding that is not negative, and constant weights and biases "
         "that nobody else uses, the smaller kernel within the larger one; or the value itself or its "
-        "normalisation. Sums of weights and biases are finite; no two biases cancel that round on purpose.",
+        "normalisation. Sums of weights and biases are finite; no two biases cancel that round on purpose. "
+        "What "
+        "is computed on the way stays in the range of the type; inputs are finite, or the result may be "
+        "infinite where infinities met as NaN.",
     .match = match,
 };
 

@@ -328,7 +328,7 @@ constexpr PassCase kCases[] = {
     {"lower_formulas", "g (double[2,3] x) => (double[1,1] y) { y = ReduceLogSum (x) }", ""},
     // lower_fused
     {"lower_fused", "g (float[2,3] x, float[3] b) => (float[2,3] y) { y = com.microsoft.BiasGelu (x, b) }",
-     "Add(x, b); Div(%0, 1.41421); Erf(%1); Add(%2, 1); Mul(%0, %3); Mul(%4, 0.5); y = Identity(%5)"},
+     "Add(x, b); Div(%0, 1.41421); Erf(%1); Mul(%0, 0.5); Add(%2, 1); Mul(%3, %4); y = Identity(%5)"},
     {"lower_fused", "g (float[2,3] x) => (float[2,3] y) { y = com.microsoft.QuickGelu (x) }",
      "Mul(x, 1.702); Sigmoid(%0); Mul(x, %1); y = Identity(%2)"},
     {"lower_fused",

@@ -7,8 +7,10 @@
 
 #include "analysis/held_types.h"
 #include "assay/edit.h"
+#include "graph/read.h"
 #include "passes/edit_hook.h"
 #include "passes/pass_list.h"
+#include "passes/region.h"
 
 namespace assay {
 namespace {
@@ -79,6 +81,21 @@ int64_t sweep(Graph& g, const PassDef& pass, const PassContext& context, int64_t
   return edits;
 }
 
+/// Sweeps over the bodies of control flow, the outer ones first: an edit there may do away with inner ones.
+/// What a region stands for is matched already, and nobody edits it.
+int64_t sweep_bodies(const Graph& g, const PassDef& pass, const PassContext& context, int64_t budget,
+                     const AllowsEdit& allows) {
+  int64_t edits = 0;
+  for (const auto& n : g.nodes()) {
+    if (is_region(*n)) continue;
+    for (const Graph* body : subgraphs_of(*n)) {
+      edits += sweep(const_cast<Graph&>(*body), pass, context, budget - edits, allows);
+      edits += sweep_bodies(*body, pass, context, budget - edits, allows);
+    }
+  }
+  return edits;
+}
+
 /// Everything that a pass finds; returns the number of edits.
 int64_t run_pass(Model& model, const PassDef& pass, int64_t budget, const PassOptions& options,
                  const AllowsEdit& allows) {
@@ -87,9 +104,7 @@ int64_t run_pass(Model& model, const PassDef& pass, int64_t budget, const PassOp
   if (pass.match == nullptr) return pass.run(model) ? 1 : 0;
   const PassContext context(model);
   int64_t edits = sweep(*model.graph, pass, context, budget, allows);
-  if (options.recurse_subgraphs)
-    for (Graph* g : subgraphs(*model.graph, /*recursive=*/true))
-      edits += sweep(*g, pass, context, budget - edits, allows);
+  if (options.recurse_subgraphs) edits += sweep_bodies(*model.graph, pass, context, budget - edits, allows);
   return edits;
 }
 

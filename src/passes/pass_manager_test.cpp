@@ -6,6 +6,7 @@
 #include "naming/origins.h"
 #include "passes/edit_hook.h"
 #include "passes/pass_list.h"
+#include "passes/region.h"
 
 namespace assay::pass_manager_test {
 namespace {
@@ -52,6 +53,16 @@ TEST_F(PassManagerTest, ReplacesEveryUseOfANodeThatUsesAValueOften) {
   EXPECT_EQ(run(pass_eliminate_identity::def), 1);
   EXPECT_EQ(g.nodes()[0]->inputs(), (std::vector<Value*>{x, x, x, x}));
   EXPECT_EQ(x->consumers().size(), 5U);
+}
+
+TEST_F(PassManagerTest, WhatARegionStandsForIsNotMatchedAgain) {
+  g.outputs = {node("Mul", {x, node("Sigmoid", {x}, "s")}, "y")};
+  EXPECT_EQ(run(pass_fuse_silu::def, {.verify = true, .recurse_subgraphs = true}), 1);
+  ASSERT_EQ(g.nodes().size(), 1U);
+  EXPECT_EQ(body_of(*g.nodes()[0]).nodes().size(), 2U);
+  dissolve_regions(model, [](const Node&) { return true; });
+  EXPECT_EQ(names(), (Names{"s_node", "y_node"}));
+  EXPECT_EQ(g.outputs[0]->producer(), g.nodes()[1].get());
 }
 
 TEST_F(PassManagerTest, OutputsKeepTheirNames) {

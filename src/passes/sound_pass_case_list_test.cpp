@@ -196,6 +196,27 @@ constexpr PassCase kSound[] = {
     {"merge_scalings",
      "g (float[2] x) => (float[2] y) <float a = {3}, float b = {2}> { p = Add (x, a) y = Add (b, p) }",
      "y = Add(x, 5)"},
+    // lower_batch_norm: 64 and 8 in float16, whose largest number 64 moves
+    {"lower_batch_norm",
+     "g (float16[1,1,2,2] x) => (float16[1,1,2,2] y) <float16[1] s = {15360}, float16[1] b = {21504}, "
+     "float16[1] m = {0}, float16[1] v = {15360}> { y = BatchNormalization <epsilon = 0.0> (x, s, b, m, v) }",
+     ""},
+    {"lower_batch_norm",
+     "g (float16[1,1,2,2] x) => (float16[1,1,2,2] y) <float16[1] s = {15360}, float16[1] b = {18432}, "
+     "float16[1] m = {0}, float16[1] v = {15360}> { y = BatchNormalization <epsilon = 0.0> (x, s, b, m, v) }",
+     "Mul(x, {1}); y = Add(%0, {8})"},
+    // widen_halves: 1536 in float16 rounds what it is added to; 1 does not
+    {"widen_halves",
+     "g (float16[2] x) => (float16[2] y) <float16 c = {26112}> { a = Add (x, c) y = Sub (a, c) }",
+     "Cast<to=1>(1536); Cast<to=1>(x); Add(%1, %0); Cast<to=10>(%2); Cast<to=1>(%3); Sub(%4, %0); y = "
+     "Cast<to=10>(%5)"},
+    {"widen_halves",
+     "g (float16[2] x) => (float16[2] y) <float16 c = {26112}> { a = Sub (c, x) y = Sub (c, a) }",
+     "Cast<to=1>(x); Cast<to=1>(1536); Sub(%1, %0); Cast<to=10>(%2); Cast<to=1>(%3); Sub(%1, %4); y = "
+     "Cast<to=10>(%5)"},
+    {"widen_halves",
+     "g (float16[2] x) => (float16[2] y) <float16 c = {15360}> { a = Add (x, c) y = Sub (a, c) }",
+     "Cast<to=1>(1); Cast<to=1>(x); Add(%1, %0); Cast<to=10>(%2); Sub(%2, %0); y = Cast<to=10>(%4)"},
 };
 
 }  // namespace

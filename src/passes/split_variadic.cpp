@@ -38,7 +38,9 @@ std::optional<Patch> match(const Node& n, const PassContext&) {
 constinit const PassDef def = {
     .name = "split_variadic",
     .summary = "Sum, Max, Min and Mean of many become chains of two at a time",
-    .conditions = "float32; all inputs have the extents of the result, which are numbers.",
+    .conditions =
+        "float32; all inputs have the extents of the result, which are numbers. Sums stay in the "
+        "range of float32.",
     .match = match,
 };
 

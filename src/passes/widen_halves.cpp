@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/channel_constants.h"
 #include "analysis/held_types.h"
 #include "analysis/match.h"
 #include "graph/node_order.h"
@@ -39,6 +40,30 @@ bool outputs_follow_inputs(const Node& n, const Schema& schema) {
     if (!follows || !allows_float(schema, given)) return false;
   }
   return true;
+}
+
+/// The number that an Add or Sub of a constant adds to its operand, or, of a constant minus `x`, takes from
+/// its negative.
+std::optional<double> term_beside(const Node& n, const Value* x) {
+  const bool adds = is_op(n, "Add");
+  if (!adds && !is_op(n, "Sub")) return std::nullopt;
+  const std::optional<double> c = scalar_of(other_input(n, x));
+  return c && !adds ? -*c : c;
+}
+
+/// Whether the sum is rounded on purpose, as in (x + 1536) - 1536: its next node takes away what it adds.
+bool rounds_on_purpose(const Node& n) {
+  const Value* sum = n.output(0);
+  for (const Value* x : n.inputs()) {
+    if (n.inputs().size() != 2 || constant_of(x) != nullptr) continue;
+    std::optional<double> term = term_beside(n, x);
+    if (term && is_op(n, "Sub") && x == n.input(1)) term = -*term;
+    for (const Node* next : sum->consumers()) {
+      const std::optional<double> other = term ? term_beside(*next, sum) : std::nullopt;
+      if (other && !is_no_rounding_trick(*term, *other, dtype_of(sum))) return true;
+    }
+  }
+  return false;
 }
 
 class Widening {
@@ -95,6 +120,7 @@ class Widening {
       return true;
     }
     if (!can_widen(n) || would_only_move(n)) return false;
+    const bool stays_rounded = rounds_on_purpose(n);
     for (size_t i = 0; i < n.inputs().size(); ++i)
       if (is_half(n.input(i))) n.set_input(i, wide(n, n.input(i)));
     const Node* next = order_.next(&n);
@@ -105,7 +131,7 @@ class Widening {
       const auto to = static_cast<int64_t>(narrow->type.dtype);
       n.set_output(o, given);
       add_cast(next, n, given, narrow, to);
-      wide_.emplace(narrow, given);
+      if (!stays_rounded) wide_.emplace(narrow, given);
     }
     return true;
   }
@@ -151,7 +177,7 @@ constinit const PassDef def = {
     .conditions =
         "float16, and bfloat16 from opset 13 on; the schema allows float32 for all inputs and outputs of "
         "that type; no Cast, no quantisation, no subgraph. Results are rounded where somebody reads them in "
-        "the narrow type.",
+        "the narrow type, and sums with a number that the next node takes away, as in (x + 1536) - 1536.",
     .run = run,
 };
 

@@ -54,6 +54,17 @@ std::shared_ptr<Model> Draft::take() {
   return model_;
 }
 
+double Draft::largest_input() const {
+  double largest = 0;
+  for (const Tensor& t : feed_) {
+    if (!is_float(t.dtype())) continue;
+    const Tensor wide = to_float64(t);
+    for (const double x : wide.span<double>())
+      if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
+  }
+  return largest;
+}
+
 double Draft::draw(DType dtype, Numbers numbers) {
   if (dtype == DType::kBool) return static_cast<double>(r.below(2));
   const double plain = static_cast<double>(r.between(-4096, 4096)) / 1024;

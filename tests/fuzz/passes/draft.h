@@ -13,6 +13,7 @@ namespace assay::fuzz {
 /// How closely an edited graph must give what the original gives.
 enum class Closeness : uint8_t {
   kExact,      ///< the same numbers
+  kStored,     ///< the same numbers as the stored types round: the pass itself computes in these
   kSharp,      ///< a few roundings of results and inputs, whatever constants are in between
   kRounding,   ///< what the original's own rounding explains
   kQuantized,  ///< as kRounding, and integers by a step: levels between which rounding decides
@@ -28,6 +29,13 @@ class Draft {
   Random r;
   int64_t opset = 17;
   Closeness closeness = Closeness::kExact;
+  /// The pass says that what is computed on the way may leave the range of the type where the original's does
+  /// not.
+  bool may_overflow = false;
+  /// The pass makes constants out of others, rounded to their type, by which terms are multiplied.
+  bool rounds_constants = false;
+  /// The pass says that infinite inputs may give infinity where they meet as NaN in the original.
+  bool joins_infinities = false;
   /// Passes that run behind the one that is tried: they are not what is counted.
   std::vector<std::string> after;
   /// Passes that run on the graph before it is the original.
@@ -38,6 +46,8 @@ class Draft {
   std::shared_ptr<Model> take();
   /// In the order of the graph's inputs.
   const std::vector<Tensor>& feed() const { return feed_; }
+  /// The largest magnitude of a finite number among it.
+  double largest_input() const;
 
   /// An input that is fed such numbers; extents may be open, with one symbol for each number.
   Value* input(DType dtype, const Shape& shape, Numbers numbers = Numbers::kAny, bool may_be_open = true);

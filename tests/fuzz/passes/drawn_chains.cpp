@@ -468,6 +468,7 @@ void draw_nest_concats(Draft& d) {
 
 void draw_split_variadic(Draft& d) {
   d.closeness = Closeness::kRounding;
+  d.may_overflow = true;
   const DType dtype = d.chance(80) ? DType::kFloat32 : some_float(d.r);
   const Shape shape = d.shape(static_cast<int>(d.r.below(3)));
   std::vector<Value*> terms;

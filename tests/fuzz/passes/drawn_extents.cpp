@@ -56,6 +56,7 @@ void draw_fold_extents(Draft& d) { draw_shape_arithmetic(d); }
 void draw_fold_constants(Draft& d) {
   d.opset = d.r.one_of({9, 13, 17, 21});
   // The fold rounds constants as the stored types do; exact numbers do so only in the end.
+  d.closeness = Closeness::kStored;
   const DType t = d.chance(60) ? some_float(d.r) : some_integer(d.r);
   const Shape shape = d.shape(2);
   std::vector<Value*> values;

@@ -125,6 +125,7 @@ void draw_lower_formulas(Draft& d) {
 
 void draw_lower_fused(Draft& d) {
   d.closeness = Closeness::kRounding;
+  d.may_overflow = true;
   d.opset = d.r.one_of({13, 17, 21});
   const DType t = DType::kFloat32;
   const int64_t hidden = d.r.between(1, 4);
@@ -191,11 +192,14 @@ void draw_lower_fused(Draft& d) {
 
 void draw_lower_attention(Draft& d) {
   d.closeness = Closeness::kRounding;
+  d.may_overflow = true;
   d.opset = d.r.one_of({23, 24});
   const DType t = f32(d);
   const int64_t batch = d.r.between(1, 2), heads = d.r.between(1, 2), groups = d.chance(70) ? heads : 1;
   const int64_t queries = d.r.between(1, 3), keys = d.r.between(1, 3), size = d.r.between(1, 3);
-  const Numbers numbers = d.r.one_of({Numbers::kPlain, Numbers::kPlain, Numbers::kSpecial});
+  // Scores are finite but for the masks: what no query may attend to is known from these alone.
+  const Numbers numbers =
+      d.r.one_of({Numbers::kPlain, Numbers::kPlain, Numbers::kWhole, Numbers::kTiny, Numbers::kLarge});
   AttributeList attributes;
   if (d.chance(30)) attributes.emplace_back("is_causal", int64_t{1});
   if (d.chance(20)) attributes.emplace_back("scale", 0.5F);

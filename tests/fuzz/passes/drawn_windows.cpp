@@ -74,6 +74,7 @@ Value* batch_norm(Draft& d, Value* x, DType t, int64_t channels) {
 
 void draw_fold_batch_norm(Draft& d) {
   d.closeness = Closeness::kRounding;
+  d.may_overflow = d.rounds_constants = true;
   d.opset = d.r.one_of({9, 13, 15, 17});
   const Linear l = linear(d, true);
   if (d.chance(5)) d.output(l.y);
@@ -90,8 +91,10 @@ void draw_lower_batch_norm(Draft& d) {
 
 void draw_fold_channel_affine(Draft& d) {
   d.closeness = Closeness::kRounding;
+  d.may_overflow = d.rounds_constants = true;
   d.opset = d.r.one_of({9, 13, 17});
   Linear l = linear(d, false);
+  const Value* const convolved = l.y;
   for (size_t i = d.r.below(2) + 1; i > 0; --i) {
     if (d.chance(5)) d.output(l.y);
     if (d.chance(10)) {
@@ -105,13 +108,16 @@ void draw_fold_channel_affine(Draft& d) {
     const double trick = d.r.one_of({8388608.0, -8388608.0, 12582912.0, 1536.0, 0.0});
     Value* c = d.chance(12) ? d.number(l.dtype, trick, of) : d.constant(l.dtype, of, of_weights(d));
     const char* op = d.r.one_of({"Add", "Sub", "Mul", "Div"});
-    l.y = d.chance(70) ? d.node(op, {l.y, c}) : d.node(op, {c, l.y});
+    // A division by a result tells both zeros apart, whose sign the edit does not keep.
+    const bool shows_zeros = *op == 'D' && l.y != convolved;
+    l.y = shows_zeros || d.chance(70) ? d.node(op, {l.y, c}) : d.node(op, {c, l.y});
   }
   d.output(l.y);
 }
 
 void draw_merge_convolutions(Draft& d) {
   d.closeness = Closeness::kRounding;
+  d.may_overflow = d.rounds_constants = d.joins_infinities = true;
   d.opset = d.r.one_of({11, 15, 17});
   const DType t = some_float(d.r);
   const int64_t c = d.r.between(1, 2), groups = c > 1 && d.chance(40) ? c : 1;

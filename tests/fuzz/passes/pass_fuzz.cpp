@@ -1,11 +1,12 @@
 // pass_fuzz: looks for a graph that a pass, alone, makes into one that gives something else.
 //
-//   pass_fuzz [--passes NAME,...] [--graphs N] [--seconds N] [--first N] [--seed N] [--table]
+//   pass_fuzz [--passes NAME,...] [--graphs N] [--seconds N] [--first N] [--seed N] [--seeds N] [--table]
 //
-// For each pass N graphs, or as many as there is time for. drawn.def names what draws them. The float64
-// reference evaluates what was edited before and after, in exact numbers and as the stored types round. A
-// counterexample is printed as ONNX text with what it was fed; --first and --graphs 1 try it again. Exit
-// status 1 when there is one, or when a pass edits too few of its graphs.
+// For each pass and each of N seeds from --seed on N graphs, or as many as there is time for. drawn.def names
+// what draws them. The float64 reference evaluates what was edited before and after, in exact numbers and as
+// the stored types round. A counterexample is printed as ONNX text with what it was fed; --first and --graphs
+// 1 try it again. Exit status 1 when there is one, or when a pass edits too few of its graphs. With --planted
+// the passes are those that are wrong on purpose (planted.cpp), and each must have a counterexample.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +16,9 @@
 #include <fmt/format.h>
 
 #include "assay/error.h"
+#include "base/crash_report.h"
 #include "fuzz/passes/drawn.h"
+#include "fuzz/passes/planted.h"
 #include "fuzz/passes/trial.h"
 #include "passes/pass_set.h"
 
@@ -35,8 +38,6 @@ constexpr Drawn kDrawn[] = {
 #undef ASSAY_DRAWN
 };
 
-/// Printed of each pass, so that one cause does not hide the others.
-constexpr int64_t kMaxProblems = 3;
 /// Of so many graphs one at least must be edited.
 constexpr int64_t kGraphsOfAnEdit = 200;
 
@@ -44,13 +45,23 @@ struct Options {
   std::string passes;
   int64_t graphs = 1000, first = 0;
   double seconds = 0;
-  uint64_t seed = 1;
-  bool table = false;
+  uint64_t seed = 1, seeds = 1;
+  bool table = false, planted = false;
+  int64_t most_printed = 3;  ///< of each pass, so that one cause does not hide the others
 };
 
 struct Count {
   int64_t drawn = 0, graphs = 0, edited = 0, edits = 0, problems = 0;
   double seconds = 0;
+
+  void add(const Count& other) {
+    drawn += other.drawn;
+    graphs += other.graphs;
+    edited += other.edited;
+    edits += other.edits;
+    problems += other.problems;
+    seconds += other.seconds;
+  }
 };
 
 uint64_t seed_of(const Options& o, std::string_view pass, int64_t i) {
@@ -60,6 +71,11 @@ uint64_t seed_of(const Options& o, std::string_view pass, int64_t i) {
 }
 
 void try_one(const Options& o, const Drawn& drawn, const PassDef& pass, int64_t i, Count& count) {
+  const std::string doing = fmt::format("the pass {}, on graph {} of seed {},", drawn.pass, i, o.seed),
+                    remedy =
+                        fmt::format("`pass_fuzz --passes {} --seed {} --first {} --graphs 1` repeats it.",
+                                    drawn.pass, o.seed, i);
+  const CrashMark mark(doing, remedy);
   Draft draft(seed_of(o, drawn.pass, i));
   drawn.draw(draft);
   const Trial trial = try_pass(draft, pass);
@@ -69,7 +85,7 @@ void try_one(const Options& o, const Drawn& drawn, const PassDef& pass, int64_t 
   count.edits += trial.edits;
   count.edited += trial.edits > 0 ? 1 : 0;
   if (trial.problem.empty()) return;
-  if (count.problems++ >= kMaxProblems) return;
+  if (count.problems++ >= o.most_printed) return;
   std::printf("%s, graph %lld of seed %llu: %s\n%s\n", drawn.pass, static_cast<long long>(i),
               static_cast<unsigned long long>(o.seed), trial.problem.c_str(), trial.text.c_str());
 }
@@ -90,6 +106,20 @@ bool is_asked_for(const Options& o, std::string_view pass) {
   for (std::string name; std::getline(names, name, ',');)
     if (name == pass) return true;
   return false;
+}
+
+/// Whether a counterexample of every pass that is wrong on purpose is found.
+int run_planted(Options o) {
+  bool good = true;
+  for (const Planted& planted : planted_passes()) {
+    const std::string name(planted.pass.name);
+    o.most_printed = 0;
+    const Count count = fuzz(o, {name.c_str(), planted.draw}, planted.pass);
+    std::printf("%s: %lld edits, %lld counterexamples\n", name.c_str(), static_cast<long long>(count.edits),
+                static_cast<long long>(count.problems));
+    good = good && count.problems > 0;
+  }
+  return good ? 0 : 1;
 }
 
 int run(const Options& o) {
@@ -115,7 +145,9 @@ int run(const Options& o) {
       good = false;
       continue;
     }
-    const Count count = fuzz(o, *drawn, *pass);
+    Count count;
+    for (Options of_seed = o; of_seed.seed < o.seed + o.seeds; ++of_seed.seed)
+      count.add(fuzz(of_seed, *drawn, *pass));
     row(drawn->pass, count);
     if (count.drawn >= kGraphsOfAnEdit && count.edited * kGraphsOfAnEdit < count.drawn) {
       std::printf("%s edits %lld of %lld graphs: draw others\n", drawn->pass,
@@ -123,11 +155,7 @@ int run(const Options& o) {
       good = false;
     }
     good = good && count.problems == 0;
-    all.graphs += count.graphs;
-    all.edited += count.edited;
-    all.edits += count.edits;
-    all.problems += count.problems;
-    all.seconds += count.seconds;
+    all.add(count);
   }
   row("all", all);
   return good ? 0 : 1;
@@ -137,8 +165,8 @@ Options parse(int argc, char** argv) {
   Options o;
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
-    if (name == "--table") {
-      o.table = true;
+    if (name == "--table" || name == "--planted") {
+      (name == "--table" ? o.table : o.planted) = true;
       continue;
     }
     const char* value = i + 1 < argc ? argv[++i] : nullptr;
@@ -148,6 +176,7 @@ Options parse(int argc, char** argv) {
     if (name == "--first") o.first = std::atoll(value);
     if (name == "--seconds") o.seconds = std::atof(value);
     if (name == "--seed") o.seed = static_cast<uint64_t>(std::atoll(value));
+    if (name == "--seeds") o.seeds = static_cast<uint64_t>(std::atoll(value));
   }
   return o;
 }
@@ -156,8 +185,10 @@ Options parse(int argc, char** argv) {
 }  // namespace assay::fuzz
 
 int main(int argc, char** argv) {
+  assay::report_crashes();
   try {
-    return assay::fuzz::run(assay::fuzz::parse(argc, argv));
+    const assay::fuzz::Options options = assay::fuzz::parse(argc, argv);
+    return options.planted ? assay::fuzz::run_planted(options) : assay::fuzz::run(options);
   } catch (const assay::Error& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 2;
