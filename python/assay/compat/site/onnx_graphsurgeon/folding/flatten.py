@@ -56,7 +56,9 @@ def _inlined(node: Node, branch: Graph, suffix: str) -> List[Node]:
             result.to_constant(output._values)
         else:
             # It comes from outside of the branch, or is an output twice.
-            nodes.append(Node("Identity", "{:}{:}".format(result.name, suffix), inputs=[output], outputs=[result]))
+            nodes.append(
+                Node("Identity", "{:}{:}".format(result.name, suffix), inputs=[output], outputs=[result])
+            )
     _rename(branch, suffix, {id(result) for result in results})
     return nodes
 

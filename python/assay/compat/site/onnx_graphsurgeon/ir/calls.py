@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Type, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+    Type,
+    Union,
+)
 
 import numpy as np
 
@@ -17,12 +30,16 @@ if TYPE_CHECKING:
     from onnx_graphsurgeon.util.synchronized_list import SynchronizedList
 
 
-def register(graph_class: "Type[Graph]", function: Callable[..., Any], opsets: Optional[Sequence[int]]) -> None:
+def register(
+    graph_class: "Type[Graph]", function: Callable[..., Any], opsets: Optional[Sequence[int]]
+) -> None:
     """Makes a function a method of all graphs, or of those of some opsets."""
     name = function.__name__
     if hasattr(graph_class, name):
         G_LOGGER.warning(
-            "Graphs have an attribute {!r} already: the registered function of this name is never called".format(name)
+            "Graphs have an attribute {!r} already: the registered function of this name is never called".format(
+                name
+            )
         )
     if opsets is None:
         graph_class.GLOBAL_FUNC_MAP[name] = function
@@ -45,12 +62,16 @@ def find(graph: "Graph", name: str) -> Callable[..., Any]:
         candidates.append(("the function registered for all opsets", graph.GLOBAL_FUNC_MAP[name]))
     for function in graph._functions:
         if function.name == name:
-            candidates.append(("the local function of domain {!r}".format(function.domain), _called(function)))
+            candidates.append(
+                ("the local function of domain {!r}".format(function.domain), _called(function))
+            )
     if not candidates:
         _refuse(graph, name)
     if len(candidates) > 1:
         G_LOGGER.warning(
-            "{!r} may be any of these: {:}; the first is called".format(name, "; ".join(what for what, _ in candidates))
+            "{!r} may be any of these: {:}; the first is called".format(
+                name, "; ".join(what for what, _ in candidates)
+            )
         )
     chosen = candidates[0][1]
     return lambda *args, **kwargs: chosen(graph, *args, **kwargs)
