@@ -91,7 +91,9 @@ def tensor_fields(constant: Constant) -> Dict[str, Any]:
 def _checked_name(constant: Constant) -> str:
     if not isinstance(constant.name, str):
         raise TypeError(
-            "the name of a tensor must be a string, not {:}: {!r}".format(type(constant.name).__name__, constant.name)
+            "the name of a tensor must be a string, not {:}: {!r}".format(
+                type(constant.name).__name__, constant.name
+            )
         )
     return constant.name
 

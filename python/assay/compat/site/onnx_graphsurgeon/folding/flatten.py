@@ -16,6 +16,9 @@ def flatten_conditionals(graph: Graph) -> None:
 
     Tensors of the branch get the place of the If and the name of the branch behind their names.
     """
+    if not any([node.op == "If" for node in graph.nodes]):
+        return
+    graph.nodes = list(graph.nodes) if isinstance(graph.nodes, tuple) else graph.nodes
     index = 0
     while index < len(graph.nodes):
         node = graph.nodes[index]

@@ -9,13 +9,11 @@ from typing import (
     Callable,
     Dict,
     List,
-    Mapping,
     Optional,
     Sequence,
     Set,
     Tuple,
     Type,
-    Union,
 )
 
 import numpy as np
@@ -92,7 +90,7 @@ def _refuse(graph: "Graph", name: str) -> None:
     raise AttributeError("{!r} object has no attribute {!r}".format(type(graph).__name__, name))
 
 
-def generate_name(graph: "Graph", prefix: str, existing_names: Union[Set[str], Mapping[str, Any]]) -> str:
+def generate_name(graph: "Graph", prefix: str, existing_names: Any) -> str:
     """A name that does not exist yet: the prefix with the graph's next free number."""
     while True:
         name = "{:}_{:}".format(prefix, graph.name_idx)
@@ -109,7 +107,7 @@ def layer(
     kwargs: Dict[str, Any],
 ) -> "SynchronizedList":
     """What Graph.layer() says."""
-    names = set(traversal.tensor_map(graph))
+    names = _TensorNames(graph)
     input_tensors = [_to_tensor(graph, elem, names) for elem in (inputs if inputs is not None else ())]
     output_tensors = [_to_tensor(graph, elem, names) for elem in (outputs if outputs is not None else ())]
     if "name" not in kwargs:
@@ -119,7 +117,25 @@ def layer(
     return node.outputs
 
 
-def _to_tensor(graph: "Graph", elem: Any, names: Set[str]) -> Tensor:
+class _TensorNames:
+    """The names of a graph's tensors, collected when the first new one is made."""
+
+    def __init__(self, graph: "Graph") -> None:
+        self._graph = graph
+        self._names: Optional[Set[str]] = None
+
+    def __contains__(self, name: str) -> bool:
+        if self._names is None:
+            self._names = traversal.tensor_names(self._graph)
+        return name in self._names
+
+    def add(self, name: str) -> None:
+        """Adds the name of a tensor that is new."""
+        if self._names is not None:
+            self._names.add(name)
+
+
+def _to_tensor(graph: "Graph", elem: Any, names: _TensorNames) -> Tensor:
     if isinstance(elem, Tensor):
         return elem
     tensor: Tensor
