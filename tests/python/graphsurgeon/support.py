@@ -59,7 +59,8 @@ def chain(*ops):
     """A graph in which each operator reads what the one before wrote: x -> t0 -> t1 ..."""
     tensors = [variable("x")] + [variable("t{:}".format(i)) for i in range(len(ops))]
     nodes = [
-        gs.Node(op, "n{:}".format(i), inputs=[tensors[i]], outputs=[tensors[i + 1]]) for i, op in enumerate(ops)
+        gs.Node(op, "n{:}".format(i), inputs=[tensors[i]], outputs=[tensors[i + 1]])
+        for i, op in enumerate(ops)
     ]
     return gs.Graph(nodes, [tensors[0]], [tensors[-1]], opset=13, ir_version=8)
 

@@ -9,7 +9,9 @@ from onnx_graphsurgeon.logger import LogMode
 class Layer(Case):
     def test_what_tensors_are_made_of(self):
         graph = gs.Graph()
-        outputs = graph.layer(op="Op", inputs=["in", np.ones(2), 3, 1.5, [1, 2], (1.0, 2), variable("v")], outputs=["out"])
+        outputs = graph.layer(
+            op="Op", inputs=["in", np.ones(2), 3, 1.5, [1, 2], (1.0, 2), variable("v")], outputs=["out"]
+        )
         [node] = graph.nodes
         expected = ["in_0", "onnx_graphsurgeon_constant_1"]
         expected += ["onnx_graphsurgeon_lst_constant_{:}".format(i) for i in range(2, 6)] + ["v"]
@@ -21,7 +23,9 @@ class Layer(Case):
     def test_names_that_exist_are_passed_over(self):
         graph = gs.Graph([gs.Node("A", "onnx_graphsurgeon_node_1", outputs=[variable("out_0")])])
         graph.layer(op="B", outputs=["out"])
-        self.assertEqual((graph.nodes[1].outputs[0].name, graph.nodes[1].name), ("out_1", "onnx_graphsurgeon_node_2"))
+        self.assertEqual(
+            (graph.nodes[1].outputs[0].name, graph.nodes[1].name), ("out_1", "onnx_graphsurgeon_node_2")
+        )
 
     def test_what_no_tensor_is_made_of(self):
         for wrong in (None, {1, 2}, b"x", {"a": 1}):
@@ -115,7 +119,17 @@ class Log(Case):
             getattr(G_LOGGER, name)("text")
         with G_LOGGER.indent():
             G_LOGGER.info(lambda: "one\ntwo")
-        lines = ["[UV] text", "[V] text", "[D] text", "[I] text", "[W] text", "[E] text", "[I] \tone", "\ttwo", ""]
+        lines = [
+            "[UV] text",
+            "[V] text",
+            "[D] text",
+            "[I] text",
+            "[W] text",
+            "[E] text",
+            "[I] \tone",
+            "\ttwo",
+            "",
+        ]
         self.assertEqual(self.said.getvalue().split("\n"), lines)
 
     def test_what_is_hidden_is_not_computed(self):
@@ -146,7 +160,9 @@ class Patterns(Case):
     @staticmethod
     def two_in_a_row(check=None):
         pattern = gs.GraphPattern()
-        pattern.set_output_tensors([pattern.add("b", "B", check, [pattern.add("a", "A", inputs=[pattern.variable()])])])
+        pattern.set_output_tensors(
+            [pattern.add("b", "B", check, [pattern.add("a", "A", inputs=[pattern.variable()])])]
+        )
         return pattern
 
     def test_every_match_is_found(self):

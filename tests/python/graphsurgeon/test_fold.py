@@ -140,7 +140,9 @@ class Casts(Case):
         for kind in ("Add", "Sub", "Mul", "Div", "Max", "Min", "Concat"):
             graph = self.between_casts(kind)
             self.assertEqual(ops(graph), [kind])
-            self.assertEqual((names(graph.nodes[0].inputs), names(graph.nodes[0].outputs)), (["x", "x"], ["y"]))
+            self.assertEqual(
+                (names(graph.nodes[0].inputs), names(graph.nodes[0].outputs)), (["x", "x"], ["y"])
+            )
         self.assertEqual(ops(self.between_casts(to=INT32, source=np.int32)), ["Add"])
         self.assertEqual(ops(self.between_casts(to=np.int64)), ["Add"])
 
@@ -244,7 +246,9 @@ class Evaluation(Case):
             ("DequantizeLinear", [constant("v", [1], np.int8), constant("s", 1.0), zero]),
             ("Bernoulli", [constant("v", [0.5])]),
         ):
-            self.assertEqual(ops(graph_of([op(kind, inputs, "y")], opset=15).fold_constants().cleanup()), [kind])
+            self.assertEqual(
+                ops(graph_of([op(kind, inputs, "y")], opset=15).fold_constants().cleanup()), [kind]
+            )
         random = graph_of([op("RandomUniform", [], "y", shape=[2])]).fold_constants().cleanup()
         self.assertEqual(ops(random), ["RandomUniform"])
 

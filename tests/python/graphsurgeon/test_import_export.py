@@ -49,7 +49,9 @@ class Import(Case):
         self.assert_consistent(graph)
 
     def test_initializers_are_no_inputs(self):
-        message = model([node("Add", ["x", "w"], ["y"])], ["x", "w"], ["y"], [("w", np.ones((2, 3), np.float32))])
+        message = model(
+            [node("Add", ["x", "w"], ["y"])], ["x", "w"], ["y"], [("w", np.ones((2, 3), np.float32))]
+        )
         self.assertEqual(names(gs.import_onnx(message).inputs), ["x"])
 
     def test_extents(self):
@@ -107,7 +109,9 @@ class Import(Case):
 
     def test_subgraphs_use_tensors_around_them_but_write_their_own(self):
         outer = np.ones((2, 3), np.float32)
-        then = subgraph([node("Add", ["a", "w"], ["a2"])], ["a2"], "then", [("w", np.zeros((1, 3), np.float32))])
+        then = subgraph(
+            [node("Add", ["a", "w"], ["a2"])], ["a2"], "then", [("w", np.zeros((1, 3), np.float32))]
+        )
         other = subgraph([node("Relu", ["x"], ["a"])], ["a"], "else")
         message = model(
             [node("Relu", ["x"], ["a"]), node("If", ["c"], ["y"], then_branch=then, else_branch=other)],
@@ -142,7 +146,9 @@ class Export(Case):
         self.assert_round_trip(model(nodes, ["x" * 200], ["y" * 20000]))
 
     def test_numbers_that_are_equal_but_of_other_types_stay_apart(self):
-        attrs = [gs.Node("Op", attrs={"k": value}) for value in (1, 1.0, True, [1], [1.0], np.int64(1), 0.0, -0.0)]
+        attrs = [
+            gs.Node("Op", attrs={"k": value}) for value in (1, 1.0, True, [1], [1.0], np.int64(1), 0.0, -0.0)
+        ]
         exported = [OnnxExporter.export_node(each).attribute[0] for each in attrs]
         kinds = [helper.printable_attribute(attr) for attr in exported]
         self.assertEqual([attr.type for attr in exported], [2, 1, 2, 7, 6, 2, 1, 1], kinds)
@@ -178,7 +184,11 @@ class Export(Case):
             self.assertEqual((back.shape, back.tolist()), (values.shape, values.tolist()))
 
     def test_strings(self):
-        for values in (np.array(["a", "é"]), np.array(["a", "é"], object), np.array(["a", "é".encode()], object)):
+        for values in (
+            np.array(["a", "é"]),
+            np.array(["a", "é"], object),
+            np.array(["a", "é".encode()], object),
+        ):
             exported = constant_to_onnx_tensor(gs.Constant("c", values))
             self.assertEqual(list(exported.string_data), [b"a", "é".encode()])
             loaded = OnnxImporter.import_tensor(exported)
@@ -187,7 +197,12 @@ class Export(Case):
 
     @needs_ml_dtypes
     def test_types_of_ml_dtypes(self):
-        for name, number in (("bfloat16", 16), ("float8_e4m3fn", 17), ("float8_e4m3fnuz", 18), ("float8_e5m2", 19)):
+        for name, number in (
+            ("bfloat16", 16),
+            ("float8_e4m3fn", 17),
+            ("float8_e4m3fnuz", 18),
+            ("float8_e5m2", 19),
+        ):
             values = np.array([0.5, 1, -2], getattr(ml_dtypes, name))
             exported = constant_to_onnx_tensor(gs.Constant("c", values))
             self.assertEqual((exported.data_type, exported.raw_data), (number, values.tobytes()))
@@ -196,14 +211,21 @@ class Export(Case):
 
     @needs_ml_dtypes
     def test_small_types_are_packed(self):
-        cases = (("int4", [1, -1, 3], b"\xf1\x03"), ("uint4", [1, 15, 3], b"\xf1\x03"), ("float4_e2m1fn", [0.5, 0, 1], b"\x01\x02"))
+        cases = (
+            ("int4", [1, -1, 3], b"\xf1\x03"),
+            ("uint4", [1, 15, 3], b"\xf1\x03"),
+            ("float4_e2m1fn", [0.5, 0, 1], b"\x01\x02"),
+        )
         for name, values, raw in cases:
             exported = constant_to_onnx_tensor(gs.Constant("c", np.array(values, getattr(ml_dtypes, name))))
             self.assertEqual((list(exported.dims), exported.raw_data), ([3], raw), name)
             self.assertEqual(OnnxImporter.import_tensor(exported).values.tolist(), values)
 
     def test_only_float32_is_converted(self):
-        for values, number in ((np.ones(2), TensorProto.BFLOAT16), (np.ones(2, np.float32), TensorProto.INT8)):
+        for values, number in (
+            (np.ones(2), TensorProto.BFLOAT16),
+            (np.ones(2, np.float32), TensorProto.INT8),
+        ):
             with self.assertRaisesRegex(AssertionError, "only values of float32"):
                 constant_to_onnx_tensor(gs.Constant("c", values, export_dtype=number))
 
@@ -233,11 +255,15 @@ class Export(Case):
             helper.make_sparse_tensor_type_proto(TensorProto.FLOAT, [3]),
         ):
             info = onnx.ValueInfoProto(name="v", type=kind)
-            self.assertEqual(OnnxExporter.export_value_info_proto(OnnxImporter.import_tensor(info), True), info)
+            self.assertEqual(
+                OnnxExporter.export_value_info_proto(OnnxImporter.import_tensor(info), True), info
+            )
 
     def test_sparse_initializers(self):
         sparse = helper.make_sparse_tensor(
-            numpy_helper.from_array(np.array([2.5], np.float32), "w"), numpy_helper.from_array(np.array([4])), [2, 3]
+            numpy_helper.from_array(np.array([2.5], np.float32), "w"),
+            numpy_helper.from_array(np.array([4])),
+            [2, 3],
         )
         message = model([node("Add", ["x", "w"], ["y"])], ["x"], ["y"])
         message.graph.sparse_initializer.append(sparse)
@@ -249,7 +275,9 @@ class Export(Case):
 
     def test_domains(self):
         inner = gs.Graph([gs.Node("C", domain="d3")])
-        graph = gs.Graph([gs.Node("A", domain="d1", attrs={"g": inner}), gs.Node("B", domain="ai.onnx")], opset=9)
+        graph = gs.Graph(
+            [gs.Node("A", domain="d1", attrs={"g": inner}), gs.Node("B", domain="ai.onnx")], opset=9
+        )
         imports = [(entry.domain, entry.version) for entry in gs.export_onnx(graph).opset_import]
         self.assertEqual(imports, [("", 9), ("d1", 1), ("d3", 1)])
         graph.opset = 13
@@ -257,7 +285,9 @@ class Export(Case):
 
     def test_arguments_of_the_model(self):
         graph = gs.Graph(producer_name="me", ir_version=7)
-        message = gs.export_onnx(graph, doc_string="d", opset_imports=[helper.make_opsetid("", 7)], producer_name="you")
+        message = gs.export_onnx(
+            graph, doc_string="d", opset_imports=[helper.make_opsetid("", 7)], producer_name="you"
+        )
         self.assertEqual((message.doc_string, message.opset_import[0].version), ("d", 7))
         self.assertEqual((message.producer_name, message.ir_version), ("me", 7))
 
@@ -281,7 +311,9 @@ class Export(Case):
         self.assertEqual(back.nodes[1].attrs["k"], gs.Node.AttributeRef("k", int))
 
     def test_external_data_stay_where_they_are(self):
-        message = model([node("Add", ["x", "w"], ["y"])], ["x"], ["y"], [("w", np.arange(600, dtype=np.float32))])
+        message = model(
+            [node("Add", ["x", "w"], ["y"])], ["x"], ["y"], [("w", np.arange(600, dtype=np.float32))]
+        )
         with tempfile.TemporaryDirectory() as folder:
             here = os.getcwd()
             os.chdir(folder)

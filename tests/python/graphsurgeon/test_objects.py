@@ -87,7 +87,11 @@ class Lists(Case):
         self.assertEqual(self.z.outputs, [])
 
     def test_copies_are_plain_lists(self):
-        for copied in (copy.copy(self.node.inputs), copy.deepcopy(self.node.inputs), self.node.inputs + [self.z]):
+        for copied in (
+            copy.copy(self.node.inputs),
+            copy.deepcopy(self.node.inputs),
+            self.node.inputs + [self.z],
+        ):
             self.assertIs(type(copied), list)
             self.assertIs(copied[0], self.x)
         self.assertIsInstance(self.node.inputs, SynchronizedList)
@@ -152,17 +156,29 @@ class Tensors(Case):
     def test_sparse_values_of_both_forms(self):
         values = onnx.numpy_helper.from_array(np.array([5, 7], np.int32), "s")
         for indices in ([1, 5], [[0, 1], [1, 2]]):
-            message = onnx.helper.make_sparse_tensor(values, onnx.numpy_helper.from_array(np.array(indices)), [2, 3])
+            message = onnx.helper.make_sparse_tensor(
+                values, onnx.numpy_helper.from_array(np.array(indices)), [2, 3]
+            )
             loaded = SparseValues(message).load()
             self.assertEqual(loaded.tolist(), [[0, 5, 0], [0, 0, 7]])
             self.assertEqual(loaded.dtype, np.int32)
-        for indices, dims in (([1, 9], [2, 3]), ([[0, 1], [2, 2]], [2, 3]), ([1], [2, 3]), ([[[1]], [[2]]], [2, 3])):
-            message = onnx.helper.make_sparse_tensor(values, onnx.numpy_helper.from_array(np.array(indices)), dims)
+        for indices, dims in (
+            ([1, 9], [2, 3]),
+            ([[0, 1], [2, 2]], [2, 3]),
+            ([1], [2, 3]),
+            ([[[1]], [[2]]], [2, 3]),
+        ):
+            message = onnx.helper.make_sparse_tensor(
+                values, onnx.numpy_helper.from_array(np.array(indices)), dims
+            )
             with self.assertRaisesRegex(gs.OnnxGraphSurgeonException, "sparse tensor 's'"):
                 SparseValues(message).load()
 
     def test_text(self):
-        self.assertEqual(str(gs.Variable("a", np.float32, (1, "n"))), "Variable (a): (shape=(1, 'n'), dtype=<class 'numpy.float32'>)")
+        self.assertEqual(
+            str(gs.Variable("a", np.float32, (1, "n"))),
+            "Variable (a): (shape=(1, 'n'), dtype=<class 'numpy.float32'>)",
+        )
         self.assertEqual(repr(constant("c", [1.0])), "Constant (c): (shape=(1,), dtype=float32)\n[1.]")
         node = gs.Node("Op", "n", {"k": 1}, [variable("a", None)], [], "d")
         self.assertEqual(
@@ -176,12 +192,22 @@ class Helpers(Case):
     def test_shapes(self):
         self.assertEqual([misc.volume(()), misc.volume((2, 3))], [1, 6])
         dims = (0, 3, -1, "", "n", None)
-        self.assertEqual([misc.is_dynamic_dimension(dim) for dim in dims], [False, False, True, True, True, True])
+        self.assertEqual(
+            [misc.is_dynamic_dimension(dim) for dim in dims], [False, False, True, True, True, True]
+        )
         self.assertTrue(misc.is_dynamic_shape((1, None)))
         self.assertFalse(misc.is_dynamic_shape(()))
 
     def test_attribute_types(self):
-        pairs = ((int, 2), (float, 1), (str, 3), (gs.Tensor, 4), (gs.Graph, 5), (np.int32, 2), (np.float64, 1))
+        pairs = (
+            (int, 2),
+            (float, 1),
+            (str, 3),
+            (gs.Tensor, 4),
+            (gs.Graph, 5),
+            (np.int32, 2),
+            (np.float64, 1),
+        )
         for python_type, number in pairs:
             self.assertEqual(misc.convert_to_onnx_attr_type(python_type), number)
         self.assertIs(misc.convert_from_onnx_attr_type(2), int)

@@ -47,7 +47,10 @@ class Cleanup(Case):
         inner = branch("inner", [gs.Node("Relu", inputs=[b], outputs=[z])], [z])
         outer = branch("outer", [gs.Node("If", inputs=[a], outputs=[y], attrs={"then_branch": inner})], [y])
         last = variable("last")
-        nodes = [gs.Node("Two", inputs=[x], outputs=[a, b]), gs.Node("If", inputs=[x], outputs=[last], attrs={"g": outer})]
+        nodes = [
+            gs.Node("Two", inputs=[x], outputs=[a, b]),
+            gs.Node("If", inputs=[x], outputs=[last], attrs={"g": outer}),
+        ]
         graph = gs.Graph(nodes, [x], [last])
         graph.cleanup(remove_unused_node_outputs=True, remove_unused_graph_inputs=True)
         self.assertEqual([node.op for node in graph.nodes], ["Two", "If"])
@@ -56,7 +59,9 @@ class Cleanup(Case):
     def test_subgraphs_are_cleaned_unless_asked_not_to(self):
         for recurse in (False, True):
             x, y, z = variable("x"), variable("y"), variable("z")
-            inner = branch("g", [gs.Node("A", inputs=[x], outputs=[y]), gs.Node("B", inputs=[x], outputs=[z])], [z])
+            inner = branch(
+                "g", [gs.Node("A", inputs=[x], outputs=[y]), gs.Node("B", inputs=[x], outputs=[z])], [z]
+            )
             result = variable("r")
             graph = gs.Graph([gs.Node("If", inputs=[x], outputs=[result], attrs={"g": inner})], [x], [result])
             graph.cleanup(recurse_subgraphs=recurse)
@@ -97,12 +102,18 @@ class Sorting(Case):
     def test_subgraphs_make_their_node_wait(self):
         x, a, y, z = (variable(name) for name in "xayz")
         inner = branch("g", [gs.Node("Relu", inputs=[a], outputs=[z])], [z])
-        nodes = [gs.Node("If", inputs=[x], outputs=[y], attrs={"g": inner}), gs.Node("A", inputs=[x], outputs=[a])]
+        nodes = [
+            gs.Node("If", inputs=[x], outputs=[y], attrs={"g": inner}),
+            gs.Node("A", inputs=[x], outputs=[a]),
+        ]
         self.assertEqual([n.op for n in gs.Graph(nodes, [x], [y]).toposort().nodes], ["A", "If"])
 
     def test_cycles(self):
         a, b = variable("a"), variable("b")
-        nodes = [gs.Node("A", "first", inputs=[a], outputs=[b]), gs.Node("B", "second", inputs=[b], outputs=[a])]
+        nodes = [
+            gs.Node("A", "first", inputs=[a], outputs=[b]),
+            gs.Node("B", "second", inputs=[b], outputs=[a]),
+        ]
         with self.assertRaisesRegex(gs.OnnxGraphSurgeonException, "cycle.*'first' .*'second'"):
             gs.Graph(nodes).toposort()
         loop = variable("loop")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Dict
 
 import numpy as np
 import onnx
@@ -30,45 +30,72 @@ def is_sparse(constant: Constant) -> bool:
 def fill_tensor(message: Any, constant: Constant) -> None:
     """Writes a constant into an empty TensorProto; values that were not loaded are taken over as they are."""
     values = constant._values
-    if type(values) is LazyValues and constant._export_dtype is None:
-        message.CopyFrom(values.tensor)
-        _fill_head(message, constant)
+    lazy = _unloaded_message(constant, values)
+    if lazy is not None:
+        message.CopyFrom(lazy)
+        if message.name != constant.name or not constant.name:
+            message.name = _checked_name(constant)
+        if constant.data_location is not None and message.data_location != constant.data_location:
+            message.data_location = constant.data_location
         return
+    for field, value in tensor_fields(constant).items():
+        if isinstance(value, (list, tuple)):
+            getattr(message, field).extend(value)
+        else:
+            setattr(message, field, value)
+
+
+def add_tensor(messages: Any, constant: Constant) -> None:
+    """Adds the TensorProto of a constant to a list of a message; as fill_tensor(), and faster."""
+    if _unloaded_message(constant, constant._values) is not None:
+        fill_tensor(messages.add(), constant)
+    else:
+        messages.add(**tensor_fields(constant))
+
+
+def _unloaded_message(constant: Constant, values: Any) -> Any:
+    # The message that says all of the constant but its name; None if there is none, or it must be converted.
     if isinstance(values, SparseValues):
         raise AttributeError(
             "{!r} is a sparse tensor: it is exported as a SparseTensorProto unless its values were loaded".format(
                 constant.name
             )
         )
-    target = onnx_types.dtype_to_onnx(constant.export_dtype)
-    if isinstance(values, LazyValues):
-        if onnx_types.dtype_to_onnx(values.dtype) == target:
-            message.CopyFrom(values.tensor)
-            _fill_head(message, constant)
-            return
-        values = values.load()
+    if not isinstance(values, LazyValues):
+        return None
     if constant._export_dtype is not None:
+        if onnx_types.dtype_to_onnx(values.dtype) != onnx_types.dtype_to_onnx(constant._export_dtype):
+            return None
+    return values.tensor
+
+
+def tensor_fields(constant: Constant) -> Dict[str, Any]:
+    """The fields of the TensorProto of a constant, whose values are loaded if they were not."""
+    values = constant._values
+    if isinstance(values, LazyValues):
+        values = values.load()
+    target = onnx_types.dtype_to_onnx(values.dtype)
+    if constant._export_dtype is not None:
+        target = onnx_types.dtype_to_onnx(constant._export_dtype)
         values = _converted(constant, values, target)
-    message.data_type = target
-    message.dims.extend(values.shape)
-    _fill_head(message, constant)
+    fields = {"dims": values.shape, "data_type": target, "name": _checked_name(constant)}
+    if constant.data_location is not None:
+        fields["data_location"] = constant.data_location
     if target == onnx.TensorProto.STRING:
-        message.string_data.extend([_encoded(elem) for elem in values.reshape(-1).tolist()])
+        fields["string_data"] = [_encoded(elem) for elem in values.reshape(-1).tolist()]
     else:
-        message.raw_data = onnx_types.pack_values(values)
+        fields["raw_data"] = onnx_types.pack_values(values)
+    return fields
 
 
-def _fill_head(message: Any, constant: Constant) -> None:
-    if message.name != constant.name or not constant.name:
-        if not isinstance(constant.name, str):
-            raise TypeError(
-                "the name of a tensor must be a string, not {:}: {!r}".format(
-                    type(constant.name).__name__, constant.name
-                )
+def _checked_name(constant: Constant) -> str:
+    if not isinstance(constant.name, str):
+        raise TypeError(
+            "the name of a tensor must be a string, not {:}: {!r}".format(
+                type(constant.name).__name__, constant.name
             )
-        message.name = constant.name
-    if constant.data_location is not None and message.data_location != constant.data_location:
-        message.data_location = constant.data_location
+        )
+    return constant.name
 
 
 def _encoded(elem: Any) -> bytes:

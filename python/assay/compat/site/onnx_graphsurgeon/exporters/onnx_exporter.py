@@ -46,7 +46,10 @@ def check_duplicate_node_names(nodes: Sequence[Node], level: int = G_LOGGER.WARN
         other = first.setdefault(name, node)
         if other is not node and name not in reported:
             reported.add(name)
-            G_LOGGER.log("Several nodes have the name {!r}, the first two are:\n{:}\n{:}".format(name, other, node), level)
+            G_LOGGER.log(
+                "Several nodes have the name {!r}, the first two are:\n{:}\n{:}".format(name, other, node),
+                level,
+            )
 
 
 def _is_default_domain(domain: Any) -> bool:
@@ -69,7 +72,9 @@ def update_import_domains(graph: Graph) -> List[Any]:
             if domain not in known:
                 if not isinstance(domain, str):
                     raise TypeError(
-                        "the domain of a node must be a string, not {:}: {!r}".format(type(domain).__name__, domain)
+                        "the domain of a node must be a string, not {:}: {!r}".format(
+                            type(domain).__name__, domain
+                        )
                     )
                 known.add(domain)
                 entries.append(onnx.helper.make_opsetid(domain, graph.opset if domain == "" else 1))
@@ -153,7 +158,7 @@ def _add_initializer(message: Any, constant: Constant) -> None:
     if constants.is_sparse(constant):
         message.sparse_initializer.append(constants.make_sparse_tensor(constant))
     else:
-        constants.fill_tensor(message.initializer.add(), constant)
+        constants.add_tensor(message.initializer, constant)
 
 
 class OnnxExporter(BaseExporter):
@@ -184,7 +189,9 @@ class OnnxExporter(BaseExporter):
     def export_attributes(attrs: Mapping[str, Any]) -> List[Any]:
         """The AttributeProtos of attributes. A TypeError or ValueError for a value that no attribute can have."""
         encoder = _new_encoder()
-        return [onnx.AttributeProto.FromString(encoder.attribute(name, value)) for name, value in attrs.items()]
+        return [
+            onnx.AttributeProto.FromString(encoder.attribute(name, value)) for name, value in attrs.items()
+        ]
 
     @staticmethod
     def export_node(node: Node) -> Any:
@@ -200,7 +207,9 @@ class OnnxExporter(BaseExporter):
         if func.doc_string:
             message.doc_string = func.doc_string
         tensors = traversal.tensor_map(func).values()
-        nodes = [_constant_node(tensor) for tensor in tensors if isinstance(tensor, Constant)] + list(func.nodes)
+        nodes = [_constant_node(tensor) for tensor in tensors if isinstance(tensor, Constant)] + list(
+            func.nodes
+        )
         message.node.extend([onnx.NodeProto.FromString(encoder.node(node)) for node in nodes])
         message.input.extend([tensor.name for tensor in func._inputs])
         message.output.extend([tensor.name for tensor in func._outputs])
@@ -209,7 +218,9 @@ class OnnxExporter(BaseExporter):
             if default is None:
                 message.attribute.append(name)
             else:
-                message.attribute_proto.append(onnx.AttributeProto.FromString(encoder.attribute(name, default)))
+                message.attribute_proto.append(
+                    onnx.AttributeProto.FromString(encoder.attribute(name, default))
+                )
         return message
 
     @staticmethod

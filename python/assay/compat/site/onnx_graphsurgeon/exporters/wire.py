@@ -65,7 +65,9 @@ class _Names(dict[Any, bytes]):
 class Encoder:
     """Encodes the nodes and types of one export; names and attributes that come again are encoded once."""
 
-    def __init__(self, export_subgraph: Callable[[Graph], bytes], export_tensor: Callable[[Constant], Any]) -> None:
+    def __init__(
+        self, export_subgraph: Callable[[Graph], bytes], export_tensor: Callable[[Constant], Any]
+    ) -> None:
         self._export_subgraph = export_subgraph
         self._export_tensor = export_tensor
         self._names = _Names()
@@ -212,5 +214,7 @@ def _add_extent(dim: Any, extent: Any) -> None:
         dim.dim_value = extent.__index__()
     except AttributeError:
         raise ValueError(
-            "an extent of a shape must be a number, a name or None, not {:}: {!r}".format(type(extent).__name__, extent)
+            "an extent of a shape must be a number, a name or None, not {:}: {!r}".format(
+                type(extent).__name__, extent
+            )
         ) from None

@@ -47,7 +47,9 @@ def _elide(node: Node, output_ids: Set[int]) -> None:
         return
     sources: List[Tensor] = []
     for tensor in node._inputs:
-        source = _as_integers(tensor, integer) if isinstance(tensor, Constant) else _cast_source(tensor, integer)
+        source = (
+            _as_integers(tensor, integer) if isinstance(tensor, Constant) else _cast_source(tensor, integer)
+        )
         if source is None:
             return
         sources.append(source)

@@ -50,7 +50,9 @@ class Evaluation:
             names = [tensor.name for tensor in missing]
         results = evaluator.evaluate(model.SerializeToString(), feeds, names)
         if len(results) != len(names):
-            raise RuntimeError("{:} tensors were asked for, and {:} were computed".format(len(names), len(results)))
+            raise RuntimeError(
+                "{:} tensors were asked for, and {:} were computed".format(len(names), len(results))
+            )
         for tensor, value in zip(missing, results):
             if isinstance(value, np.ndarray):
                 self.values[id(tensor)] = value
@@ -96,7 +98,9 @@ class Evaluation:
                     continue
                 known = self.values.get(id(tensor))
                 if known is not None:
-                    tensor = Constant(tensor.name, known)  # its id is not the original's, which is what counts
+                    tensor = Constant(
+                        tensor.name, known
+                    )  # its id is not the original's, which is what counts
                     seen.add(id(tensor))
                 elif not isinstance(tensor, Constant):
                     continue
@@ -148,11 +152,14 @@ def _add_constant(message: Any, feeds: Dict[str, np.ndarray], constant: Constant
     if constants.is_sparse(constant):
         message.sparse_initializer.append(constants.make_sparse_tensor(constant))
     else:
-        constants.fill_tensor(message.initializer.add(), constant)
+        constants.add_tensor(message.initializer, constant)
 
 
 def _calls_functions(nodes: Sequence[Node]) -> bool:
-    return any(node.domain not in (None, "", "ai.onnx") or (node.attrs and traversal.subgraphs_of(node)) for node in nodes)
+    return any(
+        node.domain not in (None, "", "ai.onnx") or (node.attrs and traversal.subgraphs_of(node))
+        for node in nodes
+    )
 
 
 def describe(nodes: Sequence[Node]) -> str:
@@ -161,7 +168,9 @@ def describe(nodes: Sequence[Node]) -> str:
     return shown + (", and {:} more".format(len(nodes) - 3) if len(nodes) > 3 else "")
 
 
-def evaluate_all(evaluation: Evaluation, selection: Selection, wanted: Dict[int, List[Any]], error_ok: bool) -> None:
+def evaluate_all(
+    evaluation: Evaluation, selection: Selection, wanted: Dict[int, List[Any]], error_ok: bool
+) -> None:
     """Computes all nodes of a selection at once; if that fails nothing is computed, which is a warning or raised.
 
     wanted: the tensors to be computed, by the id of their node.
@@ -179,7 +188,11 @@ def evaluate_all(evaluation: Evaluation, selection: Selection, wanted: Dict[int,
 
 
 def evaluate_parts(
-    evaluation: Evaluation, selection: Selection, wanted: Dict[int, List[Any]], error_ok: bool, recursive: bool
+    evaluation: Evaluation,
+    selection: Selection,
+    wanted: Dict[int, List[Any]],
+    error_ok: bool,
+    recursive: bool,
 ) -> None:
     """Computes the nodes behind each last node of a selection by themselves.
 
@@ -194,7 +207,9 @@ def evaluate_parts(
         except Exception as error:
             if not error_ok and not recursive:
                 raise
-            G_LOGGER.warning("The nodes before {:} are not computed all at once: {:}".format(describe([last]), error))
+            G_LOGGER.warning(
+                "The nodes before {:} are not computed all at once: {:}".format(describe([last]), error)
+            )
             if recursive:
                 _evaluate_one_by_one(evaluation, part, wanted)
             else:

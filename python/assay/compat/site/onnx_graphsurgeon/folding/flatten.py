@@ -16,6 +16,9 @@ def flatten_conditionals(graph: Graph) -> None:
 
     Tensors of the branch get the place of the If and the name of the branch behind their names.
     """
+    if not any([node.op == "If" for node in graph.nodes]):
+        return
+    graph.nodes = list(graph.nodes) if isinstance(graph.nodes, tuple) else graph.nodes
     index = 0
     while index < len(graph.nodes):
         node = graph.nodes[index]
@@ -56,7 +59,9 @@ def _inlined(node: Node, branch: Graph, suffix: str) -> List[Node]:
             result.to_constant(output._values)
         else:
             # It comes from outside of the branch, or is an output twice.
-            nodes.append(Node("Identity", "{:}{:}".format(result.name, suffix), inputs=[output], outputs=[result]))
+            nodes.append(
+                Node("Identity", "{:}{:}".format(result.name, suffix), inputs=[output], outputs=[result])
+            )
     _rename(branch, suffix, {id(result) for result in results})
     return nodes
 

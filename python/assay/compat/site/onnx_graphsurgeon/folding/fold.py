@@ -47,7 +47,9 @@ def fold_constants(graph: Graph, options: FoldOptions, model: Optional[Graph] = 
     model = graph if model is None else model
     if options.partitioning not in _PARTITIONINGS:
         G_LOGGER.critical(
-            "fold_constants: `partitioning` must be one of {:}, not {!r}".format(_PARTITIONINGS, options.partitioning)
+            "fold_constants: `partitioning` must be one of {:}, not {!r}".format(
+                _PARTITIONINGS, options.partitioning
+            )
         )
     lower_constant_nodes(graph)
     if options.fold_shapes:

@@ -43,7 +43,7 @@ def _values_of(node: Node) -> Any:
             )
         )
         return None
-    (name, value), = node.attrs.items()
+    ((name, value),) = node.attrs.items()
     if isinstance(value, Node.AttributeRef):
         return None
     if name == "value":

@@ -15,7 +15,14 @@ from onnx_graphsurgeon.ir.tensor import Constant, Tensor, Variable
 _QUANTIZATION = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"}
 
 # Each run gives others.
-_RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
+_RANDOM = {
+    "RandomNormal",
+    "RandomNormalLike",
+    "RandomUniform",
+    "RandomUniformLike",
+    "Multinomial",
+    "Bernoulli",
+}
 
 # Their results are no tensors, and so no constants.
 _NO_TENSORS = {
@@ -89,7 +96,9 @@ class Selection:
                     return False
                 if not all(_is_deterministic(inner) for inner in value.nodes):
                     return False
-                if not all(_is_deterministic(n) for inner in value.subgraphs(recursive=True) for n in inner.nodes):
+                if not all(
+                    _is_deterministic(n) for inner in value.subgraphs(recursive=True) for n in inner.nodes
+                ):
                     return False
         return True
 

@@ -38,7 +38,9 @@ def _try(folder: Folder, node: Node, selection: Selection) -> Optional[np.ndarra
     try:
         return folder(node, selection)
     except (IndexError, TypeError, ValueError) as error:
-        G_LOGGER.warning("{:} {!r} is not folded, although its shape is known: {:}".format(node.op, node.name, error))
+        G_LOGGER.warning(
+            "{:} {!r} is not folded, although its shape is known: {:}".format(node.op, node.name, error)
+        )
         return None
 
 

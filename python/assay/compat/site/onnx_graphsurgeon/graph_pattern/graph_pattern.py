@@ -119,7 +119,9 @@ class GraphPattern:
             raise ValueError("the pattern has a node {!r} already".format(name))
         for tensor in input_ids:
             if not 0 <= tensor < len(self.tensors):
-                raise ValueError("node {!r} of a pattern reads tensor {:}, which it does not have".format(name, tensor))
+                raise ValueError(
+                    "node {!r} of a pattern reads tensor {:}, which it does not have".format(name, tensor)
+                )
         if isinstance(op, GraphPattern):
             for what, given, needed in (
                 ("inputs", len(input_ids), len(op.input_tensors)),
@@ -129,7 +131,9 @@ class GraphPattern:
                     raise ValueError(
                         "the pattern {!r} is given {:} {:}, but has {:}".format(name, given, what, needed)
                     )
-        outputs = [self._add_tensor(matching.PatternTensor(is_constant=False)) for _ in range(num_output_tensors)]
+        outputs = [
+            self._add_tensor(matching.PatternTensor(is_constant=False)) for _ in range(num_output_tensors)
+        ]
         self.nodes[name] = matching.PatternNode(name, op, check_func, input_ids, outputs)
         if not outputs:
             return None
@@ -148,7 +152,9 @@ class GraphPattern:
         )
         return [self._mapping(flat, match, ()) for match in matching.find_matches(flat, graph)]
 
-    def _mapping(self, flat: "matching.FlatPattern", match: "matching.Match", path: Tuple[str, ...]) -> PatternMapping:
+    def _mapping(
+        self, flat: "matching.FlatPattern", match: "matching.Match", path: Tuple[str, ...]
+    ) -> PatternMapping:
         mapping = PatternMapping()
         numbers = flat.numbers[path]
         for name, node in self.nodes.items():

@@ -90,7 +90,10 @@ class FlatPattern:
         rest = [place for place in range(len(self.nodes)) if place != order[0]]
         reached: Set[int] = set(self.nodes[order[0]].inputs + self.nodes[order[0]].outputs)
         while rest:
-            place = next((p for p in rest if reached.intersection(self.nodes[p].inputs + self.nodes[p].outputs)), rest[0])
+            place = next(
+                (p for p in rest if reached.intersection(self.nodes[p].inputs + self.nodes[p].outputs)),
+                rest[0],
+            )
             rest.remove(place)
             order.append(place)
             reached.update(self.nodes[place].inputs + self.nodes[place].outputs)

@@ -83,7 +83,12 @@ class OnnxImporter(BaseImporter):
                 "{:} is neither a ModelProto nor a FunctionProto: it has no opset_import; onnx.load() reads a model "
                 "from a file".format(type(model_or_func).__name__)
             )
-        return [onnx.helper.make_opsetid(entry.domain, entry.version) for entry in model_or_func.opset_import]
+        copies = []
+        for entry in model_or_func.opset_import:
+            copied = onnx.OperatorSetIdProto()
+            copied.CopyFrom(entry)
+            copies.append(copied)
+        return copies
 
     @staticmethod
     def import_tensor(onnx_tensor: Any) -> Tensor:

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Type, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    List,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+    Type,
+)
 
 import numpy as np
 
@@ -17,12 +28,16 @@ if TYPE_CHECKING:
     from onnx_graphsurgeon.util.synchronized_list import SynchronizedList
 
 
-def register(graph_class: "Type[Graph]", function: Callable[..., Any], opsets: Optional[Sequence[int]]) -> None:
+def register(
+    graph_class: "Type[Graph]", function: Callable[..., Any], opsets: Optional[Sequence[int]]
+) -> None:
     """Makes a function a method of all graphs, or of those of some opsets."""
     name = function.__name__
     if hasattr(graph_class, name):
         G_LOGGER.warning(
-            "Graphs have an attribute {!r} already: the registered function of this name is never called".format(name)
+            "Graphs have an attribute {!r} already: the registered function of this name is never called".format(
+                name
+            )
         )
     if opsets is None:
         graph_class.GLOBAL_FUNC_MAP[name] = function
@@ -45,12 +60,16 @@ def find(graph: "Graph", name: str) -> Callable[..., Any]:
         candidates.append(("the function registered for all opsets", graph.GLOBAL_FUNC_MAP[name]))
     for function in graph._functions:
         if function.name == name:
-            candidates.append(("the local function of domain {!r}".format(function.domain), _called(function)))
+            candidates.append(
+                ("the local function of domain {!r}".format(function.domain), _called(function))
+            )
     if not candidates:
         _refuse(graph, name)
     if len(candidates) > 1:
         G_LOGGER.warning(
-            "{!r} may be any of these: {:}; the first is called".format(name, "; ".join(what for what, _ in candidates))
+            "{!r} may be any of these: {:}; the first is called".format(
+                name, "; ".join(what for what, _ in candidates)
+            )
         )
     chosen = candidates[0][1]
     return lambda *args, **kwargs: chosen(graph, *args, **kwargs)
@@ -71,7 +90,7 @@ def _refuse(graph: "Graph", name: str) -> None:
     raise AttributeError("{!r} object has no attribute {!r}".format(type(graph).__name__, name))
 
 
-def generate_name(graph: "Graph", prefix: str, existing_names: Union[Set[str], Mapping[str, Any]]) -> str:
+def generate_name(graph: "Graph", prefix: str, existing_names: Any) -> str:
     """A name that does not exist yet: the prefix with the graph's next free number."""
     while True:
         name = "{:}_{:}".format(prefix, graph.name_idx)
@@ -88,7 +107,7 @@ def layer(
     kwargs: Dict[str, Any],
 ) -> "SynchronizedList":
     """What Graph.layer() says."""
-    names = set(traversal.tensor_map(graph))
+    names = _TensorNames(graph)
     input_tensors = [_to_tensor(graph, elem, names) for elem in (inputs if inputs is not None else ())]
     output_tensors = [_to_tensor(graph, elem, names) for elem in (outputs if outputs is not None else ())]
     if "name" not in kwargs:
@@ -98,7 +117,25 @@ def layer(
     return node.outputs
 
 
-def _to_tensor(graph: "Graph", elem: Any, names: Set[str]) -> Tensor:
+class _TensorNames:
+    """The names of a graph's tensors, collected when the first new one is made."""
+
+    def __init__(self, graph: "Graph") -> None:
+        self._graph = graph
+        self._names: Optional[Set[str]] = None
+
+    def __contains__(self, name: str) -> bool:
+        if self._names is None:
+            self._names = traversal.tensor_names(self._graph)
+        return name in self._names
+
+    def add(self, name: str) -> None:
+        """Adds the name of a tensor that is new."""
+        if self._names is not None:
+            self._names.add(name)
+
+
+def _to_tensor(graph: "Graph", elem: Any, names: _TensorNames) -> Tensor:
     if isinstance(elem, Tensor):
         return elem
     tensor: Tensor

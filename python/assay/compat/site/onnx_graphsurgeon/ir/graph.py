@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+    Union,
+)
 
 from onnx_graphsurgeon.ir import calls, cleaning, copying, sorting, traversal
 from onnx_graphsurgeon.ir.node import Node, same_names
@@ -49,7 +62,9 @@ class Graph:
     _functions: List["Function"]
 
     @staticmethod
-    def register(opsets: Optional[Sequence[int]] = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def register(
+        opsets: Optional[Sequence[int]] = None,
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """A decorator that makes a function a method of all graphs, or of those of some opsets.
 
         The function gets the graph, then the arguments of the call; it ends, as a rule, in `graph.layer()`.
@@ -111,8 +126,12 @@ class Graph:
     def _set_outputs(self, tensors: Sequence[Tensor]) -> None:
         self._outputs = list(tensors)
 
-    inputs = property(attrgetter("_inputs"), _set_inputs, doc="The graph's inputs; what is assigned is copied.")
-    outputs = property(attrgetter("_outputs"), _set_outputs, doc="The graph's outputs; what is assigned is copied.")
+    inputs = property(
+        attrgetter("_inputs"), _set_inputs, doc="The graph's inputs; what is assigned is copied."
+    )
+    outputs = property(
+        attrgetter("_outputs"), _set_outputs, doc="The graph's outputs; what is assigned is copied."
+    )
 
     @property
     def functions(self) -> List["Function"]:
@@ -200,7 +219,9 @@ class Graph:
         )
         return self
 
-    def toposort(self, recurse_subgraphs: bool = True, recurse_functions: bool = True, mode: str = "full") -> "Graph":
+    def toposort(
+        self, recurse_subgraphs: bool = True, recurse_functions: bool = True, mode: str = "full"
+    ) -> "Graph":
         """Sorts the nodes and functions so that each stands behind those it needs, and returns the graph.
 
         recurse_subgraphs, recurse_functions: whether subgraphs and local functions are sorted inside, too.

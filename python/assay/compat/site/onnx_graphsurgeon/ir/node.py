@@ -65,8 +65,12 @@ class Node:
         if tensors is not self._outputs:
             self._outputs.replace(tensors)
 
-    inputs = property(attrgetter("_inputs"), _set_inputs, doc="The tensors it reads, which know it as a consumer.")
-    outputs = property(attrgetter("_outputs"), _set_outputs, doc="The tensors it writes, which know it as a producer.")
+    inputs = property(
+        attrgetter("_inputs"), _set_inputs, doc="The tensors it reads, which know it as a consumer."
+    )
+    outputs = property(
+        attrgetter("_outputs"), _set_outputs, doc="The tensors it writes, which know it as a producer."
+    )
 
     def i(self, tensor_idx: int = 0, producer_idx: int = 0) -> "Node":
         """A node that produces an input of this one.

@@ -47,14 +47,20 @@ class Tensor:
         if nodes is not self._outputs:
             self._outputs.replace(nodes)
 
-    inputs = property(attrgetter("_inputs"), _set_inputs, doc="The nodes that produce it: one in a valid model.")
-    outputs = property(attrgetter("_outputs"), _set_outputs, doc="The nodes that consume it, once for each use.")
+    inputs = property(
+        attrgetter("_inputs"), _set_inputs, doc="The nodes that produce it: one in a valid model."
+    )
+    outputs = property(
+        attrgetter("_outputs"), _set_outputs, doc="The nodes that consume it, once for each use."
+    )
 
     def is_empty(self) -> bool:
         """Whether it stands for an optional input or output that is left out, which has an empty name."""
         return self.name == ""
 
-    def to_constant(self, values: Any, data_location: Optional[int] = None, export_dtype: Any = None) -> "Constant":
+    def to_constant(
+        self, values: Any, data_location: Optional[int] = None, export_dtype: Any = None
+    ) -> "Constant":
         """Turns this very object into a Constant; whoever refers to it sees one.
 
         values: a NumPy array, LazyValues or SparseValues.
@@ -126,7 +132,11 @@ class Variable(Tensor):
         return Variable(name="")
 
     def __init__(
-        self, name: str, dtype: Any = None, shape: Optional[Sequence[Extent]] = None, type: str = "tensor_type"
+        self,
+        name: str,
+        dtype: Any = None,
+        shape: Optional[Sequence[Extent]] = None,
+        type: str = "tensor_type",
     ) -> None:
         """
         name: the tensor's name; empty for one that is left out.

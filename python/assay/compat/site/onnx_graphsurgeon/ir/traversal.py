@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Set, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Set
 
 from onnx_graphsurgeon.ir.tensor import Constant, Tensor
 from onnx_graphsurgeon.logger import G_LOGGER
@@ -81,6 +81,15 @@ def tensor_map(graph: "Graph", check_duplicates: bool = False) -> Dict[str, Tens
                 found[name] = tensor
     add_all(graph._outputs)
     return found
+
+
+def tensor_names(graph: "Graph") -> Set[str]:
+    """The names of the tensors of a graph and its nodes."""
+    names = {tensor.name for node in graph.nodes for tensor in node._inputs}
+    names.update([tensor.name for node in graph.nodes for tensor in node._outputs])
+    names.update([tensor.name for tensor in graph._inputs])
+    names.update([tensor.name for tensor in graph._outputs])
+    return names
 
 
 def _report_duplicate(first: Tensor, second: Tensor, check_duplicates: bool) -> None:

@@ -112,7 +112,9 @@ class SparseValues(LazyValues):
                 return np.ravel_multi_index(tuple(indices.T), dims)
             except ValueError:
                 G_LOGGER.critical(
-                    "sparse tensor {!r}: an index is outside of shape {:}".format(self.tensor.values.name, self.shape)
+                    "sparse tensor {!r}: an index is outside of shape {:}".format(
+                        self.tensor.values.name, self.shape
+                    )
                 )
         G_LOGGER.critical(
             "sparse tensor {!r}: indices of shape {:} fit neither [NNZ] nor [NNZ, rank] for {:} values of a tensor of "

@@ -99,7 +99,9 @@ def _find_numpy_type(onnx_type: int) -> Optional[np.dtype]:
         known_numpy_types[onnx_type] = dtype
         return dtype
     G_LOGGER.warning(
-        "NumPy has no type like ONNX's {:}: the dtype is given by its number in ONNX, {:}.".format(name, onnx_type),
+        "NumPy has no type like ONNX's {:}: the dtype is given by its number in ONNX, {:}.".format(
+            name, onnx_type
+        ),
         mode=LogMode.ONCE,
     )
     return None
@@ -156,7 +158,9 @@ def _find_onnx_type(asked: Any, dtype: np.dtype) -> int:
         if number is None:
             # The words are those that upstream's tests ask for.
             raise RuntimeError(
-                "Current ONNX package does not support {:}. Please upgrade ONNX to the latest version.".format(name)
+                "Current ONNX package does not support {:}. Please upgrade ONNX to the latest version.".format(
+                    name
+                )
             )
         return int(number)
     if dtype.kind in "OUST":
