@@ -64,7 +64,7 @@ void draw_eliminate_neutral(Draft& d) {
   }
   const DType dtype = some_number(d.r);
   const Shape shape = d.shape(static_cast<int>(d.r.below(3)));
-  Value* x = d.input(dtype, shape);
+  Value* x = d.input(dtype, shape, d.chance(30) ? Numbers::kSpecial : Numbers::kAny);
   if (d.chance(20)) x = d.node(d.r.one_of({"Exp", "Abs", "Sigmoid", "Neg"}), {x});
   if (d.chance(15)) {
     Value* other = d.input(dtype, d.chance(70) ? shape : d.single());
@@ -410,7 +410,10 @@ void draw_merge_scalings(Draft& d) {
       {Numbers::kPlain, Numbers::kPlain, Numbers::kWhole, Numbers::kLarge, Numbers::kTiny, Numbers::kAny});
   for (int i = 0; i < 3; ++i) {
     const Shape of = d.chance(60) ? d.single() : shape;
-    Value* c = d.constant(dtype, of, d.chance(80) ? numbers : Numbers::kAny);
+    // Some round what they are added to, some take that away again.
+    const double trick = d.r.one_of({12582912.0, -12582912.0, 8388608.0, 1536.0, -1536.0, 192.0, -192.0});
+    Value* c = d.chance(12) ? d.number(dtype, trick, of)
+                            : d.constant(dtype, of, d.chance(80) ? numbers : Numbers::kAny);
     const char* op =
         (d.chance(95) ? products : !products) ? d.r.one_of({"Mul", "Div"}) : d.r.one_of({"Add", "Sub"});
     x = d.chance(75) ? d.node(op, {x, c}) : d.node(op, {c, x});

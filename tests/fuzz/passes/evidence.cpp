@@ -7,6 +7,7 @@
 
 #include "assay/error.h"
 #include "graph/clone.h"
+#include "graph/order.h"
 #include "graph/read.h"
 #include "ops/infer.h"
 #include "reference/interpreter.h"
@@ -99,6 +100,40 @@ std::shared_ptr<Model> graph_of_magnitudes(const Model& model) {
   return twin;
 }
 
+/// The node of the edited graph that gives a value of that name; null when the pass did away with it.
+const Node* kept_producer(const Model& edited, const Value& v) {
+  const Value* kept = edited.graph->find_value(v.name());
+  const bool is_same =
+      kept != nullptr && kept->producer() != nullptr && kept->producer()->op_type == v.producer()->op_type;
+  return is_same ? kept->producer() : nullptr;
+}
+
+/// The original, in which a number is added to what the pass left as it was: its results are rounded, below
+/// the smallest normal number by no more than the smallest one.
+std::shared_ptr<Model> moved_between(const Model& original, const Model& edited, double by) {
+  std::shared_ptr<Model> moved = clone_model(original);
+  Graph& g = *moved->graph;
+  std::vector<Value*> values;
+  for (const auto& n : g.nodes())
+    for (Value* v : n->outputs())
+      if (v != nullptr && is_float(v->type.dtype) && kept_producer(edited, *v) != nullptr)
+        values.push_back(v);
+  for (Value* v : values) {
+    const std::vector<Node*> users = v->consumers();
+    const std::vector<double> number = {by * arithmetic_of(v->type.dtype).least};
+    Value* const term = g.add_constant(g.unique_name("moved"),
+                                       convert(Tensor::vector(number).reshaped(Shape{}), v->type.dtype));
+    Value* const sum = g.add_value(g.unique_name(v->name()), v->type);
+    for (Node* user : users)
+      for (size_t i = 0; i < user->inputs().size(); ++i)
+        if (user->input(i) == v) user->set_input(i, sum);
+    g.add_node("Add", {v, term}, {sum});
+  }
+  sort_topologically(g);
+  infer_shapes(*moved);
+  return moved;
+}
+
 bool is_far_out(const Tensor& t) {
   if (t.is_container() || !is_float(t.dtype())) return false;
   const std::vector<double> all = numbers_of(t);
@@ -154,7 +189,8 @@ const OutputNumbers& Evidence::sensitivity() {
     const auto change = [by](double x, const Arithmetic& a) {
       return std::isfinite(x) ? x + by * std::max(2 * a.unit * std::abs(x), a.least) : x;
     };
-    return evaluate(original_, changed_feed(feed_, change), ReferencePrecision::kStored);
+    return evaluate(moved_between(*original_, *edited_, by), changed_feed(feed_, change),
+                    ReferencePrecision::kStored);
   };
   const OutputNumbers up = moved(kMoved), down = moved(-kMoved);
   sensitivity_.emplace(up.size());
