@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "base/log.h"
+#include "base/output_path.h"
 #include "base/python_repr.h"
 #include "cli/cmd_plugin.h"
 #include "cli/options/data_loader.h"
@@ -244,8 +245,9 @@ int run_list(CommandContext& context) {
 int run_match(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const std::string path = read_path(args);
-  const std::vector<PluginMatches> found = find_plugin_matches(args, path, context.registries());
-  save_plugin_matches(found, args.text("-o").value_or(plugin_config_beside(path)));
+  const std::string config = args.text("-o").value_or(plugin_config_beside(path));
+  check_output_file(config);
+  save_plugin_matches(find_plugin_matches(args, path, context.registries()), config);
   return 0;
 }
 
@@ -309,7 +311,9 @@ int run_replace(CommandContext& context) {
   const std::string path = read_path(args);
   const fs::path dir = existing_plugin_dir(args);
   std::shared_ptr<Model> model = load_plugin_model(args, path, context.registries());
-  const std::string config = args.text("--config").value_or(beside(path, "config.yaml"));
+  const std::string config = args.text("--config").value_or(beside(path, "config.yaml")),
+                    out = args.text("-o").value_or(beside(path, "replaced.onnx"));
+  check_output_file(out);
   const std::vector<PluginMatches> plugins = load_plugin_config(config);
   with_context([&] { return "in " + config; },
                [&] {
@@ -317,7 +321,7 @@ int run_replace(CommandContext& context) {
                  for (const PluginMatches& plugin : plugins) replacing.replace(plugin);
                  model = replacing.finish();
                });
-  save_model(*model, args.text("-o").value_or(beside(path, "replaced.onnx")));
+  save_model(*model, out);
   return 0;
 }
 

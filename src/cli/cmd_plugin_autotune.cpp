@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "base/log.h"
+#include "base/output_path.h"
 #include "base/progress_line.h"
 #include "bench/plugin_tuner.h"
 #include "cli/cmd_plugin.h"
@@ -133,6 +134,7 @@ std::vector<PluginMatches> matches(const ParsedArgs& args, const std::string& pa
   } else {
     config = args.has("--save-config-yaml") ? args.text("--save-config-yaml").value_or("config.yaml")
                                             : plugin_config_beside(path);
+    check_output_file(config);
     save_plugin_matches(find_plugin_matches(args, path, registries), config);
   }
   log::info("Loading plugin config from {}", config);

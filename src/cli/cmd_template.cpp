@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "base/output_path.h"
 #include "cli/cmd_template_scripts.h"
 #include "cli/command.h"
 #include "cli/options/logging.h"
@@ -86,8 +87,9 @@ int run_model(CommandContext& context) {
   }
   const auto name = args.text("name");
   if (!name) log::critical(ErrorCode::kInvalidArgument, "Which model? Give a name, or --list to see them.");
-  const std::shared_ptr<Model> model = build_template(find_template(*name), options);
   const std::string path = args.text("-o").value_or(*name + ".onnx");
+  check_output_file(path);
+  const std::shared_ptr<Model> model = build_template(find_template(*name), options);
   log::info("Saving ONNX model to: {}", path);
   save_model(*model, path);
   return 0;

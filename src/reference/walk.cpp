@@ -8,6 +8,7 @@
 #include "kernels/noise/noise.h"
 #include "ops/eval_util.h"
 #include "ops/moves.h"
+#include "ops/tensor/elements.h"
 #include "ops/work.h"
 #include "reference/quantisation_scale.h"
 #include "reference/stacked_lanes.h"
@@ -269,10 +270,16 @@ void Walk::charge(const Node& n, const std::vector<Lanes>& inputs) {
   int64_t given = kNodeWork;
   for (const Lanes& l : inputs) given += l[0].defined() ? l[0].numel() : 0;
   const int64_t work = std::max(given, work_estimate(n));
-  if (work > work_left_)
+  if (work > work_left_) {
+    // What there is no memory for is refused for that.
+    for (const Value* v : n.outputs())
+      if (const std::optional<Shape> shape =
+              v != nullptr && v->type.has_shape() ? known_shape(*v->type.dims) : std::nullopt)
+        check_output_size(v->type.dtype, *shape);
     throw TooMuchWork(
         ErrorCode::kUnsupported,
         fmt::format("it takes more than {} steps, too long to be computed here", impl_.options.max_work));
+  }
   work_left_ -= work;
 }
 

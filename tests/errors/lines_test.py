@@ -240,6 +240,26 @@ class Lines(unittest.TestCase):
                     out = self.refuses(line.format(name), f"cannot write {name}: it is {kind}")
                     self.assertNotIn("Building engine", out)
 
+    def test_names_that_are_not_given(self):
+        for folder in ("resnet-18.onnx", "config.yaml", "replaced.onnx"):
+            os.mkdir(folder)
+        self.refuses("template model resnet-18", "cannot write resnet-18.onnx: it is a folder")
+        os.makedirs("plugins/pair")
+        pathlib.Path("plugins/pair/pattern.yaml").write_text("op: Pair\ninputs: [x]\noutputs: [y]\nnodes:\n  - {op: Identity, inputs: [x], outputs: [y]}\n")
+        for command, name in (("match", "config.yaml"), ("replace", "replaced.onnx")):
+            out = self.refuses(f"plugin {command} identity.onnx --plugin-dir plugins", f"{name}: it is a folder")
+            self.assertNotIn("checking pair", out)
+
+    def test_data_beside_a_model(self):
+        os.mkdir("data")
+        for place, sentence in (("data", "cannot write data: it is a folder"), ("../data", "must lie in the model's folder"),
+                                ("/dev/full", "must lie in the model's folder"), ("new.onnx", "is that of the model itself")):
+            for line in ("surgeon sanitize identity.onnx -o new.onnx --save-external-data {}",
+                         "run identity.onnx --ref --input-shapes x:[1,2] --save-onnx new.onnx --save-external-data {}"):
+                out = self.refuses(line.format(place), sentence)
+                for word in ("RUNNING", "Loading model", "Saving"):
+                    self.assertNotIn(word, out, line)
+
     def test_nothing_is_truncated(self):
         pathlib.Path("old.plan").write_text("old")
         self.refuses("convert identity.onnx --input-shapes w:[1,2] -o old.plan")

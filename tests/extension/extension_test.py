@@ -191,6 +191,7 @@ class Everything(Test):
         self.check(self.run_assay("hello", "you"), 0, "Hello you")
         self.check(self.run_assay("run", "-h"), 0, "--scale-factor")
         self.check(self.run_assay("run", "identity.onnxtxt", "--ref", "--scale-factor", "2"), 0)
+        (user / "broken.so").unlink()
         self.check(self.run_assay("inspect", "extensions"), 0, "everything 1.2")
 
     def test_inspect_shows_what_there_is(self):

@@ -239,9 +239,15 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
 
   if (config.on_progress)
     config.on_progress({.phase = "optimizing the network", .what = {}, .done = 0, .total = 0});
-  auto builder =
-      std::make_unique<engine::PlanBuilder>(*network, build_config(*runtime_, config, saved.rules));
-  if (saved.rules.quantization != nullptr) report_quantization(builder->quantize_report(), calibration);
+  std::unique_ptr<engine::PlanBuilder> builder;
+  try {
+    builder = std::make_unique<engine::PlanBuilder>(*network, build_config(*runtime_, config, saved.rules));
+  } catch (const Error& e) {
+    // Of extents that nobody can count the run says which node makes them.
+    if (!config.is_lazy || e.code() != ErrorCode::kInvalidArgument) throw;
+  }
+  if (builder != nullptr && saved.rules.quantization != nullptr)
+    report_quantization(builder->quantize_report(), calibration);
   if (config.is_lazy) return lazy_engine(network, std::move(saved), std::move(builder));
   // Plans for other shapes will be asked for: the builder stays.
   const bool stays = is_open && !saved.is_refittable;
@@ -298,7 +304,7 @@ std::shared_ptr<Engine> Builder::lazy_engine(const std::shared_ptr<const Model>&
                                              std::unique_ptr<engine::PlanBuilder> builder) const {
   explanation_.clear();
   type_summary_.clear();
-  summary_ = passes_text(builder->pass_reports());
+  summary_ = builder != nullptr ? passes_text(builder->pass_reports()) : std::string();
   saved.model = network;
   const bool is_known = std::none_of(network->graph->inputs.begin(), network->graph->inputs.end(),
                                      [](const Value* v) { return has_open_extents(v->type); });
