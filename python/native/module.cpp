@@ -16,6 +16,7 @@ NB_MODULE(_native, m) {
   m.def("set_error_maker", &set_error_maker, nb::arg("make"));
   m.def("set_log_receiver", &set_log_receiver, nb::arg("emit").none(), nb::arg("threshold"));
   m.def("drain_log", &drain_log);
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&end_calls));
   bind_models(m);
   bind_engines(m);
   bind_streams(m);
