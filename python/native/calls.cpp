@@ -103,6 +103,7 @@ void translate(const std::exception_ptr& p, void*) {
   try {
     std::rethrow_exception(p);
   } catch (const Error& e) {
+    if (error_maker == nullptr) nb::module_::import_("assay._library");  // gives it
     nb::list context;
     for (const std::string& place : e.context()) context.append(to_text(place));
     const bool cancelled = dynamic_cast<const Cancelled*>(&e) != nullptr;

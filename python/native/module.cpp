@@ -11,6 +11,7 @@ NB_MODULE(_native, m) {
   using namespace assay::python;
   m.attr("__version__") = assay::library_version();
   nb::set_leak_warnings(false);  // what a user's globals hold at exit is no leak
+  set_log_receiver(nb::none(), 1000);  // nothing is printed, whoever imports this alone
   begin_calls();
   register_errors();
   m.def("set_error_maker", &set_error_maker, nb::arg("make"));

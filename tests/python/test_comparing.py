@@ -173,6 +173,28 @@ class Package(unittest.TestCase):
         with self.assertRaises(AttributeError):
             assay.no_such_name
 
+    def test_types_of_the_native_module(self):
+        try:
+            import nanobind.stubgen
+        except ImportError:
+            self.skipTest("nanobind is not installed")
+        import native_stub
+
+        with open(native_stub.FILE) as file:
+            self.assertEqual(file.read(), native_stub.text(), "tests/python/native_stub.py --write renews it")
+
+    def test_types_of_the_package(self):
+        try:
+            import mypy
+        except ImportError:
+            self.skipTest("mypy is not installed")
+        root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+        done = subprocess.run(
+            [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", "--cache-dir", os.devnull]
+            + [os.path.join("python/assay", f) for f in os.listdir(os.path.join(root, "python/assay")) if f.endswith(".py")],
+            capture_output=True, text=True, cwd=root)  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stdout)
+
     def test_only_the_init_is_shown(self):
         from assay import _native
 
