@@ -121,6 +121,12 @@ class ByOutput {
   requires std::convertible_to<U, T> ByOutput(U&& value)
       : entries_{{std::string(), T(std::forward<U>(value))}} {}  // NOLINT: one value is meant for all
   ByOutput(std::initializer_list<std::pair<std::string, T>> entries) : entries_(entries) {}
+  /// From a list of any length.
+  static ByOutput of(std::vector<std::pair<std::string, T>> entries) {
+    ByOutput made;
+    made.entries_ = std::move(entries);
+    return made;
+  }
   const std::vector<std::pair<std::string, T>>& entries() const { return entries_; }
 
  private:

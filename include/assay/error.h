@@ -31,6 +31,8 @@ class Error : public std::exception {
   ErrorCode code() const { return code_; }
   const std::string& message() const { return message_; }
   const std::vector<std::string>& context() const { return context_; }
+  /// What set_remedy() said; empty: nothing.
+  const std::string& remedy() const { return remedy_; }
   const char* what() const noexcept override { return text_.c_str(); }
 
   /// Adds the next outer place, such as `at node 'conv1' (Conv)` or `in model.onnx`.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "assay/api.h"
 #include "assay/graph.h"
@@ -33,6 +34,11 @@ struct ImportOptions {
 /// it is read is read anew.
 std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& options = {});
 
+/// load_model() for bytes in memory, kept alive by `owner` and not copied. `name` stands for the file in
+/// messages; external data are looked for in options.external_data_dir.
+std::shared_ptr<Model> parse_model(std::string_view bytes, std::shared_ptr<const void> owner,
+                                   const std::string& name, const ImportOptions& options = {});
+
 struct ExportOptions {
   /// Write initializers to a file of their own, next to the model.
   bool external_data = false;
@@ -52,5 +58,8 @@ struct ExportOptions {
 /// deeper than onnx::kMaxGraphDepth, which no reader takes either; kInvalidArgument when the replaced model's
 /// data file would be left without a model, or a data file that is not its own replaced.
 void save_model(const Model& model, const std::string& path, const ExportOptions& options = {});
+
+/// The model as one protobuf message, tensor data included. Throws Error beyond 2 GB.
+std::string serialize_model(const Model& model);
 
 }  // namespace assay

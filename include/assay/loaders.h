@@ -227,6 +227,13 @@ class NetworkFromOnnxBytes {
   Lazy<Bytes> bytes_;
 };
 
+/// What Builder takes: a copy in which calls of local functions are inlined and types inferred.
+class PrepareNetwork : public ModelLoaderBase {
+ public:
+  using ModelLoaderBase::ModelLoaderBase;
+  Network operator()() const;
+};
+
 class PostprocessNetwork : public ModelLoaderBase {
  public:
   PostprocessNetwork(Lazy<Network> network, std::function<void(Network&)> change)

@@ -1,1 +1,116 @@
-"""assay: check, change, build and run ONNX models."""
+"""Neural networks in ONNX on the CPU: build, run, compare, and find out who is wrong.
+
+    import assay
+
+    model = assay.load("model.onnx")
+    engine = assay.build(model)
+    outputs = engine(x=array)
+    print(assay.verdict(model, ["engine", "onnxrt"]))
+
+Nothing is printed: what the library has to say goes to ``logging.getLogger("assay")``. Errors are ``assay.Error``.
+Arrays are NumPy's where it is installed; it is imported when the first array is made.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._errors import (
+    Cancelled,
+    Error,
+    FileError,
+    InternalError,
+    InvalidArgument,
+    InvalidModel,
+    NotFound,
+    Unsupported,
+)
+
+if TYPE_CHECKING:
+    from ._compare import BackendInfo as BackendInfo
+    from ._compare import Comparison as Comparison
+    from ._compare import Function as Function
+    from ._compare import Iteration as Iteration
+    from ._compare import OutputAccuracy as OutputAccuracy
+    from ._compare import OutputVerdict as OutputVerdict
+    from ._compare import Pair as Pair
+    from ._compare import Results as Results
+    from ._compare import Runner as Runner
+    from ._compare import RunSummary as RunSummary
+    from ._compare import Session as Session
+    from ._compare import Verdict as Verdict
+    from ._compare import backends as backends
+    from ._compare import compare as compare
+    from ._compare import functions as functions
+    from ._compare import infer as infer
+    from ._compare import judge as judge
+    from ._compare import random_inputs as random_inputs
+    from ._compare import run as run
+    from ._compare import verdict as verdict
+    from ._engine import Calibrator as Calibrator
+    from ._engine import Context as Context
+    from ._engine import Engine as Engine
+    from ._engine import LayerTimes as LayerTimes
+    from ._engine import Runtime as Runtime
+    from ._engine import Stream as Stream
+    from ._engine import TimingCache as TimingCache
+    from ._engine import build as build
+    from ._engine import zeros as zeros
+    from ._library import logger as logger
+    from ._model import Diff as Diff
+    from ._model import Difference as Difference
+    from ._model import Finding as Finding
+    from ._model import Findings as Findings
+    from ._model import Initializers as Initializers
+    from ._model import Model as Model
+    from ._model import SimplifyReport as SimplifyReport
+    from ._model import check as check
+    from ._model import diff as diff
+    from ._model import evaluate as evaluate
+    from ._model import load as load
+    from ._model import save as save
+    from ._values import TensorInfo as TensorInfo
+
+_HOMES = {
+    "_compare": (
+        "BackendInfo Comparison Function Iteration OutputAccuracy OutputVerdict Pair Results Runner RunSummary Session "
+        "Verdict backends compare functions infer judge random_inputs run verdict"
+    ),
+    "_engine": "Calibrator Context Engine LayerTimes Runtime Stream TimingCache build zeros",
+    "_library": "logger",
+    "_model": (
+        "Diff Difference Finding Findings Initializers Model SimplifyReport check diff evaluate load save"
+    ),
+    "_values": "TensorInfo",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = [
+    "Cancelled",
+    "Error",
+    "FileError",
+    "InternalError",
+    "InvalidArgument",
+    "InvalidModel",
+    "NotFound",
+    "Unsupported",
+    *_HOME_OF,
+]
+
+
+def __getattr__(name: str) -> object:
+    """Modules are imported when something of them is asked for."""
+    from importlib import import_module
+
+    if name == "__version__":
+        value: object = import_module("._library", __name__).native.__version__
+    elif name in _HOME_OF:
+        value = getattr(import_module("." + _HOME_OF[name], __name__), name)
+    else:
+        raise AttributeError(f"module 'assay' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

@@ -15,7 +15,9 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "assay/log.h"
 #include "base/log_format.h"
+#include "base/visible_text.h"
 
 namespace assay::log {
 namespace {
@@ -55,6 +57,7 @@ struct State {
   std::unordered_set<std::string> seen;  ///< texts shown by once()
   std::string pending;                   ///< lines for stdout
   Captured* captured = nullptr;
+  std::shared_ptr<const LogSink> sink;  ///< in the place of stdout and stderr; null: there is none
   int file = -1;
   const bool terminal;
   bool exiting = false;
@@ -132,6 +135,17 @@ void emit_locked(State& s, Severity severity, std::string line) {
     flush_locked(s);
 }
 
+/// As a sink gets it.
+std::string indented(std::string_view text) {
+  const std::string blanks(static_cast<size_t>(std::max(indentation, 0)) * 4, ' ');
+  std::string out = blanks;
+  for (const char c : visible_text(text, Lines::kMany)) {
+    out += c;
+    if (c == '\n') out += blanks;
+  }
+  return out;
+}
+
 Prefix prefix_for(const Config& config, Severity severity, const std::source_location& where) {
   Prefix prefix{.severity = severity};
   if (config.timestamp) prefix.time = std::time(nullptr);
@@ -153,9 +167,18 @@ void internal::write(Severity severity, bool once, fmt::string_view format, fmt:
                      const std::source_location& where) {
   std::string text = fmt::vformat(format, args);
   State& s = state();
-  const std::lock_guard lock(s.mutex);
-  if (once && !s.seen.insert(text).second) return;
-  emit_locked(s, severity, layout(prefix_for(s.config, severity, where), indentation, text));
+  std::shared_ptr<const LogSink> sink;
+  {
+    const std::lock_guard lock(s.mutex);
+    if (once && !s.seen.insert(text).second) return;
+    if (s.captured == nullptr) sink = s.sink;
+    if (sink == nullptr)
+      emit_locked(s, severity, layout(prefix_for(s.config, severity, where), indentation, text));
+    else
+      write_file_locked(s, layout(prefix_for(s.config, severity, where), indentation, text) + '\n');
+  }
+  // Without the lock: a sink may wait for whoever logs.
+  if (sink != nullptr) (*sink)(static_cast<int>(severity), indented(text));
 }
 
 void internal::write_critical(ErrorCode code, fmt::string_view format, fmt::format_args args,
@@ -182,9 +205,14 @@ bool flush() {
 
 void print(std::string_view text) {
   State& s = state();
-  const std::lock_guard lock(s.mutex);
+  std::unique_lock lock(s.mutex);
   if (s.captured) {
     s.captured->out += text;
+    return;
+  }
+  if (const std::shared_ptr<const LogSink> sink = s.sink) {
+    lock.unlock();
+    (*sink)(static_cast<int>(Severity::kInfo), std::string(text));
     return;
   }
   flush_locked(s);
@@ -240,3 +268,15 @@ std::string Capture::err() const {
 }
 
 }  // namespace assay::log
+
+namespace assay {
+
+void set_log_sink(LogSink sink, int threshold) {
+  log::State& s = log::state();
+  const std::lock_guard lock(s.mutex);
+  s.config.threshold = sink ? static_cast<log::Severity>(threshold) : log::Severity::kInfo;
+  s.sink = sink ? std::make_shared<const LogSink>(std::move(sink)) : nullptr;
+  log::set_lowest_threshold(s.config);
+}
+
+}  // namespace assay

@@ -13,9 +13,7 @@ namespace assay {
 /// for: data that lie in external files beside it stay there.
 size_t inner_data_bytes(const Model& model, const std::string& path);
 
-/// The model as one protobuf message, tensor data included. Throws Error beyond 2 GB.
-std::string serialize_model(const Model& model);
-/// Bytes of that message, beyond 2 GB too; the data of large tensors are not touched.
+/// Bytes of serialize_model()'s message, beyond 2 GB too; the data of large tensors are not touched.
 size_t serialized_size(const Model& model);
 
 /// A model message whose large initializers are declared external but lie in memory: for a runtime that takes

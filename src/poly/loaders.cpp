@@ -131,6 +131,8 @@ Network CreateNetwork::operator()() const {
 Network NetworkFromOnnxPath::operator()() const { return inferred(load_model(path_)); }
 Network NetworkFromOnnxBytes::operator()() const { return inferred(parse(bytes_(), {})); }
 
+Network PrepareNetwork::operator()() const { return inferred(copy()); }
+
 Network PostprocessNetwork::operator()() const {
   Network network = copy();
   change_(network);
@@ -194,7 +196,7 @@ Config PostprocessConfig::operator()() const {
 std::shared_ptr<Runtime> LoadRuntime::operator()() const { return std::make_shared<Runtime>(options_); }
 
 std::shared_ptr<Engine> EngineFromNetwork::operator()() const {
-  const Network network = inferred(clone_model(*network_()));
+  const Network network = PrepareNetwork(network_)();
   const std::shared_ptr<Runtime> runtime = runtime_();
   Config config = config_();
   if (config.profiles.empty()) config.profiles.emplace_back();

@@ -1,0 +1,46 @@
+"""The native module, made ready: its errors are ours, and its log goes to ``logging``."""
+
+from __future__ import annotations
+
+import logging
+
+from . import _errors
+
+try:
+    from . import _native
+except ImportError as e:
+    if "libgomp" not in str(e):
+        raise
+    raise ImportError(
+        "assay needs the OpenMP library libgomp.so.1, which this machine does not have. "
+        "Install it: apt install libgomp1, or dnf install libgomp."
+    ) from e
+
+logger = logging.getLogger("assay")
+"""What the library has to say. Nothing of it is printed unless a handler does; its level decides what is made."""
+logger.addHandler(logging.NullHandler())
+
+_LEVELS = {22: logging.INFO, 28: logging.INFO}
+
+
+def _emit(severity: int, text: str) -> None:
+    level = _LEVELS.get(severity, severity)
+    level = max(1, min(level, logging.CRITICAL))
+    if logger.isEnabledFor(level):
+        logger.log(level, "%s", text)
+
+
+def follow_level() -> None:
+    """Has the library make the messages that the logger lets through, and no others."""
+    global _threshold
+    level = logger.getEffectiveLevel()
+    if level != _threshold:
+        _threshold = level
+        _native.set_log_receiver(_emit, level)
+
+
+_threshold = -1
+_native.set_error_maker(_errors._remake)
+follow_level()
+
+native = _native

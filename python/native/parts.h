@@ -1,0 +1,45 @@
+// The parts of the module, each in a file of its own.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+
+#include "assay/builder.h"
+#include "assay/graph.h"
+#include "assay/runtime.h"
+
+namespace assay::python {
+
+namespace nb = nanobind;
+
+void bind_models(nb::module_& m);  ///< models.cpp, inspection.cpp
+void bind_inspection(nb::module_& m, nb::class_<Model>& model);
+void bind_engines(nb::module_& m);    ///< engines.cpp
+void bind_streams(nb::module_& m);    ///< streams.cpp
+void bind_sessions(nb::module_& m);   ///< sessions.cpp
+void bind_comparing(nb::module_& m);  ///< comparing.cpp
+void bind_runs(nb::module_& m);       ///< runs.cpp
+
+/// A context as Python holds it: what is bound to it stays alive.
+struct Context {
+  explicit Context(std::shared_ptr<Engine> of);
+  std::shared_ptr<Engine> engine;
+  std::unique_ptr<ExecutionContext> context;
+  nb::list input_names, output_names;
+  nb::dict bound;       ///< objects whose memory is bound, by name
+  nb::object profiler;  ///< called with names and milliseconds
+  std::unique_ptr<Profiler> profiler_bridge;
+  bool is_running = false;  ///< written with the lock
+};
+
+/// A configuration from a dict; what of it refers to Python's objects is kept by it. Throws Error
+/// (kInvalidArgument) for keys that there are not.
+struct BuildSettings {
+  BuilderConfig config;
+  std::unique_ptr<AlgorithmSelector> selector;
+};
+BuildSettings read_build_settings(nb::handle settings);
+
+}  // namespace assay::python
