@@ -34,6 +34,7 @@ class Evaluation:
 
     def __init__(self, model: Graph, selection: Selection) -> None:
         self._graph = model
+        self._head: Any = None  # a ModelProto of what all parts have in common
         self.values: Dict[int, np.ndarray] = dict(selection.shape_values)
 
     def compute(self, nodes: Sequence[Node], wanted: Sequence[Tensor]) -> None:
@@ -68,12 +69,19 @@ class Evaluation:
         used.reverse()
         return used
 
+    def _common_head(self) -> Any:
+        from onnx_graphsurgeon.exporters import onnx_exporter
+
+        if self._head is None:
+            self._head = onnx.ModelProto(ir_version=self._graph.ir_version or _IR_VERSION)
+            self._head.opset_import.extend(onnx_exporter.update_import_domains(self._graph))
+        return self._head
+
     def _model(self, nodes: Sequence[Node], wanted: Sequence[Tensor]) -> Any:
         from onnx_graphsurgeon.exporters import onnx_exporter, wire
 
-        graph = self._graph
-        model = onnx.ModelProto(ir_version=graph.ir_version or _IR_VERSION)
-        model.opset_import.extend(onnx_exporter.update_import_domains(graph))
+        model = onnx.ModelProto()
+        model.CopyFrom(self._common_head())
         message = model.graph
         message.name = "constants"
         encoder = onnx_exporter._new_encoder()
@@ -86,8 +94,10 @@ class Evaluation:
         self._add_constants(message, feeds, nodes)
         for tensor in wanted:
             message.output.add().name = tensor.name
-        if graph.functions and _calls_functions(nodes):
-            model.functions.extend([onnx_exporter.OnnxExporter.export_function(f) for f in graph.functions])
+        if self._graph.functions and _calls_functions(nodes):
+            model.functions.extend(
+                [onnx_exporter.OnnxExporter.export_function(f) for f in self._graph.functions]
+            )
         return model, feeds
 
     def _add_constants(self, message: Any, feeds: Dict[str, np.ndarray], nodes: Sequence[Node]) -> None:
