@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cstdint>
 #include <thread>
 
 namespace assay {
@@ -14,7 +15,7 @@ stack_t current_stack() {
   return now;
 }
 
-const void* handler_ran_at = nullptr;
+uintptr_t handler_ran_at = 0;
 
 TEST(SignalStack, EachThreadGetsOne) {
   std::thread([] {
@@ -25,13 +26,12 @@ TEST(SignalStack, EachThreadGetsOne) {
     struct sigaction action = {}, before = {};
     action.sa_flags = SA_ONSTACK;
     action.sa_handler = [](int) {
-      const char here = 0;
-      handler_ran_at = &here;
+      handler_ran_at = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
     };
     ::sigaction(SIGUSR1, &action, &before);
     ::pthread_kill(::pthread_self(), SIGUSR1);
     ::sigaction(SIGUSR1, &before, nullptr);
-    const auto* start = static_cast<const char*>(ours.ss_sp);
+    const auto start = reinterpret_cast<uintptr_t>(ours.ss_sp);
     EXPECT_GE(handler_ran_at, start);
     EXPECT_LT(handler_ran_at, start + ours.ss_size);
   }).join();
