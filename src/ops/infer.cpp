@@ -12,6 +12,7 @@
 #include "graph/clone.h"
 #include "graph/function_index.h"
 #include "graph/order.h"
+#include "graph/read.h"
 #include "ops/check.h"
 #include "ops/extent_form.h"
 #include "ops/infer_util.h"
@@ -285,8 +286,8 @@ void Inference::fold(const Node& n, const OpDef& op, const OpVersion& v) {
   for (const Attribute& a : n.attributes)
     if (a.get_if<std::shared_ptr<Graph>>() != nullptr) return;
   const Value* out = n.output(0);
-  const std::optional<Shape> shape =
-      out && out->type.has_shape() ? known_shape(*out->type.dims) : std::nullopt;
+  // Nothing where nobody can count the elements.
+  const std::optional<Shape> shape = shape_of(out);
   const bool holds_tensor = is_constant && n.find_attribute("sparse_value") == nullptr;
   if (!shape || (!holds_tensor && (shape->numel() > kMaxExtents || is_float(out->type.dtype)))) return;
   if (const Attribute* whole = is_constant ? n.find_attribute("value") : nullptr)

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/memory_limit.h"
 #include "graph/order.h"
 #include "graph/read.h"
 #include "kernels/noise/noise.h"
 #include "ops/eval_util.h"
 #include "ops/moves.h"
-#include "ops/tensor/elements.h"
 #include "ops/work.h"
 #include "reference/quantisation_scale.h"
 #include "reference/stacked_lanes.h"
@@ -263,6 +263,24 @@ void Walk::add_noise(const Node& n, const Frame& frame, const std::vector<NodeEr
   }
 }
 
+namespace {
+
+/// Whether there is no memory for a result whose shape is known: the evaluation says so at once.
+bool exceeds_memory(const Node& n) {
+  const int64_t left = memory_left();
+  return std::ranges::any_of(n.outputs(), [&](const Value* v) {
+    const std::optional<Shape> shape =
+        v != nullptr && v->type.has_shape() ? known_shape(*v->type.dims) : std::nullopt;
+    int64_t elements = 1;
+    if (shape)
+      for (const int64_t extent : *shape)
+        if (__builtin_mul_overflow(elements, extent, &elements)) return true;
+    return shape && elements / 8 > left;
+  });
+}
+
+}  // namespace
+
 /// Counts what the node is going to take. In a loop types leave extents open: the inputs that are there count
 /// in any case.
 void Walk::charge(const Node& n, const std::vector<Lanes>& inputs) {
@@ -271,11 +289,7 @@ void Walk::charge(const Node& n, const std::vector<Lanes>& inputs) {
   for (const Lanes& l : inputs) given += l[0].defined() ? l[0].numel() : 0;
   const int64_t work = std::max(given, work_estimate(n));
   if (work > work_left_) {
-    // What there is no memory for is refused for that.
-    for (const Value* v : n.outputs())
-      if (const std::optional<Shape> shape =
-              v != nullptr && v->type.has_shape() ? known_shape(*v->type.dims) : std::nullopt)
-        check_output_size(v->type.dtype, *shape);
+    if (exceeds_memory(n)) return;
     throw TooMuchWork(
         ErrorCode::kUnsupported,
         fmt::format("it takes more than {} steps, too long to be computed here", impl_.options.max_work));

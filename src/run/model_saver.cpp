@@ -21,7 +21,7 @@ void warn_of_open_ranks(const Model& model) {
   for (const Value* v : model.graph->outputs)
     if (v->type.is_tensor() && !v->type.has_shape()) names += (names.empty() ? "'" : ", '") + v->name() + "'";
   if (!names.empty())
-    log::warning(
+    log::verbose(
         "The rank of {} is not known before the model runs, so the file does not say it: "
         "onnx.checker refuses such outputs, while ONNX-Runtime and this program run them.",
         names);

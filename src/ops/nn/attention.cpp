@@ -7,13 +7,22 @@
 namespace assay::op_onnx_Attention {
 namespace {
 
+int64_t checked_stage(const OpContext& c) {
+  const int64_t stage = c.attr_int("qk_matmul_output_mode");
+  c.check(stage >= 0 && stage <= 3, "attribute 'qk_matmul_output_mode' is {}; it must be 0 to 3", stage);
+  return stage;
+}
+
+void infer(InferContext& c) {
+  checked_stage(c);
+  infer_attention(c);
+}
+
 /// What the fourth output shows.
 HeadsInput::Show shown_stage(const EvalContext& c) {
   using Show = HeadsInput::Show;
   constexpr Show kStages[] = {Show::kProducts, Show::kCapped, Show::kBiased, Show::kProbabilities};
-  const int64_t stage = c.attr_int("qk_matmul_output_mode");
-  c.check(stage >= 0 && stage < std::ssize(kStages),
-          "attribute 'qk_matmul_output_mode' is {}; it must be 0 to 3", stage);
+  const int64_t stage = checked_stage(c);
   return c.wants_output(3) ? kStages[stage] : Show::kNothing;
 }
 
@@ -67,7 +76,7 @@ attr is_causal: int = 0
 type T1: @float_ir4
 type T2: @float_ir4
 type U: @numeric_ir4 bool)",
-     infer_attention, Fused::eval},
+     infer, Fused::eval},
     {24, R"(
 in  Q: T1
 in  K: T1
@@ -90,7 +99,7 @@ attr is_causal: int = 0
 type T1: @float_ir4
 type T2: @float_ir4
 type U: @numeric_ir4 bool)",
-     infer_attention, Fused::eval},
+     infer, Fused::eval},
     {25, R"(
 in  Q: T1
 in  K: T1
@@ -115,7 +124,7 @@ attr is_causal: int = 0
 type T1: @float_ir4
 type T2: @float_ir4
 type U: @numeric_ir4 bool)",
-     infer_attention, Fused::eval},
+     infer, Fused::eval},
 };
 
 }  // namespace

@@ -32,8 +32,8 @@ Tensor for_elements(EvalContext& c, F f) {
   const QuantGrid grid(c, c.shape(0), c.shape(1));
   const Tensor x = to_float64(c.input(0)), scale = to_float64(c.input(1));
   const Tensor zero = c.has_input(2) ? to_float64(c.input(2)) : Tensor::zeros(DType::kFloat64, c.shape(1));
-  c.check(zero.numel() == scale.numel(), "the zero point has shape {}, the scale {}", zero.shape().str(),
-          scale.shape().str());
+  c.check(zero.shape() == scale.shape() || (zero.numel() == 1 && scale.numel() == 1),
+          "the zero point has shape {}, the scale {}", zero.shape().str(), scale.shape().str());
   Tensor y = Tensor::allocate(DType::kFloat64, c.shape(0));
   const double *px = x.data<double>(), *ps = scale.data<double>(), *pz = zero.data<double>();
   double* out = y.mutable_data<double>();

@@ -72,8 +72,8 @@ void eval(EvalContext& c) {
   const DType type = division_type(c);
   const Tensor x = to_float64(c.input(0)), scale = to_float64(c.input(1));
   const Tensor zero = c.has_input(2) ? to_float64(c.input(2)) : Tensor::zeros(DType::kFloat64, c.shape(1));
-  c.check(zero.numel() == scale.numel(), "the zero point has shape {}, the scale {}", zero.shape().str(),
-          scale.shape().str());
+  c.check(zero.shape() == scale.shape() || (zero.numel() == 1 && scale.numel() == 1),
+          "the zero point has shape {}, the scale {}", zero.shape().str(), scale.shape().str());
   Tensor levels = Tensor::allocate(DType::kFloat64, c.shape(0));
   const double *px = x.data<double>(), *ps = scale.data<double>(), *pz = zero.data<double>();
   double* out = levels.mutable_data<double>();
