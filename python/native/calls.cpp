@@ -53,7 +53,7 @@ Messages& messages() {
 }
 
 PyObject* receiver = nullptr;
-constexpr size_t kMostMessages = 100'000;  // that wait; more would mean that nobody comes back to Python
+constexpr size_t kMaxMessages = 100'000;  // that wait; more would mean that nobody comes back to Python
 
 // ---- the end ----
 
@@ -181,7 +181,7 @@ void collect_message(int severity, const std::string& text) {
   bool schedule = false;
   {
     const std::lock_guard lock(m.mutex);
-    if (m.list.size() >= kMostMessages) return;
+    if (m.list.size() >= kMaxMessages) return;
     m.list.emplace_back(severity, text);
     schedule = !std::exchange(m.is_scheduled, true);
   }

@@ -444,8 +444,10 @@ nb::object to_array(const Tensor& t, bool read_only) {
 }
 
 nb::object to_array(const UnalignedTensor& t) {
-  const Tensor* aligned = t.if_aligned();
-  return to_array(aligned != nullptr ? *aligned : t.aligned(), /*read_only=*/true);
+  if (const Tensor* aligned = t.if_aligned()) return to_array(*aligned, /*read_only=*/true);
+  if (is_exotic(t.dtype())) return to_array(t.aligned(), /*read_only=*/true);
+  // NumPy reads from any address.
+  return number_array(t.dtype(), t.shape(), t.data(), owner_of(t), /*read_only=*/true);
 }
 
 TensorList to_tensors(nb::handle dict, const std::string& what) {

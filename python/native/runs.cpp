@@ -213,11 +213,13 @@ Reading read(nb::handle settings) {
 nb::dict run(nb::handle settings) {
   Reading reading = read(settings);
   const InterruptScope interrupts;
-  reading.settings.engine.config.on_progress = [](const BuildProgress&) {
+  const auto step = [] {
     if (!InterruptScope::interrupted()) return;
     const Locked lock;
     InterruptScope::check();
   };
+  reading.settings.engine.config.on_progress = [step](const BuildProgress&) { step(); };
+  reading.settings.on_step = step;
   const poly::RunSummary s = without_lock([&] { return poly::run(reading.settings); });
   InterruptScope::check();
   using Outcome = poly::RunSummary::Outcome;

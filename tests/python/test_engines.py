@@ -507,6 +507,18 @@ except KeyboardInterrupt:
         before = "data = small.product(64, 128, times=20)"
         self.assertLess(self.interrupted(before, "assay.build(data, optimization_level=5)"), 1)
 
+    def test_whole_run(self):
+        before = (
+            "import tempfile; folder = tempfile.mkdtemp()\n"
+            "assay.Model(small.product(64, 128, times=4)).save(folder + '/m.onnx')\n"
+            "first = True\n"
+            "def go():\n"
+            "    global first\n"
+            "    assay.run(folder + '/m.onnx', ['engine'], iterations=1 if first else 1000000)\n"
+            "    first = False"
+        )
+        self.assertLess(self.interrupted(before, "go()"), 1)
+
     def test_handler_that_goes_on(self):
         code = """
 import os, signal, threading, numpy as np, small_models as small, assay
