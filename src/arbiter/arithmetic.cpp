@@ -94,17 +94,27 @@ bool err_together(const Rounded& r, const Shape& shape) {
 
 void hold_to_arithmetic(const Tensor& result, const Standard& standard, DType dtype, Explained& explained) {
   const Tensor& exact = standard.lanes[0];
-  const Tensor once = standard.error != nullptr
-                          ? explained_when_computed_wider(standard.lanes, *standard.error, dtype)
-                          : spread_when_computed_wider(standard.lanes, standard.moved, dtype);
+  const Tensor once =
+      standard.error != nullptr
+          ? explained_when_computed_wider(standard.lanes, *standard.error, dtype, standard.reach)
+          : spread_when_computed_wider(standard.lanes, standard.moved, dtype);
   if (!once.defined() || exact.numel() == 0) return;
   const Rounded r{.result = result.data<double>(),
                   .exact = exact.data<double>(),
                   .once = once.data<double>(),
                   .u = unit_roundoff(dtype)};
-  const Tensor held = map_broadcast<double>(explained.most, once, [](double e, double w) {
+  Tensor held = map_broadcast<double>(explained.most, once, [](double e, double w) {
     return std::isfinite(e) ? std::min(e, kBeyondMost * w) : e;
   });
+  // How far the inputs reach is no estimate.
+  if (standard.reach.defined() && standard.reach.shape() == held.shape()) {
+    const Tensor surplus =
+        map_elements<double>(standard.reach, [](double r) { return (kBeyondMost - 1) * r; });
+    const Tensor tight =
+        map_broadcast<double>(once, surplus, [](double w, double s) { return kBeyondMost * w - s; });
+    held = map_broadcast<double>(held, tight,
+                                 [](double e, double t) { return std::isfinite(e) ? std::min(e, t) : e; });
+  }
   const double *e = explained.most.data<double>(), *h = held.data<double>();
   const int64_t count = exact.numel();
   int64_t telling = 0, doubtful = 0;

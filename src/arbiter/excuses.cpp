@@ -32,6 +32,19 @@ Tensor flushed_inputs(const Trial& trial, DType dtype) {
   return trial.with_floats([normal](double x) { return std::abs(x) < normal ? 0.0 : x; });
 }
 
+/// Of one operation that is all or nothing; a sum may lose some of its terms.
+void widen_for_flushed(const Tensor& flushed, const Tensor& exact, double operations, Explained& explained) {
+  const bool whole = operations <= 1 && !explained.another.defined();
+  if (whole) explained.another = flushed, explained.room = explained.most;
+  for (Tensor* t : {&explained.most, &explained.possible}) {
+    const Tensor room = map_broadcast<double>(flushed, exact, [whole](double a, double b) {
+      return whole && std::isfinite(a) ? 0 : std::abs(a - b);
+    });
+    *t = map_broadcast<double>(*t, room,
+                               [](double e, double r) { return std::isfinite(r) ? e + r : HUGE_VAL; });
+  }
+}
+
 /// As are_between(), and if so it is rounding.
 template <typename Low, typename High>
 bool goes_either_way(const StoredTensor& stored, Low low, High high, ArbiterVerdict& out) {
@@ -304,12 +317,7 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
     note = kUnroundedNote;
   if (const Tensor flushed = bounded ? flushed_inputs(trial, stored.dtype()) : Tensor();
       flushed.defined() && flushed.shape() == exact.shape()) {
-    for (Tensor* t : {&explained.most, &explained.possible}) {
-      const Tensor room =
-          map_broadcast<double>(flushed, exact, [](double a, double b) { return std::abs(a - b); });
-      *t = map_broadcast<double>(*t, room,
-                                 [](double e, double r) { return std::isfinite(r) ? e + r : HUGE_VAL; });
-    }
+    widen_for_flushed(flushed, exact, standard.error->operations, explained);
     note = "numbers too small for normal ones were taken as zero";
   }
   // Of the arithmetic in which it was computed.

@@ -226,7 +226,7 @@ Explained explained_by_spread(std::span<const Tensor> lanes, DType dtype, double
 }
 
 Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& error, DType dtype,
-                            bool keeps_numbers) {
+                            bool keeps_numbers, const Tensor& reach) {
   const Tensor& y = lanes[0];
   const FloatRange range = float_range(dtype);
   // Whether results below the normal numbers are kept or flushed to zero is the backend's choice. In float16
@@ -264,8 +264,10 @@ Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& erro
   };
   const Tensor worst_case = whole(error.worst), expected_case = whole(error.expected);
   const double *worst = worst_case.data<double>(), *expected = expected_case.data<double>();
-  const Tensor inputs = differ(lanes) ? spread(lanes) : Tensor();
+  const bool reaches = reach.defined() && reach.shape() == y.shape();
+  const Tensor inputs = !differ(lanes) ? Tensor() : reaches ? reach : spread(lanes);
   const double* moved = inputs.defined() ? inputs.data<double>() : nullptr;
+  const double times = reaches ? 1 : kInputFactor;
   // A bound that special inputs make no number of says nothing.
   const auto or_all = [](double bound, double x) {
     return std::isnan(bound) && std::isfinite(x) ? HUGE_VAL : bound;
@@ -283,14 +285,15 @@ Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& erro
       // A result that these inputs give exactly is rounded all the same where they were others.
       const double once = std::min(worst[i], u * std::abs(py[i]));
       if (!std::isnan(once)) most[i] = std::max(most[i], once);
-      most[i] += kInputFactor * moved[i];
-      possible[i] += kInputFactor * moved[i];
+      most[i] += times * moved[i];
+      possible[i] += times * moved[i];
     }
   });
   return out;
 }
 
-Tensor explained_when_computed_wider(std::span<const Tensor> lanes, const NodeError& error, DType dtype) {
+Tensor explained_when_computed_wider(std::span<const Tensor> lanes, const NodeError& error, DType dtype,
+                                     const Tensor& reach) {
   const double u = unit_roundoff(dtype), wider = unit_roundoff(DType::kFloat32) / u;
   if (wider >= 1 || !error.expected.defined()) return {};
   const double floor = float_range(dtype).smallest;
@@ -298,6 +301,8 @@ Tensor explained_when_computed_wider(std::span<const Tensor> lanes, const NodeEr
     return u * std::abs(y) * (1 + u) + kOwnFactor * wider * e + floor;
   });
   if (!differ(lanes)) return out;
+  if (reach.defined() && reach.shape() == out.shape())
+    return map_broadcast<double>(out, reach, [](double e, double r) { return e + r; });
   return map_broadcast<double>(out, spread(lanes), [](double e, double s) { return e + kInputFactor * s; });
 }
 

@@ -58,8 +58,10 @@ double explained_steps(double spread, double factor);
 inline constexpr double kLevelFactor = 3;
 
 /// What is explained when the node is computed in float32 and only its result rounded to a narrower type:
-/// that rounding, the errors of float32, and the spread of its inputs. Undefined for float32 and wider.
-Tensor explained_when_computed_wider(std::span<const Tensor> lanes, const NodeError& error, DType dtype);
+/// that rounding, the errors of float32, and the spread of its inputs, or their `reach`
+/// (reach_of_inputs()), where it is defined. Undefined for float32 and wider.
+Tensor explained_when_computed_wider(std::span<const Tensor> lanes, const NodeError& error, DType dtype,
+                                     const Tensor& reach = {});
 
 /// The same where noisy evaluations in the narrow type tell what errors become: in float32 they are smaller
 /// in proportion. `moved`: exact evaluations on inputs as they may have been before they were rounded; may be
@@ -67,8 +69,9 @@ Tensor explained_when_computed_wider(std::span<const Tensor> lanes, const NodeEr
 Tensor spread_when_computed_wider(std::span<const Tensor> lanes, std::span<const Tensor> moved, DType dtype);
 
 /// From the bounds of a node's arithmetic, and the spread of its inputs in the lanes, if there is more than
-/// one. A node that keeps the numbers it gets (keeps_numbers()) is not moved by that spread.
+/// one, or their `reach`, where it is defined. A node that keeps the numbers it gets (keeps_numbers()) is not
+/// moved by that spread.
 Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& error, DType dtype,
-                            bool keeps_numbers = false);
+                            bool keeps_numbers = false, const Tensor& reach = {});
 
 }  // namespace assay

@@ -140,7 +140,8 @@ ComputedIn judge_floats(const Tensor& result, const Standard& standard, ArbiterV
   const Deviation d = deviation(wide, standard.lanes[0], explained, result.dtype(), standard.exact);
   out.verdict = verdict_of(d, standard);
   set_worst(d, wide, standard.lanes[0], explained, out);
-  if (standard.basis != Basis::kNode) doubt_few_digits(standard.lanes[0], explained, out);
+  if (standard.basis != Basis::kNode && !standard.one_call)
+    doubt_few_digits(standard.lanes[0], explained, out);
   if (explained.held.defined() && out.verdict == Verdict::kRounding) {
     Explained held = explained;
     held.most = explained.held;
@@ -168,14 +169,44 @@ bool is_one_of(const StoredTensor& result, std::span<const Tensor> lanes) {
 
 }  // namespace
 
+namespace {
+
+/// A number below the normal ones may be flushed to zero, or is kept: of what moves numbers, or rounds once,
+/// nothing lies in between. Sums may lose some of their terms, and functions are made of several operations.
+void hold_subnormals(const Tensor& result, const Tensor& exact, const NodeError& error, DType dtype,
+                     Explained& explained) {
+  constexpr double kOnce = 1.5;
+  const FloatRange range = float_range(dtype);
+  const double u = unit_roundoff(dtype);
+  if (error.operations > 1 || (error.worst.defined() && error.worst.shape() != exact.shape())) return;
+  const double *r = result.data<double>(), *y = exact.data<double>();
+  const double* worst = error.worst.defined() ? error.worst.data<double>() : nullptr;
+  double* most = nullptr;
+  for (int64_t i = 0; i < exact.numel(); ++i) {
+    const double size = std::abs(y[i]);
+    if (!(size > 0 && size < range.normal) || r[i] == 0) continue;
+    if (worst != nullptr && worst[i] > kOnce * u * size) continue;
+    const double room = worst == nullptr ? 0 : kKeptUnits * range.smallest;
+    if (most == nullptr) {
+      explained.most = map_elements<double>(explained.most, [](double e) { return e; });
+      most = explained.most.mutable_data<double>();
+    }
+    most[i] = std::min(most[i], room);
+  }
+}
+
+}  // namespace
+
 Explained explained_for(const Tensor& result, const Standard& standard, DType dtype) {
   Explained explained =
       standard.error != nullptr
-          ? explained_by_node(standard.lanes, *standard.error, dtype, standard.keeps_numbers)
+          ? explained_by_node(standard.lanes, *standard.error, dtype, standard.keeps_numbers, standard.reach)
           : explained_by_spread(standard.lanes, dtype,
                                 standard.noisy_levels ? kLevelFactor : kExplainedFactor, standard.step);
   if (standard.error != nullptr || standard.is_recurrence)
     hold_to_arithmetic(result, standard, dtype, explained);
+  if (standard.error != nullptr && (dtype == DType::kFloat32 || dtype == DType::kFloat64))
+    hold_subnormals(result, standard.lanes[0], *standard.error, dtype, explained);
   return explained;
 }
 

@@ -28,6 +28,7 @@ struct Standard {
   bool noisy_levels = false;
   bool is_level = false;  ///< it is a quantised value
   Tensor step{};          ///< of what is dequantised; undefined elsewhere
+  Tensor reach{};         ///< see reach_of_inputs()
   /// The runner's other results show that it computes in float32 what is stored in a narrower type.
   bool computes_wider = false;
   /// The exact network's value, when it is another: whoever has that, rounded, is right, however he came to
@@ -50,6 +51,9 @@ inline constexpr double kCheckedDigits = 2;
 /// Judges a result, whose elements are loaded only if type and shape are right. Fills in all but runner,
 /// output, node, max_error and exact. Returns what it shows of the runner's arithmetic.
 ComputedIn judge_result(const StoredTensor& result, const Standard& standard, ArbiterVerdict& out);
+
+/// Smallest numbers that a number below the normal ones may be off by where it is kept.
+inline constexpr double kKeptUnits = 2;
 
 /// What is explained of a result in `dtype`, given as float64.
 Explained explained_for(const Tensor& result, const Standard& standard, DType dtype);

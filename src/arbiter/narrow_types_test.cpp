@@ -268,6 +268,54 @@ TEST(NarrowTypes, AWholeNumberThatANarrowTypeHasNoRoomFor) {
   EXPECT_EQ(verdict(100, 1.25F), Verdict::kWrong);
 }
 
+TEST(NarrowTypes, AnotherFunctionIsFarFromAllThatItsInputsReach) {
+  // Gelu by tanh is off by up to 5e-4, which is much of what it gives for negative numbers. In float16 such
+  // errors are possible, but this backend computes in float32.
+  TestModel m;
+  Value* x = m.input("x", {4, 64}, DType::kFloat16);
+  std::vector<Value*> outputs;
+  for (int i = 0; i < 4; ++i) {
+    x = m.node("Tanh", fmt::format("h{}", i), {x});
+    x = m.node("Mul", fmt::format("g{}", i),
+               {x, m.constant(fmt::format("k{}", i), half(Tensor::scalar(3.1F)))});
+    outputs.push_back(x);
+  }
+  outputs.push_back(m.node("Gelu", "y", {x}));
+  const auto model = m.with_outputs(outputs);
+  const std::vector<Tensor> feed{half(random_floats({4, 64}, 1, -3, 3))};
+  const StoredTensorList right = results_of(*model, feed);
+  const Verdict healthy = judge(model, feed, right).outputs.back().verdict;
+  EXPECT_TRUE(healthy == Verdict::kAgrees || healthy == Verdict::kRounding);
+  const StoredTensorList wrong = results_of(*model, feed, [&](const std::string& name, Tensor& y) {
+    if (name != "y") return;
+    Tensor by_tanh = to_float64(y);
+    const Tensor from = to_float64(std::ranges::find(right, "g3", &NamedStoredTensor::name)->tensor.load());
+    for (int64_t i = 0; i < y.numel(); ++i) {
+      const double v = from.data<double>()[i];
+      by_tanh.mutable_data<double>()[i] =
+          0.5 * v * (1 + std::tanh(0.7978845608 * (v + 0.044715 * v * v * v)));
+    }
+    y = half(by_tanh);
+  });
+  EXPECT_EQ(judge(model, feed, wrong).outputs.back().verdict, Verdict::kWrong);
+}
+
+TEST(NarrowTypes, AFactorOfFourRoundingsOfAllElements) {
+  TestModel m;
+  Value* h = m.node("Tanh", "h", {m.input("x", {256}, DType::kFloat16)});
+  const auto model =
+      m.with_outputs({h, m.node("Mul", "y", {h, m.constant("k", half(Tensor::scalar(0.7F)))})});
+  const std::vector<Tensor> feed{half(random_floats({256}, 1, -3, 3))};
+  const auto verdict = [&](double factor) {
+    const StoredTensorList results = results_of(*model, feed, [&](const std::string& name, Tensor& y) {
+      if (name == "y") y = half(map_elements<double>(to_float64(y), [=](double v) { return v * factor; }));
+    });
+    return judge(model, feed, results).outputs.back().verdict;
+  };
+  EXPECT_EQ(verdict(1), Verdict::kAgrees);
+  EXPECT_EQ(verdict(1.003), Verdict::kWrong);
+}
+
 TEST(NarrowTypes, SumsAreHeldToWhatTheyWereComputedIn) {
   // A factor or an offset that all elements share is no rounding of sums, which differ.
   TestModel m;

@@ -80,6 +80,22 @@ TEST(Overflow, OfSquaresLeavesTheOffsetOfANormalisation) {
   EXPECT_EQ(verdict({1, 2, 3, 7}), Verdict::kWrong);
 }
 
+TEST(Overflow, BelowTheNormalNumbersIsKeptOrFlushed) {
+  TestModel m;
+  const auto model =
+      m.with_outputs({m.node("Mul", "y", {m.input("x", {4}), m.constant("k", Tensor::scalar(0.3F))})});
+  const std::vector<Tensor> feed{Tensor::vector<float>({0x1.23456p-128F, 1e-39F, 1e-20F, 0})};
+  const StoredTensorList right = results_of(*model, feed);
+  const auto verdict = [&](double factor) {
+    Tensor y = convert(to_float64(right[0].tensor.load()), DType::kFloat32);
+    y.mutable_data<float>()[0] *= static_cast<float>(factor);
+    return judge(model, feed, {{"y", y}}).outputs[0].verdict;
+  };
+  EXPECT_NE(verdict(1), Verdict::kWrong);
+  EXPECT_NE(verdict(0), Verdict::kWrong) << "flushed";
+  EXPECT_EQ(verdict(0.875), Verdict::kWrong) << "cut to a few bits";
+}
+
 TEST(Overflow, InANetworkThatMayStayInRangeCannotBeTold) {
   // 300 * 300 has no room in float16, and 0.5 of it neither has; 1/4 has, in a backend that rounds at the
   // end.

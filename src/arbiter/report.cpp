@@ -89,7 +89,7 @@ void report_outputs(const Arbitration& a) {
                      o.verdict == Verdict::kNotJudged ||
                      (o.verdict == Verdict::kWrong && (all || o.basis != Basis::kNode));
     if (!o.lacking.empty()) continue;  // report_lacking() says it
-    const bool odd = o.overflows + o.follows > 0 || o.verdict == Verdict::kOpen;
+    const bool odd = o.overflows > 0 || (all && o.follows > 0) || o.verdict == Verdict::kOpen;
     const auto severity = bad   ? log::Severity::kError
                           : odd ? log::Severity::kWarning
                           : all ? log::Severity::kInfo
@@ -102,6 +102,17 @@ void report_outputs(const Arbitration& a) {
     const log::Indent indent;
     log::message(severity, "{} | {}", o.runner, describe(o));
   }
+}
+
+/// Where each has no line of its own.
+void report_overflown(const Arbitration& a) {
+  const auto follows = [](const ArbiterVerdict& o) { return o.follows > 0; };
+  const auto count = std::ranges::count_if(a.outputs, follows);
+  if (count == 0 || a.outputs.size() <= kShowAll) return;
+  log::warning(
+      "{} result(s), the first of them '{}', hold elements that are no finite numbers because results before "
+      "overflowed",
+      count, std::ranges::find_if(a.outputs, follows)->output);
 }
 
 using Group = std::vector<const ArbiterVerdict*>;
@@ -245,6 +256,7 @@ void report(const Arbitration& a, const ArbiterOptions& options) {
   report_makers(a);
   report_lacking(a);
   report_outputs(a);
+  report_overflown(a);
   if (a.lanes_lost > 0)
     log::warning(
         "Noise led {} evaluation(s) of a node astray (an index out of range, a shape that does not fit): "

@@ -25,6 +25,8 @@ DType declared_dtype(const Value& v) { return v.type.is_tensor() ? v.type.dtype 
 
 bool is_bad(Verdict v) { return v == Verdict::kWrong || v == Verdict::kUnclear; }
 
+bool is_narrow_float(DType t) { return is_float(t) && unit_roundoff(t) > unit_roundoff(DType::kFloat32); }
+
 /// Whether a result is quantised values: of few bits, or what a quantisation gives.
 bool is_level(const Value& v, DType dtype) {
   return is_integer(dtype) &&
@@ -179,7 +181,7 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
   const Value& v = computed.value;
   ArbiterVerdict out = blank(v, name);
   const bool whole = name == v.name();
-  const Standard standard{
+  Standard standard{
       .lanes = lanes,
       .error = whole ? computed.error : nullptr,
       .basis = computed.own   ? Basis::kNode
@@ -194,6 +196,11 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
       .step = step_of(v, stored.shape()),
       .computes_wider = computes_wider_,
       .exact = exact.defined() && !exact.shares_storage(lanes[0]) ? &exact : nullptr};
+  if (whole && computed.own && computed.error != nullptr && is_narrow_float(stored.dtype()) &&
+      v.producer() != nullptr) {
+    const SuspectNode node{*v.producer(), model_, v, [&](const Value& input) { return seen(input); }};
+    standard.reach = reach_of_inputs(Trial(node), node);
+  }
   const ComputedIn shown = judge_result(stored, standard, out);
   if (is_bad(out.verdict) && v.producer() != nullptr) {
     const auto own = [&](const Value& input) { return seen(input); };

@@ -6,6 +6,7 @@
 
 #include "arbiter/float_range.h"
 #include "graph/read.h"
+#include "ops/eval_util.h"
 #include "ops/numerics/noise.h"
 #include "reference/quantisation_scale.h"
 
@@ -81,6 +82,48 @@ std::vector<Tensor> evaluated_moved(const Trial& trial, const std::vector<HalfUn
 }
 
 }  // namespace
+
+namespace {
+
+/// Functions of one element, or of two.
+constexpr std::string_view kReaching[] = {
+    "Add",  "Atan",     "Celu",        "Cos",       "Div",  "Elu",   "Erf",       "Exp",  "FastGelu",
+    "Gelu", "Log",      "HardSigmoid", "HardSwish", "Mish", "Mul",   "QuickGelu", "Selu", "Sigmoid",
+    "Sin",  "Softplus", "Softsign",    "Sqrt",      "Sub",  "Swish", "Tan",       "Tanh"};
+/// An end is half a unit away; halves of that show a turning point in between.
+constexpr double kPlaces[] = {-1, -0.5, 0.5, 1};
+
+}  // namespace
+
+Tensor reach_of_inputs(const Trial& trial, const SuspectNode& suspect) {
+  if (!trial.usable() || trial.output() != 0 ||
+      std::ranges::find(kReaching, suspect.node.op_type) == std::end(kReaching))
+    return {};
+  const std::vector<HalfUnit> halves = half_units(trial, suspect);
+  const auto moved = std::ranges::count_if(halves, &HalfUnit::any);
+  if (moved == 0) return {};
+  const Tensor exact = trial.evaluate(trial.inputs());
+  if (!exact.defined() || exact.dtype() != DType::kFloat64) return {};
+  Tensor reach = Tensor::zeros(DType::kFloat64, exact.shape());
+  for (const double first : kPlaces)
+    for (const double second : kPlaces) {
+      if (moved == 1 && first != second) continue;
+      std::vector<Tensor> inputs = trial.inputs();
+      bool is_first = true;
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (!halves[i].any()) continue;
+        const double place = is_first ? first : second;
+        is_first = false;
+        inputs[i] = map_elements<double>(inputs[i], [&](double x) { return x + place * halves[i](x); });
+      }
+      const Tensor y = trial.evaluate(std::move(inputs));
+      if (!y.defined() || y.shape() != exact.shape()) return {};
+      const Tensor distance = map_broadcast<double>(
+          y, exact, [](double a, double b) { return std::isfinite(a - b) ? std::abs(a - b) : 0.0; });
+      reach = map_broadcast<double>(reach, distance, [](double a, double b) { return std::max(a, b); });
+    }
+  return reach;
+}
 
 std::vector<Tensor> evaluated_before_rounding(const Trial& trial, const SuspectNode& suspect, int count) {
   const std::vector<HalfUnit> halves = half_units(trial, suspect);

@@ -27,6 +27,11 @@ class HalfUnit {
 /// what it gives for the rounded ones.
 bool keeps_numbers(const Node& n);
 
+/// How far each element may lie from what the node gives on its inputs as they are stored, because those may
+/// have been others before they were rounded: of functions of single elements, which are evaluated at the
+/// ends of what would be rounded to them. Undefined for other nodes, and where no input was rounded so.
+Tensor reach_of_inputs(const Trial& trial, const SuspectNode& suspect);
+
 /// The node on `count` sets of inputs that would be rounded to the runner's own, each number moved at random.
 /// None when none of its inputs was rounded so, or where one cannot be evaluated.
 std::vector<Tensor> evaluated_before_rounding(const Trial& trial, const SuspectNode& suspect, int count);

@@ -73,15 +73,17 @@ def run(judge, names, kinds, seeds, suspects, marks=(True, False), dtypes=(T.FLO
             options = ["--onnx-outputs", "mark", "all"] if marked else []
             verdict = judge.judge(model, feed, results, *options)
             word = ("WRONG" if verdict.of("WRONG") else "unclear" if verdict.of("unclear") else
-                    "not judged" if verdict.of("not judged") else "error" if not verdict.outputs else "right")
+                    "not judged" if verdict.of("not judged") else "cannot tell" if verdict.of("cannot tell") else
+                    "error" if not verdict.outputs else "right")
             if word == "WRONG" and not defect:
                 defect = is_defect(suspect, name, conversion, verdict.makers())
             if word == "WRONG" and defect:
                 word = "defect"
             counts[key][word] += 1
-            if word not in ("right", "defect"):
+            # Of outputs alone little may be checked; the run would then show its layers.
+            if word not in ("right", "defect") and (marked or word != "cannot tell"):
                 worst = [f"{o['node']} {o['output']} {o['type']} {o['ratio']} {o['problem']} {o['note']} {o['worst']}"
-                         for o in verdict.outputs if o["verdict"] in ("WRONG", "unclear", "not judged")]
+                         for o in verdict.outputs if o["verdict"] in ("WRONG", "unclear", "cannot tell", "not judged")]
                 alarms.append((word, name, *key, seed, worst[:3] or verdict.text[-300:]))
                 show(*alarms[-1])
     return counts, alarms
@@ -92,7 +94,7 @@ def table(counts, by):
     sums = collections.defaultdict(collections.Counter)
     for key, c in counts.items():
         sums[key[by]].update(c)
-    words = ("right", "unclear", "WRONG", "not judged", "error", "refused", "defect")
+    words = ("right", "cannot tell", "unclear", "WRONG", "not judged", "error", "refused", "defect")
     lines = [f"{'':22}" + "".join(f"{w:>12}" for w in words)]
     for key, c in sums.items():
         lines.append(f"{key:22}" + "".join(f"{c[w]:12}" for w in words))
