@@ -25,9 +25,7 @@ TEST(SignalStack, EachThreadGetsOne) {
     ASSERT_EQ(ours.ss_flags & SS_DISABLE, 0);
     struct sigaction action = {}, before = {};
     action.sa_flags = SA_ONSTACK;
-    action.sa_handler = [](int) {
-      handler_ran_at = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-    };
+    action.sa_handler = [](int) { handler_ran_at = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)); };
     ::sigaction(SIGUSR1, &action, &before);
     ::pthread_kill(::pthread_self(), SIGUSR1);
     ::sigaction(SIGUSR1, &before, nullptr);
