@@ -203,7 +203,7 @@ constexpr PassCase kSound[] = {
      "g (float[2] x) => (float[2] y) <float a = {2}, float b = {10}> { p = Div (x, a) y = Mul (b, p) }",
      "y = Mul(x, 5)"},
     {"merge_scalings",
-     "g (float[2] x) => (float[2] y) <float a = {0.125}, float b = {10}> { p = Mul (x, a) y = Mul (p, b) }",
+     "g (float[2] x) => (float[2] y) <float a = {0.1}, float b = {10}> { p = Mul (x, a) y = Mul (p, b) }",
      ""},
     {"merge_scalings",
      "g (float[2] x) => (float[2] y) <float a = {10}, float b = {0.5}> { p = Mul (x, a) y = Mul (p, b) }",
