@@ -120,7 +120,8 @@ constinit const PassDef def = {
     .summary = "operators that are formulas over reductions become those formulas",
     .conditions =
         "Opset 10 or later, float32, extents that are numbers above 0. LpNormalization with p 1 or 2; "
-        "reductions whose axes are known.",
+        "reductions whose axes are known. What the formula computes on the way stays in the range of "
+        "float32.",
     .match = match,
 };
 

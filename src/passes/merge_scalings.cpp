@@ -36,10 +36,12 @@ std::optional<Step> step_of(const Node& n) {
   return step;
 }
 
-/// The factor that two are together. Both make numbers larger or both make them smaller: then a number that
-/// leaves the range on the way does so in the end, too.
+/// The factor that two are together, `a` the first one. Both make numbers larger or both make them smaller:
+/// then a number that leaves the range on the way does so in the end, too. Or the first makes them a little
+/// smaller, which costs the tiniest of them no more digits than they lack already.
 std::optional<double> product_of(double a, double b, DType dtype) {
-  const bool agree = (std::abs(a) >= 1 && std::abs(b) >= 1) || (std::abs(a) <= 1 && std::abs(b) <= 1);
+  constexpr double kLittle = 0.125;
+  const bool agree = std::abs(b) >= 1 ? std::abs(a) >= kLittle : std::abs(a) <= 1;
   const double both = a * b;
   if (!agree || both == 0 || !is_normal_in(a, dtype) || !is_normal_in(b, dtype) || !is_normal_in(both, dtype))
     return std::nullopt;
@@ -76,8 +78,9 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   const double number = keeps_outer ? inner->numbers[0] : outer->numbers[0];
   std::vector<double> all = shaped.numbers;
   for (double& c : all) {
+    const double first = keeps_outer ? number : c, second = keeps_outer ? c : number;
     const std::optional<double> both =
-        shaped.is_product ? product_of(c, number, dtype) : sum_of(c, number, dtype);
+        shaped.is_product ? product_of(first, second, dtype) : sum_of(first, second, dtype);
     if (!both) return std::nullopt;
     c = *both;
   }
@@ -98,10 +101,10 @@ constinit const PassDef def = {
     .summary = "two products with constants become one, and two sums",
     .conditions =
         "Opset 7 or later, one floating type of 16 to 64 bits, one of the constants a number that does not "
-        "raise the rank of the other. Factors: both of magnitude 1 and more or both of 1 and less, they and "
-        "their product normal numbers of the type. Terms: of one sign and within a factor of 4 of each "
-        "other, or one of them 0, and a sum in the range of the type: what rounds or saturates on purpose "
-        "stays. Nothing else uses the inner result.",
+        "raise the rank of the other. Factors: both of magnitude 1 and more, both of 1 and less, or the "
+        "first of 1/8 to 1 and the second of 1 and more, they and their product normal numbers of the type. "
+        "Terms: of one sign and within a factor of 4 of each other, or one of them 0, and a sum in the range "
+        "of the type: what rounds or saturates on purpose stays. Nothing else uses the inner result.",
     .match = match,
 };
 

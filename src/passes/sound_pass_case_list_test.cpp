@@ -196,6 +196,18 @@ constexpr PassCase kSound[] = {
     {"merge_scalings",
      "g (float[2] x) => (float[2] y) <float a = {3}, float b = {2}> { p = Add (x, a) y = Add (b, p) }",
      "y = Add(x, 5)"},
+    {"merge_scalings",
+     "g (float[2] x) => (float[2] y) <float a = {0.5}, float b = {10}> { p = Mul (x, a) y = Mul (p, b) }",
+     "y = Mul(x, 5)"},
+    {"merge_scalings",
+     "g (float[2] x) => (float[2] y) <float a = {2}, float b = {10}> { p = Div (x, a) y = Mul (b, p) }",
+     "y = Mul(x, 5)"},
+    {"merge_scalings",
+     "g (float[2] x) => (float[2] y) <float a = {0.1}, float b = {10}> { p = Mul (x, a) y = Mul (p, b) }",
+     ""},
+    {"merge_scalings",
+     "g (float[2] x) => (float[2] y) <float a = {10}, float b = {0.5}> { p = Mul (x, a) y = Mul (p, b) }",
+     ""},
     // lower_batch_norm: 64 and 8 in float16, whose largest number 64 moves
     {"lower_batch_norm",
      "g (float16[1,1,2,2] x) => (float16[1,1,2,2] y) <float16[1] s = {15360}, float16[1] b = {21504}, "

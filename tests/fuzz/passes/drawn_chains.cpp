@@ -416,7 +416,9 @@ void draw_merge_scalings(Draft& d) {
                             : d.constant(dtype, of, d.chance(80) ? numbers : Numbers::kAny);
     const char* op =
         (d.chance(95) ? products : !products) ? d.r.one_of({"Mul", "Div"}) : d.r.one_of({"Add", "Sub"});
-    x = d.chance(75) ? d.node(op, {x, c}) : d.node(op, {c, x});
+    // A division by a result tells what rounds to 0 from what nearly does.
+    const bool shows_zeros = i > 0 && *op == 'D';
+    x = shows_zeros || d.chance(75) ? d.node(op, {x, c}) : d.node(op, {c, x});
     if (d.chance(8)) d.output(x);
   }
   d.output(x);

@@ -103,6 +103,7 @@ void draw_lower_products(Draft& d) {
 
 void draw_lower_formulas(Draft& d) {
   d.closeness = Closeness::kRounding;
+  d.may_overflow = true;
   d.opset = d.r.one_of({11, 13, 18});
   const DType t = f32(d);
   const int rank = static_cast<int>(d.r.between(1, 4));

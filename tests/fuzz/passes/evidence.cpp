@@ -100,23 +100,15 @@ std::shared_ptr<Model> graph_of_magnitudes(const Model& model) {
   return twin;
 }
 
-/// The node of the edited graph that gives a value of that name; null when the pass did away with it.
-const Node* kept_producer(const Model& edited, const Value& v) {
-  const Value* kept = edited.graph->find_value(v.name());
-  const bool is_same =
-      kept != nullptr && kept->producer() != nullptr && kept->producer()->op_type == v.producer()->op_type;
-  return is_same ? kept->producer() : nullptr;
-}
-
-/// The original, in which a number is added to what the pass left as it was: its results are rounded, below
-/// the smallest normal number by no more than the smallest one.
+/// The original, in which a little is added to each value that the edited graph has, too: below the smallest
+/// normal number their last digit is a matter of rounding.
 std::shared_ptr<Model> moved_between(const Model& original, const Model& edited, double by) {
   std::shared_ptr<Model> moved = clone_model(original);
   Graph& g = *moved->graph;
   std::vector<Value*> values;
   for (const auto& n : g.nodes())
     for (Value* v : n->outputs())
-      if (v != nullptr && is_float(v->type.dtype) && kept_producer(edited, *v) != nullptr)
+      if (v != nullptr && is_float(v->type.dtype) && edited.graph->find_value(v->name()) != nullptr)
         values.push_back(v);
   for (Value* v : values) {
     const std::vector<Node*> users = v->consumers();

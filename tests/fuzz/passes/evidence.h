@@ -38,7 +38,7 @@ class Evidence {
   /// The same where NaN stays.
   const OutputNumbers& without_infinities();
   /// How far the original's results move, as the types round, when each input moves by a few roundings, and
-  /// each value that the pass left by a few of the smallest numbers of its type.
+  /// each value that is in both graphs by a few of the smallest numbers of its type.
   const OutputNumbers& sensitivity();
   /// Of an edited graph that only adds and multiplies, fed finite numbers: the sum of the magnitudes of all
   /// terms of a result. Empty for other graphs.
