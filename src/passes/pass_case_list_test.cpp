@@ -1,14 +1,8 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <unordered_map>
 
 #include "graph/import.h"
-#include "graph/read.h"
 #include "ops/infer.h"
 #include "passes/pass_cases.h"
-#include "passes/region.h"
-#include "tensor/convert.h"
 
 namespace assay {
 namespace {
@@ -685,24 +679,6 @@ constexpr PassCase kCases[] = {
      "Cast<to=1>(x); Neg(%0); Cast<to=10>(%1); y = Identity(%1)"},
 };
 
-std::string text_of(const UnalignedTensor& t) {
-  if (t.numel() > 8) return fmt::format("{}{}", dtype_name(t.dtype()), t.shape().str());
-  std::vector<std::string> numbers;
-  const Tensor wide = to_float64(t);
-  for (const double x : wide.span<double>()) numbers.push_back(fmt::format("{:.6g}", x));
-  return t.rank() == 0 ? numbers.at(0) : fmt::format("{{{}}}", fmt::join(numbers, ", "));
-}
-
-std::string text_of(const Attribute& a) {
-  if (const auto* f = a.get_if<float>()) return fmt::format("{:.6g}", *f);
-  if (const auto* i = a.get_if<int64_t>()) return std::to_string(*i);
-  if (const auto* s = a.get_if<std::string>()) return *s;
-  if (const auto* list = a.get_if<std::vector<int64_t>>()) return fmt::format("[{}]", fmt::join(*list, ", "));
-  if (const auto* t = a.get_if<UnalignedTensor>()) return text_of(*t);
-  if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) return "{" + summary_of(**g) + "}";
-  return "...";
-}
-
 }  // namespace
 
 std::span<const PassCase> pass_cases() {
@@ -722,36 +698,6 @@ std::shared_ptr<Model> model_of(const PassCase& c) {
   std::shared_ptr<Model> model = parse_text(text, c.pass);
   infer_shapes(*model);
   return model;
-}
-
-std::string summary_of(const Graph& g) {
-  std::unordered_map<const Value*, std::string> names;
-  for (const Value* v : g.inputs) names[v] = v->name();
-  for (const Value* v : g.outputs) names[v] = v->name();
-  for (size_t i = 0; i < g.nodes().size(); ++i) {
-    const Node& n = *g.nodes()[i];
-    for (size_t k = 0; k < n.outputs().size(); ++k)
-      names.emplace(n.output(k), "%" + std::to_string(i) + (k == 0 ? "" : "." + std::to_string(k)));
-  }
-  std::vector<std::string> lines;
-  for (const auto& n : g.nodes()) {
-    std::vector<std::string> inputs, attributes, outputs;
-    for (const Value* v : n->inputs())
-      inputs.push_back(v == nullptr                ? "-"
-                       : constant_of(v) != nullptr ? text_of(*constant_of(v))
-                       : names.contains(v)         ? names.at(v)
-                                                   : v->name());
-    for (const Attribute& a : n->attributes)
-      if (!is_region(*n) || a.name != "body") attributes.push_back(a.name + "=" + text_of(a));
-    for (const Value* v : n->outputs())
-      if (v != nullptr && std::find(g.outputs.begin(), g.outputs.end(), v) != g.outputs.end())
-        outputs.push_back(v->name());
-    lines.push_back(fmt::format("{}{}{}{}{}({})", fmt::join(outputs, ", "), outputs.empty() ? "" : " = ",
-                                n->domain.empty() ? "" : n->domain + ".", n->op_type,
-                                attributes.empty() ? "" : fmt::format("<{}>", fmt::join(attributes, ", ")),
-                                fmt::join(inputs, ", ")));
-  }
-  return fmt::format("{}", fmt::join(lines, "; "));
 }
 
 }  // namespace assay

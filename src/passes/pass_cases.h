@@ -33,7 +33,4 @@ std::span<const PassCase> sound_pass_cases();
 /// The case's model, types inferred.
 std::shared_ptr<Model> model_of(const PassCase& c);
 
-/// The nodes of a graph, as in PassCase::after.
-std::string summary_of(const Graph& g);
-
 }  // namespace assay

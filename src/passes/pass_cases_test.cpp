@@ -1,4 +1,5 @@
 #include "passes/pass_cases.h"
+#include "passes/graph_summary_test_util.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include "analysis/quantization.h"
 #include "naming/origins.h"
 #include "ops/infer.h"
-#include "passes/pass_cases.h"
+#include "passes/graph_summary_test_util.h"
 #include "passes/pass_manager.h"
 #include "reference/interpreter.h"
 

@@ -4,7 +4,7 @@
 
 #include "graph/import.h"
 #include "ops/infer.h"
-#include "passes/pass_cases.h"
+#include "passes/graph_summary_test_util.h"
 
 namespace assay::simplify_test {
 namespace {
