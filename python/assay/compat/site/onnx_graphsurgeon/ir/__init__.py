@@ -1,0 +1,1 @@
+"""Graphs, nodes, tensors, functions."""
