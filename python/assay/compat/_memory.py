@@ -6,6 +6,7 @@ cuda.cudart, cuda.bindings, pycuda, libcudart and tensorrt share what is allocat
 from __future__ import annotations
 
 import bisect
+import collections
 import ctypes
 import os
 import threading
@@ -50,10 +51,39 @@ _libc = ctypes.CDLL(None)
 _libc.posix_memalign.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.c_size_t, ctypes.c_size_t]
 _libc.free.argtypes = [ctypes.c_void_p]
 _libc.free.restype = None
+_libc.msync.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 _lock = threading.RLock()
 _addresses: list[int] = []
 _allocations: dict[int, Allocation] = {}
+
+# What was freed last is not given to anybody else for a while, so that its use is noticed.
+_QUARANTINE_BYTES, _QUARANTINE_COUNT = 64 << 20, 1024
+_freed: collections.OrderedDict[int, int] = collections.OrderedDict()
+_freed_bytes = 0
+
+
+def _quarantine(address: int, size: int) -> None:
+    global _freed_bytes
+    _freed[address] = size
+    _freed_bytes += size
+    while _freed and (_freed_bytes > _QUARANTINE_BYTES or len(_freed) > _QUARANTINE_COUNT):
+        oldest, bytes_ = _freed.popitem(last=False)
+        _freed_bytes -= bytes_
+        _libc.free(oldest)
+
+
+def was_freed(address: int) -> bool:
+    """Whether `address` lies in memory that was freed a short while ago."""
+    with _lock:
+        return any(start <= address < start + size for start, size in _freed.items())
+
+
+def is_mapped(address: int, size: int) -> bool:
+    """Whether the process has memory there."""
+    first = address & ~(_PAGE - 1)
+    return _libc.msync(first, address + size - first, 1) == 0
 
 
 def total_bytes() -> int:
@@ -103,7 +133,7 @@ def free(address: Any, kinds: tuple[str, ...] = ("device", "managed")) -> None:
         if a is None or a.kind not in kinds or a.owner is not None:
             raise DeviceError(INVALID_VALUE, f"no {' or '.join(kinds)} memory begins at {address:#x}, or it was freed before")
         _forget(address)
-    _libc.free(address)
+        _quarantine(address, a.size)
 
 
 def register_host(address: Any, size: Any, owner: object = True) -> None:
@@ -152,12 +182,21 @@ def _check(address: int, size: int, side: str, what: str) -> None:
     if a is None:
         if side == "device":
             raise DeviceError(INVALID_VALUE, f"the {what} {address:#x} lies in no memory that was allocated, or it was freed")
+        check_foreign(address, size, what)
         return
     if a.kind == "device" and side == "host":
         raise DeviceError(INVALID_VALUE, f"the {what} {address:#x} is memory of the device, and the copy's direction says host")
     if size > a.end - address:
         raise DeviceError(
             INVALID_VALUE, f"{size} bytes at the {what} {address:#x} reach {size - (a.end - address)} bytes beyond the end of {a!r}")
+
+
+def check_foreign(address: int, size: int, what: str) -> None:
+    """Raises DeviceError for memory of somebody else's that cannot be there."""
+    if was_freed(address):
+        raise DeviceError(INVALID_VALUE, f"the memory at the {what} {address:#x} was freed")
+    if not is_mapped(address, size):
+        raise DeviceError(INVALID_VALUE, f"the {what} {address:#x} with {size} bytes is no memory of this process")
 
 
 _SIDES = {

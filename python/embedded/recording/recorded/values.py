@@ -154,6 +154,12 @@ class Weights:
         return f"<tensorrt.Weights of {self._count} x {self.dtype}>"
 
 
+def weights_key(weights):
+    """What tells weights from others: where their elements lie."""
+    weights = as_weights(weights)
+    return weights._array.ctypes.data if weights._array is not None else id(weights)
+
+
 def as_weights(value):
     """Weights from anything that TensorRT takes for them."""
     return value if isinstance(value, Weights) else Weights(value)

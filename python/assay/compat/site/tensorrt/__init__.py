@@ -1,0 +1,34 @@
+"""assay's stand-in for TensorRT's Python module: scripts that are written for it make networks, build engines and run them on the
+CPU. Not NVIDIA's; docs/python-compat.md says what is served."""
+
+from recorded.refusal import refuser as _refuser
+from recorded.surface import *  # noqa: F403
+from recorded.surface import __version__
+
+from ._builder import Builder, IBuilderConfig, ITimingCache, TimingCacheKey, TimingCacheValue
+from ._building import IAlgorithm, IAlgorithmContext, IAlgorithmIOInfo, IAlgorithmVariant
+from ._context import IExecutionContext
+from ._engine import (EngineInspector, ICudaEngine, IRuntimeConfig, ISerializationConfig, OnnxParserRefitter, Refitter, Runtime)
+from ._interfaces import (IAlgorithmSelector, IDebugListener, IErrorRecorder, IGpuAllocator, IGpuAsyncAllocator, InterfaceInfo,
+                          IOutputAllocator, IProfiler, IProgressMonitor, IStreamReader, IStreamReaderV2, IStreamWriter,
+                          IVersionedInterface, Profiler)
+from ._memory import IHostMemory
+from ._network import INetworkDefinition
+from ._parser import OnnxParser, ParserError
+from ._plugins import get_plugin_registry
+
+__assay__ = True
+
+
+def get_nv_onnx_parser_version():
+    return 101601
+
+
+def get_builder_plugin_registry(capability):
+    return get_plugin_registry()
+
+
+_REASONS = {n: " Its format is no longer read by TensorRT either; make an ONNX model of it." for n in ("UffParser", "CaffeParser")}
+__getattr__ = _refuser("tensorrt", _REASONS)
+
+from . import tensorrt  # noqa: E402
