@@ -1,6 +1,8 @@
 """assay's stand-in for TensorRT's Python module: scripts that are written for it make networks, build engines and run them on the
 CPU. Not NVIDIA's; docs/python-compat.md says what is served."""
 
+import sys as _sys
+
 from recorded.refusal import refuser as _refuser
 from recorded.surface import *  # noqa: F403
 from recorded.surface import __version__
@@ -32,3 +34,11 @@ _REASONS = {n: " Its format is no longer read by TensorRT either; make an ONNX m
 __getattr__ = _refuser("tensorrt", _REASONS)
 
 from . import tensorrt  # noqa: E402
+
+
+class _Module(type(_sys)):
+    def __repr__(self):
+        return f"<module 'tensorrt' of assay (a stand-in on the CPU) from {self.__file__!r}>"
+
+
+_sys.modules[__name__].__class__ = _Module
