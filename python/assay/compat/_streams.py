@@ -37,6 +37,7 @@ class Stream:
         self._recorded: list[Job] = []
         self._queue = None if is_default else _native().Stream()
         self._error: Optional[DeviceError] = None
+        self._worker = 0  # the thread that is doing its work
         if not is_default:
             with _lock:
                 _streams[self.handle] = self
@@ -57,6 +58,7 @@ class Stream:
     def _run(self, job: Job) -> None:
         if self._error is not None:
             return  # what follows a failure is not done, as on a device
+        self._worker = threading.get_ident()
         try:
             job()
         except DeviceError as error:
@@ -67,6 +69,8 @@ class Stream:
             logger.error("work of %r failed: %s", self, "".join(traceback.format_exception_only(error)).strip())
             self._error = DeviceError(LAUNCH_FAILURE, str(error))
             self._error.__cause__ = error
+        finally:
+            self._worker = 0
 
     def synchronize(self) -> None:
         if self.is_capturing:
@@ -74,8 +78,10 @@ class Stream:
         if self._queue is None:
             for other in list(_streams.values()):
                 if other.waits_for_default and not other.is_capturing:
-                    other._queue.synchronize()
+                    other.synchronize()
             return
+        if self._worker == threading.get_ident():
+            return  # asked by the work itself: what came before is done
         self._queue.synchronize()
         error, self._error = self._error, None
         if error is not None:
@@ -83,7 +89,7 @@ class Stream:
 
     @property
     def is_done(self) -> bool:
-        return True if self._queue is None else self._queue.query()
+        return self._queue is None or self._worker == threading.get_ident() or self._queue.query()
 
     def check_done(self) -> None:
         if not self.is_done:

@@ -241,10 +241,11 @@ class IExecutionContext(Served):
 
     def _debugged(self):
         """A function of a tensor's name; None where nothing is asked for."""
-        if self._listener is None or not (self._debug_all or any(self._debug.values())):
+        marked = self._engine._made.debug_tensors
+        if self._listener is None or not marked or not (self._debug_all or any(self._debug.values())):
             return None
         states, rest = dict(self._debug), self._debug_all
-        return lambda name: states.get(name, rest)
+        return lambda name: (name in marked or "*" in marked) and states.get(name, rest)
 
     # ---- runs
 
@@ -271,7 +272,10 @@ class IExecutionContext(Served):
     def _enqueue(self, stream_handle):
         def enqueue():
             run = self._prepare(stream_handle)
-            if run.stream.is_default:
+            if run.allocators and not run.stream.is_capturing and not self._allocate(run):
+                run.stream.synchronize()
+                self._do(run)
+            elif run.stream.is_default:
                 run.stream.enqueue(lambda: None)  # behind the other streams
                 self._do(run)
             else:
@@ -279,6 +283,17 @@ class IExecutionContext(Served):
             return True
 
         return told(self, False, ErrorCodeTRT.FAILED_EXECUTION)(enqueue)
+
+    def _allocate(self, run):
+        """Asks the allocators for outputs whose shape is known, as the run is asked for. False: some are not known before it
+        is done."""
+        if any(self._shape(name) is None for name in run.allocators):
+            return False
+        for name in list(run.allocators):
+            t, shape = self._engine._by_name[name], self._shape(name)
+            run.addresses[name] = self._target(run, t, _types.byte_count(t.type_name, _types.volume(shape)), shape)
+            run.allocators.pop(name).notify_shape(name, Dims(shape))
+        return True
 
     def _do_in_stream(self, run):
         try:
