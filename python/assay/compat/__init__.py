@@ -68,6 +68,17 @@ def _split(given: Iterable[str] | str | None) -> list[str]:
     return [n.strip() for t in texts for n in t.split(",") if n.strip()]
 
 
+def _left_out(real: Iterable[str] | str | None) -> set[str]:
+    """The names that are to be the installed packages'."""
+    from assay import Error
+
+    left_out, known = {*_split(real), *_split(os.environ.get(REAL_VARIABLE))}, names()
+    for name in sorted(left_out):
+        if name not in known and name != "polygraphy":
+            raise Error(f"assay.compat has no module '{name}'; it has {', '.join(known)}")
+    return left_out
+
+
 def install(*, real: Iterable[str] | str | None = None, only_missing: bool = False, inherit: bool = False) -> list[str]:
     """From now on ``import tensorrt`` and so on give assay's stand-ins, whatever else is installed. `real`: names that are to
     be the installed packages' all the same; so are those in the variable ASSAY_COMPAT_REAL. `only_missing`: where there is an
@@ -76,12 +87,8 @@ def install(*, real: Iterable[str] | str | None = None, only_missing: bool = Fal
     Raises Error where a package of such a name is loaded already: import it later, or name it in `real`."""
     from assay import Error
 
-    left_out = {*_split(real), *_split(os.environ.get(REAL_VARIABLE))}
-    known = names()
-    for name in left_out:
-        if name not in known:
-            raise Error(f"assay.compat has no module '{name}'; it has {', '.join(known)}")
-    ours = [n for n in known if n not in left_out]
+    left_out = _left_out(real)
+    ours = [n for n in names() if n not in left_out]
     for name in ours:
         loaded = sys.modules.get(name)
         if loaded is not None and not _is_ours(loaded) and not only_missing:
@@ -96,6 +103,7 @@ def install(*, real: Iterable[str] | str | None = None, only_missing: bool = Fal
         from . import _libcudart
 
         _libcudart.install()
+        _add_library_folder()
     if inherit:
         _let_children_inherit(left_out)
     log.info("assay's stand-ins are imported as %s", ", ".join(ours))
@@ -112,6 +120,13 @@ def uninstall() -> None:
         libcudart.uninstall()
 
 
+def _add_library_folder() -> None:
+    """For what looks through LD_LIBRARY_PATH before it calls ctypes, as Polygraphy does."""
+    folder = str(Path(__file__).resolve().parent / "lib")
+    rest = [p for p in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if p and p != folder]
+    os.environ["LD_LIBRARY_PATH"] = os.pathsep.join([folder, *rest])
+
+
 def _let_children_inherit(real: set[str]) -> None:
     """By a sitecustomize that installs, first on PYTHONPATH."""
     package = str(Path(__file__).resolve().parent.parent.parent)
@@ -124,7 +139,7 @@ def _let_children_inherit(real: set[str]) -> None:
 
 def listing(real: Iterable[str] | str | None = None) -> list[tuple[str, str]]:
     """(name, file that it comes from), for what install() with these arguments gives."""
-    left_out = {*_split(real), *_split(os.environ.get(REAL_VARIABLE))}
+    left_out = _left_out(real)
     rows = []
     for name in names():
         if name not in left_out:
