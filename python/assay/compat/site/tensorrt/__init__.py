@@ -17,7 +17,8 @@ from ._interfaces import (IAlgorithmSelector, IDebugListener, IErrorRecorder, IG
 from ._memory import IHostMemory
 from ._network import INetworkDefinition
 from ._parser import OnnxParser, ParserError
-from ._plugins import get_plugin_registry
+from ._plugin_types import *  # noqa: F403
+from ._registry import IPluginRegistry, get_plugin_registry
 
 __assay__ = True
 

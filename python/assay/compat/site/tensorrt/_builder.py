@@ -104,7 +104,7 @@ class Builder(recorded.builder.Builder):
         return IBuilderConfig(self._logger)
 
     def get_plugin_registry(self):
-        from ._plugins import get_plugin_registry
+        from ._registry import get_plugin_registry
 
         return get_plugin_registry()
 

@@ -423,6 +423,8 @@ class IExecutionContext(Served):
                 shape = run.shapes[t.name]
                 feed[t.name] = _memory.array_at(run.addresses.get(t.name, 0), shape, _types.numpy_type(t.type_name))
         self._bound = {}
+        if not getattr(core, "can_bind", True):
+            core.stream = run.stream.handle
         outputs = core.run(feed)
         for t in self._engine._ios:
             if t.is_input:

@@ -55,7 +55,7 @@ class Runtime(Served):
                              "this one.")
 
     def get_plugin_registry(self):
-        from ._plugins import get_plugin_registry
+        from ._registry import get_plugin_registry
 
         return get_plugin_registry()
 

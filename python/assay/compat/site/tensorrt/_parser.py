@@ -16,6 +16,14 @@ class OnnxParser(recorded.parsed.OnnxParser):
         super().__init__(network, require_logger(logger))
         self._held, self._config, self._subgraphs = None, None, []
 
+    def parse(self, model, path=None):
+        from ._plugins import adopt_plugins
+
+        if not super().parse(model, path):
+            return False
+        adopt_plugins(self._network)
+        return True
+
     def set_builder_config(self, config):
         self._config = config
         return True
