@@ -14,7 +14,7 @@ from recorded.layer import Served
 from recorded.values import Dims, Weights, as_weights
 
 from . import _types
-from ._building import weights_array
+from ._building import check_memory, weights_array
 from ._memory import IHostMemory
 from ._reports import report, require_logger, told
 
@@ -484,17 +484,23 @@ class Refitter(Served):
 
     def set_named_weights(self, name, weights, location=TensorLocation.HOST):
         def give():
-            part, type_name, shape = self._prototype(name)
             given = as_weights(weights)
-            array = weights_array(given, shape)
-            wanted = _types.numpy_type(type_name)
-            if array.dtype != wanted and array.dtype.kind == "f" and wanted.kind in "fV":
-                array = array.astype(wanted)  # as at building, a float may be another float
-            part.set_weights(name, array)
+            self._give(name, given)
             self._set[name] = given
             return True
 
         return told(self, False)(give)
+
+    def _give(self, name, given):
+        """What the weights are at this moment."""
+        part, type_name, shape = self._prototype(name)
+        if given._address is not None:
+            check_memory(given._address, given.nbytes, f"address of the weights '{name}'")
+        array = weights_array(given, shape)
+        wanted = _types.numpy_type(type_name)
+        if array.dtype != wanted and array.dtype.kind == "f" and wanted.kind in "fV":
+            array = array.astype(wanted)  # as at building, a float may be another float
+        part.set_weights(name, array)
 
     def get_named_weights(self, weights_name):
         return self._set.get(weights_name, Weights())
@@ -525,6 +531,8 @@ class Refitter(Served):
 
     def refit_cuda_engine(self):
         def refit():
+            for name, given in self._set.items():  # they are borrowed until now
+                self._give(name, given)
             for part in self._parts:
                 part.refit()
             return True
