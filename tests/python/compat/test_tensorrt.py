@@ -241,7 +241,7 @@ class TensorRT(CompatTest):
                 return written[-1] if written else None
 
             def write_calibration_cache(self, cache):
-                written.append(bytes(cache))
+                written.append(cache.tobytes())
 
         for _ in range(2):
             builder, network, config, _ = linear_network(self.log, shape=(4, 16))

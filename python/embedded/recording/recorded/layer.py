@@ -14,6 +14,10 @@ class Served:
             raise AttributeError(name)
         raise NotServedError(f"tensorrt.{type(self).__name__}.{name} is not served by assay.")
 
+    def __dir__(self):
+        """What TensorRT has: callers walk it."""
+        return [n for n in object.__dir__(self) if not n.startswith("_") or n.startswith("__")]
+
     def __setattr__(self, name, value):
         if not name.startswith("_") and not hasattr(type(self), name):
             raise NotServedError(f"tensorrt.{type(self).__name__}.{name} is not served by assay.")

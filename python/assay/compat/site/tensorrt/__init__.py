@@ -15,7 +15,8 @@ from ._interfaces import (IAlgorithmSelector, IDebugListener, IErrorRecorder, IG
                           IOutputAllocator, IProfiler, IProgressMonitor, IStreamReader, IStreamReaderV2, IStreamWriter,
                           IVersionedInterface, Profiler)
 from ._memory import IHostMemory
-from ._network import INetworkDefinition
+from ._network import (IDistCollectiveLayer, IDynamicQuantizeLayer, IKVCacheUpdateLayer, IMoELayer, INetworkDefinition,
+                       IRaggedSoftMaxLayer, IRNNv2Layer)
 from ._parser import OnnxParser, ParserError
 from ._plugin_types import *  # noqa: F403
 from ._registry import IPluginRegistry, get_plugin_registry

@@ -106,7 +106,7 @@ class Calibration:
         return bytes(cache) if cache else None
 
     def write_cache(self, text):
-        self._calibrator.write_calibration_cache(text)
+        self._calibrator.write_calibration_cache(memoryview(text))
 
 
 def check_memory(address, size, what):

@@ -2,8 +2,19 @@
 
 import recorded.network
 from recorded.errors import NotServedError
+from recorded.layer import ILayer
 
 from ._plugin_types import IPluginV2Layer, IPluginV3Layer
+
+
+def _layer_class(name):
+    """A kind of layer that networks here do not have: its name, to be asked for."""
+    return type(name, (ILayer,), {"__module__": "tensorrt", "__doc__": "A layer that no network here has."})
+
+
+IDistCollectiveLayer, IDynamicQuantizeLayer, IKVCacheUpdateLayer, IMoELayer, IRaggedSoftMaxLayer, IRNNv2Layer = map(
+    _layer_class, ("IDistCollectiveLayer", "IDynamicQuantizeLayer", "IKVCacheUpdateLayer", "IMoELayer", "IRaggedSoftMaxLayer",
+                   "IRNNv2Layer"))
 
 
 class INetworkDefinition(recorded.network.INetworkDefinition):
