@@ -139,9 +139,14 @@ class ITensor(Served):
 
     @property
     def is_shape_tensor(self):
-        """True for integers of at most one axis whose elements follow from shapes and constants."""
-        return self._type in (dtypes.INT32, dtypes.INT64) and self._shape is not None and len(self._shape) <= 1 and (
-            self.is_network_input or self._values() is not None)
+        """True for integers of at most one axis whose elements follow from shapes and constants, and for network inputs that
+        layers take for shapes."""
+        if self._type not in (dtypes.INT32, dtypes.INT64) or self._shape is None or len(self._shape) > 1:
+            return False
+        if self.is_network_input:
+            from .shape_uses import is_used_as_shape
+            return is_used_as_shape(self)
+        return self._values() is not None
 
     @property
     def is_execution_tensor(self):
