@@ -1,6 +1,7 @@
 # make demo   installs what is missing, builds build/assay, and compares ResNet-18 on three backends
 # make test   the same set-up, then the tests
 # make fuzz   feeds readers and operations with changed inputs, under sanitizers, FUZZ_SECONDS for each target
+# make wheel  builds the Python package into build/wheel: dist/*.whl, for any Linux of its tag
 # make format gives every C++ file the form of .clang-format
 # make        builds
 BUILD := build
@@ -11,7 +12,7 @@ TEST_JOBS := $(shell expr $(JOBS) + 1)
 FUZZ_SECONDS := 30
 FUZZ := build-fuzz/tests/fuzz_targets
 
-.PHONY: all demo test test-long test-foreign fuzz format clean setup-build setup-demo setup-test
+.PHONY: all wheel demo test test-long test-foreign fuzz format clean setup-build setup-demo setup-test
 
 all: setup-build $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target assay -j $(JOBS)
@@ -45,6 +46,14 @@ fuzz: setup-test
 	@cmake --build --preset fuzz -j $(JOBS)
 	@$(FUZZ) --list | xargs -P $(JOBS) -I {} $(FUZZ) --only {} --seconds $(FUZZ_SECONDS) --seed $$(date +%s) \
 		--corpus build-fuzz/corpus --faults build-fuzz/faults
+
+# Nothing is fetched: what builds it is in .venv. OpenMP's library is the one that the machine has (libgomp1), so that a
+# process with other users of it has it once.
+wheel: setup-test
+	@rm -rf $(BUILD)/wheel
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) .venv/bin/python -m build --wheel --no-isolation --outdir $(BUILD)/wheel/unrepaired .
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/auditwheel repair --exclude libgomp.so.1 --wheel-dir $(BUILD)/wheel $(BUILD)/wheel/unrepaired/*.whl
+	@rm -rf $(BUILD)/wheel/unrepaired && ls $(BUILD)/wheel
 
 format:
 	@python3 tests/format/format_test.py $(CURDIR) --write

@@ -44,11 +44,13 @@ add_library(assay::extension ALIAS library_extension)
 
 # After `make demo`, or `make`, there is the program alone: `cmake --install` and CPack build the rest first.
 add_custom_target(installed DEPENDS assay library_shared library_static extension_openvino)
+if(NOT SKBUILD)   # a wheel has its own list of targets
 install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BINARY_DIR}\" --config \"\${CMAKE_INSTALL_CONFIG_NAME}\" --target installed
                               RESULT_VARIABLE failed)
 if(failed)
   message(FATAL_ERROR \"What is to be installed could not be built: see above, or run cmake --build ${CMAKE_BINARY_DIR} --target installed\")
 endif()" ALL_COMPONENTS)
+endif()
 
 # runtime: the program and what runs with it; development: what others build with.
 install(TARGETS assay RUNTIME COMPONENT runtime)

@@ -10,7 +10,7 @@ what=${1:-build}
 packages="g++ cmake ninja-build libfmt-dev libprotozero-dev libdnnl-dev libflatbuffers-dev flatbuffers-compiler libhwy-dev libxxhash-dev zlib1g-dev libre2-dev libyaml-dev libpng-dev libopenjp2-7-dev libgtest-dev python3"
 [ "$what" = build ] || packages="$packages python3-venv ca-certificates"
 # ImageDecoder loads the libraries; its tests need them. The test of what is installed asks pkg-config.
-[ "$what" != test ] || packages="$packages libturbojpeg0 libopenjp2-7 libtiff6 libwebp7 pkg-config clang-format-14"
+[ "$what" != test ] || packages="$packages libturbojpeg0 libopenjp2-7 libtiff6 libwebp7 pkg-config clang-format-14 python3-dev"
 
 missing=""
 for p in $packages; do
@@ -46,6 +46,6 @@ if ! cmp -s "$requirements" "$stamp"; then
     .venv/bin/python -m pip install --quiet --disable-pip-version-check -r "$requirements"; then
     cp "$requirements" "$stamp"
   else
-    echo "setup: without these packages, what needs them is left out: --onnxrt, and the tests that compare with them" >&2
+    echo "setup: without these packages, what needs them is left out: --onnxrt, the Python package, and the tests that compare with them" >&2
   fi
 fi

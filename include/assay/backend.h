@@ -14,7 +14,9 @@
 
 namespace ASSAY_API assay {
 
+class Engine;
 class PassSet;
+class Runtime;
 namespace engine {
 class TacticSet;
 }
@@ -25,8 +27,9 @@ struct TensorInfo {
   Type type;
 };
 
-/// The model to run. `model` is always there; `path` is set when the file at that path holds exactly this
-/// model, so that a backend which reads files itself may.
+/// The model to run. `path` is set when the file at that path holds exactly this model, so that a backend
+/// which reads files itself may. `model` is null for what only a backend reads: BackendInfo::loads_plans,
+/// takes_any_file.
 struct ModelSource {
   std::shared_ptr<const Model> model;
   std::string path;
@@ -54,6 +57,14 @@ struct SessionOptions {
   /// Engine: the operators that a plan's nodes may be (those of a model are Model::ops); null: those of this
   /// build.
   std::shared_ptr<const OpSet> ops = {};
+  /// Backends with BackendInfo::builds_engines: how one is built of a network; empty: with BuilderConfig's
+  /// defaults.
+  std::function<std::shared_ptr<Engine>(const Runtime& runtime, const std::shared_ptr<const Model>& network)>
+      build_engine = {};
+  /// Those that load plans: where the engine is saved before it runs (empty: nowhere), and the profile that
+  /// its context has.
+  std::string save_engine = {};
+  size_t profile = 0;
   /// ONNX Runtime: receives what the library warns of, from any thread; null: it goes to stderr.
   std::function<void(std::string_view)> on_warning = {};
   /// A runner in Python: outputs of another type or shape than the model declares are no error, because
@@ -87,7 +98,7 @@ struct BackendVariant {
 
 /// What is known of a backend without asking it.
 struct BackendInfo {
-  std::string_view name;                ///< engine, onnxrt, reference
+  std::string_view name;                ///< engine, trt, onnxrt, reference
   std::string_view option = {};         ///< --engine, ...
   std::string_view runner_prefix = {};  ///< engine-runner, onnxrt-runner, ...: as in upstream's runner names
   std::string_view human_name = {};     ///< ONNX-Runtime, ...
@@ -97,6 +108,15 @@ struct BackendInfo {
   bool reads_files = false;
   /// Takes files of formats that only it knows: ModelSource::model is null then.
   bool takes_any_file = false;
+  /// Takes plan files: ModelSource::model is null then, and the plan at its path.
+  bool loads_plans = false;
+  /// Builds, and saves, as SessionOptions::build_engine says: two runners share no session, and none is
+  /// opened for a trace.
+  bool builds_engines = false;
+  /// What others are judged against: a run of it asks for the verdict.
+  bool is_oracle = false;
+  /// Where its name says otherwise than what runs: for summaries.
+  std::string_view note = {};
   /// Part of this build, so that conformance is judged on it unless other targets are named.
   bool is_own = false;
   std::span<const BackendVariant> variants = {};

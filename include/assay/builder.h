@@ -20,6 +20,11 @@
 
 namespace ASSAY_API assay {
 
+namespace engine {
+class PlanBuilder;
+struct SavedEngine;
+}  // namespace engine
+
 /// How a step wants a tensor that it reads or writes.
 struct TensorFormat {
   DType dtype = DType::kUndefined;
@@ -64,8 +69,13 @@ struct BuilderConfig {
   /// 0: nothing is timed, a model of cost decides. From 1 on candidates are timed, the more thoroughly the
   /// higher. Throws nothing: levels beyond are as the nearest one.
   int optimization_level = kDefaultOptimizationLevel;
-  /// For inputs with open extents or for shape tensors; contexts choose one. Needed where there are such.
+  /// For inputs with open extents or for shape tensors; contexts choose one. Needed where there are such,
+  /// unless is_lazy.
   std::vector<OptimizationProfile> profiles;
+  /// Nothing is prepared before it is needed: plans are made for the shapes that runs bring, within profiles
+  /// or without any, and those of bodies of control flow when they first run. Nothing is kept for
+  /// explanation(). Such an engine can be saved where all shapes are known.
+  bool is_lazy = false;
   /// Times are looked up there and added; null: a cache for this build alone.
   std::shared_ptr<TimingCache> timing_cache;
   /// A candidate whose time the cache does not have is an error instead of a measurement. Where it does not
@@ -141,6 +151,9 @@ class Builder {
   const std::string& type_summary() const { return type_summary_; }
 
  private:
+  std::shared_ptr<Engine> lazy_engine(const std::shared_ptr<const Model>& network, engine::SavedEngine saved,
+                                      std::unique_ptr<engine::PlanBuilder> builder) const;
+
   std::shared_ptr<Runtime::State> runtime_;
   mutable std::string explanation_, summary_, type_summary_;
 };

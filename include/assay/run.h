@@ -184,6 +184,9 @@ struct RunSettings {
   bool check_average = false;  ///< the mean of each metric over the iterations decides
   RunVerdict verdict = {};
   RunSaving save = {};
+  /// Called before and after each inference, and for each iteration that is compared. What it throws ends the
+  /// run, which throws it; what is complete by then stays saved.
+  std::function<void()> on_step = {};
 };
 
 /// What a run found.

@@ -22,6 +22,7 @@ namespace ASSAY_API assay {
 class Engine;
 class ExecutionContext;
 class PassSet;
+class ThreadPool;
 namespace engine {
 class TacticSet;
 }
@@ -30,6 +31,8 @@ struct RuntimeOptions {
   /// Threads of a run, the caller's included; 0: as many as the process may use processors (its affinity and
   /// its control group).
   int threads = 0;
+  /// Threads to share with others, in the place of `threads`; null: the runtime has its own.
+  std::shared_ptr<ThreadPool> pool = {};
   /// Receives warnings, one sentence each, from any thread; null: they go to assay's log.
   std::function<void(const std::string&)> on_warning = {};
   /// The operators that networks in plans may have (Model::ops is what others may), the passes and the
@@ -171,6 +174,14 @@ class ExecutionContext {
   /// Runs on tensors, in the order of Engine::inputs(); the shapes are set from them. Outputs are new
   /// tensors. Throws Error as execute().
   std::vector<Tensor> infer(std::span<const Tensor> inputs);
+  /// Receives each output once, in any order, as soon as it is final: the next is computed after it returns,
+  /// so few outputs need to be alive.
+  using OutputSink = std::function<void(size_t output, Tensor value)>;
+  /// The same, one output at a time. Memory of tensors that nobody holds any more is used again. What the
+  /// sink throws ends the deliveries and is thrown after the run.
+  void infer(std::span<const Tensor> inputs, const OutputSink& sink);
+  /// Seconds of the last run, without what sinks took.
+  double last_run_seconds() const;
   /// execute() behind what the stream does already. What is bound must not change until it is done.
   void enqueue(Stream& stream);
 

@@ -280,7 +280,7 @@ def infer(
             if source is None:
                 raise InvalidArgument(f"the backend '{runner}' runs a model, and none is given")
             runner = Session(source, runner, threads=threads)
-        call = getattr(runner, "infer", None) or runner
+        call: Any = getattr(runner, "infer", None) or runner
         iterations = results[name] = []
         for feed in feeds:
             start = time.perf_counter()

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import logging
 
-from . import _errors, _native
+from . import _errors
+
+try:
+    from . import _native
+except ImportError as e:
+    if "libgomp" not in str(e):
+        raise
+    raise ImportError(
+        "assay needs the OpenMP library libgomp.so.1, which this machine does not have. "
+        "Install it: apt install libgomp1, or dnf install libgomp."
+    ) from e
 
 logger = logging.getLogger("assay")
 """What the library has to say. Nothing of it is printed unless a handler does; its level decides what is made."""

@@ -11,7 +11,7 @@ from ._errors import NotFound
 
 def program() -> str:
     """The path of the program that came with this package. Raises NotFound."""
-    here = Path(__file__).resolve().parent
+    here = Path(__file__).parent
     candidates = [here / "bin" / "assay", Path(sysconfig.get_path("scripts")) / "assay"]
     for path in candidates:
         if path.is_file() and os.access(path, os.X_OK) and path.read_bytes()[:4] == b"\x7fELF":

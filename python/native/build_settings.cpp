@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "assay/builder.h"
+#include "calls.h"
 #include "convert.h"
 #include "parts.h"
 
@@ -38,7 +39,7 @@ class PythonCalibrator final : public Int8Calibrator {
   double quantile() const override { return quantile_; }
 
   std::optional<TensorList> next_batch(const std::vector<TensorInfo>& inputs) override {
-    const nb::gil_scoped_acquire lock;
+    const Locked lock;
     const nb::object batch = object_.attr("next_batch")(describe_values(inputs));
     if (batch.is_none()) return std::nullopt;
     // The arrays may be used again by whoever gives the next ones.
@@ -48,14 +49,14 @@ class PythonCalibrator final : public Int8Calibrator {
   }
 
   std::optional<std::string> read_cache() override {
-    const nb::gil_scoped_acquire lock;
+    const Locked lock;
     const nb::object cache = object_.attr("read_cache")();
     if (cache.is_none()) return std::nullopt;
     return std::string(borrow_bytes(cache, "the calibration cache").bytes);
   }
 
   void write_cache(const std::string& text) override {
-    const nb::gil_scoped_acquire lock;
+    const Locked lock;
     object_.attr("write_cache")(nb::bytes(text.data(), text.size()));
   }
 
@@ -76,7 +77,7 @@ class PythonCalibrator final : public Int8Calibrator {
 nb::list format_list(const std::vector<TensorFormat>& formats) {
   nb::list list;
   for (const TensorFormat& f : formats)
-    list.append(nb::make_tuple(to_text(dtype_name(f.dtype)),
+    list.append(nb::make_tuple(to_text(array_type_name(f.dtype)),
                                f.shape ? nb::object(from_shape(*f.shape)) : nb::none(), f.block));
   return list;
 }
@@ -93,7 +94,7 @@ class PythonSelector final : public AlgorithmSelector {
 
   std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>& nodes,
                                                        const std::vector<Algorithm>& algorithms) override {
-    const nb::gil_scoped_acquire lock;
+    const Locked lock;
     nb::list offered;
     for (const Algorithm& a : algorithms) offered.append(algorithm_tuple(a));
     const nb::object chosen = object_.attr("select")(nb::cast(nodes), offered);
@@ -104,7 +105,7 @@ class PythonSelector final : public AlgorithmSelector {
   }
 
   void report_algorithms(const std::vector<std::string>& nodes, const Algorithm& chosen) override {
-    const nb::gil_scoped_acquire lock;
+    const Locked lock;
     object_.attr("report")(nb::cast(nodes), algorithm_tuple(chosen));
   }
 

@@ -3,9 +3,13 @@
 #include <nanobind/stl/string.h>
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "assay/error.h"
@@ -14,6 +18,7 @@
 #include "convert.h"
 
 namespace assay::python {
+
 namespace {
 
 // ---- interrupts ----
@@ -50,6 +55,25 @@ Messages& messages() {
 PyObject* receiver = nullptr;
 constexpr size_t kMostMessages = 100'000;  // that wait; more would mean that nobody comes back to Python
 
+// ---- the end ----
+
+struct Runs {
+  std::mutex mutex;
+  std::vector<ExecutionContext*> list;
+};
+
+Runs& runs() {
+  static auto* const r = new Runs;
+  return *r;
+}
+
+std::atomic<bool> is_ending = false;
+
+/// A thread that may not go on: until the process ends.
+[[noreturn]] void wait_for_the_end() {
+  for (;;) ::pause();
+}
+
 int drain_later(void*) {
   drain_log();
   return 0;
@@ -79,6 +103,7 @@ void translate(const std::exception_ptr& p, void*) {
   try {
     std::rethrow_exception(p);
   } catch (const Error& e) {
+    if (error_maker == nullptr) nb::module_::import_("assay._library");  // gives it
     nb::list context;
     for (const std::string& place : e.context()) context.append(to_text(place));
     const bool cancelled = dynamic_cast<const Cancelled*>(&e) != nullptr;
@@ -107,6 +132,7 @@ InterruptScope::InterruptScope(ExecutionContext* context) {
   running.store(context, std::memory_order_relaxed);
   ours = outer_action;
   ours.sa_handler = on_interrupt;
+  ours.sa_flags |= SA_ONSTACK;
   ::sigaction(SIGINT, &ours, nullptr);
 }
 
@@ -133,11 +159,21 @@ void begin_calls() {
   const nb::object ident = nb::module_::import_("threading").attr("main_thread")().attr("ident");
   main_thread = static_cast<pthread_t>(nb::cast<unsigned long>(ident));
   // The thread that forks is the child's main one.
-  ::pthread_atfork([] { messages().mutex.lock(); }, [] { messages().mutex.unlock(); },
-                   [] {
-                     main_thread = ::pthread_self();
-                     messages().mutex.unlock();
-                   });
+  ::pthread_atfork(
+      [] {
+        messages().mutex.lock();
+        runs().mutex.lock();
+      },
+      [] {
+        runs().mutex.unlock();
+        messages().mutex.unlock();
+      },
+      [] {
+        main_thread = ::pthread_self();
+        runs().list.clear();  // of threads that are not there any more
+        runs().mutex.unlock();
+        messages().mutex.unlock();
+      });
 }
 
 void collect_message(int severity, const std::string& text) {
@@ -149,7 +185,7 @@ void collect_message(int severity, const std::string& text) {
     m.list.emplace_back(severity, text);
     schedule = !std::exchange(m.is_scheduled, true);
   }
-  if (schedule && nb::is_alive()) Py_AddPendingCall(drain_later, nullptr);
+  if (schedule && !has_ended()) Py_AddPendingCall(drain_later, nullptr);
 }
 
 void drain_log() {
@@ -185,6 +221,44 @@ void set_error_maker(nb::object make) {
   Py_XDECREF(error_maker);
   error_maker = make.release().ptr();
 }
+
+Unlocked::~Unlocked() {
+  if (is_ending.load() && !is_main_thread()) wait_for_the_end();
+  PyEval_RestoreThread(state_);
+}
+
+Locked::Locked() {
+  if (has_ended() && !is_main_thread()) wait_for_the_end();
+  state_ = PyGILState_Ensure();
+}
+
+Running::Running(ExecutionContext& context) : context_(context) {
+  const std::lock_guard lock(runs().mutex);
+  if (is_ending.load()) throw Cancelled();
+  runs().list.push_back(&context);
+}
+
+Running::~Running() {
+  const std::lock_guard lock(runs().mutex);
+  runs().list.erase(std::find(runs().list.begin(), runs().list.end(), &context_));
+}
+
+void end_calls() {
+  constexpr auto kLongest = std::chrono::seconds(5);
+  const auto until = std::chrono::steady_clock::now() + kLongest;
+  is_ending.store(true);
+  const nb::gil_scoped_release unlocked;
+  while (std::chrono::steady_clock::now() < until) {
+    {
+      const std::lock_guard lock(runs().mutex);
+      if (runs().list.empty()) return;
+      for (ExecutionContext* context : runs().list) context->cancel();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+bool has_ended() { return is_ending.load() || !nb::is_alive(); }
 
 void register_errors() { nb::register_exception_translator(translate, nullptr); }
 

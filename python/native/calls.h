@@ -43,13 +43,57 @@ void collect_message(int severity, const std::string& text);
 /// `emit(severity, text)` gets the messages; None: nobody does.
 void set_log_receiver(nb::object emit, int threshold);
 
+/// Gives the lock away. Where the interpreter ends meanwhile, a thread other than the main one does not come
+/// back: it waits for the end of the process, as a thread that wants the lock does from Python 3.14 on.
+/// (Before, it would be unwound through C++ code that knows nothing of that.)
+class Unlocked {
+ public:
+  Unlocked() : state_(PyEval_SaveThread()) {}
+  ~Unlocked();
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+/// For callbacks in whatever thread: the lock, as Unlocked takes it.
+class Locked {
+ public:
+  Locked();
+  ~Locked() { PyGILState_Release(state_); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+/// A run that end_calls() may end. Throws Cancelled where it came before.
+class Running {
+ public:
+  explicit Running(ExecutionContext& context);
+  ~Running();
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  ExecutionContext& context_;
+};
+
+/// Called when the interpreter begins to end: runs of other threads and of streams end, and are waited for,
+/// so that what they use may go.
+void end_calls();
+/// end_calls() has been called, or there is no interpreter any more: nothing of Python's may be touched.
+bool has_ended();
+
 /// Runs body without the lock.
 template <typename Body>
 auto without_lock(Body&& body) {
   struct Drain {
     ~Drain() { drain_log(); }
   } drain;
-  nb::gil_scoped_release release;
+  const Unlocked unlocked;
   return std::forward<Body>(body)();
 }
 

@@ -59,7 +59,7 @@ CompareFunc custom_of(const nb::dict& o) {
   return CompareFunc::custom(
       nb::cast<std::string>(option(o, "name")),
       [kept, call](const std::string& output, const Tensor& a, const Tensor& b) {
-        const nb::gil_scoped_acquire lock;
+        const Locked lock;
         return nb::cast<bool>(nb::bool_(call(to_text(output), to_array(a), to_array(b))));
       });
 }
@@ -98,7 +98,7 @@ nb::dict output_dict(const ArbiterVerdict& v) {
   d["elements"] = v.elements;
   d["pattern"] = to_text(v.pattern);
   d["overflows"] = v.overflows;
-  d["dtype"] = v.dtype == DType::kUndefined ? nb::none() : nb::object(to_text(dtype_name(v.dtype)));
+  d["dtype"] = v.dtype == DType::kUndefined ? nb::none() : nb::object(to_text(array_type_name(v.dtype)));
   d["shape"] = from_shape(v.shape);
   return d;
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "assay/error.h"
+#include "calls.h"
 
 namespace assay::python {
 namespace {
@@ -19,8 +20,8 @@ static_assert(std::endian::native == std::endian::little, "arrays are exchanged 
 struct Kept {
   explicit Kept(nb::handle object) : object(object.inc_ref()) {}
   ~Kept() {
-    if (!nb::is_alive()) return;
-    const nb::gil_scoped_acquire lock;
+    if (has_ended()) return;
+    const Locked lock;
     object.dec_ref();
   }
   Kept(const Kept&) = delete;
@@ -32,8 +33,8 @@ struct Kept {
 struct View {
   View() = default;
   ~View() {
-    if (!is_held || !nb::is_alive()) return;
-    const nb::gil_scoped_acquire lock;
+    if (!is_held || has_ended()) return;
+    const Locked lock;
     PyBuffer_Release(&buffer);
   }
   View(const View&) = delete;
@@ -44,6 +45,23 @@ struct View {
 
 std::string kind_of(nb::handle object) {
   return nb::cast<std::string>(nb::str(object.type().attr("__name__")));
+}
+
+struct ForeignName {
+  DType dtype;
+  std::string_view name;
+};
+constexpr ForeignName kForeignNames[] = {
+    {DType::kFloat8E4M3FN, "float8_e4m3fn"}, {DType::kFloat8E4M3FNUZ, "float8_e4m3fnuz"},
+    {DType::kFloat8E5M2, "float8_e5m2"},     {DType::kFloat8E5M2FNUZ, "float8_e5m2fnuz"},
+    {DType::kFloat8E8M0, "float8_e8m0fnu"},  {DType::kFloat4E2M1, "float4_e2m1fn"},
+    {DType::kFloat6E2M3, "float6_e2m3fn"},   {DType::kFloat6E3M2, "float6_e3m2fn"},
+};
+
+std::optional<DType> type_of_name(std::string_view name) {
+  for (const ForeignName& f : kForeignNames)
+    if (f.name == name) return f.dtype;
+  return dtype_from_name(name);
 }
 
 nb::module_ numpy() {
@@ -63,7 +81,9 @@ nb::object ml_dtype(DType dtype) {
     return m;
   }();
   if (module == nullptr) return {};
-  return nb::getattr(nb::handle(module), std::string(dtype_name(dtype)).c_str(), nb::object());
+  const std::string name(array_type_name(dtype));
+  if (!nb::hasattr(nb::handle(module), name.c_str())) return {};
+  return nb::handle(module).attr(name.c_str());
 }
 
 /// What NumPy has no type of its own for.
@@ -247,7 +267,7 @@ std::optional<Tensor> from_exotic(nb::handle object, const std::string& what) {
   if (!nb::hasattr(object, "dtype") || !nb::hasattr(object, "view")) return std::nullopt;
   const nb::object name = nb::getattr(object.attr("dtype"), "name", nb::none());
   if (!nb::isinstance<nb::str>(name)) return std::nullopt;
-  const std::optional<DType> dtype = dtype_from_name(nb::cast<std::string>(name));
+  const std::optional<DType> dtype = type_of_name(nb::cast<std::string>(name));
   if (!dtype || !is_exotic(*dtype)) return std::nullopt;
   const nb::object bits = object.attr("view")(bit_width(*dtype) == 16 ? "uint16" : "uint8");
   const std::shared_ptr<View> view = view_of(bits);
@@ -306,14 +326,14 @@ Tensor from_dlpack(nb::handle object, const std::string& what) {
   // The capsule is given back with the lock held.
   auto* kept = new nb::ndarray<nb::ro>(std::move(array));
   return Tensor::view(dtype, std::move(shape), data, std::shared_ptr<const void>(data, [kept](const void*) {
-                        if (!nb::is_alive()) return;
-                        const nb::gil_scoped_acquire lock;
+                        if (has_ended()) return;
+                        const Locked lock;
                         delete kept;
                       }));
 }
 
 nb::object numpy_name(DType dtype) {
-  return nb::str(dtype == DType::kString ? "object" : std::string(dtype_name(dtype)).c_str());
+  return nb::str(dtype == DType::kString ? "object" : std::string(array_type_name(dtype)).c_str());
 }
 
 /// Numbers, lists of them, and whatever NumPy makes an array of.
@@ -399,6 +419,12 @@ nb::capsule owner_of(const T& tensor) {
 
 }  // namespace
 
+std::string_view array_type_name(DType dtype) {
+  for (const ForeignName& f : kForeignNames)
+    if (f.dtype == dtype) return f.name;
+  return dtype_name(dtype);
+}
+
 Tensor to_tensor(nb::handle object, const std::string& what, DType wanted) {
   if (object.is_none()) fail(ErrorCode::kInvalidArgument, "{} is None", what);
   if (std::shared_ptr<View> view = view_of(object); view != nullptr && !PyBytes_Check(object.ptr()))
@@ -418,8 +444,10 @@ nb::object to_array(const Tensor& t, bool read_only) {
 }
 
 nb::object to_array(const UnalignedTensor& t) {
-  const Tensor* aligned = t.if_aligned();
-  return to_array(aligned != nullptr ? *aligned : t.aligned(), /*read_only=*/true);
+  if (const Tensor* aligned = t.if_aligned()) return to_array(*aligned, /*read_only=*/true);
+  if (is_exotic(t.dtype())) return to_array(t.aligned(), /*read_only=*/true);
+  // NumPy reads from any address.
+  return number_array(t.dtype(), t.shape(), t.data(), owner_of(t), /*read_only=*/true);
 }
 
 TensorList to_tensors(nb::handle dict, const std::string& what) {
@@ -448,7 +476,7 @@ DType to_dtype(nb::handle object) {
     name = nb::cast<std::string>(nb::str(nb::getattr(object, "__name__", nb::str(object))));
   }
   if (name == "object" || name == "str" || name.starts_with("str")) return DType::kString;
-  if (const std::optional<DType> t = dtype_from_name(name)) return *t;
+  if (const std::optional<DType> t = type_of_name(name)) return *t;
   throw Error(ErrorCode::kInvalidArgument, "'" + name + "' is no element type")
       .set_remedy("Such names are float32, float16, bfloat16, int64, int8, bool, string.");
 }
@@ -506,7 +534,7 @@ nb::tuple from_shape(const Shape& shape) {
 
 nb::tuple describe_value(const std::string& name, const Type& type) {
   nb::object dtype =
-      type.dtype == DType::kUndefined ? nb::none() : nb::object(to_text(dtype_name(type.dtype)));
+      type.dtype == DType::kUndefined ? nb::none() : nb::object(to_text(array_type_name(type.dtype)));
   return nb::make_tuple(to_text(name), to_text(type.str()), dtype,
                         type.is_tensor() ? from_dims(type.dims) : nb::none());
 }

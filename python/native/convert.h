@@ -33,7 +33,11 @@ nb::object to_array(const UnalignedTensor& tensor);
 /// The dict's tensors in its order.
 TensorList to_tensors(nb::handle dict, const std::string& what);
 
-/// "float32", ...; Throws Error (kInvalidArgument) for a name of no type. NumPy's dtypes and types do, too.
+/// NumPy's name of an element type, or that of ml_dtypes, which is not always the library's.
+std::string_view array_type_name(DType dtype);
+
+/// By such a name, the library's or ONNX's. Throws Error (kInvalidArgument) for a name of no type. NumPy's
+/// dtypes and types do, too.
 DType to_dtype(nb::handle object);
 
 /// From a tuple of ints, names and None. Throws Error (kInvalidArgument).

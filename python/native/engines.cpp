@@ -27,11 +27,11 @@ using RuntimeRef = std::shared_ptr<Runtime>;
 /// An interrupt ends a build at its next report of progress.
 void build_hook(const nb::object& progress, const BuildProgress& p) {
   if (InterruptScope::interrupted()) {
-    const nb::gil_scoped_acquire lock;
+    const Locked lock;
     InterruptScope::check();
   }
   if (progress.is_none()) return;
-  const nb::gil_scoped_acquire lock;
+  const Locked lock;
   drain_log();
   const nb::object goes_on = progress(to_text(p.phase), to_text(p.what), p.done, p.total, p.from_cache);
   if (goes_on.ptr() == Py_False) throw Cancelled();
@@ -126,7 +126,7 @@ class ProfilerBridge final : public Profiler {
  public:
   explicit ProfilerBridge(nb::object report) : report_(std::move(report)) {}
   void report_layer_time(const std::string& layer, double milliseconds) override {
-    const nb::gil_scoped_acquire lock;
+    const Locked lock;
     report_(to_text(layer), milliseconds);
   }
 
@@ -178,8 +178,8 @@ Target target_of(nb::handle array, const std::string& name) {
     Py_buffer b = {};
     bool held = false;
     ~Held() {
-      if (!held || !nb::is_alive()) return;
-      const nb::gil_scoped_acquire lock;
+      if (!held || has_ended()) return;
+      const Locked lock;
       PyBuffer_Release(&b);
     }
   };
@@ -208,7 +208,10 @@ std::vector<Tensor> infer(Context& c, const std::vector<Tensor>& inputs) {
     const InterruptScope interrupts(c.context.get());
     std::optional<std::vector<Tensor>> outputs;
     try {
-      outputs = without_lock([&] { return c.context->infer(inputs); });
+      outputs = without_lock([&] {
+        const Running run(*c.context);
+        return c.context->infer(inputs);
+      });
     } catch (const Cancelled&) {
       // Ctrl-C; its handler may say that work goes on.
       if (!InterruptScope::interrupted()) throw;
@@ -221,7 +224,7 @@ std::vector<Tensor> infer(Context& c, const std::vector<Tensor>& inputs) {
 void copy_out(const Tensor& t, const Target& target, const std::string& name) {
   if (t.dtype() != target.dtype || !(t.shape() == target.shape))
     fail(ErrorCode::kInvalidArgument, "the memory for the output '{}' is {}{}, but the output is {}{}", name,
-         dtype_name(target.dtype), target.shape.str(), dtype_name(t.dtype()), t.shape().str());
+         array_type_name(target.dtype), target.shape.str(), array_type_name(t.dtype()), t.shape().str());
   if (t.nbytes() > 0) std::memcpy(target.data, t.data(), t.nbytes());
 }
 
@@ -276,8 +279,8 @@ void bind_array(Context& c, const std::string& name, nb::object array) {
   }
   const Tensor tensor = to_tensor(array, "the input '" + name + "'", t->type.dtype);
   if (t->type.dtype != tensor.dtype())
-    fail(ErrorCode::kInvalidArgument, "the input '{}' is {}, and gets {}", name, dtype_name(t->type.dtype),
-         dtype_name(tensor.dtype()));
+    fail(ErrorCode::kInvalidArgument, "the input '{}' is {}, and gets {}", name,
+         array_type_name(t->type.dtype), array_type_name(tensor.dtype()));
   c.context->set_input_shape(name, tensor.shape());
   // A copy that was made is kept with the array.
   nb::object kept = nb::capsule(new Tensor(tensor), [](void* p) noexcept { delete static_cast<Tensor*>(p); });
@@ -291,7 +294,10 @@ void execute(Context& c) {
     const InterruptScope interrupts(c.context.get());
     bool done = false;
     try {
-      without_lock([&] { c.context->execute(); });
+      without_lock([&] {
+        const Running run(*c.context);
+        c.context->execute();
+      });
       done = true;
     } catch (const Cancelled&) {
       if (!InterruptScope::interrupted()) throw;
@@ -319,7 +325,7 @@ void set_tap(Context& c, nb::object on_value) {
   const std::shared_ptr<const void> kept = keep(on_value);
   const nb::handle call = on_value;
   c.context->set_tap([kept, call](const std::string& name, const Tensor& value) {
-    const nb::gil_scoped_acquire lock;
+    const Locked lock;
     call(to_text(name), to_array(value));
   });
 }

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "assay/backend_set.h"
@@ -202,14 +203,15 @@ nb::object initializer(const ModelRef& model, const std::string& name) {
 
 // ---- evaluation ----
 
-/// The graph's outputs become the named values.
+/// The graph's outputs become the named values, each once.
 void select_outputs(Model& model, const std::vector<std::string>& names) {
   Graph& g = *model.graph;
   g.outputs.clear();
+  std::unordered_set<const Value*> seen;
   for (const std::string& name : names) {
     Value* v = g.find_value(name);
     if (v == nullptr) fail(ErrorCode::kNotFound, "the model has no tensor '{}'", name);
-    if (std::find(g.outputs.begin(), g.outputs.end(), v) == g.outputs.end()) g.outputs.push_back(v);
+    if (seen.insert(v).second) g.outputs.push_back(v);
   }
 }
 
@@ -227,15 +229,11 @@ std::vector<Tensor> evaluate_model(ModelRef model, const TensorList& feeds,
     if (t == nullptr) fail(ErrorCode::kInvalidArgument, "the input '{}' is not fed", input.name);
     inputs.push_back(*t);
   }
-  std::vector<Tensor> outputs(session->outputs().size()), result;
-  session->run(inputs, [&](size_t i, Tensor t) { outputs[i] = std::move(t); });
-  for (const std::string& name : names)
-    for (size_t i = 0; i < outputs.size(); ++i)
-      if (session->outputs()[i].name == name) {
-        result.push_back(outputs[i]);
-        break;
-      }
-  return result;
+  std::unordered_map<std::string, Tensor> outputs;
+  session->run(inputs, [&](size_t i, Tensor t) { outputs[session->outputs()[i].name] = std::move(t); });
+  std::vector<Tensor> results;
+  for (const std::string& name : names) results.push_back(outputs.at(name));
+  return results;
 }
 
 nb::list evaluate(nb::handle model, nb::handle feeds, nb::handle names) {

@@ -43,7 +43,7 @@ class PythonSession final : public Session {
 
  private:
   std::vector<Tensor> infer(std::span<const Tensor> feed) {
-    const nb::gil_scoped_acquire lock;
+    const Locked lock;
     InterruptScope::check();
     nb::dict arrays;
     for (size_t i = 0; i < inputs_.size(); ++i) arrays[to_text(inputs_[i].name)] = to_array(feed[i], true);
@@ -84,7 +84,7 @@ poly::DataSource data_of(nb::handle data) {
   const std::shared_ptr<const void> kept = keep(iterator);
   const nb::handle next = iterator;
   return [kept, next](const std::vector<TensorInfo>&) -> std::optional<poly::FeedDict> {
-    const nb::gil_scoped_acquire lock;
+    const Locked lock;
     InterruptScope::check();
     const nb::object feed = nb::steal(PyIter_Next(next.ptr()));
     if (!feed.is_valid()) {
@@ -213,11 +213,13 @@ Reading read(nb::handle settings) {
 nb::dict run(nb::handle settings) {
   Reading reading = read(settings);
   const InterruptScope interrupts;
-  reading.settings.engine.config.on_progress = [](const BuildProgress&) {
+  const auto step = [] {
     if (!InterruptScope::interrupted()) return;
-    const nb::gil_scoped_acquire lock;
+    const Locked lock;
     InterruptScope::check();
   };
+  reading.settings.engine.config.on_progress = [step](const BuildProgress&) { step(); };
+  reading.settings.on_step = step;
   const poly::RunSummary s = without_lock([&] { return poly::run(reading.settings); });
   InterruptScope::check();
   using Outcome = poly::RunSummary::Outcome;

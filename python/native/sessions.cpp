@@ -41,7 +41,7 @@ nb::dict run_session(OpenSession& s, nb::handle feed) {
     const Type& type = input.type;
     if (type.is_tensor() && type.dtype != t->dtype())
       fail(ErrorCode::kInvalidArgument, "the input '{}' is {}, and gets {}", input.name,
-           dtype_name(type.dtype), dtype_name(t->dtype()));
+           array_type_name(type.dtype), array_type_name(t->dtype()));
     if (type.has_shape() && static_cast<int>(type.dims->size()) != t->rank())
       fail(ErrorCode::kInvalidArgument, "the input '{}' is {}, and gets the shape {}", input.name, type.str(),
            t->shape().str());

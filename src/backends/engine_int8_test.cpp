@@ -60,8 +60,8 @@ class EngineInt8Test : public EngineTest {
     const Runtime runtime({.threads = 2});
     const BuilderConfig config{
         .optimization_level = 0,
-        .disabled_tactics = {"dnnl_conv", "dnnl_matmul", "gemv", "group_conv", "narrow_group_conv", "depthwise_conv1d",
-                             "panel_conv", "panel_matmul", "winograd_conv"}};
+        .disabled_tactics = {"dnnl_conv", "dnnl_matmul", "gemv", "group_conv", "narrow_group_conv",
+                             "depthwise_conv1d", "panel_conv", "panel_matmul", "winograd_conv"}};
     const std::string plan = Builder(runtime).build_serialized_network(model, config);
     const auto engine = runtime.deserialize_engine(plan);
     const std::vector<Tensor> y = engine->create_execution_context()->infer(feed);

@@ -181,7 +181,8 @@ TEST_F(EnginePanelTest, WinogradOfGroups) {
     for (const size_t m : {0, 1}) ways.push_back(ways[m] + " " + block);
   for (const std::string& way : ways) {
     BuilderConfig config{.optimization_level = 0, .bf16 = true};  // 4x4 rounds more
-    config.disabled_tactics = {"dnnl_conv", "image_conv", "few_output_conv", "narrow_group_conv", "kn2row_conv"};
+    config.disabled_tactics = {"dnnl_conv", "image_conv", "few_output_conv", "narrow_group_conv",
+                               "kn2row_conv"};
     for (const std::string& other : ways)
       if (other != way) config.disabled_tactics.push_back(other);
     expect_chosen(config, way, 5);
@@ -234,8 +235,8 @@ TEST_F(EnginePanelTest, PixelsInBlocksOfChannels) {
   for (Value* x : ends(end, {2, 64, 6, 7})) output(x);
   infer_shapes(*model);
   BuilderConfig config{.optimization_level = 0};
-  config.disabled_tactics = {"dnnl_conv", "image_conv",  "few_output_conv",
-                             "kn2row_conv",  "depthwise_conv1d", "panel_conv:float32"};
+  config.disabled_tactics = {"dnnl_conv",   "image_conv",       "few_output_conv",
+                             "kn2row_conv", "depthwise_conv1d", "panel_conv:float32"};
   expect_chosen(config, "panel_conv:float32 " + block, 8);
 }
 
@@ -256,7 +257,8 @@ TEST_F(EnginePanelTest, InfinitiesAndNanStayWhereTheyAre) {
   for (const std::string& way : ways) {
     if (way.ends_with(' ')) continue;
     BuilderConfig config{.optimization_level = 0, .bf16 = true};
-    config.disabled_tactics = {"dnnl_conv", "panel_conv", "kn2row_conv", "few_output_conv", "narrow_group_conv"};
+    config.disabled_tactics = {"dnnl_conv", "panel_conv", "kn2row_conv", "few_output_conv",
+                               "narrow_group_conv"};
     for (const std::string& other : ways)
       if (other != way) config.disabled_tactics.push_back(other);
     const Runtime runtime({.threads = 2});

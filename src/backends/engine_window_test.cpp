@@ -399,7 +399,8 @@ TEST_F(EngineWindowTest, InfinitiesAndNanTapByTap) {
   feed[0].mutable_data<float>()[3 * 25 + 12] = INFINITY;
   feed[0].mutable_data<float>()[23 * 25 + 24] = NAN;
   expect_by("kn2row_conv", 2,
-            {"dnnl_conv", "dnnl_deconv", "panel_conv", "few_output_conv", "winograd_conv", "winograd_1d"}, {2});
+            {"dnnl_conv", "dnnl_deconv", "panel_conv", "few_output_conv", "winograd_conv", "winograd_1d"},
+            {2});
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "base/cpus.h"
 #include "base/log.h"
 #include "base/resident_memory.h"
+#include "base/stopwatch.h"
 #include "base/visible_text.h"
 #include "graph/export.h"
 

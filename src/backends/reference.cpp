@@ -7,6 +7,7 @@
 #include "backends/onnxrt_nodes.h"
 #include "backends/session_info.h"
 #include "base/parallel.h"
+#include "base/stopwatch.h"
 
 namespace assay::backend_reference {
 namespace {
@@ -68,6 +69,7 @@ constinit const ReferenceBackend kBackend({
     .runner_prefix = "ref-runner",
     .human_name = "Reference",
     .summary = "the reference interpreter: every floating-point operation in float64",
+    .is_oracle = true,
     .is_own = true,
     .variants = kVariants,
 });

@@ -13,17 +13,4 @@ inline std::vector<TensorInfo> tensor_infos(const std::vector<Value*>& values) {
   return list;
 }
 
-/// Measures wall time, leaving out what is spent between pause() and resume().
-class Stopwatch {
- public:
-  Stopwatch();
-  void pause();
-  void resume();
-  double seconds() const { return total_; }
-
- private:
-  double started_ = 0;
-  double total_ = 0;
-};
-
 }  // namespace assay

@@ -180,11 +180,11 @@ bool is_source_path(std::string_view path) {
 Severity severity_from_counts(int verbose, int quiet) {
   const int level = verbose - quiet;
   if (level < -4) return Severity::kCritical;
-  constexpr std::array<Severity, 9> kQuantized = {
+  constexpr std::array<Severity, 9> kLevels = {
       Severity::kError,        Severity::kWarning,      Severity::kFinish,
       Severity::kStart,        Severity::kInfo,         Severity::kVerbose,
       Severity::kExtraVerbose, Severity::kSuperVerbose, Severity::kUltraVerbose};
-  return kQuantized[static_cast<size_t>(std::min(level, 4) + 4)];
+  return kLevels[static_cast<size_t>(std::min(level, 4) + 4)];
 }
 
 std::optional<Severity> severity_from_name(std::string_view name) {

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
 
+#include "assay/log.h"
 #include "base/log_format.h"
 #include "base/temporary_folder.h"
 
@@ -229,6 +231,36 @@ TEST(Log, ThreadsDoNotTearMessages) {
   std::string expected;
   for (int i = 0; i < 400; ++i) expected += message;
   EXPECT_EQ(capture.out(), expected);
+}
+
+TEST(LogSink, GetsMessagesInThePlaceOfStandardOutput) {
+  std::vector<std::pair<int, std::string>> got;
+  set_log_sink([&](int severity, const std::string& text) { got.emplace_back(severity, text); }, 20);
+  log::verbose("below the threshold");
+  {
+    const log::Indent indent;
+    log::warning("first\nsecond\x1b");
+  }
+  log::report_critical("third");
+  log::print("a page");
+  {
+    const log::Capture capture;  // a capture takes them from it
+    log::info("captured");
+  }
+  set_log_sink(nullptr);
+  const std::vector<std::pair<int, std::string>> expected = {
+      {30, "    first\n    second\\x1b"}, {50, "third"}, {20, "a page"}};
+  EXPECT_EQ(got, expected);
+}
+
+TEST(LogSink, MayLogItself) {
+  std::atomic<int> calls = 0;
+  set_log_sink([&](int, const std::string&) {
+    if (++calls < 3) log::info("again");
+  });
+  log::info("once");
+  set_log_sink(nullptr);
+  EXPECT_EQ(calls, 3);
 }
 
 class LogFile : public testing::Test {

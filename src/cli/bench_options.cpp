@@ -24,7 +24,7 @@ namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
 constexpr double kLongest = 1e7;  // seconds
-constexpr int64_t kMax = 1'000'000'000;
+constexpr int64_t kMaxNumber = 1'000'000'000;
 
 void add_model_group(ArgParser& parser) {
   parser.add_group("Model").options = {
@@ -359,7 +359,7 @@ class Reader {
               "shapes are given for profile {}, but none for profile {}", number, o.profiles.size());
       o.profiles.push_back(std::move(shapes));
     }
-    o.profile = static_cast<size_t>(integer("--use-profile", 0, 0, kMax));
+    o.profile = static_cast<size_t>(integer("--use-profile", 0, 0, kMaxNumber));
     for (const auto& words : args_.all("--shapes"))
       for (bench::ShapeSet& set : bench::parse_shape_sets("--shapes", words))
         o.shapes.push_back(std::move(set));
@@ -416,7 +416,7 @@ class Reader {
   void read_runs(bench::Options& o) const {
     o.warm_up = seconds("--warm-up", o.warm_up, 1e-3);
     o.duration = seconds("--duration", o.duration, 1);
-    o.iterations = integer("--iterations", o.iterations, 0, kMax);
+    o.iterations = integer("--iterations", o.iterations, 0, kMaxNumber);
     o.streams = integer("--streams", o.streams, 1, 1024);
     o.is_recorded = args_.has("--record");
     o.idle = seconds("--idle-time", 0, 1e-3);
@@ -425,7 +425,7 @@ class Reader {
   }
 
   void read_reports(bench::Options& o) const {
-    o.average_runs = integer("--avg-runs", o.average_runs, 1, kMax);
+    o.average_runs = integer("--avg-runs", o.average_runs, 1, kMaxNumber);
     if (args_.has("--percentile")) {
       o.percentiles.clear();
       for (const std::string& item : items("--percentile")) {

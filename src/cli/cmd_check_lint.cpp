@@ -83,9 +83,9 @@ void make_acceptable(const lint::LintOptions& options, const DataOptions& data, 
 }
 
 /// ONNX Runtime; null, with a warning, where it cannot be used.
-const Backend* runtime(const ParsedArgs& args, const SessionOptions& session) {
+const Backend* runtime(const ParsedArgs& args, const SessionOptions& session, const BackendSet& backends) {
   if (args.has("--no-onnxrt") || args.has("--ignore-external-data")) return nullptr;
-  const Backend* backend = &built_in_backends().get("onnxrt");
+  const Backend* backend = &backends.get("onnxrt");
   const std::string reason = backend->probe(session);
   if (reason.empty()) return backend;
   log::warning("The model is not run, only checked by our own rules: {}", reason);
@@ -125,7 +125,7 @@ int run(CommandContext& context) {
   options.session.library = args.text("--onnxrt-library").value_or("");
   options.session.graph_optimization_level = read_graph_optimization_level(args);
   context.announce();
-  options.backend = runtime(args, options.session);
+  options.backend = runtime(args, options.session, context.registries().backends);
   options.feed = [&](const std::vector<TensorInfo>& inputs) {
     TensorList feed = feed_for(data, inputs);
     make_acceptable(options, data, feed);

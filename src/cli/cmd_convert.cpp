@@ -101,8 +101,8 @@ int run(CommandContext& context) {
   const ModelOptions model = read_model_options(args, Plans::kScripts);
   ModelLoaderOptions loading =
       read_model_loader_options(args, model.path, "--save-onnx", context.registries().ops);
-  EngineBuildOptions building =
-      read_engine_building_options(args, context.invocation().as_polygraphy(), model.input_shapes);
+  EngineBuildOptions building = read_engine_building_options(
+      args, context.invocation().as_polygraphy(), model.input_shapes, *context.registries().tactics);
   if (target == "onnx") loading.save.path = output;
   if (!model.network_script.empty())
     loading.make = script_network(script::parse_reference(

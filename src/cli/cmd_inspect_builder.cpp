@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "cli/cmd_inspect.h"
 #include "cli/options/logging.h"
+#include "cli/registries.h"
 #include "engine/tactics/tactic_set.h"
 #include "inspect/table_text.h"
 #include "passes/pass_set.h"
@@ -19,22 +20,22 @@ std::string line(std::string_view name, std::string_view summary) {
   return fmt::format("    {} {}\n", padded(name, kNameColumn), summary);
 }
 
-std::string stage_text(std::string_view title, PassStage stage) {
+std::string stage_text(const PassSet& passes, std::string_view title, PassStage stage) {
   std::string text = fmt::format("  {}\n", title);
-  for (const PassDef* p : built_in_passes().stage(stage)) text += line(p->name, p->summary);
+  for (const PassDef* p : passes.stage(stage)) text += line(p->name, p->summary);
   return text;
 }
 
-std::string passes_text() {
-  return stage_text("once for each network, and never left out", PassStage::kLowering) +
-         stage_text("once for each network", PassStage::kCanonical) +
-         stage_text("for each set of input shapes", PassStage::kSpecialize) +
-         stage_text("then", PassStage::kIdioms);
+std::string passes_text(const PassSet& passes) {
+  return stage_text(passes, "once for each network, and never left out", PassStage::kLowering) +
+         stage_text(passes, "once for each network", PassStage::kCanonical) +
+         stage_text(passes, "for each set of input shapes", PassStage::kSpecialize) +
+         stage_text(passes, "then", PassStage::kIdioms);
 }
 
 /// In the form in which docs/simplify.md has them.
-std::string conditions_text() {
-  std::vector<const PassDef*> passes = built_in_passes().all();
+std::string conditions_text(const PassSet& set) {
+  std::vector<const PassDef*> passes = set.all();
   std::sort(passes.begin(), passes.end(),
             [](const PassDef* a, const PassDef* b) { return a->name < b->name; });
   std::string text;
@@ -50,9 +51,9 @@ void add_options(ArgParser& parser) {
        .arity = Arity::kNone}};
 }
 
-std::string tactics_text() {
+std::string tactics_text(const engine::TacticSet& tactics) {
   std::string text;
-  for (const TacticDef* t : engine::built_in_tactics().all()) {
+  for (const TacticDef* t : tactics.all()) {
     text += line(t->name, t->summary);
     std::string operators;
     for (const std::string_view op : t->operators)
@@ -63,10 +64,12 @@ std::string tactics_text() {
 }
 
 int run(CommandContext& context) {
-  log::info("==== Passes (--disable-passes, --max-edits) ====\n{}", passes_text());
+  const Registries& registries = context.registries();
+  log::info("==== Passes (--disable-passes, --max-edits) ====\n{}", passes_text(*registries.passes));
   if (context.args().has("--conditions"))
-    log::info("==== When the edits of a pass hold; no others are made ====\n{}", conditions_text());
-  log::info("==== Tactics (--disable-tactics, --pin-tactics) ====\n{}", tactics_text());
+    log::info("==== When the edits of a pass hold; no others are made ====\n{}",
+              conditions_text(*registries.passes));
+  log::info("==== Tactics (--disable-tactics, --pin-tactics) ====\n{}", tactics_text(*registries.tactics));
   return 0;
 }
 

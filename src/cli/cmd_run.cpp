@@ -94,14 +94,15 @@ int run_models(CommandContext& context) {
   context.registries().give_to(options.session);
   ModelOptions model = read_model_options(args, Plans::kAndForeign);
   const BackendSet& backends = context.registries().backends;
-  EngineBuildOptions building =
-      read_engine_building_options(args, context.invocation().as_polygraphy(), model.input_shapes);
+  EngineBuildOptions building = read_engine_building_options(
+      args, context.invocation().as_polygraphy(), model.input_shapes, *context.registries().tactics);
   DataOptions data = read_data_options(args, model.input_shapes);
   building.calibration.data = calibration_data(data);
   building.calibration.is_random = are_drawn(data);
   const std::vector<poly::RunRunner> runners = read_runners(args, backends);
   for (const poly::RunRunner& r : runners)
-    options.runners.push_back(poly::runner_choice(r, backends, building, model.is_plan));
+    options.runners.push_back(poly::runner_choice(r, backends, building));
+  poly::set_engine(building, options.session);
   options.model = read_model_loader_options(args, model.path, kSavePath, context.registries().ops);
   options.model.is_plan = model.is_plan;
   options.model.foreign_format = model.foreign_format;
@@ -114,7 +115,7 @@ int run_models(CommandContext& context) {
   if (data.script) options.source = script_data(*data.script);
   read_comparator_options(args, options, context.registries().extensions);
   for (const RunnerChoice& runner : options.runners)
-    options.arbitrate = options.arbitrate || runner.backend->name == "reference";
+    options.arbitrate = options.arbitrate || runner.backend->is_oracle;
   options.session.judged = options.arbitrate;
   const std::vector<std::string> without_effect =
       check_run_effects(args, {.is_plan = model.is_plan,

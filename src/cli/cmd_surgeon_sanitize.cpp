@@ -361,6 +361,7 @@ void report_proof(const ProvenModel& proven, const EditProof& proof) {
 
 /// The options of the command line, and how much of it may be done.
 struct Editing {
+  const Registries& registries;
   const ParsedArgs& args;
   const ModelOptions& options;
   const std::optional<UpperBounds>& bounds;
@@ -390,7 +391,10 @@ void edit_model(const Editing& e, const std::shared_ptr<Model>& model, FoldTotal
     if (e.infers && !e.options.input_shapes.empty()) infer_known_shapes(*model, true);
     if (e.folds && extent != FoldExtent::kNone) fold(args, fold_options, *model, totals);
     if (args.has("--simplify")) {
-      simplify(*model, {.fold = fold_options, .infer = e.infers, .allows_edit = allows_edit}, totals);
+      simplify(
+          *model,
+          {.fold = fold_options, .infer = e.infers, .set = e.registries.passes, .allows_edit = allows_edit},
+          totals);
       if (!args.has("--keep-node-metadata")) drop_source_notes(*model);
       cleanup(*model);
     }
@@ -440,7 +444,11 @@ int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions options = read_model_options(args);
   const std::optional<UpperBounds> bounds = read_bounds(args);
-  const Editing editing{args, options, bounds, args.has("--fold-constants") || args.has("--simplify"),
+  const Editing editing{context.registries(),
+                        args,
+                        options,
+                        bounds,
+                        args.has("--fold-constants") || args.has("--simplify"),
                         !args.has("--no-shape-inference") && !args.has("--force-fallback-shape-inference")};
   context.announce();
   if (!editing.folds) warn_of_pointless_options(args);

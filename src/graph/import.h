@@ -13,7 +13,8 @@ namespace assay {
 /// none.
 bool is_text_model(const std::string& path);
 
-/// As parse_model() for ONNX's text form (docs/text.md). Errors of syntax name line and column, and show the line.
+/// As parse_model() for ONNX's text form (docs/text.md). Errors of syntax name line and column, and show the
+/// line.
 std::shared_ptr<Model> parse_text(std::string_view text, const std::string& name,
                                   const ImportOptions& options = {});
 

@@ -3,7 +3,7 @@
 #include "analysis/match.h"
 #include "passes/pass_list.h"
 
-namespace assay::pass_gather_levels {
+namespace assay::pass_gather_quantized {
 namespace {
 
 enum Input : size_t { kData, kIndices, kScales, kZeros };
@@ -80,4 +80,4 @@ constinit const PassDef def = {
     .match = match,
 };
 
-}  // namespace assay::pass_gather_levels
+}  // namespace assay::pass_gather_quantized

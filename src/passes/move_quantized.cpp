@@ -8,7 +8,7 @@
 #include "analysis/quantization.h"
 #include "passes/pass_list.h"
 
-namespace assay::pass_move_levels {
+namespace assay::pass_move_quantized {
 namespace {
 
 /// Their first input, or every one of Concat's, has the elements of the result.
@@ -104,4 +104,4 @@ constinit const PassDef def = {
     .match = match,
 };
 
-}  // namespace assay::pass_move_levels
+}  // namespace assay::pass_move_quantized

@@ -7,6 +7,7 @@
 
 #include "analysis/extents.h"
 #include "analysis/match.h"
+#include "assay/edit.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_nest_concats {

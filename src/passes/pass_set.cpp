@@ -20,7 +20,7 @@ constexpr Place kPlaces[] = {
     {PassStage::kLowering, &pass_inline_functions::def},
     {PassStage::kLowering, &pass_raise_opset::def},
     {PassStage::kLowering, &pass_lower_quantized::def},
-    {PassStage::kLowering, &pass_move_levels::def},
+    {PassStage::kLowering, &pass_move_quantized::def},
 
     {PassStage::kCanonical, &pass_constants_to_initializers::def},
     {PassStage::kCanonical, &pass_widen_halves::def},
@@ -50,7 +50,7 @@ constexpr Place kPlaces[] = {
     {PassStage::kSpecialize, &pass_split_variadic::def},
     {PassStage::kSpecialize, &pass_merge_transposes::def},
     {PassStage::kSpecialize, &pass_lower_moves::def},
-    {PassStage::kSpecialize, &pass_gather_levels::def},
+    {PassStage::kSpecialize, &pass_gather_quantized::def},
     {PassStage::kSpecialize, &pass_lower_products::def},
     {PassStage::kSpecialize, &pass_canonicalize_views::def},
     {PassStage::kSpecialize, &pass_eliminate_identity::def},

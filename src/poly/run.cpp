@@ -47,10 +47,11 @@ assay::RunOptions run_options(const RunSettings& s, const RunModules& modules) {
   const auto edits = modules.model_edits();
   options.model.edits.insert(options.model.edits.begin(), edits.begin(), edits.end());
   const EngineBuildOptions building = engine_building(s.engine, s.data);
+  set_engine(building, options.session);
   options.arbitrate = s.verdict.judge || !s.save.verdict.empty();
   for (const RunRunner& r : s.runners) {
-    options.runners.push_back(runner_choice(r, registries.backends, building, options.model.is_plan));
-    options.arbitrate = options.arbitrate || r.backend == "reference";
+    options.runners.push_back(runner_choice(r, registries.backends, building));
+    options.arbitrate = options.arbitrate || options.runners.back().backend->is_oracle;
   }
   options.session.judged = options.arbitrate;
   options.data = random_data_options(s.data);
@@ -93,12 +94,39 @@ RunSummary summary_of(const RunReport& report) {
   return summary;
 }
 
+/// The lines of a run, whose program is asked whether it goes on.
+class WatchedRenderer final : public TextRenderer {
+ public:
+  WatchedRenderer(std::shared_ptr<ErrorPictures> pictures, const std::function<void()>& on_step)
+      : TextRenderer(std::move(pictures)), on_step_(on_step) {}
+
+  void on_inputs(const InputsEvent& e) override {
+    TextRenderer::on_inputs(e);
+    step();
+  }
+  void on_outputs(const OutputsEvent& e) override {
+    TextRenderer::on_outputs(e);
+    step();
+  }
+  void on_iteration(int64_t index) override {
+    TextRenderer::on_iteration(index);
+    step();
+  }
+
+ private:
+  void step() const {
+    if (on_step_) on_step_();
+  }
+  const std::function<void()>& on_step_;
+};
+
 /// Once the process is prepared; `begin` is called when the settings are known to be good.
 RunSummary run_prepared(const RunSettings& settings, const std::function<void()>& begin) {
   const RunModules modules(settings);
   const assay::RunOptions options = run_options(settings, modules);
   const bool draws = !settings.save.heatmaps.empty() || !settings.save.error_plots.empty();
-  TextRenderer renderer(draws ? error_pictures(settings.save.heatmaps, settings.save.error_plots) : nullptr);
+  WatchedRenderer renderer(
+      draws ? error_pictures(settings.save.heatmaps, settings.save.error_plots) : nullptr, settings.on_step);
   begin();
   return summary_of(assay::run(options, renderer));
 }

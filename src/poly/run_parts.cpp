@@ -88,6 +88,14 @@ EngineBuildOptions engine_building(const RunEngine& engine, const RunData& data)
   return options;
 }
 
+void set_engine(const EngineBuildOptions& building, SessionOptions& session) {
+  session.build_engine = [building](const Runtime& runtime, const std::shared_ptr<const Model>& network) {
+    return build_engine(runtime, network, building);
+  };
+  session.save_engine = building.save_engine;
+  session.profile = building.profile;
+}
+
 ModelLoaderOptions model_loader_options(const RunModel& model) {
   ModelLoaderOptions options;
   options.path = model.path;

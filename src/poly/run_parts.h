@@ -10,13 +10,12 @@
 
 namespace assay::poly {
 
-/// The keys of RunRunner::backend that are no backends of a set.
-inline constexpr const char* kTensorRtRole = "trt";
-
-/// `building`: how --trt, or --engine on a plan, makes its engine. Throws Error for a backend or script that
-/// does not exist.
+/// `building`: what TensorRT itself is asked for, as far as its runner can. Throws Error for a backend or
+/// script that does not exist.
 RunnerChoice runner_choice(const RunRunner& runner, const BackendSet& backends,
-                           const EngineBuildOptions& building, bool is_plan);
+                           const EngineBuildOptions& building);
+/// How sessions build and save their engines.
+void set_engine(const EngineBuildOptions& building, SessionOptions& session);
 
 /// Throws Error as runner_choice() and for formats that do not exist.
 /// Calibrates on the data of the run.

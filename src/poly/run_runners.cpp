@@ -114,7 +114,7 @@ std::vector<std::pair<std::string, std::string>> tensorrt_options(const EngineBu
 }  // namespace
 
 RunnerChoice runner_choice(const RunRunner& runner, const BackendSet& backends,
-                           const EngineBuildOptions& building, bool is_plan) {
+                           const EngineBuildOptions& building) {
   const int kinds = static_cast<int>(!runner.backend.empty()) + static_cast<int>(!runner.script.empty()) +
                     static_cast<int>(bool(runner.open));
   require(kinds == 1, ErrorCode::kInvalidArgument,
@@ -133,20 +133,10 @@ RunnerChoice runner_choice(const RunRunner& runner, const BackendSet& backends,
       return script_runner(script::shipped_runner(s.name), s.prefix, s.human_name, std::move(options),
                            s.flag);
     }
-  const auto open = [building](const ModelSource& source, const SessionOptions& session) {
-    return open_engine_session(source, session, building);
-  };
-  if (runner.backend == kTensorRtRole)
-    return {.backend = &backends.get("engine"),
-            .prefix = "trt-runner",
-            .human_name = "TensorRT",
-            .open = open,
-            .note = "run by the engine of assay, not by TensorRT"};
   const Backend& backend = backends.get(runner.backend);
   return {.backend = &backend,
           .prefix = std::string(backend.runner_prefix),
-          .human_name = std::string(backend.human_name),
-          .open = is_plan && backend.name == "engine" ? open : decltype(RunnerChoice::open)()};
+          .human_name = std::string(backend.human_name)};
 }
 
 }  // namespace assay::poly

@@ -44,6 +44,16 @@ class Run : public testing::Test {
   fs::path folder_;
 };
 
+TEST_F(Run, EndsWhenAStepSaysSo) {
+  settings.data.iterations = 100;
+  int steps = 0;
+  settings.on_step = [&] {
+    if (++steps == 5) throw Error(ErrorCode::kInvalidArgument, "enough");
+  };
+  expect_error("enough");
+  EXPECT_EQ(steps, 5);
+}
+
 TEST_F(Run, TellsWhatItFound) {
   settings.data.iterations = 2;
   const log::Capture capture;

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "assay/error.h"
+#include "backends/engine_session.h"
 #include "base/similar_name.h"
 
 namespace assay::poly {

@@ -45,6 +45,13 @@ void simplify_in_place(Model& model, const SimplifySettings& settings, FoldOptio
   if (settings.infer) infer_known_shapes(model, false);
 }
 
+void require_inputs(const Model& model, const SimplifySettings& settings) {
+  const auto& inputs = model.graph->inputs;
+  for (const auto& [name, dims] : settings.shapes)
+    if (std::none_of(inputs.begin(), inputs.end(), [&, &n = name](const Value* v) { return v->name() == n; }))
+      fail(ErrorCode::kNotFound, "a shape is given for '{}', and the model has no such input", name);
+}
+
 EquivalenceOptions proof_options(const SimplifySettings& settings) {
   EquivalenceOptions options{.data = {},
                              .loaded = settings.data,
@@ -54,13 +61,13 @@ EquivalenceOptions proof_options(const SimplifySettings& settings) {
   for (const auto& [name, dims] : settings.shapes)
     options.data.shapes.push_back({.name = name, .dims = dims, .dtype = DType::kUndefined});
   options.data.shapes_option = "shapes";
-  options.data.refuses_misfits = true;
   if (!settings.data.empty()) options.trials = 0;
   return options;
 }
 
 void simplify_with_proof(const std::shared_ptr<Model>& original, const SimplifySettings& settings,
                          Simplified& done) {
+  require_inputs(*original, settings);
   const MakeModel make = [&](EditProof& proof, FoldExtent extent) {
     std::shared_ptr<Model> model = clone_model(*original);
     simplify_in_place(

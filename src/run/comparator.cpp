@@ -139,7 +139,7 @@ void Comparator::run_streaming() {
     stream_.emplace(options_, loader_, make_source(), store_, observer_);
     live_ = options_.runners.size();
     for (const Runner& r : stream_->runners())
-      report_.runners.push_back({.name = r.name(), .note = r.note()});
+      report_.runners.push_back({.name = r.name(), .note = std::string(r.note())});
     streams.push_back(stream_->results());
   }
   for (const std::string& path : options_.load_outputs) streams.push_back(saved_results(path));
@@ -178,7 +178,7 @@ void Comparator::run_sequentially() {
       throw;
     }
     RunnerReport& report =
-        report_.runners.emplace_back(RunnerReport{.name = runner.name(), .note = runner.note()});
+        report_.runners.emplace_back(RunnerReport{.name = runner.name(), .note = std::string(runner.note())});
     for (const IterationResult& r : recorder.iterations) report.seconds += r.runtime.value_or(0);
     runs.push_back(std::move(recorder.iterations));
     names.push_back(runner.name());

@@ -12,7 +12,6 @@
 #include <set>
 #include <thread>
 
-#include "backends/session_info.h"
 #include "base/atomic_file.h"
 #include "base/log.h"
 #include "base/name_pattern.h"
@@ -275,47 +274,7 @@ std::shared_ptr<const Model> with_io_types(const Model& model, const EngineBuild
   return changed;
 }
 
-class EngineSession final : public Session {
- public:
-  EngineSession(std::shared_ptr<Runtime> runtime, const std::shared_ptr<Engine>& engine, size_t profile)
-      : runtime_(std::move(runtime)), context_(engine->create_execution_context()) {
-    context_->set_optimization_profile(profile);
-    inputs_ = inputs_in_profile(*engine, profile);
-    for (const IoTensor& t : engine->outputs()) outputs_.push_back({t.name, t.type});
-  }
-  const std::vector<TensorInfo>& inputs() const override { return inputs_; }
-  const std::vector<TensorInfo>& outputs() const override { return outputs_; }
-  double last_run_seconds() const override { return seconds_; }
-  void run(std::span<const Tensor> feed, const Sink& sink) override {
-    const auto start = Clock::now();
-    std::vector<Tensor> results = context_->infer(feed);
-    seconds_ = seconds_since(start);
-    for (size_t i = 0; i < results.size(); ++i) sink(i, std::move(results[i]));
-  }
-
- private:
-  std::shared_ptr<Runtime> runtime_;
-  std::unique_ptr<ExecutionContext> context_;
-  std::vector<TensorInfo> inputs_, outputs_;
-  double seconds_ = 0;
-};
-
 }  // namespace
-
-std::vector<TensorInfo> inputs_in_profile(const Engine& engine, size_t profile) {
-  std::vector<TensorInfo> inputs;
-  for (const IoTensor& t : engine.inputs()) {
-    inputs.push_back({t.name, t.type});
-    const OptimizationProfile::Range* range =
-        profile < engine.profiles().size() ? engine.profiles()[profile].find(t.name) : nullptr;
-    std::optional<Dims>& dims = inputs.back().type.dims;
-    if (range == nullptr || range->holds_values) continue;
-    if (!dims) dims.emplace(range->min.size());
-    for (size_t d = 0; d < dims->size() && d < range->min.size(); ++d)
-      if (!(*dims)[d].is_known() && range->min[d] == range->max[d]) (*dims)[d] = Dim(range->min[d]);
-  }
-  return inputs;
-}
 
 std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_ptr<const Model>& given,
                                      const EngineBuildOptions& wishes) {
@@ -388,27 +347,6 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
   if (!options.save_timing_cache.empty())
     save_timing_cache(options.save_timing_cache, runtime.timing_environment(), *cache);
   return engine;
-}
-
-std::unique_ptr<Session> open_engine_session(const ModelSource& source, const SessionOptions& session,
-                                             const EngineBuildOptions& options) {
-  auto runtime = std::make_shared<Runtime>(
-      RuntimeOptions{.threads = session.threads,
-                     .ops = source.model != nullptr ? source.model->ops : session.ops,
-                     .passes = session.passes,
-                     .tactics = session.tactics});
-  std::shared_ptr<Engine> engine;
-  if (source.model == nullptr) {
-    log::info("Loading bytes from {}", source.path);
-    engine = runtime->load_engine(source.path);
-  } else {
-    engine = build_engine(*runtime, source.model, options);
-  }
-  if (!options.save_engine.empty()) {
-    log::info("Saving engine to {}", options.save_engine);
-    engine->save(options.save_engine);
-  }
-  return std::make_unique<EngineSession>(std::move(runtime), engine, options.profile);
 }
 
 }  // namespace assay

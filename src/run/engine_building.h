@@ -54,13 +54,4 @@ struct EngineBuildOptions {
 std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_ptr<const Model>& model,
                                      const EngineBuildOptions& options);
 
-/// The inputs of an engine as they are in one of its profiles: an extent of which that has one value only is
-/// known.
-std::vector<TensorInfo> inputs_in_profile(const Engine& engine, size_t profile);
-
-/// A session on an engine: of the plan at source.path when there is no model, else of the model. Throws
-/// Error.
-std::unique_ptr<Session> open_engine_session(const ModelSource& source, const SessionOptions& session,
-                                             const EngineBuildOptions& options);
-
 }  // namespace assay

@@ -47,7 +47,7 @@ void execute_runner(Runner& runner, ModelLoader& loader, LoaderCache& cache, int
   receiver.on_active(runner.outputs());
   cache.set_inputs(runner.inputs());
   warm_up_runner(runner, cache, warm_up, observer);
-  RunnerReport report{.name = runner.name(), .note = runner.note(), .iterations = cache.size()};
+  RunnerReport report{.name = runner.name(), .note = std::string(runner.note()), .iterations = cache.size()};
   for (int64_t i = 0; i < cache.size(); ++i) {
     const std::vector<Tensor> feed = cache.feed(i);
     observer.on_inputs({runner.name(), i, seen_inputs(runner.inputs(), feed), feed});

@@ -82,7 +82,7 @@ ModelSource ModelLoader::load_for(const Backend& backend) {
     return {.model = nullptr, .path = options_.path};
   }
   if (options_.is_plan) {
-    require(backend.name == "engine" || backend.takes_any_file, ErrorCode::kInvalidArgument,
+    require(backend.loads_plans || backend.takes_any_file, ErrorCode::kInvalidArgument,
             "{} is a plan, which only --trt and --engine run: {} needs the ONNX model", options_.path,
             backend.option);
     return {.model = nullptr, .path = options_.path};

@@ -65,17 +65,15 @@ void Runner::activate(ModelLoader& loader) {
   if (is_changed) source = loader.load_for(backend);
   backend.announce(options_);
   if (!is_changed) source = loader.load_for(backend);
-  if (!choice_.open) session_ = pool_->take(backend);
+  if (!backend.builds_engines) session_ = pool_->take(backend);
   path_ = loader.options().path;
   const bool is_shared = session_ != nullptr;
   if (!is_shared) {
     const CrashNote note = crash_note("loaded");
-    with_file(path_, false, [&] {
-      session_ = choice_.open ? choice_.open(source, options_) : backend.open(source, options_);
-    });
+    with_file(path_, false, [&] { session_ = backend.open(source, options_); });
   }
   model_ = source.model;
-  if (!is_shared && model_ != nullptr && !choice_.open) pool_->put(backend, *model_, session_);
+  if (!is_shared && model_ != nullptr && !backend.builds_engines) pool_->put(backend, *model_, session_);
 }
 
 CrashNote Runner::crash_note(std::string_view did) const {

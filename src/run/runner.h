@@ -20,12 +20,9 @@ namespace assay {
 /// What a runner flag of the command line stands for.
 struct RunnerChoice {
   const Backend* backend = nullptr;
-  std::string prefix;      ///< of the runner's name: onnxrt-runner
-  std::string human_name;  ///< ONNX-Runtime
-  /// Opens the session in the backend's place; null: the backend does.
-  std::function<std::unique_ptr<Session>(const ModelSource&, const SessionOptions&)> open = {};
+  std::string prefix;                         ///< of the runner's name: onnxrt-runner
+  std::string human_name;                     ///< ONNX-Runtime
   std::shared_ptr<const Backend> owner = {};  ///< of a backend that is in no set
-  std::string note = {};  ///< where the runner's name says otherwise than what runs: for summaries
 };
 
 /// Sessions between runners: one on the same backend as an earlier one, which differs from it in its name
@@ -53,12 +50,12 @@ class Runner {
         options_(std::move(options)),
         name_(std::move(name)),
         pool_(std::move(pool)) {
-    if (!choice_.open) pool_->expect(*choice_.backend);
+    if (!choice_.backend->builds_engines) pool_->expect(*choice_.backend);
   }
 
   const std::string& name() const { return name_; }
   const Backend& backend() const { return *choice_.backend; }
-  const std::string& note() const { return choice_.note; }
+  std::string_view note() const { return choice_.backend->note; }
 
   /// Opens the session. Throws Error when the backend is missing or cannot run the model.
   void activate(ModelLoader& loader);

@@ -9,7 +9,7 @@
 namespace assay {
 
 /// Prints a run while it goes on. The comparisons are printed by ComparisonText.
-class TextRenderer final : public RunObserver {
+class TextRenderer : public RunObserver {
  public:
   /// `pictures` may be null.
   explicit TextRenderer(std::shared_ptr<ErrorPictures> pictures = nullptr)

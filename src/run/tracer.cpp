@@ -20,7 +20,7 @@ template <typename Predicate>
 std::vector<size_t> Tracer::runners_with(const Arbitration& judged, Predicate seems_wrong) const {
   std::vector<size_t> found;
   for (size_t i = 0; i < std::min(names_.size(), options_.runners.size()); ++i) {
-    if (options_.runners[i].open) continue;  // opened in a way of its own, it may save what it builds
+    if (options_.runners[i].backend->builds_engines) continue;  // it may save what it builds
     if (std::any_of(judged.outputs.begin(), judged.outputs.end(),
                     [&](const ArbiterVerdict& o) { return o.runner == names_[i] && seems_wrong(o); }))
       found.push_back(i);
@@ -186,7 +186,7 @@ bool Tracer::is_possible() const {
 bool Tracer::can_mark(const std::string& runner) const {
   if (!is_possible() || options_.model.mark_all) return false;
   for (size_t i = 0; i < std::min(names_.size(), options_.runners.size()); ++i)
-    if (names_[i] == runner) return !options_.runners[i].open;
+    if (names_[i] == runner) return !options_.runners[i].backend->builds_engines;
   return false;
 }
 

@@ -83,9 +83,10 @@ Value* convolution(TemplateBuilder& b, const Scope& s, Value* x) {
   x = b.node(s, "Mul", {parts[0], b.node(s, "Sigmoid", {parts[1]})});
   x = depthwise_conv1d(
       b, s.child("depthwise_conv"), x,
-      DepthwiseConv1d{.inputs = kWidth, .outputs = kWidth, .kernel = kKernel, .groups = kWidth, .gain = 2}.same());
+      DepthwiseConv1d{.inputs = kWidth, .outputs = kWidth, .kernel = kKernel, .groups = kWidth, .gain = 2}
+          .same());
   x = depthwise_conv1d(b, s.child("pointwise_conv2"), silu(b, s.child("activation"), x),
-                  {.inputs = kWidth, .outputs = kWidth});
+                       {.inputs = kWidth, .outputs = kWidth});
   return transpose(b, s, x, {0, 2, 1});
 }
 

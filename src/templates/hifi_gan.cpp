@@ -30,17 +30,17 @@ Value* hifi_block(TemplateBuilder& b, const Scope& s, Value* x, int64_t channels
 Value* hifi_gan(TemplateBuilder& b, const Scope& s, Value* x, const HifiGanSpec& spec) {
   int64_t channels = spec.channels;
   x = depthwise_conv1d(b, s.child("conv_pre"), x,
-                  DepthwiseConv1d{.inputs = spec.inputs, .outputs = channels, .kernel = 7}.same());
+                       DepthwiseConv1d{.inputs = spec.inputs, .outputs = channels, .kernel = 7}.same());
   size_t index = 0;
   for (size_t stage = 0; stage < spec.upsampling.size(); ++stage) {
     const auto [rate, kernel] = spec.upsampling[stage];
-    x = signal_conv_transpose(b, s.child(fmt::format("ups.{}", stage)), leaky(b, s, x, kHifiSlope),
-                              {.inputs = channels,
-                               .outputs = channels / 2,
-                               .kernel = kernel,
-                               .stride = rate,
-                               .pad = (kernel - rate) / 2,
-                               .gain = 1.2});
+    x = depthwise_conv1d_transpose(b, s.child(fmt::format("ups.{}", stage)), leaky(b, s, x, kHifiSlope),
+                                   {.inputs = channels,
+                                    .outputs = channels / 2,
+                                    .kernel = kernel,
+                                    .stride = rate,
+                                    .pad = (kernel - rate) / 2,
+                                    .gain = 1.2});
     channels /= 2;
     Value* sum = nullptr;
     for (const HifiGanBlock& block : spec.blocks) {
@@ -51,7 +51,7 @@ Value* hifi_gan(TemplateBuilder& b, const Scope& s, Value* x, const HifiGanSpec&
     x = b.node(s, "Div", {sum, b.scalar(s, static_cast<float>(spec.blocks.size()))});
   }
   x = depthwise_conv1d(b, s.child("conv_post"), leaky(b, s, x, 0.01F),
-                  DepthwiseConv1d{.inputs = channels, .outputs = 1, .kernel = 7, .gain = 0.5}.same());
+                       DepthwiseConv1d{.inputs = channels, .outputs = 1, .kernel = 7, .gain = 0.5}.same());
   return b.node(s, "Tanh", {x});
 }
 

@@ -37,7 +37,7 @@ Value* depthwise_conv1d(TemplateBuilder& b, const Scope& s, Value* x, const Dept
                    static_cast<double>(per_group * spec.kernel));
 }
 
-Value* signal_conv_transpose(TemplateBuilder& b, const Scope& s, Value* x, const DepthwiseConv1d& spec) {
+Value* depthwise_conv1d_transpose(TemplateBuilder& b, const Scope& s, Value* x, const DepthwiseConv1d& spec) {
   const double taps = static_cast<double>(spec.kernel) / static_cast<double>(spec.stride);
   return convolved(b, s, "ConvTranspose", x, spec, {spec.inputs, spec.outputs, spec.kernel},
                    static_cast<double>(spec.inputs) * taps);

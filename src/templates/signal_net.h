@@ -16,7 +16,7 @@ struct DepthwiseConv1d {
 };
 Value* depthwise_conv1d(TemplateBuilder& b, const Scope& s, Value* x, const DepthwiseConv1d& spec);
 /// ConvTranspose; weights [inputs, outputs, kernel].
-Value* signal_conv_transpose(TemplateBuilder& b, const Scope& s, Value* x, const DepthwiseConv1d& spec);
+Value* depthwise_conv1d_transpose(TemplateBuilder& b, const Scope& s, Value* x, const DepthwiseConv1d& spec);
 
 /// Group normalisation as PyTorch exports it: Reshape, InstanceNormalization, Reshape, Mul, Add. `spatial` is
 /// the number of axes behind the channels.

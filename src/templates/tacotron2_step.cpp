@@ -45,8 +45,9 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
                                     attention_state, kPrenet + kEncoder, kHidden);
   Value* seen =
       concat(b, decoder, {unsqueeze(b, decoder, weights, {1}), unsqueeze(b, decoder, sums, {1})}, 1);
-  seen = depthwise_conv1d(b, location.at("location_conv/conv"), seen,
-                     DepthwiseConv1d{.inputs = 2, .outputs = kFilters, .kernel = 31, .bias = false}.same());
+  seen =
+      depthwise_conv1d(b, location.at("location_conv/conv"), seen,
+                       DepthwiseConv1d{.inputs = 2, .outputs = kFilters, .kernel = 31, .bias = false}.same());
   seen = bare(b, location.child("location_dense"), transpose(b, location, seen, {0, 2, 1}), kFilters,
               kAttention);
   Value* query = bare(b, attention.child("query_layer"), unsqueeze(b, attention, first.hidden, {1}), kHidden,

@@ -10,7 +10,7 @@ namespace assay::template_unet {
 namespace {
 
 constexpr int64_t kWidth = 64;
-constexpr int kQuantized = 4;
+constexpr int kLevels = 4;
 constexpr int64_t kClasses = 2;
 constexpr int64_t kExtent = 256;
 
@@ -28,13 +28,13 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   Feature x = image_input(b, "input", 3, kExtent, kExtent);
   x = double_conv(b, root.child("inc"), x, kWidth);
   std::vector<Feature> skips;
-  for (int level = 1; level <= kQuantized; ++level) {
+  for (int level = 1; level <= kLevels; ++level) {
     skips.push_back(x);
     const Scope down = root.child(fmt::format("down{}", level)).child("maxpool_conv");
     x = max_pool(b, down.item(0), x, {.kernel = 2, .stride = 2});
     x = double_conv(b, down.item(1), x, kWidth << level);
   }
-  for (int level = 1; level <= kQuantized; ++level) {
+  for (int level = 1; level <= kLevels; ++level) {
     const Scope up = root.child(fmt::format("up{}", level));
     x = conv_transpose_2x(b, up.child("up"), x, x.channels / 2);
     x = concat(b, up, {skips.back(), x});

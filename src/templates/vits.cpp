@@ -49,10 +49,11 @@ Value* text_encoder(TemplateBuilder& b, const Scope& s, Value* ids) {
                   attend(b, attention, kHeads, heads("conv_q"), heads("conv_k"), heads("conv_v")), {0, 2, 1});
     Value* y = b.node(encoder, "Add", {x, pointwise(b, attention.child("conv_o"), mixed, kWidth, kWidth)});
     x = channel_norm(b, encoder.child(fmt::format("norm_layers_1.{}", i)), y, kWidth);
-    y = depthwise_conv1d(b, network.child("conv_1"), x,
-                    DepthwiseConv1d{.inputs = kWidth, .outputs = kInner, .kernel = 3, .gain = 1.4}.same());
+    y = depthwise_conv1d(
+        b, network.child("conv_1"), x,
+        DepthwiseConv1d{.inputs = kWidth, .outputs = kInner, .kernel = 3, .gain = 1.4}.same());
     y = depthwise_conv1d(b, network.child("conv_2"), b.node(network, "Relu", {y}),
-                    DepthwiseConv1d{.inputs = kInner, .outputs = kWidth, .kernel = 3}.same());
+                         DepthwiseConv1d{.inputs = kInner, .outputs = kWidth, .kernel = 3}.same());
     x = channel_norm(b, encoder.child(fmt::format("norm_layers_2.{}", i)), b.node(encoder, "Add", {x, y}),
                      kWidth);
   }
@@ -64,8 +65,9 @@ Value* durations(TemplateBuilder& b, const Scope& s, Value* x) {
   constexpr int64_t kFilters = 256;
   int64_t inputs = kWidth;
   for (const char* index : {"1", "2"}) {
-    x = depthwise_conv1d(b, s.child(fmt::format("conv_{}", index)), x,
-                    DepthwiseConv1d{.inputs = inputs, .outputs = kFilters, .kernel = 3, .gain = 1.4}.same());
+    x = depthwise_conv1d(
+        b, s.child(fmt::format("conv_{}", index)), x,
+        DepthwiseConv1d{.inputs = inputs, .outputs = kFilters, .kernel = 3, .gain = 1.4}.same());
     x = channel_norm(b, s.child(fmt::format("norm_{}", index)), b.node(s, "Relu", {x}), kFilters);
     inputs = kFilters;
   }
@@ -94,7 +96,7 @@ Value* wave_net(TemplateBuilder& b, const Scope& s, Value* x) {
   Value* sum = nullptr;
   for (int i = 0; i < kWaveLayers; ++i) {
     Value* y = depthwise_conv1d(b, s.child(fmt::format("in_layers.{}", i)), x,
-                           DepthwiseConv1d{.inputs = kWidth, .outputs = 2 * kWidth, .kernel = 5}.same());
+                                DepthwiseConv1d{.inputs = kWidth, .outputs = 2 * kWidth, .kernel = 5}.same());
     const std::vector<Value*> halves = split(b, s, y, 1, {kWidth, kWidth});
     y = b.node(s, "Mul", {b.node(s, "Tanh", {halves[0]}), b.node(s, "Sigmoid", {halves[1]})});
     const bool is_last = i + 1 == kWaveLayers;

@@ -27,12 +27,12 @@ Value* features(TemplateBuilder& b, const Scope& s, Value* samples) {
   for (int i = 0; i < 7; ++i) {
     const Scope layer = s.child(fmt::format("conv_layers.{}", i));
     x = depthwise_conv1d(b, layer.child("conv"), x,
-                    {.inputs = inputs,
-                     .outputs = kChannels,
-                     .kernel = kConvs[i].kernel,
-                     .stride = kConvs[i].stride,
-                     .bias = false,
-                     .gain = i == 0 ? 1.0 : 1.5});
+                         {.inputs = inputs,
+                          .outputs = kChannels,
+                          .kernel = kConvs[i].kernel,
+                          .stride = kConvs[i].stride,
+                          .bias = false,
+                          .gain = i == 0 ? 1.0 : 1.5});
     if (i == 0) x = group_norm(b, layer.child("layer_norm"), x, kChannels, kChannels, 1);
     x = gelu(b, layer.child("activation"), x);
     inputs = kChannels;
@@ -60,8 +60,9 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   x = norm(projection.child("layer_norm"), x, kChannels);
   x = linear(b, projection.child("projection"), x, kChannels, kWidth, Init::lecun_normal(kChannels));
   const Scope position = encoder.child("pos_conv_embed");
-  Value* placed = depthwise_conv1d(b, position.child("conv"), transpose(b, position, x, {0, 2, 1}),
-                              {.inputs = kWidth, .outputs = kWidth, .kernel = 128, .pad = 64, .groups = 16});
+  Value* placed =
+      depthwise_conv1d(b, position.child("conv"), transpose(b, position, x, {0, 2, 1}),
+                       {.inputs = kWidth, .outputs = kWidth, .kernel = 128, .pad = 64, .groups = 16});
   placed = gelu(b, position.child("activation"), slice(b, position.child("padding"), placed, 2, 0, -1));
   x = norm(encoder.child("layer_norm"),
            b.node(encoder, "Add", {x, transpose(b, position, placed, {0, 2, 1})}), kWidth);

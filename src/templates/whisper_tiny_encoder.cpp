@@ -14,7 +14,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   TemplateBuilder b(options, "whisper_tiny_encoder");
   const Scope root;
   Value* x = b.input("input_features", DType::kFloat32, {b.batch(), kBands, 2 * kWhisperFrames});
-  const DepthwiseConv1d first = {.inputs = kBands, .outputs = kWhisperWidth, .kernel = 3, .pad = 1, .gain = 1.4};
+  const DepthwiseConv1d first = {
+      .inputs = kBands, .outputs = kWhisperWidth, .kernel = 3, .pad = 1, .gain = 1.4};
   const DepthwiseConv1d second = {
       .inputs = kWhisperWidth, .outputs = kWhisperWidth, .kernel = 3, .stride = 2, .pad = 1, .gain = 1.4};
   x = gelu(b, root, depthwise_conv1d(b, root.child("conv1"), x, first));

@@ -11,8 +11,7 @@
 namespace assay::fuzz {
 namespace {
 
-constexpr int64_t kLargest = std::numeric_limits<int64_t>::max(),
-                  kMin = std::numeric_limits<int64_t>::min();
+constexpr int64_t kLargest = std::numeric_limits<int64_t>::max(), kMin = std::numeric_limits<int64_t>::min();
 
 /// Words that attributes of some operator take.
 const std::vector<std::string>& words() {

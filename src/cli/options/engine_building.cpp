@@ -237,11 +237,12 @@ std::vector<ProfileShapes> read_profiles(const ParsedArgs& args) {
   return profiles;
 }
 
-std::vector<std::string> known_tactics(const std::vector<std::string>& names, const char* option) {
+std::vector<std::string> known_tactics(const std::vector<std::string>& names, const char* option,
+                                       const engine::TacticSet& tactics) {
   for (const std::string& name : names)
-    if (engine::built_in_tactics().find(name.substr(0, name.find(':'))) == nullptr) {
+    if (tactics.find(name.substr(0, name.find(':'))) == nullptr) {
       std::string all;
-      for (const engine::TacticDef* t : engine::built_in_tactics().all())
+      for (const engine::TacticDef* t : tactics.all())
         all += (all.empty() ? "" : ", ") + std::string(t->name);
       log::critical(ErrorCode::kNotFound, "{}: there is no tactic '{}'. The tactics are: {}.", option, name,
                     all);
@@ -331,7 +332,8 @@ std::vector<std::string> builder_option_names() {
 }
 
 EngineBuildOptions read_engine_building_options(const ParsedArgs& args, bool as_upstream,
-                                                std::vector<InputShape> input_shapes) {
+                                                std::vector<InputShape> input_shapes,
+                                                const engine::TacticSet& tactics) {
   for (const Idle& idle : kIdle)
     if (args.has(idle.name)) log::warning("{} has no effect: {}.", idle.name, idle.reason);
   EngineBuildOptions options;
@@ -364,13 +366,13 @@ EngineBuildOptions read_engine_building_options(const ParsedArgs& args, bool as_
   config.strips_weights = args.has("--strip-plan");
   config.use_timing_cache_only = args.has("--error-on-timing-cache-miss");
   config.workspace_limit = workspace_limit(args);
-  config.disabled_tactics =
-      known_tactics(args.list("--disable-tactics").value_or(std::vector<std::string>()), "--disable-tactics");
+  config.disabled_tactics = known_tactics(args.list("--disable-tactics").value_or(std::vector<std::string>()),
+                                          "--disable-tactics", tactics);
   for (const std::string& pin : args.list("--pin-tactics").value_or(std::vector<std::string>())) {
     const size_t equal = pin.rfind('=');
     if (equal == std::string::npos)
       log::critical(ErrorCode::kInvalidArgument, "--pin-tactics: '{}' is not of the form NODE=TACTIC.", pin);
-    known_tactics({pin.substr(equal + 1)}, "--pin-tactics");
+    known_tactics({pin.substr(equal + 1)}, "--pin-tactics", tactics);
     config.pinned_tactics[pin.substr(0, equal)] = pin.substr(equal + 1);
   }
   config.disabled_passes = args.list("--disable-passes").value_or(std::vector<std::string>());

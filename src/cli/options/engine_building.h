@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/args.h"
+#include "engine/tactics/tactic_set.h"
 #include "run/engine_building.h"
 
 namespace assay::cli {
@@ -19,7 +20,9 @@ void add_engine_building_options(ArgParser& parser, bool runs);
 std::vector<std::string> builder_option_names();
 /// Says in a line each which of the given options do nothing on a CPU. `input_shapes` are those of
 /// --input-shapes.
+/// `tactics`: those that options may name.
 EngineBuildOptions read_engine_building_options(const ParsedArgs& args, bool as_upstream,
-                                                std::vector<InputShape> input_shapes);
+                                                std::vector<InputShape> input_shapes,
+                                                const engine::TacticSet& tactics);
 
 }  // namespace assay::cli

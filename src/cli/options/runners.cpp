@@ -12,7 +12,7 @@
 namespace assay::cli {
 namespace {
 
-constexpr const char *kTensorRtRole = "--trt", *kStrict = "--strict-trt";
+constexpr const char* kStrict = "--strict-trt";
 constexpr const char *kRunnerScriptFlag = "--runner-script", *kTensorFlowFlag = "--tf",
                      *kPyTorchFlag = "--pytorch";
 
@@ -51,9 +51,15 @@ bool wants_tensorrt(const ParsedArgs& args) {
   return args.has(kStrict) || (interpreter != nullptr && *interpreter != 0);
 }
 
-void take_tensorrt_role() {
+/// The key of RunRunner::backend. The engine that is built as TensorRT's options say has the role of
+/// TensorRT, unless TensorRT is there.
+std::string backend_for(const Backend& backend, const ParsedArgs& args) {
+  if (!backend.builds_engines) return std::string(backend.name);
+  if (wants_tensorrt(args)) return "tensorrt";
   log::once(log::Severity::kWarning,
-            "--trt: TensorRT is not part of this build; its own engine (--engine) runs in that role.");
+            "{}: TensorRT is not part of this build; its own engine (--engine) runs in that role.",
+            backend.option);
+  return std::string(backend.name);
 }
 
 }  // namespace
@@ -77,7 +83,7 @@ Option graph_optimization_option() {
 }
 
 std::optional<int> read_graph_optimization_level(const ParsedArgs& args) {
-  constexpr std::pair<std::string_view, int> kQuantized[] = {{"ORT_DISABLE_ALL", 0},
+  constexpr std::pair<std::string_view, int> kLevels[] = {{"ORT_DISABLE_ALL", 0},
                                                           {"ORT_ENABLE_BASIC", 1},
                                                           {"ORT_ENABLE_EXTENDED", 2},
                                                           {"ORT_ENABLE_LAYOUT", 3},
@@ -86,7 +92,7 @@ std::optional<int> read_graph_optimization_level(const ParsedArgs& args) {
   if (!word) return std::nullopt;
   std::string upper = *word;
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  for (const auto& [name, level] : kQuantized)
+  for (const auto& [name, level] : kLevels)
     if (upper == name) return level;
   log::critical(
       ErrorCode::kInvalidArgument,
@@ -129,12 +135,6 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
     runners.options.push_back(
         {.names = {std::string(backend->option)}, .help = help + ".", .arity = Arity::kNone});
   }
-  runners.options.push_back(
-      {.names = {kTensorRtRole},
-       .help = "The role that TensorRT has in existing command lines: runs the engine of this build, or "
-               "TensorRT itself where "
-               "ASSAY_TENSORRT names a Python interpreter with its package (docs/runners.md).",
-       .arity = Arity::kNone});
   runners.options.push_back(
       {.names = {kStrict},
        .help = "With --trt: TensorRT itself, by the tensorrt package of ASSAY_TENSORRT or of python3, and "
@@ -192,18 +192,13 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
 }
 
 std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendSet& backends) {
-  std::vector<std::string> flags = {kTensorRtRole, kRunnerScriptFlag, kTensorFlowFlag, kPyTorchFlag};
+  std::vector<std::string> flags = {kRunnerScriptFlag, kTensorFlowFlag, kPyTorchFlag};
   for (const Backend* backend : backends.all()) flags.emplace_back(backend->option);
   const auto scripts = args.all(kRunnerScriptFlag);
   auto script = scripts.begin();
   std::vector<poly::RunRunner> runners;
   for (const std::string& flag : args.sequence(flags)) {
-    if (flag == kTensorRtRole && wants_tensorrt(args)) {
-      runners.push_back({.backend = "tensorrt"});
-    } else if (flag == kTensorRtRole) {
-      take_tensorrt_role();
-      runners.push_back({.backend = poly::kTensorRtRole});
-    } else if (flag == kRunnerScriptFlag) {
+    if (flag == kRunnerScriptFlag) {
       runners.push_back({.script = (script++)->front(), .options = script_options(args)});
     } else if (flag == kTensorFlowFlag) {
       runners.push_back({.backend = "tensorflow", .options = tensorflow_options(args)});
@@ -211,7 +206,7 @@ std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendS
       runners.push_back({.backend = "pytorch", .options = pytorch_options(args)});
     } else {
       for (const Backend* backend : backends.all())
-        if (backend->option == flag) runners.push_back({.backend = std::string(backend->name)});
+        if (backend->option == flag) runners.push_back({.backend = backend_for(*backend, args)});
     }
   }
   return runners;

@@ -135,6 +135,8 @@ engine::BuildConfig build_config(const Runtime::State& runtime, const BuilderCon
                                  const engine::SavedRules& rules) {
   engine::BuildConfig c = base_config(runtime);
   apply(rules, c);
+  c.bodies_ahead = !config.is_lazy;
+  c.reports = !config.is_lazy;
   c.passes.verify = config.verify_passes;
   if (config.optimization_level > 0) {
     c.timing_cache = config.timing_cache != nullptr
@@ -210,7 +212,7 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   for (size_t i = 0; i < config.profiles.size(); ++i) check_profile(g, config.profiles[i], i);
   const bool is_open =
       std::any_of(g.inputs.begin(), g.inputs.end(), [](const Value* v) { return has_open_extents(v->type); });
-  if (is_open && config.profiles.empty()) check_profile(g, {}, 0);  // says which input
+  if (is_open && config.profiles.empty() && !config.is_lazy) check_profile(g, {}, 0);  // says which input
 
   const auto warn = [&](const std::string& sentence) { runtime_->warn(sentence); };
   engine::TypeRules types = type_rules_of(*network, config, warn);
@@ -240,6 +242,7 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   auto builder =
       std::make_unique<engine::PlanBuilder>(*network, build_config(*runtime_, config, saved.rules));
   if (saved.rules.quantization != nullptr) report_quantization(builder->quantize_report(), calibration);
+  if (config.is_lazy) return lazy_engine(network, std::move(saved), std::move(builder));
   // Plans for other shapes will be asked for: the builder stays.
   const bool stays = is_open && !saved.is_refittable;
   std::vector<engine::RegionReport> reports;
@@ -288,6 +291,24 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   if (!stays) builder.reset();
   trim_heap();
   return make_engine(runtime_, std::move(saved), std::move(builder));
+}
+
+std::shared_ptr<Engine> Builder::lazy_engine(const std::shared_ptr<const Model>& network,
+                                             engine::SavedEngine saved,
+                                             std::unique_ptr<engine::PlanBuilder> builder) const {
+  explanation_.clear();
+  type_summary_.clear();
+  summary_ = passes_text(builder->pass_reports());
+  saved.model = network;
+  const bool is_known = std::none_of(network->graph->inputs.begin(), network->graph->inputs.end(),
+                                     [](const Value* v) { return has_open_extents(v->type); });
+  const std::vector<Shape> shapes = key_of(*network->graph, nullptr).shapes;
+  std::shared_ptr<Engine> engine = make_engine(runtime_, std::move(saved), std::move(builder), true);
+  // What hangs on the elements of inputs is made ready with them.
+  if (!is_known) return engine;
+  if (const auto ready = engine->state().plans->prepare(shapes))
+    engine->state().saved.plans.push_back({ready->key, ready->plan});
+  return engine;
 }
 
 std::string Builder::build_serialized_network(const std::shared_ptr<const Model>& network,

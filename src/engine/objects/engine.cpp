@@ -43,13 +43,26 @@ std::unique_ptr<ExecutionContext> Engine::create_execution_context() {
   return std::make_unique<ExecutionContext>(shared_from_this());
 }
 
+namespace {
+
+void require_plan(const engine::SavedEngine& saved) {
+  require(!saved.plans.empty(), ErrorCode::kInvalidArgument,
+          "the engine '{}' has no plan that could be saved: it was built to make one when shapes come. Build "
+          "it with a profile",
+          saved.name);
+}
+
+}  // namespace
+
 void Engine::save(const std::string& path) const {
   const std::lock_guard lock(state_->mutex);
+  require_plan(state_->saved);
   engine::save_engine(state_->saved, path);
 }
 
 std::string Engine::serialize() const {
   const std::lock_guard lock(state_->mutex);
+  require_plan(state_->saved);
   return engine::serialize_engine(state_->saved);
 }
 

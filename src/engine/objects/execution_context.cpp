@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/objects/state.h"
+#include "engine/runtime/streamed_outputs.h"
 #include "engine/runtime/tensor_outputs.h"
 #include "engine/specialize/executable.h"
 
@@ -156,8 +157,10 @@ struct ExecutionContext::State {
            bound.bindings[i].bytes);
     }
     const engine::Step& step = context.plan().steps[context.failed_step()];
-    Error error(ErrorCode::kInvalidModel,
+    Error error(status == engine::Status::kOutOfMemory ? ErrorCode::kUnsupported : ErrorCode::kInvalidModel,
                 context.error().empty() ? std::string(engine::status_text(status)) : context.error());
+    // The plain evaluation names the node itself, in the reference's words.
+    if (step.tactic == "evaluate" && !context.error().empty()) throw error;
     error.add_context(fmt::format("in the engine's step {} ({}) for {}", context.failed_step(), step.tactic,
                                   engine::step_name(step)));
     throw error;
@@ -166,10 +169,42 @@ struct ExecutionContext::State {
   /// For `inputs`. Taps show every value, so nothing may wait for its shape then.
   engine::Context& ready_context() { return executable->context_for(inputs, tap != nullptr); }
 
-  /// Runs on `inputs`.
-  void run(engine::Context& context, engine::OutputBinding& outputs) {
+  /// Takes inputs for one run; InputsTaken lets go of them. Throws Error where they do not fit.
+  void take(std::span<const Tensor> given) {
+    require(given.size() == inputs.size(), ErrorCode::kInvalidArgument,
+            "the engine '{}' has {} inputs, not {}", engine->name(), inputs.size(), given.size());
+    for (size_t i = 0; i < given.size(); ++i) {
+      const Type& type = io(i).type;
+      require(given[i].defined() && given[i].is_container() != type.is_tensor() &&
+                  (!type.is_tensor() || given[i].dtype() == type.dtype),
+              ErrorCode::kInvalidArgument, "input '{}' is of type {}, not {}", io(i).name, type.str(),
+              given[i].defined() ? dtype_name(given[i].dtype()) : "nothing");
+      if (type.is_tensor()) check_shape(i, given[i].shape());
+    }
+    refresh();
+    for (size_t i = 0; i < given.size(); ++i) {
+      inputs[i] = given[i];
+      addresses[i] = nullptr;
+      if (!given[i].is_container()) shapes[i] = given[i].shape();
+    }
+  }
+
+  /// Before each run, whose inputs are there.
+  engine::Context& begin() {
+    check_values();
+    bound.misfit.reset();
+    cancelled.store(false, std::memory_order_relaxed);
+    return ready_context();
+  }
+
+  /// Runs on `inputs`. `failure`: what an output's receiver threw.
+  void run(engine::Context& context, engine::OutputBinding& outputs, Stopwatch& stopwatch,
+           const std::exception_ptr& failure = {}) {
     watch(context);
     const engine::Status status = context.run(inputs, outputs);
+    stopwatch.pause();
+    run_seconds = stopwatch.seconds();
+    if (failure) std::rethrow_exception(failure);
     if (tap_failure) std::rethrow_exception(std::exchange(tap_failure, nullptr));
     if (status != engine::Status::kOk || bound.misfit) report(context, status);
     if (profiler != nullptr)
@@ -214,6 +249,8 @@ struct ExecutionContext::State {
   size_t device_bytes = 0;
   Profiler* profiler = nullptr;
   std::vector<double> seconds;
+  engine::OutputBlocks blocks;
+  double run_seconds = 0;
   std::function<void(const std::string&, const Tensor&)> tap;
   std::exception_ptr tap_failure;
   std::atomic<bool> cancelled = false, running = false;
@@ -348,45 +385,47 @@ void ExecutionContext::execute() {
     fail(ErrorCode::kInvalidArgument, "input '{}' has no memory bound to it that is large enough",
          s.io(i).name);
   }
-  s.check_values();
-  s.bound.misfit.reset();
-  s.cancelled.store(false, std::memory_order_relaxed);
-  s.run(s.ready_context(), s.bound);
+  Stopwatch watch;
+  s.run(s.begin(), s.bound, watch);
 }
+
+namespace {
+
+/// The caller's tensors are not kept.
+template <typename State>
+class InputsTaken {
+ public:
+  InputsTaken(State& state, std::span<const Tensor> inputs) : state_(state) { state.take(inputs); }
+  ~InputsTaken() { std::fill(state_.inputs.begin(), state_.inputs.end(), Tensor()); }
+  InputsTaken(const InputsTaken&) = delete;
+  InputsTaken& operator=(const InputsTaken&) = delete;
+
+ private:
+  State& state_;
+};
+
+}  // namespace
 
 std::vector<Tensor> ExecutionContext::infer(std::span<const Tensor> inputs) {
   const Turn turn(state_->running);
-  State& s = *state_;
-  require(inputs.size() == s.inputs.size(), ErrorCode::kInvalidArgument,
-          "the engine '{}' has {} inputs, not {}", s.engine->name(), s.inputs.size(), inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Type& type = s.io(i).type;
-    require(inputs[i].defined() && inputs[i].is_container() != type.is_tensor() &&
-                (!type.is_tensor() || inputs[i].dtype() == type.dtype),
-            ErrorCode::kInvalidArgument, "input '{}' is of type {}, not {}", s.io(i).name, type.str(),
-            inputs[i].defined() ? dtype_name(inputs[i].dtype()) : "nothing");
-    if (!type.is_tensor()) continue;
-    s.check_shape(i, inputs[i].shape());
-  }
-  s.refresh();
-  // The caller's tensors are not kept.
-  struct Release {
-    State& s;
-    ~Release() { std::fill(s.inputs.begin(), s.inputs.end(), Tensor()); }
-  } const release{s};
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    s.inputs[i] = inputs[i];
-    s.addresses[i] = nullptr;
-    if (!inputs[i].is_container()) s.shapes[i] = inputs[i].shape();
-  }
-  s.check_values();
-  s.bound.misfit.reset();
-  s.cancelled.store(false, std::memory_order_relaxed);
-  engine::Context& context = s.ready_context();
+  const InputsTaken taken(*state_, inputs);
+  engine::Context& context = state_->begin();
   engine::TensorOutputs outputs(context.plan());
-  s.run(context, outputs);
+  Stopwatch watch;
+  state_->run(context, outputs, watch);
   return outputs.take();
 }
+
+void ExecutionContext::infer(std::span<const Tensor> inputs, const OutputSink& sink) {
+  const Turn turn(state_->running);
+  const InputsTaken taken(*state_, inputs);
+  engine::Context& context = state_->begin();
+  Stopwatch watch;
+  engine::StreamedOutputs outputs(context.plan(), state_->blocks, sink, watch);
+  state_->run(context, outputs, watch, outputs.failure());
+}
+
+double ExecutionContext::last_run_seconds() const { return state_->run_seconds; }
 
 void ExecutionContext::enqueue(Stream& stream) {
   stream.enqueue([this] { execute(); });

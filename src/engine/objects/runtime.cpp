@@ -19,9 +19,9 @@ void Runtime::State::warn(const std::string& sentence) const {
 }
 
 Runtime::Runtime(RuntimeOptions options)
-    : state_(
-          std::make_shared<State>(State{std::make_shared<ThreadPool>(options.threads), std::move(options)})) {
-}
+    : state_(std::make_shared<State>(
+          State{options.pool != nullptr ? options.pool : std::make_shared<ThreadPool>(options.threads),
+                std::move(options)})) {}
 Runtime::~Runtime() = default;
 Runtime::Runtime(Runtime&&) noexcept = default;
 Runtime& Runtime::operator=(Runtime&&) noexcept = default;
@@ -73,9 +73,11 @@ void apply(const engine::SavedRules& rules, engine::BuildConfig& config) {
 }
 
 std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runtime,
-                                                      const engine::SavedEngine& saved) {
+                                                      const engine::SavedEngine& saved, bool is_lazy) {
   engine::BuildConfig config = base_config(runtime);
   apply(saved.rules, config);
+  config.bodies_ahead = !is_lazy;
+  config.reports = false;
   for (const engine::Preference& p : saved.preferences)
     config.tactics.preferred.insert_or_assign(p.origin, p.candidate);
   auto plans = std::make_shared<engine::Specializer>(saved.model, std::move(config));
@@ -85,7 +87,7 @@ std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runt
 }
 
 std::shared_ptr<Engine> make_engine(std::shared_ptr<Runtime::State> runtime, engine::SavedEngine saved,
-                                    std::unique_ptr<engine::PlanBuilder> builder) {
+                                    std::unique_ptr<engine::PlanBuilder> builder, bool is_lazy) {
   if (const int threads = runtime->pool->size(); saved.threads != threads)
     runtime->warn(fmt::format(
         "The plan '{}' was built for {} thread(s) and runs on {}: it may have been faster otherwise.",
@@ -94,7 +96,7 @@ std::shared_ptr<Engine> make_engine(std::shared_ptr<Runtime::State> runtime, eng
   for (const auto& i : saved.inputs) state->io.push_back({i.name, true, i.type});
   for (const auto& o : saved.outputs) state->io.push_back({o.name, false, o.type});
   state->input_count = saved.inputs.size();
-  state->plans = make_specializer(*runtime, saved);
+  state->plans = make_specializer(*runtime, saved, is_lazy);
   if (builder != nullptr) state->plans->open(std::move(*builder));
   state->saved = std::move(saved);
   state->runtime = std::move(runtime);

@@ -49,11 +49,12 @@ struct Engine::State {
 void apply(const engine::SavedRules& rules, engine::BuildConfig& config);
 
 /// An engine of what was loaded or built. `builder`: what made its plans, for other shapes; null: one is made
-/// when these come.
+/// when these come. `is_lazy`: see BuilderConfig.
 std::shared_ptr<Engine> make_engine(std::shared_ptr<Runtime::State> runtime, engine::SavedEngine saved,
-                                    std::unique_ptr<engine::PlanBuilder> builder = nullptr);
+                                    std::unique_ptr<engine::PlanBuilder> builder = nullptr,
+                                    bool is_lazy = false);
 /// What makes plans of a saved engine for other shapes, with its plans in it.
 std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runtime,
-                                                      const engine::SavedEngine& saved);
+                                                      const engine::SavedEngine& saved, bool is_lazy = false);
 
 }  // namespace assay

@@ -124,7 +124,7 @@ std::vector<int64_t> assign_offsets(std::span<const Buffer> buffers, int64_t& to
   for (size_t i = 0; i < buffers.size(); ++i)
     if (buffers[i].bytes > 0) order.push_back(i);
   return order.size() > kMaxBySize ? place_by_time(buffers, std::move(order), total)
-                                    : place_by_size(buffers, std::move(order), total);
+                                   : place_by_size(buffers, std::move(order), total);
 }
 
 }  // namespace assay::engine

@@ -259,8 +259,11 @@ class Weighing {
       // There and back, so that a machine that becomes slower does so for all.
       std::vector<Trial*> order = runners;
       if (round % 2 == 1) std::reverse(order.begin(), order.end());
-      for (Trial* t : order)
-        if (!t->failed && !is_far_behind(*t)) turn(*t);
+      for (Trial* t : order) {
+        if (t->failed || is_far_behind(*t)) continue;
+        if (costs_.progress) costs_.progress("the whole network");  // may end the build
+        turn(*t);
+      }
       for (Trial* t : order)
         if (!t->failed && !is_far_behind(*t) && reference.last_turn > 0)
           t->ratios.push_back(t->last_turn / reference.last_turn);

@@ -157,8 +157,7 @@ TEST(TensorRange, InfinitiesAndNansGiveNoScale) {
 }
 
 TEST(TensorRange, ExtremeMagnitudes) {
-  constexpr float kMax = std::numeric_limits<float>::max(),
-                  kMin = std::numeric_limits<float>::denorm_min();
+  constexpr float kMax = std::numeric_limits<float>::max(), kMin = std::numeric_limits<float>::denorm_min();
   for (const CalibrationAlgorithm a : {kMinMax, kEntropy2, kLegacy}) {
     TensorRange large(true), small(true);
     large.add(std::vector<float>{kMax, kMin, 1});

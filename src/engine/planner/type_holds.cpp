@@ -293,14 +293,15 @@ std::string TypeHolds::refusal(const Region& region, const Candidate& c) const {
     if (wanted == DType::kFloat32)
       is_kept = is_float32;
     else if (wanted == DType::kInt8)
-      is_kept = is_kept || stores_quantized(c) || is_op(*n, "QuantizeLinear") || is_op(*n, "DequantizeLinear");
+      is_kept =
+          is_kept || stores_quantized(c) || is_op(*n, "QuantizeLinear") || is_op(*n, "DequantizeLinear");
     else
       is_kept = is_kept || only_moves(*n) || is_conversion(*n) || (rounded_.contains(n) && is_float32);
     if (!is_kept)
       return fmt::format("it computes in {}{}, and '{}' is held in {}", dtype_name(arithmetic),
-                         arithmetic != wanted ? ""
-                         : stores_quantized(c)   ? " on 8-bit levels"
-                                              : " with larger rounding errors",
+                         arithmetic != wanted  ? ""
+                         : stores_quantized(c) ? " on 8-bit levels"
+                                               : " with larger rounding errors",
                          name(*n), dtype_name(wanted));
   }
   if (rules_.tensors.empty()) return {};

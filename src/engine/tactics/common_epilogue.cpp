@@ -6,12 +6,12 @@ namespace assay::engine {
 namespace {
 
 using kernels::EpilogueFunction;
-using kernels::RowEpilogue;
+using kernels::EpilogueParameters;
 using kernels::PointwiseOp;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-std::optional<RowEpilogue> epilogue_function(PointwiseOp op, float a, float b) {
+std::optional<EpilogueParameters> epilogue_function(PointwiseOp op, float a, float b) {
   switch (op) {
     case PointwiseOp::kRelu:
       return {{0, kInfinity}};
@@ -40,7 +40,7 @@ std::optional<RowEpilogue> epilogue_function(PointwiseOp op, float a, float b) {
 
 std::optional<CommonEnd> common_epilogue(const EpilogueSpec& spec, int64_t rows, int64_t channels) {
   CommonEnd end;
-  std::optional<RowEpilogue> function;
+  std::optional<EpilogueParameters> function;
   float scale = 1, shift = -0.0F;
   // What the next instruction may not come before any more.
   enum class Stage : uint8_t { kSum, kFunction, kFactors, kShifts, kNumbers, kDone } stage = Stage::kSum;
@@ -75,7 +75,7 @@ std::optional<CommonEnd> common_epilogue(const EpilogueSpec& spec, int64_t rows,
     }
   }
   const bool adds_last = end.finish.adds_last;
-  end.finish = function.value_or(RowEpilogue{-kInfinity, kInfinity});
+  end.finish = function.value_or(EpilogueParameters{-kInfinity, kInfinity});
   end.finish.adds_last = adds_last;
   end.finish.scale = scale;
   end.finish.shift = shift;

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace assay::engine::common_end_test {
+namespace assay::engine::common_epilogue_test {
 namespace {
 
 using kernels::PointwiseOp;
@@ -61,4 +61,4 @@ TEST(CommonEnd, AFactorAndWhatIsAddedAreNumbers) {
 }
 
 }  // namespace
-}  // namespace assay::engine::common_end_test
+}  // namespace assay::engine::common_epilogue_test

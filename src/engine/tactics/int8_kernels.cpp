@@ -61,8 +61,8 @@ bool is_pointwise(const kernels::Window& w) {
 
 class Int8Sums : public TiledProduct {
  protected:
-  Int8Sums(const StepReader& r, const ProductSize& size, const ProductTiles& tiles, const Int8Quantized& levels,
-           std::unique_ptr<SumsEnd> end)
+  Int8Sums(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,
+           const Int8Quantized& levels, std::unique_ptr<SumsEnd> end)
       : TiledProduct(
             r, size, tiles,
             TileEpilogue(r, kInt8Inputs, size, std::array{tiles.rows, size.m % tiles.rows}, tiles.columns)),
@@ -97,7 +97,7 @@ class Int8Kernel : public Int8Sums {
  protected:
   /// Levels that lie in rows without gaps; gathered only where that is not what the product reads.
   const void* quantized_as_rows(const KernelArgs& args, int64_t first, int64_t count,
-                             void* scratch) const noexcept {
+                                void* scratch) const noexcept {
     const int64_t k = size().k, length = kernels::int8_row_length(k);
     const auto* from = static_cast<const uint8_t*>(args.inputs[kInt8Left]) + first * k;
     if (length == k && !levels().is_signed) return from;
@@ -138,8 +138,8 @@ class Int8Kernel : public Int8Sums {
             std::memmove(sums + r * tile.stride, sums + r * stride, static_cast<size_t>(tile.columns) * 4);
         },
         [&](const kernels::QuantizedEpilogue& end) {
-          kernels::int8_product_quantized(weights_, weights, first, tile.columns, rows, tile.rows, sums, stride,
-                                       end);
+          kernels::int8_product_quantized(weights_, weights, first, tile.columns, rows, tile.rows, sums,
+                                          stride, end);
         });
   }
 
@@ -150,7 +150,8 @@ class Int8Kernel : public Int8Sums {
 /// The rows are what a window sees.
 class WindowKernel final : public Int8Kernel {
  public:
-  WindowKernel(const StepReader& r, ConvProduct conv, const Int8Quantized& levels, std::unique_ptr<SumsEnd> end)
+  WindowKernel(const StepReader& r, ConvProduct conv, const Int8Quantized& levels,
+               std::unique_ptr<SumsEnd> end)
       : Int8Kernel(r, conv.size, conv.groups, levels, std::move(end)),
         window_(std::move(conv.window)),
         channels_(conv.in_channels),
@@ -174,8 +175,8 @@ class WindowKernel final : public Int8Kernel {
 /// Every channel on its own, position by position.
 class DepthwiseKernel final : public Int8Sums {
  public:
-  DepthwiseKernel(const StepReader& r, ConvProduct conv, const ProductTiles& tiles, const Int8Quantized& levels,
-                  std::unique_ptr<SumsEnd> end)
+  DepthwiseKernel(const StepReader& r, ConvProduct conv, const ProductTiles& tiles,
+                  const Int8Quantized& levels, std::unique_ptr<SumsEnd> end)
       : Int8Sums(r, conv.size, tiles, levels, std::move(end)),
         window_(std::move(conv.window)),
         sum_rows_(depthwise_tiles(conv.size, r.plan().threads).rows) {
@@ -198,7 +199,7 @@ class DepthwiseKernel final : public Int8Sums {
         },
         [&](const kernels::QuantizedEpilogue& end) {
           kernels::depthwise_int8_quantized(images, tile.left, args.inputs[kInt8Right], tile.row, tile.rows,
-                                         sums, sum_rows_, end);
+                                            sums, sum_rows_, end);
         });
   }
 

@@ -47,7 +47,7 @@ class SumsEnd {
   /// Whether kernels make levels of the sums themselves, as levels() says; run() is not called then.
   virtual bool makes_quantized() const noexcept { return false; }
   virtual kernels::QuantizedEpilogue levels(const KernelArgs&, const TileEpilogue&,
-                                    const TiledProduct::Tile&) const noexcept {
+                                            const TiledProduct::Tile&) const noexcept {
     return {};
   }
   /// Of a tile, whose sums are overwritten.

@@ -158,9 +158,8 @@ void StepReader::check_network(size_t i, size_t inputs, size_t outputs) const {
 int64_t StepReader::product(std::initializer_list<int64_t> factors) const {
   uint64_t total = 1;
   for (const int64_t f : factors) {
-    check(
-        f >= 0 && !__builtin_mul_overflow(total, static_cast<uint64_t>(f), &total) && total <= kMaxElements,
-        "its sizes are beyond any memory");
+    check(f >= 0 && !__builtin_mul_overflow(total, static_cast<uint64_t>(f), &total) && total <= kMaxElements,
+          "its sizes are beyond any memory");
   }
   return static_cast<int64_t>(total);
 }

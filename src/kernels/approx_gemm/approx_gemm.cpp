@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "kernels/gemm_tile.h"
 #include "kernels/approx_gemm/approx_tile.h"
+#include "kernels/gemm_tile.h"
 
 namespace assay::kernels {
 namespace {
@@ -187,7 +187,7 @@ bool is_one_tap(const Window& w) {
 }  // namespace
 
 bool approx_gemm(ApproxOf what, int64_t m, int64_t n, int64_t k, MatrixView a, MatrixView b, double* c,
-                int64_t ldc) {
+                 int64_t ldc) {
   if (m <= 0 || n <= 0 || k <= 0) return false;
   const std::optional<double> scale_a = scale_of(a, m, k), scale_b = scale_of(b, k, n);
   if (!scale_a || !scale_b) return false;
@@ -197,7 +197,7 @@ bool approx_gemm(ApproxOf what, int64_t m, int64_t n, int64_t k, MatrixView a, M
 }
 
 bool approx_convolve(ApproxOf what, const ConvSize& size, const Window& window, const double* x,
-                    const double* w, double* y) {
+                     const double* w, double* y) {
   const int64_t channels = size.in_channels / size.groups, kernels = size.out_channels / size.groups;
   const int64_t in_size = window.in_size(), out_size = window.out_size(), depth = channels * window.taps();
   const int64_t items = size.batch * size.groups;

@@ -17,11 +17,11 @@ enum class ApproxOf : uint8_t { kValues, kMagnitudes };
 /// the range: an operand holds an infinity or NaN, or numbers other than 0 below 2^-60 of its largest. C must
 /// not overlap A or B. Parallel.
 bool approx_gemm(ApproxOf what, int64_t m, int64_t n, int64_t k, MatrixView a, MatrixView b, double* c,
-                int64_t ldc);
+                 int64_t ldc);
 
 /// convolve() without a bias, in the same way. False as well where it is no product of matrices: one channel
 /// in a group.
 bool approx_convolve(ApproxOf what, const ConvSize& size, const Window& window, const double* x,
-                    const double* w, double* y);
+                     const double* w, double* y);
 
 }  // namespace assay::kernels

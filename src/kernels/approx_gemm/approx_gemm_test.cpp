@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace assay::kernels::rough_product_test {
+namespace assay::kernels::approx_gemm_test {
 namespace {
 
 std::vector<double> numbers(std::mt19937& random, int64_t count, double size = 1) {
@@ -39,10 +39,10 @@ TEST(ApproxGemm, OfMatricesIsTheProductToSixDigits) {
                 approx_max(exact);
             gemm(m, n, k, view(a, k, ta, m), view(b, n, tb, k), exact.data(), n);
             gemm(m, n, k, view(plus_a, k, ta, m), view(plus_b, n, tb, k), most.data(), n);
-            ASSERT_TRUE(
-                approx_gemm(ApproxOf::kValues, m, n, k, view(a, k, ta, m), view(b, n, tb, k), rough.data(), n));
+            ASSERT_TRUE(approx_gemm(ApproxOf::kValues, m, n, k, view(a, k, ta, m), view(b, n, tb, k),
+                                    rough.data(), n));
             ASSERT_TRUE(approx_gemm(ApproxOf::kMagnitudes, m, n, k, view(a, k, ta, m), view(b, n, tb, k),
-                                   approx_max.data(), n));
+                                    approx_max.data(), n));
             const double u = static_cast<double>(k + 4) * 0x1p-24;
             for (size_t i = 0; i < exact.size(); ++i) {
               ASSERT_NEAR(rough[i] / size / size, exact[i] / size / size, u * most[i] / size / size);
@@ -102,4 +102,4 @@ TEST(ApproxGemm, RefusesWhatFloat32HasNoRangeFor) {
 }
 
 }  // namespace
-}  // namespace assay::kernels::rough_product_test
+}  // namespace assay::kernels::approx_gemm_test

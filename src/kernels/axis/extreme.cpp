@@ -79,7 +79,7 @@ template <size_t kVectors, typename T>
 void search_rows(const T* x, int64_t rows, int64_t stride, ExtremeRule rule, T* best, int64_t* places) {
   using Unsigned = hwy::MakeUnsigned<T>;
   constexpr int64_t kMax = sizeof(T) >= 4 ? std::numeric_limits<int32_t>::max()
-                                           : static_cast<int64_t>(std::numeric_limits<Unsigned>::max());
+                                          : static_cast<int64_t>(std::numeric_limits<Unsigned>::max());
   constexpr size_t kColumns = kVectors * HWY_MAX_BYTES / sizeof(T);
   const size_t columns = kVectors * hn::Lanes(hn::ScalableTag<T>());
   T found[kColumns];

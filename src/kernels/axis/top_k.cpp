@@ -123,8 +123,7 @@ void select_line(const T* x, int64_t extent, int64_t k, bool largest, std::vecto
   best.clear();
   for (int64_t i = 0; i < k; ++i) best.push_back(rank_of(x[i], i, largest));
   if (k < extent)
-    k <= kMaxOfHeap ? replace_worst(x, extent, k, largest, best)
-                     : gather_better(x, extent, k, largest, best);
+    k <= kMaxOfHeap ? replace_worst(x, extent, k, largest, best) : gather_better(x, extent, k, largest, best);
   std::sort(best.begin(), best.end(), std::greater<>());
 }
 

@@ -291,7 +291,7 @@ namespace assay::kernels {
 HWY_EXPORT(depthwise_windows);
 
 void depthwise_rows(const ChannelWindow& conv, const float* image, const float* packed, const float* bias,
-                    int64_t row, int64_t rows, int64_t first, int64_t count, const RowEpilogue& finish,
+                    int64_t row, int64_t rows, int64_t first, int64_t count, const EpilogueParameters& finish,
                     const EpilogueOperands& operands, float* y) noexcept {
   const WindowBounds bounds = window_bounds(finish, operands);
   HWY_DYNAMIC_DISPATCH(depthwise_windows)

@@ -17,7 +17,7 @@ inline constexpr int64_t kDepthwiseRows = 2;
 /// begin with channel 0: the image with its first pixel, y with the first of the rows, as an addend does.
 /// `bias`, which may be null, `packed` and the operands of columns are those of all channels.
 void depthwise_rows(const ChannelWindow& conv, const float* image, const float* packed, const float* bias,
-                    int64_t row, int64_t rows, int64_t first, int64_t count, const RowEpilogue& finish,
+                    int64_t row, int64_t rows, int64_t first, int64_t count, const EpilogueParameters& finish,
                     const EpilogueOperands& operands, float* y) noexcept;
 
 }  // namespace assay::kernels

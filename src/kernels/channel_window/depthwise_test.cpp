@@ -66,7 +66,7 @@ struct Case {
       }
     return sum;
   }
-  void run(const RowEpilogue& finish, const EpilogueOperands& operands, bool with_bias, int64_t group,
+  void run(const EpilogueParameters& finish, const EpilogueOperands& operands, bool with_bias, int64_t group,
            int64_t rows_together = kDepthwiseRows) {
     EpilogueOperands those = operands;
     for (int64_t r = 0; r < rows; r += rows_together) {
@@ -78,13 +78,15 @@ struct Case {
                        those, y.data() + from);
     }
   }
-  void run(const RowEpilogue& finish, const EpilogueOperands& operands) { run(finish, operands, true, 2); }
+  void run(const EpilogueParameters& finish, const EpilogueOperands& operands) {
+    run(finish, operands, true, 2);
+  }
   int64_t channel_of(int64_t place) const {
     return is_blocked ? place / conv.out_block * kChannelBlock + place % kChannelBlock
                       : place % conv.channels;
   }
 
-  void check(const RowEpilogue& finish, double (*function)(double), bool with_bias, int64_t group,
+  void check(const EpilogueParameters& finish, double (*function)(double), bool with_bias, int64_t group,
              int64_t rows_together = kDepthwiseRows) {
     run(finish, {}, with_bias, group, rows_together);
     const int64_t stored = is_blocked ? conv.blocks() * kChannelBlock : conv.channels;
@@ -111,7 +113,7 @@ struct Case {
 };
 
 double same(double x) { return x; }
-constexpr RowEpilogue kAsItIs{-kInfinity, kInfinity};
+constexpr EpilogueParameters kAsItIs{-kInfinity, kInfinity};
 
 /// Kernels of common and other forms, strides, dilations, and paddings that are not alike.
 std::vector<Case> cases(int64_t channels, bool blocked) {

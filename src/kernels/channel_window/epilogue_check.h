@@ -14,7 +14,7 @@ namespace assay::kernels {
 /// Compares with the sums by themselves. A case has run(finish, operands), which leaves its results, and 5
 /// numbers more that are 77, in `y`, and channel_of(place among them); pixels of a result are `pixel` apart.
 template <typename Case>
-void check_operands(Case& c, int64_t pixel, int64_t channels, const RowEpilogue& finish,
+void check_operands(Case& c, int64_t pixel, int64_t channels, const EpilogueParameters& finish,
                     double (*function)(double)) {
   constexpr float kUnbounded = std::numeric_limits<float>::infinity();
   c.run({-kUnbounded, kUnbounded}, {});
@@ -27,7 +27,7 @@ void check_operands(Case& c, int64_t pixel, int64_t channels, const RowEpilogue&
   }
   for (const bool adds_last : {false, true})
     for (const int which : {1, 2, 3, 4, 5, 6, 7}) {
-      RowEpilogue some = finish;
+      EpilogueParameters some = finish;
       some.adds_last = adds_last;
       const bool adds = (which & 1) != 0, multiplies = (which & 2) != 0, shifts_them = (which & 4) != 0;
       c.run(some, {adds ? addend.data() : nullptr, pixel, multiplies ? factors.data() : nullptr,

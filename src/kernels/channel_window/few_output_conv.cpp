@@ -117,8 +117,8 @@ void dots_of_row(const DotRow& r) {
   take.template operator()<1>();
 }
 
-void dot_row(const FewOutputConv& conv, const float* image, const float* packed, const float* bias, int64_t row,
-             float* y, int64_t plane) {
+void dot_row(const FewOutputConv& conv, const float* image, const float* packed, const float* bias,
+             int64_t row, float* y, int64_t plane) {
   const ChannelWindow& c = conv.window;
   const auto [first, end] = c.tap_rows(row);
   DotRow r{c, image + (row * c.row_stride - c.top) * c.row, first, end, packed, bias, y, plane};
@@ -166,8 +166,8 @@ void pack_few_output_conv(const FewOutputConv& conv, const float* weights, float
   }
 }
 
-void few_output_conv_row(const FewOutputConv& conv, const float* image, const float* packed, const float* bias,
-                  int64_t row, float* y, int64_t plane) noexcept {
+void few_output_conv_row(const FewOutputConv& conv, const float* image, const float* packed,
+                         const float* bias, int64_t row, float* y, int64_t plane) noexcept {
   HWY_DYNAMIC_DISPATCH(dot_row)(conv, image, packed, bias, row, y, plane);
 }
 

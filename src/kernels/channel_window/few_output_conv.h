@@ -26,7 +26,7 @@ void pack_few_output_conv(const FewOutputConv& conv, const float* weights, float
 /// Row `row` of the results of an image, all channels: bias[output] + sum over channels and the taps inside
 /// the image of w * pixel. `y` begins with the row of the first channel; planes are `plane` numbers apart.
 /// `bias` may be null.
-void few_output_conv_row(const FewOutputConv& conv, const float* image, const float* packed, const float* bias,
-                  int64_t row, float* y, int64_t plane) noexcept;
+void few_output_conv_row(const FewOutputConv& conv, const float* image, const float* packed,
+                         const float* bias, int64_t row, float* y, int64_t plane) noexcept;
 
 }  // namespace assay::kernels

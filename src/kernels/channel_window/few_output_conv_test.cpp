@@ -8,7 +8,7 @@
 
 #include "kernels/every_target.h"
 
-namespace assay::kernels::dot_conv_test {
+namespace assay::kernels::few_output_conv_test {
 namespace {
 
 /// One image, which nothing surrounds in memory.
@@ -66,7 +66,7 @@ struct Case {
     const int64_t columns = conv.window.out_columns, plane = rows * columns;
     for (int64_t r = 0; r < rows; ++r)
       few_output_conv_row(conv, x.data(), packed.data(), with_bias ? bias.data() : nullptr, r,
-                   y.data() + r * columns, plane);
+                          y.data() + r * columns, plane);
     for (int64_t o = 0; o < conv.outputs; ++o)
       for (int64_t i = 0; i < plane; ++i) {
         const float got = y[static_cast<size_t>(o * plane + i)];
@@ -126,4 +126,4 @@ TEST(FewOutputConv, InfinitiesAndNanStayInTheirWindows) {
 }
 
 }  // namespace
-}  // namespace assay::kernels::dot_conv_test
+}  // namespace assay::kernels::few_output_conv_test

@@ -150,8 +150,8 @@ void fill_lines(const ImageConv& conv, const float* image, int64_t row, float* l
 }  // namespace
 
 void image_conv_row(const ImageConv& conv, const float* image, const float* packed, const float* bias,
-                    int64_t row, const RowEpilogue& finish, const EpilogueOperands& operands, float* scratch,
-                    float* y) noexcept {
+                    int64_t row, const EpilogueParameters& finish, const EpilogueOperands& operands,
+                    float* scratch, float* y) noexcept {
   const WindowBounds bounds = window_bounds(finish, operands);
   fill_lines(conv, image, row, scratch);
   HWY_DYNAMIC_DISPATCH(image_windows)(conv, scratch, packed, bias, bounds.low, bounds.high, y);

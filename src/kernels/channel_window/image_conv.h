@@ -27,7 +27,7 @@ struct ImageConv {
 /// Row `row` of the results, all channels: finish(bias[channel] + sum over planes and taps of w * pixel).
 /// `y` and an addend begin with the row; `bias`, which may be null, is filled up.
 void image_conv_row(const ImageConv& conv, const float* image, const float* packed, const float* bias,
-                    int64_t row, const RowEpilogue& finish, const EpilogueOperands& operands, float* scratch,
-                    float* y) noexcept;
+                    int64_t row, const EpilogueParameters& finish, const EpilogueOperands& operands,
+                    float* scratch, float* y) noexcept;
 
 }  // namespace assay::kernels

@@ -13,7 +13,8 @@ void BM_ImageConv(benchmark::State& state) {
   const int64_t extent = state.range(0), channels = state.range(1), kernel = state.range(2),
                 stride = state.range(3);
   const bool blocked = state.range(4) != 0;
-  const RowEpilogue finish = state.range(5) != 0 ? RowEpilogue{0, 0, EpilogueFunction::kSilu} : RowEpilogue{0, 6};
+  const EpilogueParameters finish =
+      state.range(5) != 0 ? EpilogueParameters{0, 0, EpilogueFunction::kSilu} : EpilogueParameters{0, 6};
   ImageConv conv{.window = {.kernel_rows = kernel,
                             .kernel_columns = kernel,
                             .row_stride = stride,

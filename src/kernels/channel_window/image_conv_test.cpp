@@ -14,7 +14,7 @@ namespace assay::kernels::image_conv_test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr RowEpilogue kAsItIs{-kInfinity, kInfinity};
+constexpr EpilogueParameters kAsItIs{-kInfinity, kInfinity};
 
 double same(double x) { return x; }
 
@@ -67,7 +67,7 @@ struct Case {
     return sum;
   }
 
-  void run(const RowEpilogue& finish, const EpilogueOperands& operands, bool with_bias = true) {
+  void run(const EpilogueParameters& finish, const EpilogueOperands& operands, bool with_bias = true) {
     const ChannelWindow& v = conv.window;
     EpilogueOperands those = operands;
     for (int64_t r = 0; r < rows; ++r) {
@@ -82,7 +82,7 @@ struct Case {
     return v.fills_blocks ? place / v.out_block * kChannelBlock + place % kChannelBlock : place % v.channels;
   }
 
-  void check(const RowEpilogue& finish, double (*function)(double), bool with_bias) {
+  void check(const EpilogueParameters& finish, double (*function)(double), bool with_bias) {
     const ChannelWindow& v = conv.window;
     run(finish, {}, with_bias);
     const int64_t stored = v.fills_blocks ? v.blocks() * kChannelBlock : v.channels;

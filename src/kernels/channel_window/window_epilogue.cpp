@@ -9,21 +9,21 @@ namespace {
 constexpr float kUnbounded = std::numeric_limits<float>::infinity();
 
 /// Nothing is added before the bounds.
-bool bounds_first(const RowEpilogue& finish, const EpilogueOperands& operands) {
+bool bounds_first(const EpilogueParameters& finish, const EpilogueOperands& operands) {
   return finish.function == EpilogueFunction::kClip && (operands.addend == nullptr || finish.adds_last);
 }
 
 }  // namespace
 
-WindowBounds window_bounds(const RowEpilogue& finish, const EpilogueOperands& operands) noexcept {
+WindowBounds window_bounds(const EpilogueParameters& finish, const EpilogueOperands& operands) noexcept {
   return bounds_first(finish, operands) ? WindowBounds{finish.a, finish.b}
                                         : WindowBounds{-kUnbounded, kUnbounded};
 }
 
-void window_epilogue(const ChannelWindow& c, int64_t first, int64_t count, const RowEpilogue& finish,
-                    const EpilogueOperands& operands, float* y) noexcept {
+void window_epilogue(const ChannelWindow& c, int64_t first, int64_t count, const EpilogueParameters& finish,
+                     const EpilogueOperands& operands, float* y) noexcept {
   const int64_t channel = first * kChannelBlock, end = std::min((first + count) * kChannelBlock, c.channels);
-  RowEpilogue rest = finish;
+  EpilogueParameters rest = finish;
   const bool are_bounded = bounds_first(finish, operands);
   if (are_bounded) rest.a = -kUnbounded, rest.b = kUnbounded;
   // Channels [from, to), which begin at that element of y.

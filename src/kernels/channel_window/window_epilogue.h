@@ -12,12 +12,12 @@ namespace assay::kernels {
 struct WindowBounds {
   float low, high;
 };
-WindowBounds window_bounds(const RowEpilogue& finish, const EpilogueOperands& operands) noexcept;
+WindowBounds window_bounds(const EpilogueParameters& finish, const EpilogueOperands& operands) noexcept;
 
 /// Of a row of results at y whose blocks [first, first + count) are there, and within window_bounds(): what
 /// else happens to them, and zeros for what fills up the last block. Operands begin as y does, those of
 /// columns with channel 0.
-void window_epilogue(const ChannelWindow& window, int64_t first, int64_t count, const RowEpilogue& finish,
-                    const EpilogueOperands& operands, float* y) noexcept;
+void window_epilogue(const ChannelWindow& window, int64_t first, int64_t count,
+                     const EpilogueParameters& finish, const EpilogueOperands& operands, float* y) noexcept;
 
 }  // namespace assay::kernels

@@ -28,7 +28,8 @@ namespace HWY_NAMESPACE {
 
 /// V vectors of results; what they read begins at x.
 template <int64_t V>
-HWY_INLINE void filter(const DepthwiseConv1d& c, const float* x, const float* weights, float bias, VF (&sums)[V]) {
+HWY_INLINE void filter(const DepthwiseConv1d& c, const float* x, const float* weights, float bias,
+                       VF (&sums)[V]) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
   ASSAY_UNROLL
   for (int64_t v = 0; v < V; ++v) sums[v] = constant(bias);
@@ -62,8 +63,8 @@ void filter_tile(const DepthwiseConv1d& c, const float* x, const float* weights,
 }
 
 /// Signals [first, last).
-void filter_signals(const DepthwiseConv1d& c, const float* x, const float* weights, const float* bias, float* y,
-                    int64_t first, int64_t last) {
+void filter_signals(const DepthwiseConv1d& c, const float* x, const float* weights, const float* bias,
+                    float* y, int64_t first, int64_t last) {
   constexpr int64_t kMax = kSignalTile + kMaxDepthwiseReach + static_cast<int64_t>(hn::MaxLanes(F()));
   HWY_ALIGN float tile[kMax];
   for (int64_t r = first; r < last; ++r) {
@@ -94,7 +95,7 @@ namespace assay::kernels {
 HWY_EXPORT(filter_signals);
 
 void depthwise_conv1d(const DepthwiseConv1d& conv, const float* x, const float* weights, const float* bias,
-                 float* y) noexcept {
+                      float* y) noexcept {
   /// Products that a thread should handle at least.
   constexpr int64_t kGrain = 1 << 16;
   const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, conv.out * conv.taps));

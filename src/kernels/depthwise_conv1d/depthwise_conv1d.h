@@ -22,6 +22,6 @@ inline constexpr int64_t kMaxDepthwiseReach = 1024;
 /// y[r, o] = bias[c] + ..., summed in the order of taps; `weights` has `taps` numbers a channel, `bias` one,
 /// or is null. reach() is at most kMaxDepthwiseReach. Parallel.
 void depthwise_conv1d(const DepthwiseConv1d& conv, const float* x, const float* weights, const float* bias,
-                 float* y) noexcept;
+                      float* y) noexcept;
 
 }  // namespace assay::kernels

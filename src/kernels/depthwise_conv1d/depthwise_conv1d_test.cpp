@@ -9,7 +9,7 @@
 
 #include "base/parallel.h"
 
-namespace assay::kernels::signal_conv_test {
+namespace assay::kernels::depthwise_conv1d_test {
 namespace {
 
 void expect_float64_sums(const DepthwiseConv1d& c, bool with_bias) {
@@ -74,7 +74,7 @@ TEST(DepthwiseConv1d, InfinitiesAndNanStayWhereTheFilterSeesThem) {
   x[30] = std::numeric_limits<float>::quiet_NaN();
   const float weights[] = {1, -2, 1};
   depthwise_conv1d({.rows = 1, .channels = 1, .in = 40, .out = 40, .taps = 3, .begin = 1}, x.data(), weights,
-              nullptr, y.data());
+                   nullptr, y.data());
   for (int i = 1; i < 39; ++i) {
     if (std::abs(i - 30) <= 1)
       EXPECT_TRUE(std::isnan(y[static_cast<size_t>(i)])) << i;
@@ -86,4 +86,4 @@ TEST(DepthwiseConv1d, InfinitiesAndNanStayWhereTheFilterSeesThem) {
 }
 
 }  // namespace
-}  // namespace assay::kernels::signal_conv_test
+}  // namespace assay::kernels::depthwise_conv1d_test

@@ -204,7 +204,8 @@ class RowGatherer {
     gather_rows(
         w_, images_.channels, first, count, inside_.length, rows,
         [&](int64_t pixel, int64_t n, uint8_t* to) {
-          to_unsigned_quantized(pixels_ + pixel * images_.channels, images_.is_signed, to, n * images_.channels);
+          to_unsigned_quantized(pixels_ + pixel * images_.channels, images_.is_signed, to,
+                                n * images_.channels);
         },
         outside_);
   }
@@ -234,7 +235,7 @@ void gather_int8_rows(const Int8Images& images, const void* x, int64_t first, in
         [&](int64_t pixel, int64_t n, uint8_t* to) {
           for (int64_t i = 0; i < n; ++i)
             to_unsigned_quantized(pixels + (pixel + i) * channels + g * own, images.is_signed, to + i * own,
-                               own);
+                                  own);
         },
         outside, images.groups * length);
 }
@@ -321,7 +322,8 @@ void depthwise_int8(const Int8Images& images, const void* x, const void* packed,
 }
 
 void depthwise_int8_quantized(const Int8Images& images, const void* x, const void* packed, int64_t first,
-                           int64_t count, int32_t* sums, int64_t sum_rows, const QuantizedEpilogue& end) noexcept {
+                              int64_t count, int32_t* sums, int64_t sum_rows,
+                              const QuantizedEpilogue& end) noexcept {
   const DepthwiseParts parts({images.window->taps(), images.channels});
   const auto* const from = static_cast<const char*>(packed);
   if (parts.takes_vnni(from) &&

@@ -48,6 +48,7 @@ void depthwise_int8(const Int8Images& images, const void* x, const void* packed,
 
 /// requantize() of depthwise_int8(). `sums` is scratch memory for that, of `sum_rows` positions at a time.
 void depthwise_int8_quantized(const Int8Images& images, const void* x, const void* packed, int64_t first,
-                           int64_t count, int32_t* sums, int64_t sum_rows, const QuantizedEpilogue& end) noexcept;
+                              int64_t count, int32_t* sums, int64_t sum_rows,
+                              const QuantizedEpilogue& end) noexcept;
 
 }  // namespace assay::kernels

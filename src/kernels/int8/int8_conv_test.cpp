@@ -162,9 +162,10 @@ TEST(Int8Conv, ChannelsOnTheirOwnBecomeTheLevelsOfTheirSums) {
           depthwise_int8(shape, images.x.data(), packed.data(), 0, all, sums.data());
           requantize({sums.data(), channels, all, channels}, end(expected));
           // In two calls, so that one begins in the middle.
-          depthwise_int8_quantized(shape, images.x.data(), packed.data(), 0, all / 3, scratch.data(), 2, end(q));
-          depthwise_int8_quantized(shape, images.x.data(), packed.data(), all / 3, all - all / 3, scratch.data(),
-                                2, end(q).at(all / 3, 0));
+          depthwise_int8_quantized(shape, images.x.data(), packed.data(), 0, all / 3, scratch.data(), 2,
+                                   end(q));
+          depthwise_int8_quantized(shape, images.x.data(), packed.data(), all / 3, all - all / 3,
+                                   scratch.data(), 2, end(q).at(all / 3, 0));
           ASSERT_EQ(q, expected) << channels << " " << is_signed << " " << step;
         }
 }

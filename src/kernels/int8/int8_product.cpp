@@ -400,10 +400,9 @@ void int8_product(const Int8Weights& weights, const void* packed, int64_t panel,
 }
 
 void int8_product_quantized(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
-                         const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
-                         const QuantizedEpilogue& end) noexcept {
-  if (has_vnni())
-    return vnni_product_quantized(weights, packed, panel, columns, a, rows, sums, stride, end);
+                            const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
+                            const QuantizedEpilogue& end) noexcept {
+  if (has_vnni()) return vnni_product_quantized(weights, packed, panel, columns, a, rows, sums, stride, end);
   int8_product(weights, packed, panel, Int8Weights::panels_of(columns), a, rows, sums, stride);
   requantize({sums, stride, rows, columns}, end);
 }

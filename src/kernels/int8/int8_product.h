@@ -78,8 +78,8 @@ void int8_product(const Int8Weights& weights, const void* packed, int64_t panel,
 /// requantize() of int8_product(), for `columns` columns from panel `panel` on. `sums` is scratch memory for
 /// that.
 void int8_product_quantized(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
-                         const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
-                         const QuantizedEpilogue& end) noexcept;
+                            const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
+                            const QuantizedEpilogue& end) noexcept;
 
 /// sums[i] + addend[i] as float32, in place; addend may be null.
 void sums_to_floats(int32_t* sums, const int32_t* addend, int64_t count) noexcept;

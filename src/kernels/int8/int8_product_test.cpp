@@ -160,8 +160,9 @@ TEST(Int8Product, LevelsAreThoseOfTheStoredSums) {
         std::vector<int32_t> sums(static_cast<size_t>(rows * stride)), scratch(sums.size());
         int8_product(w, packed.data(), 0, w.panels(), {a.bytes.data(), a.length, 131}, rows, sums.data(),
                      stride);
-        for (const QuantizedCase& each : {QuantizedCase{0.0078125F, 3, 8}, QuantizedCase{0.00101F, 0.7F, 0.31F},
-                                       QuantizedCase{0.0031F, 0, 0.11F}, QuantizedCase{0.01F, 900, 1}})
+        for (const QuantizedCase& each :
+             {QuantizedCase{0.0078125F, 3, 8}, QuantizedCase{0.00101F, 0.7F, 0.31F},
+              QuantizedCase{0.0031F, 0, 0.11F}, QuantizedCase{0.01F, 900, 1}})
           for (const Requantization& r :
                {Requantization{-inf, inf, each.step, 128, false}, Requantization{0, 6, each.step, -128, true},
                 Requantization{-3, inf, each.step, 3, true}}) {
@@ -172,8 +173,8 @@ TEST(Int8Product, LevelsAreThoseOfTheStoredSums) {
             std::vector<uint8_t> expected(static_cast<size_t>(rows * pitch), 99), q = expected;
             const float* const biases = each.bias == 0 ? nullptr : bias.data();
             requantize({sums.data(), stride, rows, n}, {scale.data(), biases, r, expected.data(), pitch});
-            int8_product_quantized(w, packed.data(), 0, n, {a.bytes.data(), a.length, 131}, rows, scratch.data(),
-                                stride, {scale.data(), biases, r, q.data(), pitch});
+            int8_product_quantized(w, packed.data(), 0, n, {a.bytes.data(), a.length, 131}, rows,
+                                   scratch.data(), stride, {scale.data(), biases, r, q.data(), pitch});
             ASSERT_EQ(q, expected) << rows << " " << n << " " << k << " " << each.scale << " " << r.is_signed;
           }
       }

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "kernels/image_rows.h"
-#include "kernels/int8/vnni_requantize.h"
 #include "kernels/int8/vnni_product.h"
+#include "kernels/int8/vnni_requantize.h"
 
 namespace assay::kernels {
 namespace {
@@ -254,8 +254,8 @@ void vnni_depthwise(const Int8Images& images, const void* x, const int8_t* packe
 }
 
 bool vnni_depthwise_quantized(const Int8Images& images, const void* x, const int8_t* packed,
-                           const int32_t* tap_sums, int64_t first, int64_t count,
-                           const QuantizedEpilogue& end) noexcept {
+                              const int32_t* tap_sums, int64_t first, int64_t count,
+                              const QuantizedEpilogue& end) noexcept {
   QuantizedOfTaps levels;
   levels.to = end;
   levels.bounds = vnni_bounds(end.requantization);
@@ -276,7 +276,7 @@ void vnni_depthwise(const Int8Images&, const void*, const int8_t*, const int32_t
 }
 
 bool vnni_depthwise_quantized(const Int8Images&, const void*, const int8_t*, const int32_t*, int64_t, int64_t,
-                           const QuantizedEpilogue&) noexcept {
+                              const QuantizedEpilogue&) noexcept {
   std::abort();
 }
 

@@ -30,7 +30,7 @@ void vnni_depthwise(const Int8Images& images, const void* x, const int8_t* packe
 /// requantize() of vnni_depthwise(). False where it cannot be done so; some of the result may be written
 /// then.
 bool vnni_depthwise_quantized(const Int8Images& images, const void* x, const int8_t* packed,
-                           const int32_t* tap_sums, int64_t first, int64_t count,
-                           const QuantizedEpilogue& end) noexcept;
+                              const int32_t* tap_sums, int64_t first, int64_t count,
+                              const QuantizedEpilogue& end) noexcept;
 
 }  // namespace assay::kernels

@@ -216,8 +216,8 @@ namespace {
 
 /// With `end`, of `columns` columns: levels; otherwise sums of whole panels.
 void multiply_vnni(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
-                    const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
-                    const QuantizedEpilogue* end) noexcept {
+                   const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
+                   const QuantizedEpilogue* end) noexcept {
   const int64_t length = int8_row_length(weights.k), count = Int8Weights::panels_of(columns);
   int32_t row_sums[kVnniRows];
   const bool shifted = weights.shifts(packed, panel, count);
@@ -267,8 +267,8 @@ void vnni_product(const Int8Weights& weights, const void* packed, int64_t panel,
 }
 
 void vnni_product_quantized(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
-                         const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
-                         const QuantizedEpilogue& end) noexcept {
+                            const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
+                            const QuantizedEpilogue& end) noexcept {
   multiply_vnni(weights, packed, panel, columns, a, rows, sums, stride, &end);
 }
 
@@ -286,7 +286,7 @@ void vnni_product(const Int8Weights&, const void*, int64_t, int64_t, const Int8R
 }
 
 void vnni_product_quantized(const Int8Weights&, const void*, int64_t, int64_t, const Int8Rows&, int64_t,
-                         int32_t*, int64_t, const QuantizedEpilogue&) noexcept {
+                            int32_t*, int64_t, const QuantizedEpilogue&) noexcept {
   std::abort();
 }
 

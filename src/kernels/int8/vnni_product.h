@@ -14,7 +14,7 @@ void vnni_product(const Int8Weights& weights, const void* packed, int64_t panel,
 
 /// As int8_product_quantized(), to the bit. Only where has_vnni().
 void vnni_product_quantized(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
-                         const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
-                         const QuantizedEpilogue& end) noexcept;
+                            const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
+                            const QuantizedEpilogue& end) noexcept;
 
 }  // namespace assay::kernels

@@ -86,8 +86,8 @@ int64_t Kn2rowConv::products() const {
 }
 
 void kn2row_products(const Kn2rowConv& conv, const PanelMatrix& matrix, const float* packed, int64_t panel,
-                  int64_t panels, const float* x, const Kn2rowPart* parts, int64_t count, const float* bias,
-                  float* sums, int64_t part_stride, int64_t stride) noexcept {
+                     int64_t panels, const float* x, const Kn2rowPart* parts, int64_t count,
+                     const float* bias, float* sums, int64_t part_stride, int64_t stride) noexcept {
   constexpr size_t kMaxAxes = 3;
   const Window& w = conv.window;
   const size_t last = w.rank() - 1;

@@ -38,7 +38,7 @@ inline constexpr int64_t kMaxKn2rowParts = 64;
 /// most kMaxKn2rowParts parts. `bias` may be null; it begins with that of the first column and has as many
 /// elements as there are columns.
 void kn2row_products(const Kn2rowConv& conv, const PanelMatrix& matrix, const float* packed, int64_t panel,
-                  int64_t panels, const float* x, const Kn2rowPart* parts, int64_t count, const float* bias,
-                  float* sums, int64_t part_stride, int64_t stride) noexcept;
+                     int64_t panels, const float* x, const Kn2rowPart* parts, int64_t count,
+                     const float* bias, float* sums, int64_t part_stride, int64_t stride) noexcept;
 
 }  // namespace assay::kernels

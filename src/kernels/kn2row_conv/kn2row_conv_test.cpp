@@ -8,7 +8,7 @@
 
 #include "kernels/every_target.h"
 
-namespace assay::kernels::tap_conv_test {
+namespace assay::kernels::kn2row_conv_test {
 namespace {
 
 struct Form {
@@ -78,7 +78,7 @@ void check(const Form& f, int64_t part) {
     const auto count = std::min<int64_t>(kMaxKn2rowParts, static_cast<int64_t>(parts.size() - from));
     std::vector<float> sums(static_cast<size_t>(count * part * stride), 77);
     kn2row_products(conv, matrix, packed.data(), 0, matrix.panels(), image.data(), parts.data() + from, count,
-                 start.data(), sums.data(), part * stride, stride);
+                    start.data(), sums.data(), part * stride, stride);
     for (int64_t p = 0; p < count; ++p) {
       const Kn2rowPart& at = parts[from + static_cast<size_t>(p)];
       for (int64_t k = 0; k < at.count; ++k) {
@@ -127,11 +127,13 @@ TEST(Kn2rowConv, IsTheConvolutionOrItsTranspose) {
 }
 
 TEST(Kn2rowConv, CountsWhatIsNoPadding) {
-  const auto count = [](const Form& f) { return Kn2rowConv{window_of(f), f.transposed, f.channels}.products(); };
+  const auto count = [](const Form& f) {
+    return Kn2rowConv{window_of(f), f.transposed, f.channels}.products();
+  };
   EXPECT_EQ(count(forms()[2]), 16);  // one tap of nine
   EXPECT_EQ(count(forms()[0]), (9 + 2 * 8) * (11 + 2 * 10));
   EXPECT_EQ(count(forms()[7]), 9 * 4);
 }
 
 }  // namespace
-}  // namespace assay::kernels::tap_conv_test
+}  // namespace assay::kernels::kn2row_conv_test

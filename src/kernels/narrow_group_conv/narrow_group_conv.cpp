@@ -132,7 +132,8 @@ HWY_NOINLINE void own_tile(const NarrowGroupTile& t) {
       VL weights[N];
       ASSAY_UNROLL
       for (int64_t v = 0; v < N; ++v)
-        weights[v] = hn::LoadU(f, w + v / kNarrowGroupVectors * t.w_block + v % kNarrowGroupVectors * kLaneCount);
+        weights[v] =
+            hn::LoadU(f, w + v / kNarrowGroupVectors * t.w_block + v % kNarrowGroupVectors * kLaneCount);
       ASSAY_UNROLL
       for (int64_t r = 0; r < R; ++r) {
         const VL value = hn::Set(f, x[r][i]);
@@ -163,7 +164,8 @@ constexpr auto own_tiles(std::integer_sequence<int64_t, R...>) {
 
 /// Tiles of equal height over all rows.
 template <size_t kMax>
-void narrow_group_rows(const std::array<NarrowGroupTileFunction, kMax>& tiles, NarrowGroupTile t, int64_t rows) {
+void narrow_group_rows(const std::array<NarrowGroupTileFunction, kMax>& tiles, NarrowGroupTile t,
+                       int64_t rows) {
   constexpr auto most = static_cast<int64_t>(kMax);
   const int64_t count = (rows + most - 1) / most;
   const NarrowGroupTile all = t;
@@ -182,8 +184,8 @@ void own_rows_of(const NarrowGroupTile& t, int64_t rows) {
 }
 
 /// The output channels from `first` on, some vectors of one group, or one vector of several.
-NarrowGroupTile narrow_group_tile(const NarrowGroupConv& conv, const float* const* pixels, int64_t rows, int64_t first,
-                   const float* bias) {
+NarrowGroupTile narrow_group_tile(const NarrowGroupConv& conv, const float* const* pixels, int64_t rows,
+                                  int64_t first, const float* bias) {
   const int64_t base = first / conv.outputs * conv.inputs;
   return {.pixels = pixels,
           .rows = rows,
@@ -212,9 +214,9 @@ void line_rows(NarrowGroupTile t, int64_t rows, const NarrowGroupLines& lines) {
   }
 }
 
-void shared_products(const NarrowGroupConv& conv, const float* packed, const float* const* pixels, int64_t rows,
-                     int64_t first, int64_t count, const float* bias, float* sums, int64_t stride,
-                     const NarrowGroupLines& lines) {
+void shared_products(const NarrowGroupConv& conv, const float* packed, const float* const* pixels,
+                     int64_t rows, int64_t first, int64_t count, const float* bias, float* sums,
+                     int64_t stride, const NarrowGroupLines& lines) {
   static constexpr auto kTiles = shared_tiles(std::make_integer_sequence<int64_t, kSharedRows>());
   HWY_ALIGN int32_t lanes[kNarrowGroupBlock * kLaneCount];
   for (int64_t i = 0; i < conv.inputs; ++i)
@@ -254,15 +256,16 @@ void own_products(const NarrowGroupConv& conv, const float* w, const float* cons
   }
 }
 
-void products_of_lanes(const NarrowGroupConv& conv, const float* packed, const float* const* pixels, int64_t rows,
-                       int64_t first, int64_t count, const float* bias, float* sums, int64_t stride,
-                       const NarrowGroupLines& lines) {
+void products_of_lanes(const NarrowGroupConv& conv, const float* packed, const float* const* pixels,
+                       int64_t rows, int64_t first, int64_t count, const float* bias, float* sums,
+                       int64_t stride, const NarrowGroupLines& lines) {
   // Where narrow vectors hold the outputs of one group alone, nothing is picked from a vector.
   if (conv.shares_blocks() && conv.outputs < kLaneCount)
     return shared_products(conv, packed, pixels, rows, first, count, bias, sums, stride, lines);
   for (int64_t o = first; o < first + count; o += conv.outputs) {
     const int64_t blocks = conv.shares_blocks() ? o / kNarrowGroupBlock : conv.blocks(o);
-    own_products(conv, packed + blocks * conv.block_floats() + (conv.shares_blocks() ? o % kNarrowGroupBlock : 0),
+    own_products(conv,
+                 packed + blocks * conv.block_floats() + (conv.shares_blocks() ? o % kNarrowGroupBlock : 0),
                  pixels, rows, o, conv.outputs, bias, sums + (o - first), stride);
   }
 }
@@ -281,9 +284,10 @@ void pack_narrow_group_weights(const NarrowGroupConv& conv, const float* weights
   parallel_for(conv.blocks(conv.out_channels()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       const int64_t in_group = conv.shares_blocks() ? 0 : b % of_group * kNarrowGroupBlock;
-      const int64_t first = conv.shares_blocks() ? b * kNarrowGroupBlock : b / of_group * conv.outputs + in_group;
-      const int64_t count =
-          std::min(kNarrowGroupBlock, conv.shares_blocks() ? conv.out_channels() - first : conv.outputs - in_group);
+      const int64_t first =
+          conv.shares_blocks() ? b * kNarrowGroupBlock : b / of_group * conv.outputs + in_group;
+      const int64_t count = std::min(
+          kNarrowGroupBlock, conv.shares_blocks() ? conv.out_channels() - first : conv.outputs - in_group);
       float* to = packed + b * conv.block_floats();
       for (int64_t t = 0; t < conv.taps; ++t)
         for (int64_t i = 0; i < conv.inputs; ++i, to += kNarrowGroupBlock)
@@ -293,9 +297,9 @@ void pack_narrow_group_weights(const NarrowGroupConv& conv, const float* weights
   });
 }
 
-void narrow_group_products(const NarrowGroupConv& conv, const float* packed, const float* const* pixels, int64_t rows,
-                   int64_t first, int64_t count, const float* bias, float* sums, int64_t stride,
-                   NarrowGroupLines lines) noexcept {
+void narrow_group_products(const NarrowGroupConv& conv, const float* packed, const float* const* pixels,
+                           int64_t rows, int64_t first, int64_t count, const float* bias, float* sums,
+                           int64_t stride, NarrowGroupLines lines) noexcept {
   HWY_DYNAMIC_DISPATCH(products_of_lanes)
   (conv, packed, pixels, rows, first, count, bias, sums, stride, lines);
 }

@@ -37,7 +37,9 @@ struct NarrowGroupConv {
 void pack_narrow_group_weights(const NarrowGroupConv& conv, const float* weights, float* packed);
 
 /// Numbers that a bias has in memory: what follows that of the last channel is read and not used.
-inline int64_t narrow_group_bias_floats(const NarrowGroupConv& conv) { return conv.out_channels() + kNarrowGroupBlock; }
+inline int64_t narrow_group_bias_floats(const NarrowGroupConv& conv) {
+  return conv.out_channels() + kNarrowGroupBlock;
+}
 
 /// Rows as pixels of lines of the result, where windows are three taps wide without strides or dilations
 /// along them: of the three pixels that a row sees in a line of taps, the next row sees two.
@@ -51,8 +53,8 @@ struct NarrowGroupLines {
 /// unless it ends with the last channel. pixels: where the channels of the pixel lie that row r sees at tap
 /// t, all of them readable. sums: `stride` from row to row, begin with channel `first`. `bias` may be null;
 /// it begins with that of channel 0. The taps are whole lines of three where `lines` has a length.
-void narrow_group_products(const NarrowGroupConv& conv, const float* packed, const float* const* pixels, int64_t rows,
-                   int64_t first, int64_t count, const float* bias, float* sums, int64_t stride,
-                   NarrowGroupLines lines = {}) noexcept;
+void narrow_group_products(const NarrowGroupConv& conv, const float* packed, const float* const* pixels,
+                           int64_t rows, int64_t first, int64_t count, const float* bias, float* sums,
+                           int64_t stride, NarrowGroupLines lines = {}) noexcept;
 
 }  // namespace assay::kernels

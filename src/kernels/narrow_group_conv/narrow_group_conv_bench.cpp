@@ -9,7 +9,7 @@
 namespace assay::kernels {
 namespace {
 
-void BM_LaneConv(benchmark::State& state) {
+void BM_NarrowGroupConv(benchmark::State& state) {
   const NarrowGroupConv conv{
       .groups = state.range(0), .inputs = state.range(1), .outputs = state.range(1), .taps = 9};
   const int64_t extent = state.range(2), channels = conv.in_channels(), rows = 48;
@@ -24,14 +24,14 @@ void BM_LaneConv(benchmark::State& state) {
       }
   for (auto _ : state)
     for (int64_t first = 0; first + rows <= extent * extent; first += rows) {
-      narrow_group_products(conv, w.data(), pixels.data() + 9 * first, rows, 0, channels, nullptr, sums.data(),
-                    channels, {extent, first % extent});
+      narrow_group_products(conv, w.data(), pixels.data() + 9 * first, rows, 0, channels, nullptr,
+                            sums.data(), channels, {extent, first % extent});
     }
   state.counters["GFLOP/s"] =
       benchmark::Counter(18e-9 * static_cast<double>(extent * extent / rows * rows * channels * conv.inputs),
                          benchmark::Counter::kIsIterationInvariantRate);
 }
-BENCHMARK(BM_LaneConv)
+BENCHMARK(BM_NarrowGroupConv)
     ->ArgNames({"groups", "channels", "extent"})
     ->Args({32, 4, 56})
     ->Args({32, 8, 28})

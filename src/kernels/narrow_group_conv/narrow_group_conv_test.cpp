@@ -8,7 +8,7 @@
 
 #include "kernels/every_target.h"
 
-namespace assay::kernels::lane_conv_test {
+namespace assay::kernels::narrow_group_conv_test {
 namespace {
 
 struct Case {
@@ -51,8 +51,8 @@ struct Case {
   void check(int64_t first, int64_t count, bool with_bias, NarrowGroupLines lines = {}) const {
     const int64_t stride = count + 3;
     std::vector<float> sums(static_cast<size_t>(rows * stride), 77);
-    narrow_group_products(conv, packed.data(), pixels.data(), rows, first, count, with_bias ? bias.data() : nullptr,
-                  sums.data(), stride, lines);
+    narrow_group_products(conv, packed.data(), pixels.data(), rows, first, count,
+                          with_bias ? bias.data() : nullptr, sums.data(), stride, lines);
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t o = 0; o < stride; ++o) {
         const float got = sums[static_cast<size_t>(r * stride + o)];
@@ -146,4 +146,4 @@ TEST(NarrowGroupConv, InfinitiesAndNanStayInTheirGroups) {
 }
 
 }  // namespace
-}  // namespace assay::kernels::lane_conv_test
+}  // namespace assay::kernels::narrow_group_conv_test

@@ -72,9 +72,9 @@ inline constexpr int64_t kPanelsBehind = kVectors == 1 ? 0 : 1;
 /// takes 3 to 5 % longer. With narrow ones it keeps up, and sums are loaded and stored less often.
 template <typename W>
 inline constexpr int64_t kMaxDepth = kVectors > 1 ? 1024
-                                                   : kCachedBytes /
-                                                         (std::is_same_v<W, float> ? kWide * kPanelColumns * 4
-                                                                                   : kPanelColumns * 4);
+                                                  : kCachedBytes /
+                                                        (std::is_same_v<W, float> ? kWide * kPanelColumns * 4
+                                                                                  : kPanelColumns * 4);
 
 /// Rows at a time where there are k of them, about as many each time: whole parts of a sum.
 template <typename W>

@@ -107,7 +107,7 @@ void scaled_rows(RowsToEpilogue p, float low, float high, float scale, float shi
   }
 }
 
-void finish(const RowEpilogue& finish, int64_t rows, int64_t columns, const float* x, int64_t x_stride,
+void finish(const EpilogueParameters& finish, int64_t rows, int64_t columns, const float* x, int64_t x_stride,
             const EpilogueOperands& operands, float* y, int64_t y_stride) {
   RowsToEpilogue p{rows, columns, x, x_stride, operands, y, y_stride};
   const float a = finish.a, b = finish.b;
@@ -160,8 +160,8 @@ namespace assay::kernels {
 
 HWY_EXPORT(finish);
 
-void row_epilogue(const RowEpilogue& finish, int64_t rows, int64_t columns, const float* x, int64_t x_stride,
-                 const EpilogueOperands& operands, float* y, int64_t y_stride) noexcept {
+void row_epilogue(const EpilogueParameters& finish, int64_t rows, int64_t columns, const float* x,
+                  int64_t x_stride, const EpilogueOperands& operands, float* y, int64_t y_stride) noexcept {
   HWY_DYNAMIC_DISPATCH(finish)(finish, rows, columns, x, x_stride, operands, y, y_stride);
 }
 

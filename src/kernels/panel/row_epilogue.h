@@ -6,7 +6,7 @@
 
 namespace assay::kernels {
 
-/// What becomes of a number; a and b are the parameters of RowEpilogue. The functions are those of the
+/// What becomes of a number; a and b are the parameters of EpilogueParameters. The functions are those of the
 /// pointwise instructions of these names.
 enum class EpilogueFunction : uint8_t {
   kClip,  ///< to [a, b]; infinite: no bound
@@ -19,7 +19,7 @@ enum class EpilogueFunction : uint8_t {
   kSilu,
 };
 
-struct RowEpilogue {
+struct EpilogueParameters {
   float a, b;
   EpilogueFunction function = EpilogueFunction::kClip;
   bool adds_last = false;  ///< the addend is added at the end, not to what the function is taken of
@@ -36,13 +36,13 @@ struct EpilogueOperands {
 };
 
 /// Something happens to the function's result.
-inline bool are_scaled(const RowEpilogue& finish, const EpilogueOperands& operands) {
+inline bool are_scaled(const EpilogueParameters& finish, const EpilogueOperands& operands) {
   return operands.factors != nullptr || operands.shifts != nullptr || finish.scale != 1 || finish.shift != 0;
 }
 
 /// y[r, c] = function(x[r, c] + addend[r, c]) * factors[c] + shifts[c] for columns of rows that lie so far
 /// apart; or the same with the addend added last. NaN stays NaN. y may be x where the strides are equal.
-void row_epilogue(const RowEpilogue& finish, int64_t rows, int64_t columns, const float* x, int64_t x_stride,
-                 const EpilogueOperands& operands, float* y, int64_t y_stride) noexcept;
+void row_epilogue(const EpilogueParameters& finish, int64_t rows, int64_t columns, const float* x,
+                  int64_t x_stride, const EpilogueOperands& operands, float* y, int64_t y_stride) noexcept;
 
 }  // namespace assay::kernels

@@ -8,10 +8,10 @@
 #include <numbers>
 #include <vector>
 
-namespace assay::kernels::finish_rows_test {
+namespace assay::kernels::row_epilogue_test {
 namespace {
 
-TEST(RowEpilogue, AddsAndBoundsAndKeepsNan) {
+TEST(EpilogueParameters, AddsAndBoundsAndKeepsNan) {
   const float inf = std::numeric_limits<float>::infinity();
   for (const int64_t columns : {1, 7, 8, 19})
     for (const bool adds : {false, true})
@@ -23,7 +23,7 @@ TEST(RowEpilogue, AddsAndBoundsAndKeepsNan) {
         x[20] = inf;
         x[40] = -inf;
         row_epilogue({low, high}, 3, columns, x.data(), 20, {adds ? addend.data() : nullptr, 21}, y.data(),
-                    22);
+                     22);
         for (int64_t r = 0; r < 3; ++r) {
           for (int64_t c = 0; c < columns; ++c) {
             const float sum = x[r * 20 + c] + (adds ? addend[r * 21 + c] : 0);
@@ -38,7 +38,7 @@ TEST(RowEpilogue, AddsAndBoundsAndKeepsNan) {
 }
 
 /// Each column's factor and shift, or one for all, with each addend, in rows of any length.
-TEST(RowEpilogue, ScalesAndShifts) {
+TEST(EpilogueParameters, ScalesAndShifts) {
   constexpr int64_t kRows = 5;
   for (const int64_t columns : {1, 7, 8, 16, 19, 70})
     for (const EpilogueFunction function : {EpilogueFunction::kClip, EpilogueFunction::kLeakyRelu})
@@ -54,7 +54,7 @@ TEST(RowEpilogue, ScalesAndShifts) {
           shifts[i] = static_cast<float>(i % 3) * 0.25F;
         }
         for (const int adds : {0, 1, 2}) {
-          RowEpilogue finish{-1, 2, function, adds == 2};
+          EpilogueParameters finish{-1, 2, function, adds == 2};
           if (which >= 4) finish.scale = -2;
           if (which == 4) finish.shift = 3;
           EpilogueOperands operands{adds == 0 ? nullptr : addend.data(), columns};
@@ -89,10 +89,10 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// Every function over the whole range, with the addend before and behind it, for rows of any length and in
 /// place.
-TEST(RowEpilogue, IsTheFunctionOfTheSum) {
+TEST(EpilogueParameters, IsTheFunctionOfTheSum) {
   const float inf = std::numeric_limits<float>::infinity();
   const struct {
-    RowEpilogue rows;
+    EpilogueParameters rows;
     double (*function)(double);
     double slack;  // of results, where the function adds numbers that cancel
   } functions[] = {
@@ -127,11 +127,11 @@ TEST(RowEpilogue, IsTheFunctionOfTheSum) {
   for (const auto& [rows, function, slack] : functions)
     for (const int64_t columns : {n, int64_t{1}, int64_t{8}, int64_t{13}, int64_t{16}, int64_t{32}})
       for (const int adds : {0, 1, 2}) {
-        RowEpilogue finish = rows;
+        EpilogueParameters finish = rows;
         finish.adds_last = adds == 2;
         std::vector<float> y = x;
         row_epilogue(finish, n / columns, columns, y.data(), columns,
-                    {adds == 0 ? nullptr : addend.data(), columns}, y.data(), columns);
+                     {adds == 0 ? nullptr : addend.data(), columns}, y.data(), columns);
         for (int64_t i = 0; i < n; ++i) {
           if (i >= n / columns * columns) {
             EXPECT_TRUE(y[i] == x[i] || std::isnan(x[i])) << "what follows was touched";
@@ -152,4 +152,4 @@ TEST(RowEpilogue, IsTheFunctionOfTheSum) {
 }
 
 }  // namespace
-}  // namespace assay::kernels::finish_rows_test
+}  // namespace assay::kernels::row_epilogue_test

@@ -38,7 +38,8 @@ struct ExactSum {
   HWY_INLINE QuantizedV quantized(QuantizedV sum) const {
     const QuantizedF f;
     const QuantizedV v = hn::Min(hn::Max(sum, hn::Set(f, form.low)), hn::Set(f, form.high));
-    const QuantizedV steps = rounded_quotient(f, v, hn::Set(f, form.scale), hn::Set(f, inverse_of(form.scale)));
+    const QuantizedV steps =
+        rounded_quotient(f, v, hn::Set(f, form.scale), hn::Set(f, inverse_of(form.scale)));
     return hn::Min(
         hn::Max(hn::Add(steps, hn::Set(f, form.zero_point)), hn::Set(f, float{hwy::LimitsMin<Q>()})),
         hn::Set(f, float{hwy::LimitsMax<Q>()}));
@@ -63,12 +64,12 @@ void sum_quantized(const QuantizedAdd::Form& form, const void* a, const void* b,
   const ExactSum<Q> exact{form};
   const auto factor = [&](int o) { return double{form.operands[o].scale} / form.scale; };
   const QuantizedV first = hn::Set(f, static_cast<float>(factor(0))),
-               second = hn::Set(f, static_cast<float>(factor(1))),
-               start =
-                   hn::Set(f, static_cast<float>(form.zero_point - form.operands[0].zero_point * factor(0) -
-                                                 form.operands[1].zero_point * factor(1)));
+                   second = hn::Set(f, static_cast<float>(factor(1))),
+                   start = hn::Set(
+                       f, static_cast<float>(form.zero_point - form.operands[0].zero_point * factor(0) -
+                                             form.operands[1].zero_point * factor(1)));
   const QuantizedV least = exact.quantized(hn::Set(f, -std::numeric_limits<float>::infinity())),
-               most = exact.quantized(hn::Set(f, std::numeric_limits<float>::infinity()));
+                   most = exact.quantized(hn::Set(f, std::numeric_limits<float>::infinity()));
   const QuantizedV rounder = hn::Set(f, kRounder), tie = hn::Set(f, form.distance);
   const auto* const left = static_cast<const A*>(a);
   const auto* const right = static_cast<const B*>(b);
@@ -80,10 +81,11 @@ void sum_quantized(const QuantizedAdd::Form& form, const void* a, const void* b,
     ASSAY_UNROLL
     for (int64_t v = 0; v < kNumber; ++v) {
       const int64_t at = i + v * kQuantizedLanes;
-      const QuantizedV level = hn::Min(hn::Max(hn::MulAdd(load_quantized(left + at), first,
-                                                      hn::MulAdd(load_quantized(right + at), second, start)),
-                                           least),
-                                   most);
+      const QuantizedV level =
+          hn::Min(hn::Max(hn::MulAdd(load_quantized(left + at), first,
+                                     hn::MulAdd(load_quantized(right + at), second, start)),
+                          least),
+                  most);
       rounded[v] = hn::Add(level, rounder);
       apart = hn::And(apart, hn::Lt(hn::Abs(hn::Sub(level, hn::Sub(rounded[v], rounder))), tie));
     }
@@ -173,7 +175,8 @@ bool find_distance(QuantizedAdd::Form& f) {
 }  // namespace
 
 std::optional<QuantizedAdd> QuantizedAdd::of(const PointwiseProgram& program,
-                                     std::span<const PointwiseOperand> operands, PointwiseType result) {
+                                             std::span<const PointwiseOperand> operands,
+                                             PointwiseType result) {
   if (!is_byte_type(result) || operands.empty() || operands.size() > 2) return std::nullopt;
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   Form form{

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace assay::kernels::level_sum_test {
+namespace assay::kernels::quantized_add_test {
 namespace {
 
 enum class Between : uint8_t { kNothing, kRelu, kClip };
@@ -69,7 +69,7 @@ TEST(QuantizedAdd, AllPairsOfLevelsAreExact) {
     for (const Between between : {Between::kNothing, Between::kRelu, Between::kClip})
       for (int signs = 0; signs < 8; ++signs) {
         const QuantizedProblem p{a_scale,          b_scale,          scale,           between,
-                             (signs & 1) != 0, (signs & 2) != 0, (signs & 4) != 0};
+                                 (signs & 1) != 0, (signs & 2) != 0, (signs & 4) != 0};
         PointwiseProgram program = sum_program(p);
         program.allocate_registers();
         const PointwiseType result = p.is_signed ? PointwiseType::kInt8 : PointwiseType::kUint8;
@@ -106,4 +106,4 @@ TEST(QuantizedAdd, OtherProgramsAreLeftAlone) {
 }
 
 }  // namespace
-}  // namespace assay::kernels::level_sum_test
+}  // namespace assay::kernels::quantized_add_test

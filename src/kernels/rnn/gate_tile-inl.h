@@ -111,7 +111,7 @@ HWY_INLINE void gate_rows(const float* w, int64_t k, const float* a, int64_t str
     const int64_t row = rows * t / tiles, count = rows * (t + 1) / tiles - row;
     for (int64_t g = 0; g < G; g += N)
       gate_tile_of<kMax, N, G>(count, w + g * k * kGateLanes, k, a + row * stride, stride,
-                                sums + g * kGateLanes);
+                               sums + g * kGateLanes);
     finish(row, count, static_cast<const float*>(sums));
   }
 }

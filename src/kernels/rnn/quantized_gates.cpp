@@ -34,7 +34,9 @@ void pack_quantized_gates(const GateMatrix& matrix, const int16_t* levels, void*
   pack_int8_weights({columns, matrix.k}, rows.data(), columns, 1, packed);
 }
 
-int64_t QuantizedRows::scratch_bytes(int64_t rows, int64_t k) { return whole_lines(rows * int8_row_length(k)); }
+int64_t QuantizedRows::scratch_bytes(int64_t rows, int64_t k) {
+  return whole_lines(rows * int8_row_length(k));
+}
 
 QuantizedRows quantize_rows(const float* x, int64_t rows, int64_t k, void* scratch) noexcept {
   const int64_t length = int8_row_length(k);
@@ -48,7 +50,8 @@ QuantizedRows quantize_rows(const float* x, int64_t rows, int64_t k, void* scrat
 }
 
 void quantized_gate_products(const GateMatrix& matrix, const QuantizedGates& levels, const float* bias,
-                         const QuantizedRows& x, int64_t rows, float* column_scales, float* sums) noexcept {
+                             const QuantizedRows& x, int64_t rows, float* column_scales,
+                             float* sums) noexcept {
   const int64_t columns = matrix.row_numbers(), panels = columns / kInt8Columns;
   const int64_t length = int8_row_length(matrix.k);
   for (int64_t i = 0; i < columns; ++i) column_scales[i] = levels.scales[i] * x.scale;

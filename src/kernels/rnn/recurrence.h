@@ -44,7 +44,7 @@ struct RecurrentLayer {
   bool linear_before_reset = false;  ///< GRU: the reset gate acts on the candidate's product
   bool coupled = false;              ///< LSTM: the forget gate is 1 - the input gate
   const int32_t* lengths = nullptr;  ///< steps of each element, within [0, steps]; null: all
-  bool has_quantized = false;           ///< the recurrent weights are QuantizedGates, and `lengths` is null
+  bool has_quantized = false;        ///< the recurrent weights are QuantizedGates, and `lengths` is null
 
   int64_t gates() const { return kind == RecurrentKind::kRnn ? 1 : kind == RecurrentKind::kGru ? 3 : 4; }
   /// Of the input products, and of the recurrent weights unless those are split.
@@ -70,7 +70,7 @@ struct RecurrentDirection {
   /// candidate of a GRU with linear_before_reset only the input's.
   const float* inputs = nullptr;
   const float* recurrent = nullptr;  ///< as pack_recurrent() makes them; not with levels
-  QuantizedGates levels;                 ///< of the recurrent weights, where the layer has them
+  QuantizedGates levels;             ///< of the recurrent weights, where the layer has them
   const float* hidden_bias =
       nullptr;  ///< of the candidate of a GRU with linear_before_reset, padded; null: none
   const float* peepholes = nullptr;  ///< [3, padded units], of i, o, f; null: none
@@ -117,7 +117,8 @@ QuantizedRows quantize_rows(const float* x, int64_t rows, int64_t k, void* scrat
 
 /// gate_products() with levels; `column_scales` is scratch memory for row_numbers() numbers.
 void quantized_gate_products(const GateMatrix& matrix, const QuantizedGates& levels, const float* bias,
-                         const QuantizedRows& x, int64_t rows, float* column_scales, float* sums) noexcept;
+                             const QuantizedRows& x, int64_t rows, float* column_scales,
+                             float* sums) noexcept;
 
 /// Runs all directions. As threads are at hand, directions run side by side, then elements of the batch or
 /// the hidden units of a step are shared out, where there is enough to do.

@@ -8,7 +8,7 @@
 
 #include "kernels/every_target.h"
 
-namespace assay::kernels::winograd_line_test {
+namespace assay::kernels::winograd_1d_test {
 namespace {
 
 struct Case {
@@ -111,14 +111,14 @@ TEST(Winograd1d, IsTheConvolution) {
 
 TEST(Winograd1d, TilesWithInfinitiesAndNanAreMarked) {
   const Winograd1d line{.images = 1,
-                          .in_length = 16,
-                          .out_length = 16,
-                          .inner = 1,
-                          .channels = 19,
-                          .outputs = 8,
-                          .taps = 3,
-                          .dilation = 1,
-                          .pad = 1};
+                        .in_length = 16,
+                        .out_length = 16,
+                        .inner = 1,
+                        .channels = 19,
+                        .outputs = 8,
+                        .taps = 3,
+                        .dilation = 1,
+                        .pad = 1};
   on_every_target([&](const char* target) {
     SCOPED_TRACE(target);
     const int64_t row = line.depth() + kPanelColumns;
@@ -134,4 +134,4 @@ TEST(Winograd1d, TilesWithInfinitiesAndNanAreMarked) {
 }
 
 }  // namespace
-}  // namespace assay::kernels::winograd_line_test
+}  // namespace assay::kernels::winograd_1d_test

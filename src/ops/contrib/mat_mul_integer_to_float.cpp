@@ -19,8 +19,8 @@ void infer(InferContext& c) {
 }
 
 void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
-  Traced y = scaled_product(c, steps, steps.given(quantized_data(c, kA, kAZero)), scalar_parameter(c, kAScale),
-                            {kB, kBScale, kBZero});
+  Traced y = scaled_product(c, steps, steps.given(quantized_data(c, kA, kAZero)),
+                            scalar_parameter(c, kAScale), {kB, kBScale, kBZero});
   outputs[0] = add_bias(c, steps, std::move(y), kBias);
 }
 

@@ -28,7 +28,7 @@ bool rough(EvalContext& c, kernels::ApproxOf what) {
   Tensor y = Tensor::allocate(DType::kFloat64, plan.output);
   auto* out = y.mutable_data<double>();
   if (!kernels::approx_convolve(what, plan.size, plan.window, c.input(0).data<double>(),
-                               c.input(1).data<double>(), out))
+                                c.input(1).data<double>(), out))
     return false;
   const double* bias =
       what == kernels::ApproxOf::kMagnitudes ? conv_bias(c, 2, plan.size.out_channels) : nullptr;

@@ -135,8 +135,9 @@ bool rough(EvalContext& c, kernels::ApproxOf what) {
   if (c.input(0).dtype() != DType::kFloat64 || c.input(1).dtype() != DType::kFloat64) return false;
   Tensor y = Tensor::allocate(DType::kFloat64, {p.m, p.n});
   auto* out = y.mutable_data<double>();
-  if (!kernels::approx_gemm(what, p.m, p.n, p.k, view(c.input(0).data<double>(), c.input(0).dim(1), p.trans_a),
-                           view(c.input(1).data<double>(), c.input(1).dim(1), p.trans_b), out, p.n))
+  if (!kernels::approx_gemm(what, p.m, p.n, p.k,
+                            view(c.input(0).data<double>(), c.input(0).dim(1), p.trans_a),
+                            view(c.input(1).data<double>(), c.input(1).dim(1), p.trans_b), out, p.n))
     return false;
   const bool magnitudes = what == kernels::ApproxOf::kMagnitudes;
   const double alpha = c.attr_float("alpha"), beta = std::fabs(c.attr_float("beta"));

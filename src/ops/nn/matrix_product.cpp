@@ -92,7 +92,7 @@ std::optional<Tensor> rough_matrix_product(kernels::ApproxOf what, const Tensor&
   if (p.batch.numel() != 1) return {};
   Tensor y = Tensor::allocate(DType::kFloat64, p.output);
   const bool done = kernels::approx_gemm(what, p.m, p.n, p.k, {a.data<double>(), p.k, 1},
-                                        {b.data<double>(), p.n, 1}, y.mutable_data<double>(), p.n);
+                                         {b.data<double>(), p.n, 1}, y.mutable_data<double>(), p.n);
   return done ? std::optional(std::move(y)) : std::nullopt;
 }
 

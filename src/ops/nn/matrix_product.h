@@ -16,8 +16,9 @@ std::optional<Dims> infer_product_dims(const InferContext& c, size_t a, size_t b
 /// Of two tensors of one type: double, or an integer type of 32 or 64 bits, whose sums wrap. Parallel.
 Tensor matrix_product(const Tensor& a, const Tensor& b);
 
-/// The product of two tensors in double, or of their magnitudes, in float32 (kernels/approx_gemm/approx_gemm.h).
-/// None where that has not the range, of other types, and of several pairs of matrices.
+/// The product of two tensors in double, or of their magnitudes, in float32
+/// (kernels/approx_gemm/approx_gemm.h). None where that has not the range, of other types, and of several
+/// pairs of matrices.
 std::optional<Tensor> rough_matrix_product(kernels::ApproxOf what, const Tensor& a, const Tensor& b);
 
 }  // namespace assay

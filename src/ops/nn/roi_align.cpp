@@ -82,8 +82,8 @@ Axis make_axis(const OpContext& c, double first, double last, int64_t cells, int
   const double length = a.half_pixel ? end - start : std::max(end - start, 1.0),
                size = length / static_cast<double>(cells);
   const double wanted = a.ratio > 0 ? static_cast<double>(a.ratio) : std::ceil(size);
-  c.check(wanted <= kMaxPoints && std::isfinite(size), "a region from {} to {} is too large to sample",
-          first, last);
+  c.check(wanted <= kMaxPoints && std::isfinite(size), "a region from {} to {} is too large to sample", first,
+          last);
   Axis axis{.at = {}, .points = std::max<int64_t>(0, static_cast<int64_t>(wanted))};
   for (int64_t cell = 0; cell < cells; ++cell)
     for (int64_t i = 0; i < axis.points; ++i)

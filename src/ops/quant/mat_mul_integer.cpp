@@ -15,7 +15,8 @@ void infer(InferContext& c) {
 }
 
 void eval(EvalContext& c) {
-  c.set_output(0, to_int32(matrix_product(quantized_matrix(c, 0, 2, false), quantized_matrix(c, 1, 3, true))));
+  c.set_output(0,
+               to_int32(matrix_product(quantized_matrix(c, 0, 2, false), quantized_matrix(c, 1, 3, true))));
 }
 
 constexpr OpVersion kVersions[] = {

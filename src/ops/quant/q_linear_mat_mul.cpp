@@ -30,8 +30,8 @@ void eval(EvalContext& c) {
   const DType declared = c.declared_dtype(0),
               to = declared != DType::kUndefined ? declared : c.input(7).dtype();
   c.set_output(
-      0, store_quantized(map_elements<double>(product, [=](double x) { return level_of(x / scale, zero, to); }),
-                      to));
+      0, store_quantized(
+             map_elements<double>(product, [=](double x) { return level_of(x / scale, zero, to); }), to));
 }
 
 constexpr OpVersion kVersions[] = {

@@ -77,6 +77,8 @@ double level_of(double scaled, double zero_point, DType to) {
   return std::isnan(level) ? range.low : std::clamp(level, range.low, range.high);
 }
 
-Tensor store_quantized(const Tensor& levels, DType to, bool saturate) { return convert(levels, to, saturate); }
+Tensor store_quantized(const Tensor& levels, DType to, bool saturate) {
+  return convert(levels, to, saturate);
+}
 
 }  // namespace assay

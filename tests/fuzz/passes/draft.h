@@ -12,10 +12,10 @@ namespace assay::fuzz {
 
 /// How closely an edited graph must give what the original gives.
 enum class Closeness : uint8_t {
-  kExact,     ///< the same numbers
-  kSharp,     ///< a few roundings of results and inputs, whatever constants are in between
-  kRounding,  ///< what the original's own rounding explains
-  kQuantized,    ///< as kRounding, and integers by a step: levels between which rounding decides
+  kExact,      ///< the same numbers
+  kSharp,      ///< a few roundings of results and inputs, whatever constants are in between
+  kRounding,   ///< what the original's own rounding explains
+  kQuantized,  ///< as kRounding, and integers by a step: levels between which rounding decides
 };
 
 /// Where numbers come from.

@@ -285,7 +285,7 @@ void draw_lower_quantized(Draft& d) {
   }
 }
 
-void draw_move_levels(Draft& d) {
+void draw_move_quantized(Draft& d) {
   d.closeness = Closeness::kQuantized;
   d.opset = d.r.one_of({10, 13, 17});
   const DType t = byte_type(d);
@@ -321,7 +321,7 @@ void draw_move_levels(Draft& d) {
                   {x, d.number(DType::kFloat32, d.chance(90) ? s : 0.25), level(d.chance(90) ? z : 1)}));
 }
 
-void draw_gather_levels(Draft& d) {
+void draw_gather_quantized(Draft& d) {
   d.opset = d.r.one_of({17, 21});
   d.closeness = Closeness::kRounding;
   const int64_t rows = d.r.between(1, 4), block = 16, blocks = d.r.between(1, 2);

@@ -55,7 +55,7 @@ kernels::ChannelWindow channel_window(const kernels::Window& w, int64_t channels
   return c;
 }
 
-std::string common_end_refusal(const Problem& p, const ConvProduct& conv) {
+std::string common_epilogue_refusal(const Problem& p, const ConvProduct& conv) {
   if (std::string reason = row_epilogue_refusal(p, p.region().epilogue); !reason.empty()) return reason;
   // Whichever layout: it says which operands are wanted in it.
   const EpilogueSpec spec = epilogue_spec(p, p.region().epilogue, Layout::channels_last(), 3);

@@ -24,7 +24,7 @@ kernels::ChannelWindow channel_window(const kernels::Window& window, int64_t cha
 inline constexpr size_t kMaxEndInputs = 6;
 
 /// Why these tactics do not carry out what follows a convolution, or nothing.
-std::string common_end_refusal(const Problem& p, const ConvProduct& conv);
+std::string common_epilogue_refusal(const Problem& p, const ConvProduct& conv);
 /// Writes it down. Operands follow 3 inputs; whole ones are wanted in `layout`.
 void write_common_end(const Problem& p, Layout layout, Candidate& b);
 /// Reads it back, of a step whose result has this size. Throws Error (kInvalidModel).

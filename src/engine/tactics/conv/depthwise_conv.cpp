@@ -31,7 +31,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (!conv.is_depthwise) return "its groups are not single channels";
   if (conv.window.rank() > 2) return "it has three spatial axes";
   if (!all_finite(p, *p.input_constant(1))) return "a weight is infinite or NaN, and would meet padding";
-  if (std::string reason = common_end_refusal(p, conv); !reason.empty()) return reason;
+  if (std::string reason = common_epilogue_refusal(p, conv); !reason.empty()) return reason;
   for (const Layout layout : window_layouts(p, *p.input_shape(0))) {
     const ChannelWindow size = channel_window(conv.window, conv.size.n, layout);
     Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);

@@ -7,7 +7,7 @@
 #include "engine/tactics/tactic_list.h"
 #include "ops/nn/conv_rules.h"
 
-namespace assay::engine::tactic_signal_conv {
+namespace assay::engine::tactic_depthwise_conv1d {
 namespace {
 
 using kernels::DepthwiseConv1d;
@@ -77,15 +77,15 @@ DepthwiseConv1d read_sizes(const StepReader& r) {
   return conv;
 }
 
-class SignalConvKernel final : public Kernel {
+class DepthwiseConv1dKernel final : public Kernel {
  public:
-  explicit SignalConvKernel(const StepReader& r) : conv_(read_sizes(r)), epilogue_(r, 3) {}
+  explicit DepthwiseConv1dKernel(const StepReader& r) : conv_(read_sizes(r)), epilogue_(r, 3) {}
 
   Status run(const KernelArgs& args) noexcept override {
     auto* y = static_cast<float*>(args.outputs[0]);
     kernels::depthwise_conv1d(conv_, static_cast<const float*>(args.inputs[0]),
-                         static_cast<const float*>(args.inputs[1]), static_cast<const float*>(args.inputs[2]),
-                         y);
+                              static_cast<const float*>(args.inputs[1]),
+                              static_cast<const float*>(args.inputs[2]), y);
     epilogue_.run(args.inputs, y);
     return Status::kOk;
   }
@@ -96,7 +96,7 @@ class SignalConvKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  return std::make_unique<SignalConvKernel>(StepReader(plan, step, 3, StepReader::kAnyNumber));
+  return std::make_unique<DepthwiseConv1dKernel>(StepReader(plan, step, 3, StepReader::kAnyNumber));
 }
 
 }  // namespace
@@ -110,4 +110,4 @@ constinit const TacticDef def = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine::tactic_signal_conv
+}  // namespace assay::engine::tactic_depthwise_conv1d

@@ -7,7 +7,7 @@
 #include "engine/tactics/product/panel_product.h"
 #include "engine/tactics/tactic_list.h"
 
-namespace assay::engine::tactic_dot_conv {
+namespace assay::engine::tactic_few_output_conv {
 namespace {
 
 using kernels::FewOutputConv;
@@ -38,7 +38,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (conv.size.n > kernels::kMaxFewOutputs) return "the result has more than a few channels";
   if (conv.in_channels < kMinChannels) return "the image has too few channels";
   if (conv.window.rank() > 2) return "it has three spatial axes";
-  if (std::string reason = common_end_refusal(p, conv); !reason.empty()) return reason;
+  if (std::string reason = common_epilogue_refusal(p, conv); !reason.empty()) return reason;
   for (const Layout layout : window_layouts(p, *p.input_shape(0))) {
     const FewOutputConv size = few_output_conv(conv, layout);
     Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
@@ -84,8 +84,8 @@ class DotKernel final : public Kernel {
         const int64_t image = i / rows_, row = i % rows_,
                       place = image * conv_.outputs * plane + row * columns;
         kernels::few_output_conv_row(conv_, x + image * static_cast<int64_t>(image_),
-                              static_cast<const float*>(args.inputs[1]),
-                              static_cast<const float*>(args.inputs[2]), row, y + place, plane);
+                                     static_cast<const float*>(args.inputs[1]),
+                                     static_cast<const float*>(args.inputs[2]), row, y + place, plane);
         for (int64_t o = 0; o < conv_.outputs; ++o) finish(args, o, place + o * plane, y + place + o * plane);
       }
     });
@@ -96,7 +96,7 @@ class DotKernel final : public Kernel {
   /// A row of one channel's plane.
   void finish(const KernelArgs& args, int64_t output, int64_t place, float* y) const {
     kernels::EpilogueOperands operands = end_.operands(args, place, 0, output);
-    kernels::RowEpilogue end = end_.finish;
+    kernels::EpilogueParameters end = end_.finish;
     if (operands.factors != nullptr) end.scale = *operands.factors;
     if (operands.shifts != nullptr) end.shift = *operands.shifts;
     operands.factors = operands.shifts = nullptr;
@@ -131,4 +131,4 @@ constinit const TacticDef def = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine::tactic_dot_conv
+}  // namespace assay::engine::tactic_few_output_conv

@@ -43,7 +43,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (conv.is_depthwise || conv.in_channels > kMaxPlanes) return "the image has more than a few channels";
   if (conv.window.rank() > 2) return "it has three spatial axes";
   if (!all_finite(p, *p.input_constant(1))) return "a weight is infinite or NaN, and would meet padding";
-  if (std::string reason = common_end_refusal(p, conv); !reason.empty()) return reason;
+  if (std::string reason = common_epilogue_refusal(p, conv); !reason.empty()) return reason;
   for (const Layout layout : window_layouts(p, *p.output_shape(0))) {
     const ImageConv size = image_conv(conv, layout);
     Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);

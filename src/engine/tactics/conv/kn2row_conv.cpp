@@ -10,7 +10,7 @@
 #include "kernels/kn2row_conv/kn2row_conv.h"
 #include "ops/nn/conv_rules.h"
 
-namespace assay::engine::tactic_tap_conv {
+namespace assay::engine::tactic_kn2row_conv {
 namespace {
 
 using kernels::Kn2rowConv;
@@ -181,10 +181,10 @@ class TapKernel final : public TiledProduct {
         args.inputs[2] == nullptr ? nullptr : static_cast<const float*>(args.inputs[2]) + tile.column;
     auto* const sums = static_cast<float*>(tile.sums);
     kernels::kn2row_products(product_.conv, matrix_, static_cast<const float*>(args.inputs[1]),
-                          tile.column / kernels::kPanelColumns,
-                          (tile.columns + kernels::kPanelColumns - 1) / kernels::kPanelColumns,
-                          static_cast<const float*>(args.inputs[0]), parts.data(), tile.rows, bias, sums,
-                          part * tile.stride, tile.stride);
+                             tile.column / kernels::kPanelColumns,
+                             (tile.columns + kernels::kPanelColumns - 1) / kernels::kPanelColumns,
+                             static_cast<const float*>(args.inputs[0]), parts.data(), tile.rows, bias, sums,
+                             part * tile.stride, tile.stride);
     for (int64_t p = 0; p < tile.rows; ++p) {
       const kernels::Kn2rowPart& at = parts[static_cast<size_t>(p)];
       finish().run(args, at.row * product_.row() + at.first, at.count, tile.column, tile.columns,
@@ -220,4 +220,4 @@ constinit const TacticDef def = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine::tactic_tap_conv
+}  // namespace assay::engine::tactic_kn2row_conv

@@ -9,7 +9,7 @@
 #include "kernels/image_rows.h"
 #include "kernels/narrow_group_conv/narrow_group_conv.h"
 
-namespace assay::engine::tactic_lane_conv {
+namespace assay::engine::tactic_narrow_group_conv {
 namespace {
 
 using kernels::NarrowGroupConv;
@@ -129,9 +129,9 @@ class LaneKernel final : public TiledProduct {
                               : static_cast<float*>(tile.sums);
     const int64_t stride = direct ? size().n : tile.stride;
     kernels::narrow_group_products(lanes_, static_cast<const float*>(args.inputs[1]),
-                           static_cast<const float* const*>(tile.left), tile.rows, tile.column, tile.columns,
-                           static_cast<const float*>(args.inputs[2]), sums, stride,
-                           {line_, line_ == 0 ? 0 : tile.row % line_});
+                                   static_cast<const float* const*>(tile.left), tile.rows, tile.column,
+                                   tile.columns, static_cast<const float*>(args.inputs[2]), sums, stride,
+                                   {line_, line_ == 0 ? 0 : tile.row % line_});
     if (!direct) finish().run(args, tile.row, tile.rows, tile.column, tile.columns, sums, stride, tile.spare);
   }
 
@@ -161,4 +161,4 @@ constinit const TacticDef def = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine::tactic_lane_conv
+}  // namespace assay::engine::tactic_narrow_group_conv

@@ -10,7 +10,7 @@
 #include "engine/tactics/tactic_list.h"
 #include "kernels/panel/panel_product.h"
 
-namespace assay::engine::tactic_winograd_line {
+namespace assay::engine::tactic_winograd_1d {
 namespace {
 
 using kernels::Winograd1d;
@@ -191,7 +191,7 @@ class LineKernel final : public TiledProduct {
   }
 
   void epilogue_batch(const KernelArgs& args, const Tile& tile, int64_t first, const Batch& batch,
-                    const float* results) const noexcept {
+                      const float* results) const noexcept {
     const Winograd1d::Start start = line_.start(first);
     if (batch.beside == line_.beside() && line_.leaves_no_gaps()) {
       int64_t rows = 0;
@@ -207,7 +207,7 @@ class LineKernel final : public TiledProduct {
   }
 
   void row_epilogue(const KernelArgs& args, const Tile& tile, int64_t row, int64_t rows,
-                   const float* results) const noexcept {
+                    const float* results) const noexcept {
     float* const spare = static_cast<float*>(tile.spare) + kFinishedRows * tile.stride;
     for (const int64_t some : kRowsAtATime)
       for (; rows >= some; rows -= some, row += some, results += some * tile.stride)
@@ -240,4 +240,4 @@ constinit const TacticDef def = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine::tactic_winograd_line
+}  // namespace assay::engine::tactic_winograd_1d

@@ -262,11 +262,11 @@ class WinogradKernel final : public TiledProduct {
       for (int64_t i = 0; i < run.high; ++i)
         if (winograd_.right == 1)
           row_epilogue(args, tile, result_of(run, i, 0), run.wide, pixels + i * row_stride,
-                      pixels + m * row_stride);
+                       pixels + m * row_stride);
         else
           for (int64_t j = 0; j < run.wide; ++j)
             row_epilogue(args, tile, result_of(run, i, j), 1, pixels + i * row_stride + j * tile.stride,
-                        pixels + m * row_stride);
+                         pixels + m * row_stride);
       t += run.tiles;
     }
   }
@@ -298,7 +298,7 @@ class WinogradKernel final : public TiledProduct {
   }
 
   void row_epilogue(const KernelArgs& args, const Tile& tile, int64_t row, int64_t rows, const float* results,
-                   float* spare) const noexcept {
+                    float* spare) const noexcept {
     for (const int64_t some : kRowsAtATime)
       for (; rows >= some; rows -= some, row += some, results += some * tile.stride)
         finish().run(args, row, some, tile.column, tile.columns, results, tile.stride, spare);

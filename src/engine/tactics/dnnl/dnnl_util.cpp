@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/parallel.h"
+#include "base/signal_stack.h"
 #include "engine/runtime/arena.h"
 
 namespace assay::engine {
@@ -110,6 +111,7 @@ void pack(const Tensor& tensor, const memory::desc& from, const memory::desc& to
 }
 
 OneThread::OneThread() : outer_(::omp_get_max_threads()) {
+  use_signal_stack();
   if (outer_ != 1) ::omp_set_num_threads(1);
 }
 OneThread::~OneThread() {

@@ -48,7 +48,7 @@ class ScaledEnd final : public SumsEnd {
   bool makes_quantized() const noexcept override { return requantization_.has_value(); }
 
   kernels::QuantizedEpilogue levels(const KernelArgs& args, const TileEpilogue& finish,
-                            const TiledProduct::Tile& tile) const noexcept override {
+                                    const TiledProduct::Tile& tile) const noexcept override {
     return {scale(args, tile), bias(args, tile), *requantization_, finish.result(args, tile.row, tile.column),
             finish.pitch()};
   }

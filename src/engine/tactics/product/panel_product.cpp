@@ -36,9 +36,8 @@ ProductTiles panel_tiles(const ProductSize& size, bool gathered, bool rounds, in
   if (!gathered && !rounds)
     return product_tiles(size, 0, kMaxLyingRows, threads, 1, kPanelSumBytes, kernels::kPanelGroup);
   const int64_t row_bytes = rounds ? narrow_length(size.k) * 2 : size.k * 4;
-  return product_tiles(size, row_bytes,
-                       std::clamp(kPanelLeftBytes / row_bytes, kMinPanelRows, kMaxPanelRows), threads, 1,
-                       kTileSumBytes, rounds ? 1 : kernels::kPanelGroup);
+  return product_tiles(size, row_bytes, std::clamp(kPanelLeftBytes / row_bytes, kMinPanelRows, kMaxPanelRows),
+                       threads, 1, kTileSumBytes, rounds ? 1 : kernels::kPanelGroup);
 }
 
 Tensor pack(const UnalignedTensor& weights, const kernels::PanelMatrix& matrix, const PanelSource& source) {

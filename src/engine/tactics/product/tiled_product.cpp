@@ -211,11 +211,12 @@ void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epil
   write_epilogue(epilogue, spec, b);
 }
 
-TileEpilogue::TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size, const ProductTiles& tiles)
+TileEpilogue::TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size,
+                           const ProductTiles& tiles)
     : TileEpilogue(r, inputs, size, std::array{tiles.rows, size.m % tiles.rows}, tiles.columns) {}
 
 TileEpilogue::TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size,
-                       std::span<const int64_t> rows, int64_t columns)
+                           std::span<const int64_t> rows, int64_t columns)
     : size_(size), spec_(epilogue_spec(r, inputs, true)) {
   const PlanValue& out = r.any_output(0);
   const std::optional<PointwiseType> type = type_of(out.dtype);
@@ -239,8 +240,8 @@ TileEpilogue::TileEpilogue(const StepReader& r, size_t inputs, const ProductSize
                         std::ranges::all_of(types_, [](const kernels::PointwiseOperand& o) {
                           return o.type == PointwiseType::kFloat32;
                         });
-  if (is_float) common_end_ = common_epilogue(spec_, size.m, size.n);
-  if (!common_end_) make_program(r, rows, columns);
+  if (is_float) common_epilogue_ = common_epilogue(spec_, size.m, size.n);
+  if (!common_epilogue_) make_program(r, rows, columns);
 }
 
 void TileEpilogue::add_operands(const StepReader& r) {
@@ -303,9 +304,9 @@ void TileEpilogue::make_program(const StepReader& r, std::span<const int64_t> ro
 }
 
 void TileEpilogue::run(const KernelArgs& args, int64_t row, int64_t rows, int64_t column, int64_t columns,
-                     const float* values, int64_t stride, void* spare) const noexcept {
+                       const float* values, int64_t stride, void* spare) const noexcept {
   if (has_rows()) return run_rows(args, row * size_.n + column, rows, column, columns, values, stride, spare);
-  const bool by_row = !common_end_ && row % places_.pixels + rows > places_.pixels;
+  const bool by_row = !common_epilogue_ && row % places_.pixels + rows > places_.pixels;
   while (rows > 0) {
     const int64_t some = by_row ? 1 : std::min(rows, places_.pixels - row % places_.pixels);
     for (int64_t c = 0; c < columns; c += places_.block)
@@ -317,7 +318,8 @@ void TileEpilogue::run(const KernelArgs& args, int64_t row, int64_t rows, int64_
 }
 
 void TileEpilogue::run_rows(const KernelArgs& args, int64_t place, int64_t rows, int64_t column,
-                          int64_t columns, const float* values, int64_t stride, void* spare) const noexcept {
+                            int64_t columns, const float* values, int64_t stride,
+                            void* spare) const noexcept {
   const auto width = static_cast<int64_t>(width_), pitch = places_.block;
   char* const out = static_cast<char*>(args.outputs[0]) + place * width;
   const auto bytes = static_cast<size_t>(columns * width);
@@ -325,10 +327,10 @@ void TileEpilogue::run_rows(const KernelArgs& args, int64_t place, int64_t rows,
     for (int64_t r = 0; r < rows; ++r) std::memcpy(out + r * pitch * width, values + r * stride, bytes);
     return;
   }
-  if (common_end_) {
-    kernels::row_epilogue(common_end_->finish, rows, columns, values, stride,
-                         common_end_->operands(args, place, pitch, column), reinterpret_cast<float*>(out),
-                         pitch);
+  if (common_epilogue_) {
+    kernels::row_epilogue(common_epilogue_->finish, rows, columns, values, stride,
+                          common_epilogue_->operands(args, place, pitch, column),
+                          reinterpret_cast<float*>(out), pitch);
     return;
   }
   std::array<const void*, kernels::kMaxPointwiseRegisters> operands;

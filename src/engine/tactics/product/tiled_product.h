@@ -101,7 +101,7 @@ class TileEpilogue {
   /// and whose operands follow `inputs` others, for tiles of so many rows, each of `columns` (fewer at the
   /// end) numbers that lie in rows of as many. Throws Error (kInvalidModel).
   TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size, std::span<const int64_t> rows,
-             int64_t columns);
+               int64_t columns);
   /// The same for the tiles of a product.
   TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size, const ProductTiles& tiles);
 
@@ -144,7 +144,7 @@ class TileEpilogue {
   std::vector<kernels::PointwiseOperand> types_;
   kernels::PointwiseType result_type_ = kernels::PointwiseType::kFloat32;
   std::vector<Loop> loops_;
-  std::optional<CommonEnd> common_end_;
+  std::optional<CommonEnd> common_epilogue_;
 };
 
 /// Runs a product tile by tile.

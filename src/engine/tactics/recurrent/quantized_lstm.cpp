@@ -149,10 +149,11 @@ std::string read_node(const Problem& p, Sizes& s) {
 }
 
 Tensor packed_quantized(const Sizes& s, size_t which, int64_t direction, const UnalignedTensor& levels,
-                     const UnalignedTensor& zeros) {
+                        const UnalignedTensor& zeros) {
   Tensor packed = Tensor::allocate(DType::kUInt8, {s.weights(which).bytes()});
-  kernels::pack_quantized_gates(s.matrix(which), numbers_of(levels.aligned(), zeros.aligned(), direction).data(),
-                            packed.mutable_data());
+  kernels::pack_quantized_gates(s.matrix(which),
+                                numbers_of(levels.aligned(), zeros.aligned(), direction).data(),
+                                packed.mutable_data());
   return packed;
 }
 
@@ -241,7 +242,7 @@ class QuantizedLstmKernel final : public Kernel {
     };
     const int64_t rows = s_.steps * s_.batch;
     const kernels::QuantizedRows x = kernels::quantize_rows(static_cast<const float*>(args.inputs[kSequence]),
-                                                        rows, s_.inputs, take(s_.quantized_bytes()));
+                                                            rows, s_.inputs, take(s_.quantized_bytes()));
     auto* const column_scales = reinterpret_cast<float*>(take(s_.scales_bytes()));
     for (int64_t i = 0; i < s_.directions; ++i) {
       RecurrentDirection& d = directions_[static_cast<size_t>(i)];
@@ -250,8 +251,9 @@ class QuantizedLstmKernel final : public Kernel {
       };
       const auto reals = [&](size_t which) { return static_cast<const float*>(constant(which)); };
       auto* const sums = reinterpret_cast<float*>(take(s_.sums_bytes()));
-      kernels::quantized_gate_products(s_.matrix(0), {s_.weights(0), constant(kWeights), reals(kWeightScales)},
-                                   reals(kBias), x, rows, column_scales, sums);
+      kernels::quantized_gate_products(s_.matrix(0),
+                                       {s_.weights(0), constant(kWeights), reals(kWeightScales)},
+                                       reals(kBias), x, rows, column_scales, sums);
       d.inputs = sums;
       d.levels = {s_.weights(1), constant(kRecurrent), reals(kRecurrentScales)};
       d.peepholes = reals(kPeepholes);

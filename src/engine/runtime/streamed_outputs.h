@@ -1,0 +1,54 @@
+// Outputs of a run, each handed over as soon as it is final.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/stopwatch.h"
+#include "engine/runtime/arena.h"
+#include "engine/runtime/context.h"
+
+namespace assay::engine {
+
+/// Memory for outputs, reused from run to run. A tensor that was handed out keeps its block; a block that
+/// nobody holds any more is given out again.
+class OutputBlocks {
+ public:
+  /// Null when memory is refused.
+  std::shared_ptr<Arena> take(size_t bytes) noexcept;
+
+ private:
+  std::vector<std::shared_ptr<Arena>> blocks_;
+};
+
+/// Gives each output of a plan to a sink. Time that the sink takes is not counted.
+class StreamedOutputs final : public OutputBinding {
+ public:
+  using Sink = std::function<void(size_t output, Tensor value)>;
+
+  /// All must outlive it.
+  StreamedOutputs(const Plan& plan, OutputBlocks& blocks, const Sink& sink, Stopwatch& watch)
+      : plan_(plan), pool_(blocks), sink_(sink), watch_(watch), blocks_(plan.outputs.size()) {}
+
+  void* memory(size_t i, size_t bytes) noexcept override;
+  void finished(size_t i) noexcept override;
+  void released(size_t i) noexcept override { blocks_[i].reset(); }
+  void computed(size_t i, const Tensor& tensor) noexcept override;
+  /// What the sink threw, if anything; it is not called again then.
+  const std::exception_ptr& failure() const { return failure_; }
+
+ private:
+  template <typename Make>
+  void deliver(size_t i, Make make) noexcept;
+
+  const Plan& plan_;
+  OutputBlocks& pool_;
+  const Sink& sink_;
+  Stopwatch& watch_;
+  std::vector<std::shared_ptr<Arena>> blocks_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace assay::engine

@@ -1,0 +1,666 @@
+"""Building engines and running them: arrays in and out, threads, interrupts, callbacks."""
+
+import array
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import numpy as np
+import small_models as small
+
+import assay
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def built(data, **settings):
+    return assay.build(data, optimization_level=0, **settings)
+
+
+def run_python(code, **options):
+    """In a process of its own, with these tests and this package."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=HERE, timeout=120, **options)
+
+
+class ArraysIn(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.context = built(small.identity()).create_context()
+
+    def assert_same(self, given, expected=X):
+        np.testing.assert_array_equal(self.context.run({"x": given})["y"], expected)
+
+    def test_orders(self):
+        self.assert_same(X)
+        self.assert_same(np.asfortranarray(X))
+        self.assert_same(np.repeat(X, 2, axis=1)[:, ::2])
+        self.assert_same(X[::-1], X[::-1])
+        self.assert_same(np.broadcast_to(np.float32(2), (2, 3)), np.full((2, 3), 2, np.float32))
+
+    def test_byte_order(self):
+        self.assert_same(X.astype(">f4"))
+
+    def test_read_only(self):
+        fixed = X.copy()
+        fixed.flags.writeable = False
+        self.assert_same(fixed)
+        self.assertTrue(self.context.run({"x": fixed})["y"].flags.writeable)
+
+    def test_misaligned(self):
+        raw = np.zeros(X.nbytes + 1, np.uint8)
+        raw[1:] = X.view(np.uint8).ravel()
+        crooked = raw[1:].view(np.float32).reshape(2, 3)
+        self.assertNotEqual(crooked.ctypes.data % 4, 0)
+        self.assert_same(crooked)
+
+    def test_other_buffers(self):
+        self.assert_same(memoryview(X))
+        flat = built(small.identity(shape=(6,)))
+        np.testing.assert_array_equal(flat(x=array.array("f", range(6)))["y"], X.ravel())
+
+    def test_dlpack_alone(self):
+        class Capsule:
+            def __dlpack__(self, **options):
+                return X.__dlpack__(**options)
+
+            def __dlpack_device__(self):
+                return X.__dlpack_device__()
+
+        self.assert_same(Capsule())
+
+    def test_numbers(self):
+        self.assert_same([[0, 1, 2], [3, 4, 5]])
+
+    def refused(self, given, kind=assay.InvalidArgument, words=""):
+        with self.assertRaises(kind) as caught:
+            self.context.run(given)
+        self.assertIn(words, str(caught.exception))
+
+    def test_wrong(self):
+        self.refused({"x": X.astype(np.float64)}, words="float64")
+        self.refused({"x": X.T}, words="(3, 2)")
+        self.refused({"x": X[0]}, words="x")
+        self.refused({"x": None}, words="None")
+        self.refused({"x": object()}, words="x")
+        self.refused({"x": np.array(["a"])}, words="x")
+        self.refused({"x": np.zeros(3, "datetime64[s]")}, words="x")
+        self.refused({"x": np.zeros((2, 3), [("a", "f4")])}, words="x")
+        self.refused({}, words="'x' is not fed")
+        self.refused({"z": X}, assay.NotFound, "'z'")
+        self.refused({"x": X, "z": X}, assay.NotFound, "'z'")
+        self.assert_same(X)  # as good as before
+
+    def test_on_a_device(self):
+        class Elsewhere:
+            def __dlpack__(self, **options):
+                raise BufferError("on a device")
+
+            def __dlpack_device__(self):
+                return (2, 0)
+
+        self.refused({"x": Elsewhere()}, words="DLPack")
+
+
+class Types(unittest.TestCase):
+    def test_round_trips(self):
+        for dtype in ("uint8", "int8", "uint16", "int16", "int32", "int64", "bool", "float16", "float32", "float64",
+                      "uint32", "uint64", "complex64", "complex128"):  # fmt: skip
+            with self.subTest(dtype):
+                x = np.array([0, 1, 5], dtype)
+                y = assay.Session(small.identity(dtype, (3,)), "reference", stored_types=True).infer({"x": x})["y"]
+                self.assertEqual((y.dtype, y.shape), (x.dtype, x.shape))
+                np.testing.assert_array_equal(x, y)
+
+    def test_ml_dtypes(self):
+        try:
+            import ml_dtypes
+        except ImportError:
+            self.skipTest("ml_dtypes is not installed")
+        for dtype in ("bfloat16", "float8_e4m3fn", "float8_e5m2", "int4", "uint4"):
+            with self.subTest(dtype):
+                x = np.array([0, 1, -2 if dtype[0] != "u" else 2, 5, 7], getattr(ml_dtypes, dtype))
+                y = built(small.identity(dtype, (5,)))(x=x)["y"]
+                self.assertEqual(y.dtype, x.dtype)
+                np.testing.assert_array_equal(x.astype(np.float32), y.astype(np.float32))
+
+    def test_texts(self):
+        engine = built(small.identity("string", (2, 2)))
+        x = np.array([["a", "ü"], ["", "long enough to lie elsewhere"]], object)
+        np.testing.assert_array_equal(engine(x=x)["y"], x)
+        np.testing.assert_array_equal(engine(x=x.astype(str))["y"], x)
+        np.testing.assert_array_equal(engine(x=[["a", "b"], ["c", "d"]])["y"], [["a", "b"], ["c", "d"]])
+        with self.assertRaises(assay.InvalidArgument):
+            engine(x=np.array([["a", 1], ["b", 2]], object))
+
+    def test_scalars_and_empty_arrays(self):
+        self.assertEqual(built(small.identity(shape=()))(x=np.float32(3))["y"].shape, ())
+        empty = built(small.identity(shape=(0, 3)))(x=np.zeros((0, 3), np.float32))["y"]
+        self.assertEqual(empty.shape, (0, 3))
+
+
+class ArraysOut(unittest.TestCase):
+    def setUp(self):
+        self.engine = built(small.product(2, 16))
+        self.context = self.engine.create_context()
+        self.x = np.random.default_rng(0).standard_normal((2, 16)).astype(np.float32)
+
+    def test_outputs_are_their_own(self):
+        first = self.context.run({"x": self.x})["y"]
+        kept = first.copy()
+        self.context.run({"x": -self.x})
+        np.testing.assert_array_equal(first, kept)
+        self.assertEqual(first.ctypes.data % 64, 0)
+        del self.context, self.engine
+        np.testing.assert_array_equal(first, kept)
+        first[0, 0] = 1
+
+    def test_into_given_memory(self):
+        out = np.zeros((2, 16), np.float32)
+        result = self.context.run({"x": self.x}, out={"y": out})
+        self.assertIs(result["y"], out)
+        np.testing.assert_array_equal(out, self.context.run({"x": self.x})["y"])
+        fixed = np.zeros((2, 16), np.float32)
+        fixed.flags.writeable = False
+        for bad in (np.zeros((2, 15), np.float32), np.zeros((2, 16)), np.zeros((16, 2), np.float32).T, fixed):
+            with self.assertRaises(assay.InvalidArgument):
+                self.context.run({"x": self.x}, out={"y": bad})
+        with self.assertRaises(assay.NotFound):
+            self.context.run({"x": self.x}, out={"z": out})
+
+    def test_bound_memory(self):
+        y = assay.zeros((2, 16))
+        self.assertEqual(y.ctypes.data % 64, 0)
+        self.context.bind("x", self.x)
+        self.context.bind("y", y)
+        self.context.execute()
+        np.testing.assert_array_equal(y, self.engine(x=self.x)["y"])
+        before = y.copy()
+        self.x *= -1  # the memory is used where it lies
+        self.context.execute()
+        np.testing.assert_array_equal(y, self.engine(x=self.x)["y"])
+        self.assertFalse((y == before).all())
+        with self.assertRaises(assay.InvalidArgument):
+            self.context.bind("x", self.x.astype(np.float64))
+        with self.assertRaises(assay.NotFound):
+            self.context.bind("z", self.x)
+
+    def test_dlpack_of_outputs(self):
+        y = self.context.run({"x": self.x})["y"]
+        self.assertTrue(np.shares_memory(np.from_dlpack(y), y))
+
+    def test_stream(self):
+        y = assay.zeros((2, 16))
+        self.context.bind("x", self.x)
+        self.context.bind("y", y)
+        stream = assay.Stream()
+        done = []
+        stream.enqueue(self.context)
+        stream.enqueue(lambda: done.append(y.copy()))
+        stream.synchronize()
+        self.assertTrue(stream.is_done)
+        np.testing.assert_array_equal(done[0], self.engine(x=self.x)["y"])
+        stream.enqueue(lambda: 1 / 0)
+        with self.assertRaises(ZeroDivisionError):
+            stream.synchronize()
+
+
+class Engines(unittest.TestCase):
+    def test_bytes_and_files(self):
+        engine = built(small.product(2, 16))
+        x = np.ones((2, 16), np.float32)
+        expected = engine(x=x)["y"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.plan")
+            engine.save(path)
+            for again in (assay.Engine(path), assay.Engine(engine.to_bytes()), pickle.loads(pickle.dumps(engine)),
+                          assay.Runtime(threads=1).load(path)):  # fmt: skip
+                np.testing.assert_array_equal(again(x=x)["y"], expected)
+        plan = engine.to_bytes()
+        for broken in (plan[: len(plan) // 2], b"x" + plan[1:], plan + b"more"):
+            with self.assertRaises(assay.Error):
+                assay.Engine(broken)
+        with self.assertRaises(assay.Error):
+            assay.Engine(b"no plan")
+
+    def test_engine_outlives_its_runtime(self):
+        runtime = assay.Runtime(threads=1)
+        engine = runtime.build(small.identity())
+        del runtime
+        np.testing.assert_array_equal(engine(x=X)["y"], X)
+
+    def test_profiles(self):
+        data = small.model([small.node("Relu", ["x"], ["y"])], [("x", "float32", ("n", 3))], [("y", "float32", ("n", 3))])
+        with self.assertRaises(assay.InvalidArgument):
+            built(data)
+        engine = built(data, profiles=[{"x": ((1, 3), (2, 3), (4, 3))}, {"x": ((5, 3), (6, 3), (8, 3))}])
+        self.assertEqual(engine.profiles[1]["x"], ((5, 3), (6, 3), (8, 3), False))
+        context = engine.create_context()
+        self.assertEqual(context.run({"x": np.zeros((4, 3), np.float32)})["y"].shape, (4, 3))
+        with self.assertRaises(assay.InvalidArgument):
+            context.run({"x": np.zeros((5, 3), np.float32)})
+        context.profile = 1
+        self.assertEqual(context.run({"x": np.zeros((5, 3), np.float32)})["y"].shape, (5, 3))
+        context.set_input_shape("x", (6, 3))
+        self.assertEqual(context.shape("y"), (6, 3))
+
+    def test_refit(self):
+        engine = built(small.product(2, 8), refittable=True)
+        self.assertTrue(engine.is_refittable)
+        self.assertEqual(engine.weights, ["w0"])
+        eye = np.eye(8, dtype=np.float32)
+        engine.refit({"w0": eye * 2})
+        x = np.ones((2, 8), np.float32)
+        np.testing.assert_array_equal(engine(x=x)["y"], 2 * x)
+        with self.assertRaises(assay.Error):
+            engine.refit({"w0": np.eye(7, dtype=np.float32)})
+        with self.assertRaises(assay.Error):
+            built(small.product(2, 8)).refit({"w0": eye})
+
+    def test_stripped(self):
+        data = small.product(2, 64)
+        engine = built(data, strip_weights=True)
+        self.assertTrue(engine.lacks_weights)
+        engine = assay.Engine(engine.to_bytes())
+        self.assertEqual(engine.missing_weights, ["w0"])
+        with self.assertRaises(assay.InvalidArgument):
+            engine.create_context()
+        engine.refit(dict(assay.Model(data).initializers))
+        x = np.ones((2, 64), np.float32)
+        np.testing.assert_array_equal(engine(x=x)["y"], built(data)(x=x)["y"])
+
+    def test_timing_cache(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "times.json")
+            assay.build(small.product(4, 16), timing_cache=path, optimization_level=1)
+            cache = assay.TimingCache(path)
+            self.assertGreater(len(cache), 0)
+            assay.build(small.product(4, 16), timing_cache=cache, use_timing_cache_only=True, optimization_level=1)
+            self.assertEqual(len(assay.TimingCache(cache.to_bytes())), len(cache))
+
+    def test_calibration(self):
+        data = small.product(4, 16)
+        random = np.random.default_rng(0)
+        feeds = [{"x": random.standard_normal((4, 16)).astype(np.float32)} for _ in range(4)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "scales.txt")
+            built(data, int8=True, calibrator=assay.Calibrator(feeds, cache=path))
+            with open(path) as file:
+                self.assertTrue(file.readline().startswith("TRT-"))
+            built(data, int8=True, calibrator=assay.Calibrator(lambda inputs: 1 / 0, cache=path))  # nothing is run
+        seen = []
+        built(data, int8=True, calibrator=(seen.append(f) or f for f in feeds))
+        self.assertEqual(len(seen), 4)
+
+    def test_settings(self):
+        with self.assertRaises(assay.InvalidArgument) as caught:
+            built(small.identity(), no_such_setting=1)
+        self.assertIn("no_such_setting", str(caught.exception))
+        with self.assertRaises(assay.InvalidArgument):
+            built(small.identity(), workspace_limit="much")
+
+    def test_inspection(self):
+        engine = built(small.product(2, 8))
+        self.assertIsInstance(engine.inspect(), dict)
+        self.assertIn("x", engine.text())
+        self.assertIn("x: float32[2, 8]", repr(engine))
+        self.assertIn("<table", engine._repr_html_())
+        self.assertTrue(engine.explanation)
+
+    def test_times_and_values(self):
+        context = built(small.product(2, 8, times=2)).create_context()
+        x = np.ones((2, 8), np.float32)
+        outputs, times = context.run_with_times({"x": x})
+        self.assertGreater(len(times), 0)
+        self.assertIn("<table", times._repr_html_())
+        again, values = context.run_with_values({"x": x})
+        np.testing.assert_array_equal(outputs["y"], again["y"])
+        self.assertTrue(values)
+
+
+class Callbacks(unittest.TestCase):
+    """What a function of the user's raises comes out of the call that it was called from."""
+
+    def test_progress(self):
+        def fail(*args):
+            raise KeyError("progress")
+
+        with self.assertRaisesRegex(KeyError, "progress"):
+            built(small.identity(), progress=fail)
+        with self.assertRaises(assay.Cancelled):
+            built(small.identity(), progress=lambda *args: False)
+        seen = []
+        built(small.identity(), progress=lambda *args: seen.append(args))
+        self.assertTrue(seen)
+
+    def test_calibrator(self):
+        def data():
+            yield {"x": np.ones((4, 16), np.float32)}
+            raise KeyError("calibrator")
+
+        with self.assertRaisesRegex(KeyError, "calibrator"):
+            built(small.product(4, 16), int8=True, calibrator=data())
+        with self.assertRaises(assay.Error):
+            built(small.product(4, 16), int8=True, calibrator=[{"x": np.ones((4, 17), np.float32)}])
+        with self.assertRaises(assay.Error):
+            built(small.product(4, 16), int8=True, calibrator=[{"x": "no array"}])
+
+    def test_profiler_and_tap(self):
+        context = built(small.product(2, 8)).create_context()
+
+        def fail(*args):
+            raise KeyError("profiler")
+
+        context._native.set_profiler(fail)
+        with self.assertRaisesRegex(KeyError, "profiler"):
+            context.run({"x": np.ones((2, 8), np.float32)})
+        context._native.set_profiler(None)
+        context._native.set_tap(fail)
+        with self.assertRaisesRegex(KeyError, "profiler"):
+            context.run({"x": np.ones((2, 8), np.float32)})
+        context._native.set_tap(None)
+        context.run({"x": np.ones((2, 8), np.float32)})
+
+    def test_selector(self):
+        class Selector:
+            def __init__(self):
+                self.chosen = []
+
+            def select(self, nodes, algorithms):
+                return [0]
+
+            def report(self, nodes, algorithm):
+                self.chosen.append(algorithm[0])
+
+        selector = Selector()
+        assay.build(small.product(2, 8), algorithm_selector=selector)
+        self.assertTrue(selector.chosen)
+
+        class Failing(Selector):
+            def select(self, nodes, algorithms):
+                raise KeyError("selector")
+
+        with self.assertRaisesRegex(KeyError, "selector"):
+            assay.build(small.product(2, 8), algorithm_selector=Failing())
+
+
+class Threads(unittest.TestCase):
+    def test_contexts_of_one_engine(self):
+        engine = built(small.product(8, 64, times=3))
+        x = np.random.default_rng(0).standard_normal((8, 64)).astype(np.float32)
+        expected = engine(x=x)["y"]
+        problems = []
+
+        def work():
+            context = engine.create_context()
+            for _ in range(50):
+                if not np.array_equal(context.run({"x": x})["y"], expected):
+                    problems.append("another result")
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(problems, [])
+
+    def test_one_context_in_two_threads(self):
+        context = built(small.product(64, 256, times=20)).create_context()
+        x = np.ones((64, 256), np.float32)
+        refused, done = [], []
+
+        def work():
+            for _ in range(30):
+                try:
+                    context.run({"x": x})
+                    done.append(1)
+                except assay.InvalidArgument as e:
+                    refused.append(str(e))
+
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertTrue(done)
+        self.assertTrue(refused)
+        self.assertIn("another thread", refused[0])
+        context.run({"x": x})
+
+    def test_lock_is_free_in_a_run(self):
+        context = built(small.product(256, 512, times=30)).create_context()
+        x = np.ones((256, 512), np.float32)
+        context.run({"x": x})
+        counted = 0
+        stop = threading.Event()
+
+        def count():
+            nonlocal counted
+            while not stop.is_set():
+                counted += 1
+                time.sleep(0)
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        for _ in range(3):
+            context.run({"x": x})
+        stop.set()
+        thread.join()
+        self.assertGreater(counted, 10)
+
+    def test_fork(self):
+        code = """
+import os, numpy as np, small_models as small, assay
+engine = assay.build(small.product(64, 256, times=4))
+x = np.ones((64, 256), np.float32)
+expected = engine(x=x)["y"]
+import warnings
+warnings.simplefilter("ignore")  # of threads before a fork, from Python 3.12 on
+child = os.fork()
+if child == 0:
+    same = np.array_equal(engine(x=x)["y"], expected)
+    again = assay.build(small.product(64, 256, times=4))
+    os._exit(0 if same and np.allclose(again(x=x)["y"], expected, rtol=1e-4) else 1)
+_, status = os.waitpid(child, 0)
+assert np.array_equal(engine(x=x)["y"], expected)
+raise SystemExit(os.waitstatus_to_exitcode(status))
+"""
+        done = run_python(code)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class Interrupts(unittest.TestCase):
+    def interrupted(self, before, work):
+        """Seconds from Ctrl-C to KeyboardInterrupt in a process that does `work` over and over."""
+        code = f"""
+import os, signal, threading, time, numpy as np, small_models as small, assay
+{before}
+def work():
+    {work}
+work()
+threading.Timer(0.4, lambda: (moment.append(time.monotonic()), os.kill(os.getpid(), signal.SIGINT))).start()
+moment = []
+try:
+    while True:
+        work()
+except KeyboardInterrupt:
+    print(time.monotonic() - moment[0])
+"""
+        done = run_python(code)
+        self.assertEqual(done.stderr, "")
+        return float(done.stdout)
+
+    def test_run(self):
+        before = (
+            "context = assay.build(small.product(512, 1024, times=40), optimization_level=0).create_context()\n"
+            "x = np.ones((512, 1024), np.float32)"
+        )
+        self.assertLess(self.interrupted(before, "context.run({'x': x})"), 1)
+
+    def test_build(self):
+        before = "data = small.product(64, 128, times=20)"
+        self.assertLess(self.interrupted(before, "assay.build(data, optimization_level=5)"), 1)
+
+    def test_whole_run(self):
+        before = (
+            "import tempfile; folder = tempfile.mkdtemp()\n"
+            "assay.Model(small.product(64, 128, times=4)).save(folder + '/m.onnx')\n"
+            "first = True\n"
+            "def go():\n"
+            "    global first\n"
+            "    assay.run(folder + '/m.onnx', ['engine'], iterations=1 if first else 1000000)\n"
+            "    first = False"
+        )
+        self.assertLess(self.interrupted(before, "go()"), 1)
+
+    def test_handler_that_goes_on(self):
+        code = """
+import os, signal, threading, numpy as np, small_models as small, assay
+context = assay.build(small.product(512, 1024, times=40), optimization_level=0).create_context()
+x = np.ones((512, 1024), np.float32)
+expected = context.run({"x": x})["y"]
+seen = []
+signal.signal(signal.SIGINT, lambda *args: seen.append(1))
+threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+while not seen:
+    assert np.array_equal(context.run({"x": x})["y"], expected)
+assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+"""
+        self.assertEqual(run_python(code).stderr, "")
+
+    def test_cancel_from_another_thread(self):
+        context = built(small.product(512, 1024, times=60)).create_context()
+        x = np.ones((512, 1024), np.float32)
+        with self.assertRaises(assay.Cancelled):
+            for _ in range(200):
+                threading.Timer(0.01, context.cancel).start()
+                context.run({"x": x})
+        time.sleep(0.1)
+        context.run({"x": x})
+
+
+class Shutdown(unittest.TestCase):
+    def test_with_work_going_on(self):
+        code = """
+import threading, numpy as np, small_models as small, assay
+engine = assay.build(small.product(256, 512, times=20), optimization_level=0)
+context = engine.create_context()
+x, y = np.ones((256, 512), np.float32), assay.zeros((256, 512))
+context.bind("x", x)
+context.bind("y", y)
+stream = assay.Stream()
+for _ in range(20):
+    stream.enqueue(context)
+other = engine.create_context()
+def forever():
+    while True:
+        other.run({"x": x})
+threading.Thread(target=forever, daemon=True).start()
+"""
+        done = run_python(code)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class Leaks(unittest.TestCase):
+    CALLS = 100_000 if os.environ.get("ASSAY_LONG_TESTS") else 3_000
+
+    def steady(self, work, calls=None):
+        """Memory after many calls is that after a few."""
+        calls = calls or self.CALLS
+
+        def resident():
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+        for _ in range(max(20, calls // 10)):
+            work()
+        before = resident()
+        for _ in range(calls):
+            work()
+        grown = resident() - before
+        self.assertLess(grown, (1 << 20) + calls * 16, f"{grown} bytes in {calls} calls")
+
+    def test_runs(self):
+        context = built(small.identity(shape=(64, 64))).create_context()
+        feed = {"x": np.zeros((64, 64), np.float32)}
+        crooked = {"x": np.zeros((64, 128), np.float32)[:, ::2]}
+        self.steady(lambda: context.run(feed))
+        self.steady(lambda: context.run(crooked))
+
+    def test_texts(self):
+        engine = built(small.identity("string", (2,)))
+        self.steady(lambda: engine(x=["a" * 100, "b" * 100]))
+
+    def test_errors(self):
+        context = built(small.identity()).create_context()
+
+        def work():
+            try:
+                context.run({"x": X.astype(np.float64)})
+            except assay.Error:
+                pass
+
+        self.steady(work)
+
+    def test_models(self):
+        data = small.product(2, 32)
+        self.steady(lambda: assay.Model(data).initializers["w0"].sum())
+        self.steady(lambda: assay.evaluate(data, {"x": np.ones((2, 32), np.float32)}, ["y"]), self.CALLS // 5)
+
+    def test_engines(self):
+        data = small.product(2, 32)
+        runtime = assay.Runtime(threads=1)
+        self.steady(lambda: runtime.build(data, optimization_level=0).create_context(), max(300, self.CALLS // 50))
+
+
+class Speed(unittest.TestCase):
+    def test_overhead_of_a_run(self):
+        context = built(small.identity()).create_context()
+        feed = {"x": X}
+        best = float("inf")
+        for _ in range(30):
+            start = time.thread_time()
+            for _ in range(500):
+                context.run(feed)
+            best = min(best, (time.thread_time() - start) / 500)
+        print(f"Context.run of an identity network: {best * 1e6:.1f} microseconds")
+        self.assertLess(best, 15e-6)
+
+    def test_import(self):
+        code = (
+            "import time; start = time.process_time(); import assay; assay.__version__; assay.build\n"
+            "print(time.process_time() - start); import sys; print('numpy' in sys.modules)"
+        )
+        runs = [run_python(code).stdout.split() for _ in range(5)]
+        best = min(float(seconds) for seconds, _ in runs)
+        print(f"import assay, native module and all: {best * 1e3:.0f} ms")
+        self.assertEqual({numpy for _, numpy in runs}, {"False"})
+        self.assertLess(best, 0.060)
+
+
+class WithoutNumPy(unittest.TestCase):
+    def test_says_so_when_an_array_is_wanted(self):
+        code = """
+import sys
+sys.modules["numpy"] = None
+import array, small_models as small, assay
+engine = assay.build(small.identity(shape=(6,)))
+print(engine)
+try:
+    engine(x=array.array("f", range(6)))
+except assay.Error as e:
+    print(e)
+"""
+        done = run_python(code)
+        self.assertEqual(done.stderr, "")
+        self.assertIn("pip install numpy", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,90 @@
+"""A wheel in fresh environments, away from the checkout.
+
+    wheel_test.py FOLDER_WITH_THE_WHEEL [INTERPRETER ...]
+
+Without interpreters: every CPython from 3.11 on that PATH or pyenv has. The package's dependencies are asked of pip's index.
+"""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def version_of(python):
+    code = "import sys; print(*sys.version_info[:2], sys.implementation.name)"
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True)
+    major, minor, name = (done.stdout.split() or ["0", "0", ""])[:3]
+    return (int(major), int(minor), name)
+
+
+def interpreters():
+    found = {}
+    candidates = glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python"))
+    candidates += [p for p in (shutil.which(f"python3.{minor}") for minor in range(11, 20)) if p]
+    for python in candidates:
+        version = version_of(python)
+        if version >= (3, 11) and version[2] == "cpython":
+            found.setdefault(version, python)
+    return [found[v] for v in sorted(found)]
+
+
+def run(command, folder, **options):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, **options)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def without_numpy(python, folder):
+    code = (
+        "import sys, assay\n"
+        "try:\n import numpy\nexcept ImportError: pass\nelse: raise SystemExit('there is NumPy')\n"
+        "try: assay.zeros((2,))\n"
+        "except assay.Unsupported as e: print(e)\n"
+    )
+    said = run([python, "-c", code], folder)
+    assert "pip install numpy" in said, said
+
+
+def check(python, wheel, folder):
+    environment = os.path.join(folder, "environment")
+    run([python, "-m", "venv", environment], folder)
+    ours = os.path.join(environment, "bin", "python")
+    program = os.path.join(environment, "bin", "assay")
+    run([ours, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel], folder)
+    without_numpy(ours, folder)
+    with open(program, "rb") as file:
+        assert file.read(4) == b"\x7fELF", "a script of Python's stands before the program"
+    version = re.search(r"-([0-9.]+)-", os.path.basename(wheel))[1]
+    for command in ([program], [ours, "-m", "assay"]):
+        assert version in run([*command, "--version"], folder), command
+    run([ours, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "numpy"], folder)
+    for name in ("test_models", "test_engines", "test_comparing"):
+        run([ours, os.path.join(HERE, name + ".py")], folder, timeout=600)
+    target = os.path.join(folder, "target")
+    run([ours, "-m", "pip", "install", "--quiet", "--no-deps", "--target", target, wheel], folder)
+    assert version in run([os.path.join(target, "bin", "assay"), "--version"], folder)
+
+
+def main():
+    wheels = glob.glob(os.path.join(sys.argv[1], "assay-*manylinux*.whl"))
+    if not wheels:
+        print(f"skipped: there is no wheel in {sys.argv[1]}; `make wheel` builds one")
+        return 77
+    pythons = sys.argv[2:] or interpreters()
+    for python in pythons:
+        with tempfile.TemporaryDirectory() as folder:
+            check(python, os.path.abspath(wheels[0]), folder)
+            print(f"CPython {'.'.join(map(str, version_of(python)[:2]))}: {os.path.basename(wheels[0])} works", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
