@@ -6,7 +6,7 @@ import sys
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-PACKAGE = os.path.join(ROOT, "python")
+PACKAGE = os.environ.get("ASSAY_PACKAGE") or os.path.join(ROOT, "python")
 if PACKAGE not in sys.path:
     sys.path.insert(0, PACKAGE)
 
