@@ -49,6 +49,15 @@ class _Finder:
             return None
         return PathFinder.find_spec(name, [str(site_folder())])
 
+    def find_distributions(self, context: Any = None) -> Iterable[Any]:
+        """For importlib.metadata.version() of what is a stand-in."""
+        from importlib.metadata import DistributionFinder, MetadataPathFinder
+
+        name = getattr(context, "name", None)
+        if name not in self.packages or self.only_missing:
+            return []
+        return MetadataPathFinder.find_distributions(DistributionFinder.Context(name=name, path=[str(site_folder())]))
+
 
 def _installed() -> Optional[_Finder]:
     return next((f for f in sys.meta_path if isinstance(f, _Finder)), None)
@@ -129,7 +138,9 @@ def _add_library_folder() -> None:
 
 def _let_children_inherit(real: set[str]) -> None:
     """By a sitecustomize that installs, first on PYTHONPATH."""
-    package = str(Path(__file__).resolve().parent.parent.parent)
+    import assay
+
+    package = str(Path(str(assay.__file__)).absolute().parent.parent)  # where its native module is, too
     start = str(Path(__file__).resolve().parent / "start")
     rest = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p and p not in (start, package)]
     os.environ["PYTHONPATH"] = os.pathsep.join([start, *rest, package])

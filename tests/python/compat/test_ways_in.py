@@ -36,6 +36,10 @@ class WaysIn(CompatTest):
         code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import tensorrt; print(tensorrt.__assay__)'])"
         self.check(run_python("-m", "assay.compat", "-c", code), "True")
 
+    def test_its_version_can_be_asked_for(self):
+        code = "import importlib.metadata as m, tensorrt; assert m.version('tensorrt') == tensorrt.__version__; print('same')"
+        self.check(run_python("-m", "assay.compat", "-c", code), "same")
+
     def test_one_module_by_name(self):
         self.check(run_python("-c", "from assay.compat import tensorrt as t; print(t.__file__)"), "compat")
 
