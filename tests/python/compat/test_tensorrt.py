@@ -278,6 +278,39 @@ class TensorRT(CompatTest):
         y = allocator.memory.view(trt.nptype(engine.get_tensor_dtype("y"))).reshape(allocator.shape)
         self.assertEqual(y.reshape(-1).tolist(), [1, 3, 4])
 
+    def test_shape_tensors(self):
+        trt, np = self.trt, self.np
+        builder = trt.Builder(self.log)
+        network, config = builder.create_network(0), builder.create_builder_config()
+        x, s = network.add_input("x", trt.float32, (2, 6)), network.add_input("s", trt.int32, (2,))
+        reshape = network.add_shuffle(x)
+        reshape.set_input(1, s)
+        self.assertEqual((x.is_shape_tensor, s.is_shape_tensor), (False, True))
+        reshape.get_output(0).name = "y"
+        network.mark_output(reshape.get_output(0))
+        profile = builder.create_optimization_profile()
+        profile.set_shape_input("s", (1, 1), (3, 4), (12, 12))
+        config.add_optimization_profile(profile)
+        engine = builder.build_engine(network, config)
+        self.assertIsNotNone(engine, self.log.errors)
+        self.assertTrue(engine.is_shape_inference_io("s"))
+        self.assertEqual(engine.get_tensor_location("s"), trt.TensorLocation.HOST)
+        context = engine.create_execution_context()
+        self.assertEqual(context.infer_shapes(), ["s"])
+        values = np.arange(12, dtype=np.float32)
+        context.set_tensor_address("x", values.ctypes.data)
+        for shape in ((4, 3), (2, 6), (12, 1)):
+            wanted = np.array(shape, np.int32)
+            context.set_tensor_address("s", wanted.ctypes.data)
+            self.assertEqual(context.infer_shapes(), [])
+            y = np.zeros(shape, np.float32)
+            context.set_tensor_address("y", y.ctypes.data)
+            self.assertTrue(context.execute_async_v3(0), self.log.errors)
+            self.assertTrue(np.array_equal(y, values.reshape(shape)))
+        wrong = np.array((13, 1), np.int32)
+        context.set_tensor_address("s", wrong.ctypes.data)
+        self.assertFalse(context.execute_async_v3(0), "beyond the profile")
+
     def test_two_profiles_and_the_inspector(self):
         trt = self.trt
         builder, network, config, _ = linear_network(self.log)
