@@ -2,7 +2,7 @@
 
 import sys
 
-from .enums import BuilderFlag, DeviceType, EngineCapability, HardwareCompatibilityLevel, MemoryPoolType, ProfilingVerbosity, \
+from .enums import BuilderFlag, DeviceType, EngineCapability, HardwareCompatibilityLevel, MemoryPoolType, PreviewFeature, ProfilingVerbosity, \
     RuntimePlatform, TacticSource, TilingOptimizationLevel
 from .errors import NotServedError, RecordingError
 from .layer import Served
@@ -51,6 +51,9 @@ class Option:
 
 def _bits(members):
     return sum({1 << int(m) for m in members})
+
+
+DEFAULT_SOURCES = _bits({TacticSource.EDGE_MASK_CONVOLUTIONS, TacticSource.JIT_CONVOLUTIONS})
 
 
 class IBuilderConfig(Served):
@@ -127,7 +130,7 @@ class IBuilderConfig(Served):
     def get_memory_pool_limit(self, pool):
         defaults = {
             MemoryPoolType.DLA_MANAGED_SRAM: 1 << 20, MemoryPoolType.DLA_LOCAL_DRAM: 1 << 30,
-            MemoryPoolType.DLA_GLOBAL_DRAM: 512 << 20
+            MemoryPoolType.DLA_GLOBAL_DRAM: 512 << 20, MemoryPoolType.TACTIC_SHARED_MEMORY: 1 << 30
         }
         return self._pools.get(self._pool(pool), defaults.get(pool, sys.maxsize))
 
@@ -167,7 +170,7 @@ class IBuilderConfig(Served):
         return True
 
     def get_tactic_sources(self):
-        return self._sources if self._sources is not None else _bits(TacticSource)
+        return self._sources if self._sources is not None else DEFAULT_SOURCES
 
     def create_timing_cache(self, serialized_timing_cache):
         return ITimingCache(serialized_timing_cache)
@@ -185,7 +188,7 @@ class IBuilderConfig(Served):
         self._previews[feature] = bool(enable)
 
     def get_preview_feature(self, feature):
-        return self._previews.get(feature, False)
+        return self._previews.get(feature, feature is PreviewFeature.PROFILE_SHARING_0806)
 
     @property
     def quantization_flags(self):

@@ -3,6 +3,7 @@
 import base64
 
 from . import dtypes
+from .config import DEFAULT_SOURCES
 from .enums import (BuilderFlag, EngineCapability, HardwareCompatibilityLevel, MemoryPoolType, ProfilingVerbosity,
                     RuntimePlatform, TacticSource, TensorFormat, TilingOptimizationLevel)
 from .errors import RecordingError
@@ -89,7 +90,7 @@ def _unused(config):
     ]
     notes += [f"preview feature {f.name}: the engine has none" for f in config._previews]
     notes += [f"device type of layer '{n}': the engine has one device" for n in config._devices]
-    if config._sources is not None and config._sources != sum(1 << int(s) for s in TacticSource):
+    if config._sources not in (None, DEFAULT_SOURCES, sum(1 << int(s) for s in TacticSource)):
         notes.append(
             f"tactic sources {config._sources:#x}: the engine's tactics are chosen by `--tactics` and `--tactic-sources` of assay"
         )

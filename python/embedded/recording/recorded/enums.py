@@ -23,8 +23,52 @@ class TrtEnum(enum.Enum, metaclass=_Meta):
     __index__ = __int__
 
 
+class NumberEnum(TrtEnum):
+    """One that is also compared and combined as a number, as TensorRT's flags and severities are."""
+
+    def __eq__(self, other):
+        if isinstance(other, TrtEnum):
+            return self is other
+        return self.value == other if isinstance(other, int) else NotImplemented
+
+    def __hash__(self):
+        return hash(self.value)
+
+    def __lt__(self, other):
+        return self.value < int(other)
+
+    def __le__(self, other):
+        return self.value <= int(other)
+
+    def __gt__(self, other):
+        return self.value > int(other)
+
+    def __ge__(self, other):
+        return self.value >= int(other)
+
+    def __or__(self, other):
+        return self.value | int(other)
+
+    def __and__(self, other):
+        return self.value & int(other)
+
+    def __xor__(self, other):
+        return self.value ^ int(other)
+
+    def __invert__(self):
+        return ~self.value
+
+    __ror__, __rand__, __rxor__ = __or__, __and__, __xor__
+
+
 def _make(name, members):
-    return TrtEnum(name, members.split() if isinstance(members, str) else members, start=0, module="tensorrt")
+    kind = NumberEnum if name in _NUMBERS else TrtEnum
+    return kind(name, members.split() if isinstance(members, str) else members, start=0, module="tensorrt")
+
+
+_NUMBERS = {"BuilderFlag", "EngineCapability", "ErrorCodeTRT", "HardwareCompatibilityLevel", "MemoryPoolType",
+            "NetworkDefinitionCreationFlag", "OnnxParserFlag", "PreviewFeature", "QuantizationFlag", "SerializationFlag",
+            "Severity", "TacticSource", "TempfileControlFlag", "TensorFormat"}
 
 
 def _numbered(names, **more):
@@ -33,6 +77,7 @@ def _numbered(names, **more):
     return members
 
 
+APILanguage = _make("APILanguage", "CPP PYTHON")
 ActivationType = _make("ActivationType", "RELU SIGMOID TANH LEAKY_RELU ELU SELU SOFTSIGN SOFTPLUS CLIP HARD_SIGMOID "
                        "SCALED_TANH THRESHOLDED_RELU GELU_ERF GELU_TANH")
 AttentionNormalizationOp = _make("AttentionNormalizationOp", "NONE SOFTMAX")
@@ -65,7 +110,7 @@ LayerType = _make("LayerType", _numbered(
     "RESIZE TRIP_LIMIT RECURRENCE ITERATOR LOOP_OUTPUT SELECT FILL QUANTIZE DEQUANTIZE CONDITION CONDITIONAL_INPUT "
     "CONDITIONAL_OUTPUT SCATTER EINSUM ASSERTION ONE_HOT NON_ZERO GRID_SAMPLE NMS REVERSE_SEQUENCE NORMALIZATION "
     "PLUGIN_V3 SQUEEZE UNSQUEEZE CUMULATIVE DYNAMIC_QUANTIZE ATTENTION_INPUT ATTENTION_OUTPUT ROTARY_EMBEDDING "
-    "KVCACHE_UPDATE MOE DIST_COLLECTIVE", FULLY_CONNECTED=64, RNN_V2=65))
+    "KV_CACHE_UPDATE MOE DIST_COLLECTIVE", FULLY_CONNECTED=64, RNN_V2=65))
 LoopOutput = _make("LoopOutput", "LAST_VALUE CONCATENATE REVERSE")
 MatrixOperation = _make("MatrixOperation", "NONE TRANSPOSE VECTOR")
 MemoryPoolType = _make("MemoryPoolType",
@@ -73,7 +118,7 @@ MemoryPoolType = _make("MemoryPoolType",
 NetworkDefinitionCreationFlag = _make("NetworkDefinitionCreationFlag", _numbered(
     "EXPLICIT_BATCH STRONGLY_TYPED PREFER_JIT_PYTHON_PLUGINS PREFER_AOT_PYTHON_PLUGINS", EXPLICIT_PRECISION=64))
 OnnxParserFlag = _make("OnnxParserFlag", "NATIVE_INSTANCENORM ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA "
-                       "REPORT_CAPABILITY_DLA ENABLE_PLUGIN_OVERRIDE")
+                       "REPORT_CAPABILITY_DLA ENABLE_PLUGIN_OVERRIDE ADJUST_FOR_DLA")
 PaddingMode = _make("PaddingMode",
                     "EXPLICIT_ROUND_DOWN EXPLICIT_ROUND_UP SAME_UPPER SAME_LOWER CAFFE_ROUND_DOWN CAFFE_ROUND_UP")
 PoolingType = _make("PoolingType", "MAX AVERAGE MAX_AVERAGE_BLEND")
@@ -82,7 +127,7 @@ PreviewFeature = _make("PreviewFeature", _numbered(
     FASTER_DYNAMIC_SHAPES_0805=64, DISABLE_EXTERNAL_TACTIC_SOURCES_FOR_CORE_0805=65))
 ProfilingVerbosity = _make("ProfilingVerbosity", _numbered("LAYER_NAMES_ONLY NONE DETAILED", DEFAULT=0, VERBOSE=2))
 QuantizationFlag = _make("QuantizationFlag", "CALIBRATE_BEFORE_FUSION")
-ReduceOperation = _make("ReduceOperation", "SUM PROD MAX MIN AVG")
+ReduceOperation = _make("ReduceOperation", "SUM PROD MAX MIN AVG NONE")
 ResizeCoordinateTransformation = _make("ResizeCoordinateTransformation", "ALIGN_CORNERS ASYMMETRIC HALF_PIXEL")
 ResizeRoundMode = _make("ResizeRoundMode", "HALF_UP HALF_DOWN FLOOR CEIL")
 ResizeSelector = _make("ResizeSelector", "FORMULA UPPER")
@@ -101,6 +146,28 @@ TripLimit = _make("TripLimit", "COUNT WHILE")
 UnaryOperation = _make("UnaryOperation", "EXP LOG SQRT RECIP ABS NEG SIN COS TAN SINH COSH ASIN ACOS ATAN ASINH ACOSH ATANH "
                        "CEIL FLOOR ERF NOT SIGN ROUND ISINF ISNAN")
 WeightsRole = _make("WeightsRole", "KERNEL BIAS SHIFT SCALE CONSTANT ANY")
+
+# Of running engines, of plugins and of what networks here cannot have.
+AllocatorFlag = _make("AllocatorFlag", "RESIZABLE")
+CollectiveOperation = _make("CollectiveOperation", "ALL_REDUCE ALL_GATHER BROADCAST REDUCE REDUCE_SCATTER")
+DimensionOperation = _make("DimensionOperation", "SUM PROD MAX MIN SUB EQUAL LESS FLOOR_DIV CEIL_DIV")
+EngineStat = _make("EngineStat", "TOTAL_WEIGHTS_SIZE STRIPPED_WEIGHTS_SIZE")
+ErrorCodeTRT = _make("ErrorCodeTRT", "SUCCESS UNSPECIFIED_ERROR INTERNAL_ERROR INVALID_ARGUMENT INVALID_CONFIG FAILED_ALLOCATION "
+                     "FAILED_INITIALIZATION FAILED_EXECUTION FAILED_COMPUTATION INVALID_STATE UNSUPPORTED_STATE")
+ExecutionContextAllocationStrategy = _make("ExecutionContextAllocationStrategy", "STATIC ON_PROFILE_CHANGE USER_MANAGED")
+KVCacheMode = _make("KVCacheMode", "LINEAR")
+LayerInformationFormat = _make("LayerInformationFormat", "ONELINE JSON")
+MoEActType = _make("MoEActType", "NONE SILU")
+PluginCapabilityType = _make("PluginCapabilityType", "CORE BUILD RUNTIME")
+PluginCreatorVersion = _make("PluginCreatorVersion", _numbered("V1", V1_PYTHON=0x40))
+PluginFieldType = _make("PluginFieldType",
+                        "FLOAT16 FLOAT32 FLOAT64 INT8 INT16 INT32 CHAR DIMS UNKNOWN BF16 INT64 FP8 INT4 FP4")
+QuickPluginCreationRequest = _make("QuickPluginCreationRequest", "UNKNOWN PREFER_JIT PREFER_AOT STRICT_JIT STRICT_AOT")
+SeekPosition = _make("SeekPosition", "SET CUR END")
+SerializationFlag = _make("SerializationFlag", "EXCLUDE_WEIGHTS EXCLUDE_LEAN_RUNTIME INCLUDE_REFIT")
+TempfileControlFlag = _make("TempfileControlFlag", "ALLOW_IN_MEMORY_FILES ALLOW_TEMPORARY_FILES")
+TensorIOMode = _make("TensorIOMode", "NONE INPUT OUTPUT")
+TensorRTPhase = _make("TensorRTPhase", "BUILD RUNTIME")
 
 _BITS = {"FLOAT": 32, "HALF": 16, "INT8": 8, "INT32": 32, "BOOL": 8, "UINT8": 8, "FP8": 8, "BF16": 16, "INT64": 64,
          "INT4": 4, "FP4": 4, "E8M0": 8}

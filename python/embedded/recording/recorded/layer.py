@@ -14,6 +14,10 @@ class Served:
             raise AttributeError(name)
         raise NotServedError(f"tensorrt.{type(self).__name__}.{name} is not served by assay.")
 
+    def __dir__(self):
+        """What TensorRT has: callers walk it."""
+        return [n for n in object.__dir__(self) if not n.startswith("_") or n.startswith("__")]
+
     def __setattr__(self, name, value):
         if not name.startswith("_") and not hasattr(type(self), name):
             raise NotServedError(f"tensorrt.{type(self).__name__}.{name} is not served by assay.")
@@ -135,9 +139,14 @@ class ITensor(Served):
 
     @property
     def is_shape_tensor(self):
-        """True for integers of at most one axis whose elements follow from shapes and constants."""
-        return self._type in (dtypes.INT32, dtypes.INT64) and self._shape is not None and len(self._shape) <= 1 and (
-            self.is_network_input or self._values() is not None)
+        """True for integers of at most one axis whose elements follow from shapes and constants, and for network inputs that
+        layers take for shapes."""
+        if self._type not in (dtypes.INT32, dtypes.INT64) or self._shape is None or len(self._shape) > 1:
+            return False
+        if self.is_network_input:
+            from .shape_uses import is_used_as_shape
+            return is_used_as_shape(self)
+        return self._values() is not None
 
     @property
     def is_execution_tensor(self):

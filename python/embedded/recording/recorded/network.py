@@ -5,7 +5,7 @@ from .enums import DataType, LayerType, NetworkDefinitionCreationFlag
 from .errors import NotServedError, RecordingError, place_text
 from .layer import ITensor, Served
 from .layers import adders
-from .values import as_dims
+from .values import as_dims, weights_key
 
 
 class INetworkDefinition(adders.Adders, Served):
@@ -19,6 +19,7 @@ class INetworkDefinition(adders.Adders, Served):
         self._debug, self._debug_unfused, self._refittable, self._notes = [], False, [], []
         self._parsed = None  # parsed.ParsedModel
         self._error_recorder = None
+        self._weights_names = {}  # by weights_key()
 
     # ---- what it has
 
@@ -145,7 +146,7 @@ class INetworkDefinition(adders.Adders, Served):
         return True
 
     def set_weights_name(self, weights, name):
-        self._notes.append(f"set_weights_name('{name}'): weights go by the names of their layers")
+        self._weights_names[weights_key(weights)] = str(name)
         return True
 
     def mark_weights_refittable(self, name):

@@ -95,11 +95,11 @@ class Weights:
     def __init__(self, a=None, ptr=None, count=None, type=None):
         if type is not None:
             a = type
-        self._array, self._bytes, self._count = None, None, 0
+        self._array, self._address, self._count = None, None, 0
         if a is None or isinstance(a, DataType):
             self._type = dtypes.to_onnx(a or DataType.FLOAT)
             if ptr is not None:
-                self._read(int(ptr), int(count or 0))
+                self._address, self._count = int(ptr), int(count or 0)
             return
         import numpy
         array = numpy.asarray(a)
@@ -109,10 +109,13 @@ class Weights:
         self._array = numpy.ascontiguousarray(array).reshape(-1)
         self._count = self._array.size
 
-    def _read(self, address, count):
+    @property
+    def _bytes(self):
+        """What lies at the address now: it is borrowed, as arrays are."""
         import ctypes
-        size = (count * dtypes.bits(self._type) + 7) // 8
-        self._bytes, self._count = ctypes.string_at(address, size) if size else b"", count
+        if self._address is None:
+            return None
+        return ctypes.string_at(self._address, self.nbytes) if self.nbytes else b""
 
     @property
     def dtype(self):
@@ -152,6 +155,12 @@ class Weights:
 
     def __repr__(self):
         return f"<tensorrt.Weights of {self._count} x {self.dtype}>"
+
+
+def weights_key(weights):
+    """What tells weights from others: where their elements lie."""
+    weights = as_weights(weights)
+    return weights._array.ctypes.data if weights._array is not None else weights._address or id(weights)
 
 
 def as_weights(value):

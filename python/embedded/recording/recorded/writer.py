@@ -2,6 +2,7 @@
 
 from . import dtypes, onnx_messages, shapes
 from .errors import RecordingError
+from .values import weights_key
 
 DEFAULT_OPSET = 17
 
@@ -31,7 +32,7 @@ class Writer:
         self.opset, self.is_fixed = opset, is_fixed  # fixed: a parsed model's
         self.nodes, self.initializers, self.notes = [], [], []
         self.layer = None  # whose nodes are written
-        self._taken, self._constants = set(taken), {}
+        self._taken, self._constants, self._named = set(taken), {}, {}
 
     # ---- names, nodes
 
@@ -102,6 +103,12 @@ class Writer:
 
     def weights(self, weights, dims, kind, hint):
         """Weights with a shape; of another type of float they are converted. `kind` None: as they are."""
+        named = self.layer._network._weights_names.get(weights_key(weights)) if len(weights) else None
+        if named is not None and (kind is None or weights._type == kind):
+            if named not in self._named:
+                self._named[named] = self.fresh(named)
+                self.initializers.append(onnx_messages.tensor(self._named[named], weights._type, list(dims), weights.raw()))
+            return self._named[named]
         if kind is None or weights._type == kind:
             return self.raw(weights._type, dims, weights.raw(), hint)
         target = dtypes.numpy_dtype(kind)

@@ -1,43 +1,8 @@
 """TensorRT's Python API as far as scripts need it that make networks and configurations: what they call is written down,
 and assay's engine is built from it. docs/guide/network-scripts.md lists what is served."""
 
-from recorded.builder import (Builder, IAlgorithmSelector, IErrorRecorder, IInt8Calibrator, IInt8EntropyCalibrator,
-                              IInt8EntropyCalibrator2, IInt8LegacyCalibrator, IInt8MinMaxCalibrator, ILogger, IProgressMonitor,
-                              Logger, PluginRegistry as IPluginRegistry, get_plugin_registry, init_libnvinfer_plugins, nptype,
-                              volume)
-from recorded.config import IBuilderConfig, ITimingCache
-from recorded.enums import *  # noqa: F403
-from recorded.enums import DataType
-from recorded.layer import ILayer, ITensor
-from recorded.layers.attention import IAttention, IAttentionBoundaryLayer, IAttentionInputLayer, IAttentionOutputLayer, IRotaryEmbeddingLayer
-from recorded.layers.control import (IConditionLayer, IIfConditional, IIfConditionalBoundaryLayer, IIfConditionalInputLayer,
-                                     IIfConditionalOutputLayer, IIteratorLayer, ILoop, ILoopBoundaryLayer, ILoopOutputLayer,
-                                     IRecurrenceLayer, ITripLimitLayer)
-from recorded.layers.pointwise import (IActivationLayer, IAssertionLayer, ICastLayer, IElementWiseLayer, IIdentityLayer,
-                                       IParametricReLULayer, IScaleLayer, ISelectLayer, IUnaryLayer)
-from recorded.layers.reducing import (ICumulativeLayer, IEinsumLayer, IFullyConnectedLayer, ILRNLayer, IMatrixMultiplyLayer,
-                                      INormalizationLayer, IReduceLayer, ISoftMaxLayer, ITopKLayer)
-from recorded.layers.shaping import (IConcatenationLayer, IConstantLayer, IGatherLayer, IReverseSequenceLayer, IScatterLayer,
-                                     IShapeLayer, IShuffleLayer, ISliceLayer, ISqueezeLayer, IUnsqueezeLayer)
-from recorded.layers.special import (IDequantizeLayer, IFillLayer, IGridSampleLayer, INMSLayer, INonZeroLayer, IOneHotLayer,
-                                     IQuantizeLayer, IResizeLayer)
-from recorded.layers.window import IConvolutionLayer, IDeconvolutionLayer, IPaddingLayer, IPoolingLayer
-from recorded.network import INetworkDefinition
-from recorded.parsed import OnnxParser, ParserError
-from recorded.profile import IOptimizationProfile
 from recorded.refusal import refuser as _refuser
-from recorded.values import Dims, Dims2, Dims3, Dims4, DimsHW, Permutation, Weights
-
-__version__ = "10.16.1"
-
-float32, float16, bfloat16 = DataType.FLOAT, DataType.HALF, DataType.BF16
-int8, int32, int64, uint8, bool = DataType.INT8, DataType.INT32, DataType.INT64, DataType.UINT8, DataType.BOOL
-fp8, int4, fp4, e8m0 = DataType.FP8, DataType.INT4, DataType.FP4, DataType.E8M0
-
-# What earlier versions called some things.
-ResizeMode = InterpolationMode  # noqa: F405
-SliceMode = SampleMode  # noqa: F405
-MatrixMultiplyOperation = MatrixOperation  # noqa: F405
+from recorded.surface import *  # noqa: F403
 
 _AFTERWARDS = " A script makes the network or the configuration; assay builds the engine and runs it."
 _PLUGINS = " Plugins of TensorRT run on its devices only; `assay plugin` replaces parts of a model by nodes of your own."

@@ -4,7 +4,7 @@ from .. import dtypes, shapes
 from ..enums import GatherMode, LayerType, SampleMode, ScatterMode
 from ..errors import RecordingError
 from ..layer import ILayer, Setting
-from ..values import Dims, Permutation, Weights
+from ..values import Dims, Permutation, Weights, weights_key
 
 
 def _fits_values(tensor):
@@ -25,7 +25,7 @@ class IConstantLayer(ILayer):
             raise RecordingError(f"Constant layer '{self.name}' has {len(self.weights)} weights, and its shape {self.shape} has "
                                  f"{shapes.volume(self.shape)} elements.")
         tensor = self._outputs[0]
-        if tensor.is_network_output:
+        if tensor.is_network_output or weights_key(self.weights) in self._network._weights_names:
             return [w.op("Identity", [w.weights(self.weights, list(self.shape), None, "weights")])]
         return [w.initializer(tensor.name, self.weights._type, list(self.shape), self.weights.raw())]
 
