@@ -207,7 +207,7 @@ def main():
             # Noise of more lanes shows which levels rounding decides.
             command = [assay, "run", str(path), "--ref", "--onnxrt", "--engine", "--arbiter-samples", "16"]
             run = subprocess.run(command, capture_output=True, text=True)
-            good = run.returncode == 0 and "WRONG" not in run.stdout and run.stdout.count("0 wrong") == 3
+            good = run.returncode == 0 and "WRONG" not in run.stdout and run.stdout.count("0 wrong") >= 3
             print(f"{'passed' if good else 'FAILED'} {path.name}: {' '.join(fused) or 'no operator of com.microsoft'}")
             wrong += not good
             if not good:

@@ -208,7 +208,7 @@ LINT = [
 CONFORMANCE = [
     ("check", 2, ERR, "assay check: error: the following arguments are required: command"),
     ("check conformance", 2, ERR, "assay check conformance: error: the following arguments are required: folders"),
-    ("check conformance folder --no-extensions --on nowhere", 2, ERR, "assay check conformance: error: argument --on: invalid choice: 'nowhere' (choose from 'inference', 'engine', 'engine-unoptimized', 'onnxrt', 'reference', 'reference-stored')"),
+    ("check conformance folder --no-extensions --on nowhere", 2, ERR, "assay check conformance: error: argument --on: invalid choice: 'nowhere' (choose from 'inference', 'engine', 'engine-unoptimized', 'trt', 'onnxrt', 'reference', 'reference-stored')"),
     ("check conformance folder --jobs 0", 1, ERR, "[!] --jobs: 0 is too small; it must be at least 1."),
     ("check conformance gone", 1, ERR, "[!] there is no folder 'gone'"),
     ("check conformance folder", 1, ERR, "[!] there is no test case (a folder with model.onnx) below 'folder'"),
@@ -290,7 +290,7 @@ SURGEON = [
     ("surgeon sanitize identity.onnx --cleanup --save-external-data ../weights -o out.onnx", 1, ERR, "[!] the external data path '../weights' must lie in the model's folder"),
     ("surgeon sanitize identity.onnx --num-passes 2 -o out.onnx", 0, OUT, "[W] Argument: '--num-passes' will be ignored since constant folding is not enabled."),
     ("surgeon sanitize unknown_op.onnx --fold-constants -o out.onnx", 0, OUT, "[I] Saving ONNX model to: out.onnx"),
-    ("surgeon sanitize unknown_op.onnx --prove -o out.onnx", 1, ERR, "[!] the models could not be compared: the operator Frobnicate of domain 'ai.onnx' is unknown [at node 'n0' (Frobnicate)]"),
+    ("surgeon sanitize unknown_op.onnx --prove -o out.onnx", 1, ERR, "[!] the models could not be compared: the operator Frobnicate of domain 'ai.onnx' is unknown [at node 'n0' (Frobnicate)] [in $DIR/unknown_op.onnx]"),
     ("surgeon insert two.onnx --inputs y --outputs h --op F -o out.onnx", 1, ERR, "[!] the graph has a cycle: 'second' (Neg) <- (F) producing 'h' <- 'second' (Neg) [in $DIR/two.onnx]"),
 ]
 

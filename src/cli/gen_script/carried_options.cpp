@@ -34,7 +34,6 @@ std::span<const CarriedOption> carried_options() {
       {"--no-extensions", kSettled},
       {"--gen", kSettled},
       // Runners
-      {"--trt"},
       {"--strict-trt", kSettled},
       {"--runner-script"},
       {"--runner-options"},
