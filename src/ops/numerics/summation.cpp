@@ -36,11 +36,18 @@ class RunningSum {
 };
 
 double by_columns(const Addends& a) {
-  RunningSum sum;
+  RunningSum first, last;
   const auto n = static_cast<int64_t>(a.terms.size());
+  const int64_t rows = n / a.inner * a.inner;
+  const auto add_rest = [&](RunningSum& sum) {
+    for (int64_t i = rows; i < n; ++i) sum.add(a.terms[static_cast<size_t>(i)]);
+  };
+  add_rest(first);
   for (int64_t column = 0; column < a.inner; ++column)
-    for (int64_t i = column; i < n; i += a.inner) sum.add(a.terms[static_cast<size_t>(i)]);
-  return sum.explained();
+    for (int64_t i = column; i < rows; i += a.inner)
+      for (RunningSum* sum : {&first, &last}) sum->add(a.terms[static_cast<size_t>(i)]);
+  add_rest(last);
+  return std::max(first.explained(), last.explained());
 }
 
 float pairwise_sum(std::span<const double> terms) {

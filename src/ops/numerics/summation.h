@@ -19,7 +19,7 @@ namespace assay {
 struct Addends {
   std::vector<double> terms;
   /// They lie in rows of so many, which some programs add up column by column (channels last); 0: they do
-  /// not.
+  /// not. What is behind the last whole row (a bias) comes before the columns or after them.
   int64_t inner = 0;
 };
 

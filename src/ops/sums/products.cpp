@@ -164,7 +164,7 @@ bool sums_of_conv(EvalContext& c, int64_t i, SummedElement& out) {
     for (size_t k = 0; k < at.taps.size(); ++k)
       addends.terms.push_back(x[d * size + at.offsets[k]] * w[d * taps + at.taps[k]]);
   const double bias = bias_of(c, 2, channel);
-  if (bias != 0) addends.inner = 0, addends.terms.push_back(bias);
+  if (bias != 0) addends.terms.push_back(bias);
   set_sum_of_products(std::move(addends), 1, 0, out);
   return true;
 }
@@ -198,7 +198,7 @@ bool sums_of_conv_transpose(EvalContext& c, int64_t i, SummedElement& out) {
           c.input(1).data<double>()[(d * width + channel % width) * taps + tap]);
   addends.inner = static_cast<int64_t>(found.size());
   const double bias = bias_of(c, 2, channel);
-  if (bias != 0) addends.inner = 0, addends.terms.push_back(bias);
+  if (bias != 0) addends.terms.push_back(bias);
   set_sum_of_products(std::move(addends), 1, 0, out);
   return true;
 }
