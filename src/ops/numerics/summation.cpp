@@ -35,19 +35,19 @@ class RunningSum {
   double exact_ = 0, farthest_ = 0, squares_ = 0;
 };
 
-double by_columns(const Addends& a) {
-  RunningSum first, last;
-  const auto n = static_cast<int64_t>(a.terms.size());
-  const int64_t rows = n / a.inner * a.inner;
-  const auto add_rest = [&](RunningSum& sum) {
-    for (int64_t i = rows; i < n; ++i) sum.add(a.terms[static_cast<size_t>(i)]);
-  };
-  add_rest(first);
+std::vector<double> by_columns(const Addends& a) {
+  std::vector<double> terms;
+  terms.reserve(a.terms.size());
   for (int64_t column = 0; column < a.inner; ++column)
-    for (int64_t i = column; i < rows; i += a.inner)
-      for (RunningSum* sum : {&first, &last}) sum->add(a.terms[static_cast<size_t>(i)]);
-  add_rest(last);
-  return std::max(first.explained(), last.explained());
+    for (auto i = static_cast<size_t>(column); i < a.terms.size(); i += static_cast<size_t>(a.inner))
+      terms.push_back(a.terms[i]);
+  return terms;
+}
+
+double one_by_one(std::span<const double> terms) {
+  RunningSum sum;
+  for (const double t : terms) sum.add(t);
+  return sum.explained();
 }
 
 float pairwise_sum(std::span<const double> terms) {
@@ -89,23 +89,37 @@ double in_blocks(std::span<const double> terms) {
   return kOrdersFactor * farthest;
 }
 
-}  // namespace
-
-double explained_of_sum(const Addends& a) {
-  const std::span<const double> terms = a.terms;
-  if (terms.size() < 2) return 0;
-  RunningSum forward, products(true), backward;
+/// In every order that begins at either end.
+double explained_from_ends(std::span<const double> terms) {
+  RunningSum products(true), backward;
   double exact = 0;
   for (const double t : terms) {
-    forward.add(t);
     products.add(t);
     exact += t;
   }
   for (size_t i = terms.size(); i-- > 0;) backward.add(terms[i]);
-  double most = std::max({forward.explained(), products.explained(), backward.explained(), in_blocks(terms),
+  double most = std::max({one_by_one(terms), products.explained(), backward.explained(), in_blocks(terms),
                           kOrdersFactor * std::abs(static_cast<double>(pairwise_sum(terms)) - exact)});
   for (const size_t lanes : {4, 8, 16}) most = std::max(most, in_lanes(terms, lanes));
-  if (a.inner > 1) most = std::max(most, by_columns(a));
+  return most;
+}
+
+/// The terms with the bias first, and with it last.
+template <typename Explained>
+double with_bias(std::vector<double> terms, double bias, Explained explained) {
+  if (bias == 0) return explained(terms);
+  terms.push_back(bias);
+  const double last = explained(terms);
+  std::rotate(terms.begin(), terms.end() - 1, terms.end());
+  return std::max(last, explained(terms));
+}
+
+}  // namespace
+
+double explained_of_sum(const Addends& a) {
+  if (a.terms.size() + (a.bias != 0 ? 1 : 0) < 2) return 0;
+  double most = with_bias(a.terms, a.bias, explained_from_ends);
+  if (a.inner > 1) most = std::max(most, with_bias(by_columns(a), a.bias, one_by_one));
   return std::isfinite(most) ? most : 0;  // that is an overflow, which has rules of its own
 }
 
@@ -114,6 +128,7 @@ MeasuredSums measure(std::span<const Addends> sums) {
   for (const Addends& a : sums) {
     double sum = 0;
     for (const double t : a.terms) sum += t;
+    sum += a.bias;
     found.exact.push_back(sum);
     found.explained.push_back(explained_of_sum(a));
   }

@@ -19,8 +19,10 @@ namespace assay {
 struct Addends {
   std::vector<double> terms;
   /// They lie in rows of so many, which some programs add up column by column (channels last); 0: they do
-  /// not. What is behind the last whole row (a bias) comes before the columns or after them.
+  /// not.
   int64_t inner = 0;
+  /// What sums begin or end with; 0: nothing.
+  double bias = 0;
 };
 
 /// Orders in which an operator that is made of steps (ops/numerics/steps.h) can be evaluated with its sums in

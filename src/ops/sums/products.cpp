@@ -97,7 +97,7 @@ bool sums_of_gemm(EvalContext& c, int64_t i, SummedElement& out) {
     offset = c.attr_float("beta") * c.input(2).data<double>()[at.offset()];
   }
   const double factor = c.attr_float("alpha");
-  if (factor != 0 && offset != 0) addends.terms.push_back(offset / factor);  // which some begin with, or end
+  if (factor != 0) addends.bias = offset / factor;
   set_sum_of_products(std::move(addends), factor, 0, out);
   return true;
 }
@@ -163,8 +163,7 @@ bool sums_of_conv(EvalContext& c, int64_t i, SummedElement& out) {
   for (int64_t d = 0; d < depth; ++d)
     for (size_t k = 0; k < at.taps.size(); ++k)
       addends.terms.push_back(x[d * size + at.offsets[k]] * w[d * taps + at.taps[k]]);
-  const double bias = bias_of(c, 2, channel);
-  if (bias != 0) addends.terms.push_back(bias);
+  addends.bias = bias_of(c, 2, channel);
   set_sum_of_products(std::move(addends), 1, 0, out);
   return true;
 }
@@ -197,8 +196,7 @@ bool sums_of_conv_transpose(EvalContext& c, int64_t i, SummedElement& out) {
           c.input(0).data<double>()[(batch * plan.size.in_channels + d) * places + place] *
           c.input(1).data<double>()[(d * width + channel % width) * taps + tap]);
   addends.inner = static_cast<int64_t>(found.size());
-  const double bias = bias_of(c, 2, channel);
-  if (bias != 0) addends.terms.push_back(bias);
+  addends.bias = bias_of(c, 2, channel);
   set_sum_of_products(std::move(addends), 1, 0, out);
   return true;
 }
