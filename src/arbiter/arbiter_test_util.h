@@ -1,6 +1,8 @@
 // For tests of this module: what a backend gives, with a fault or without, and the verdict on it.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <functional>
 
 #include "arbiter/arbiter.h"
@@ -33,10 +35,22 @@ inline StoredTensorList results_of(const Model& model, const std::vector<Tensor>
   return list;
 }
 
+inline Arbitration judge_without(const std::vector<std::string>& excuses,
+                                 const std::shared_ptr<const Model>& model, const std::vector<Tensor>& feed,
+                                 const StoredTensorList& results) {
+  const ArbiterCase c{"runner", &results};
+  return arbitrate(model, feed, std::span(&c, 1), {.no_excuses = excuses});
+}
+
+/// Expects that every excuse of a verdict is needed: without it the verdict is another.
 inline Arbitration judge(const std::shared_ptr<const Model>& model, const std::vector<Tensor>& feed,
                          const StoredTensorList& results) {
-  const ArbiterCase c{"runner", &results};
-  return arbitrate(model, feed, std::span(&c, 1));
+  Arbitration found = judge_without({}, model, feed, results);
+  for (size_t i = 0; i < found.outputs.size(); ++i)
+    for (const std::string& name : found.outputs[i].excuses)
+      EXPECT_NE(judge_without({name}, model, feed, results).outputs.at(i).verdict, found.outputs[i].verdict)
+          << found.outputs[i].output << " does not need " << name;
+  return found;
 }
 
 }  // namespace assay
