@@ -80,7 +80,8 @@ struct ArbiterVerdict {
   bool certain = false;  ///< kWrong: no order of the node's additions can excuse it
   std::string problem;   ///< a difference that no error measures: shape, type, integers; empty otherwise
   std::string note;      ///< what else excuses or explains it
-  /// Names of the excuses that were needed: without them it would have been judged otherwise.
+  /// Names of the excuses that decided: by the bounds alone it would have been judged otherwise. Others,
+  /// asked later, may explain it as well.
   std::vector<std::string> excuses;
   double max_error = 0;    ///< largest |result - exact|, exact in the network without anybody's errors
   double exact = 0;        ///< the exact value there
