@@ -22,7 +22,7 @@ inline StoredTensorList results_of(const Model& model, const std::vector<Tensor>
   for (const auto& n : model.graph->nodes()) {
     std::vector<Tensor> inputs;
     for (const Value* v : n->inputs())
-      inputs.push_back(v->is_constant() ? v->tensor().aligned() : values.at(v));
+      inputs.push_back(v == nullptr ? Tensor() : v->is_constant() ? v->tensor().aligned() : values.at(v));
     const std::vector<Tensor> outputs = evaluate_node(*n, require_op(*n, model), std::move(inputs));
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (n->output(i) == nullptr) continue;

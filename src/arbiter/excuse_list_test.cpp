@@ -179,18 +179,21 @@ Result quantised_in_parts() {
   return {model, feed, {{"y", with(right, 1, right.data<float>()[1] + 2e-3)}}};
 }
 
-Result unrounded_inputs() {  // of which one is much larger than its neighbours
+/// Also a jump.
+Result unrounded_inputs() {  // 20 was a little less before it was rounded
   TestModel m;
-  Value* k = m.constant("k", narrow({1}, {}, DType::kBFloat16));
-  Value *a = m.node("Mul", "a", {m.input("x", {400}, DType::kBFloat16), k}),
-        *b = m.node("Mul", "b", {m.input("z", {400}, DType::kBFloat16), k});
-  const auto model = m.with_outputs({a, b, m.node("Add", "y", {a, b})});
-  for (int shift = 0; shift < 100; ++shift) {
-    std::vector<float> x(400, 1.25F), z(400, 0.75F), y(400, 2);
-    for (size_t i = static_cast<size_t>(shift); i < 400; i += 100) x[i] = -404, z[i] = 360, y[i] = -42.25F;
-    const auto t = [](const std::vector<float>& v) { return narrow(v, {400}, DType::kBFloat16); };
-    Result r{model, {t(x), t(z)}, {{"a", t(x)}, {"b", t(z)}, {"y", t(y)}}};
-    if (!judge(r.model, r.feed, r.given).outputs.back().excuses.empty()) return r;
+  Value* h =
+      m.node("Mul", "h",
+             {m.input("x", {64}, DType::kFloat16), m.constant("k", narrow({1 / 3.0F}, {}, DType::kFloat16))});
+  const auto model = m.with_outputs({h, m.node("Floor", "y", {h})});
+  const std::vector<Tensor> feed{narrow(std::vector<float>(64, 1.25F), {64}, DType::kFloat16)};
+  for (int64_t at = 0; at < 64; ++at) {  // of few elements no lane shows that; more evaluations do
+    StoredTensorList given = results_of(*model, feed);
+    given[0].tensor = with(given[0].tensor.load(), at, 20);
+    given[1].tensor = with(given[1].tensor.load(), at, 19);
+    if (judge_without({}, model, feed, given).outputs.back().excuses ==
+        std::vector<std::string>{"unrounded-inputs"})
+      return {model, feed, given};
   }
   return {};
 }
@@ -244,27 +247,28 @@ Result scale_afterwards() {  // far from the zero point
   for (int64_t i = 0; i < kTerms; ++i) q.push_back(static_cast<uint8_t>(199 + i % 3));
   std::vector<float> y;
   for (int64_t c = 0; c < kColumns; ++c) {
-    float values = 0, zeros = 0;
+    double values = 0, zeros = 0;
     for (int64_t i = 0; i < kTerms; ++i) {
-      values += static_cast<float>(q[static_cast<size_t>(i)]) * w.data<float>()[i * kColumns + c];
-      zeros += kZero * w.data<float>()[i * kColumns + c];
+      values += q[static_cast<size_t>(i)] * double{w.data<float>()[i * kColumns + c]};
+      zeros += double{kZero} * w.data<float>()[i * kColumns + c];
     }
-    y.push_back(kScale * values - kScale * zeros);
+    y.push_back(kScale * static_cast<float>(values) - kScale * static_cast<float>(zeros));
   }
   const std::vector<Tensor> feed{Tensor::from<uint8_t>({1, kTerms}, q)};
   return {model, feed, {results_of(*model, feed)[0], {"y", Tensor::from<float>({1, kColumns}, y)}}};
 }
 
-Result unrounded_softmax() {  // numbers that are 64 apart
+Result unrounded_softmax() {  // of equal numbers that may have been 32 less or more: one was the largest
+  constexpr int64_t kCount = 2000;
   TestModel m;
-  Value* h =
-      m.node("Add", "h",
-             {m.input("x", {1, 8}, DType::kBFloat16), m.constant("k", narrow({8192}, {}, DType::kBFloat16))});
+  Value* h = m.node(
+      "Add", "h",
+      {m.input("x", {1, kCount}, DType::kBFloat16), m.constant("k", narrow({8192}, {}, DType::kBFloat16))});
   const auto model = m.with_outputs({h, m.node("Softmax", "y", {h}, {{"axis", int64_t{-1}}})});
-  const auto t = [](const std::vector<float>& v) { return narrow(v, {1, 8}, DType::kBFloat16); };
+  const std::vector<Tensor> feed{Tensor::zeros(DType::kBFloat16, {1, kCount})};
   return {model,
-          {t({0, 1, 2, 3, 4, 5, 6, 7})},
-          {{"h", t(std::vector<float>(8, 16384))}, {"y", t({0, 0, 0, 1, 0, 0, 0, 0})}}};
+          feed,
+          {results_of(*model, feed)[0], {"y", with(Tensor::zeros(DType::kBFloat16, {1, kCount}), 3, 1)}}};
 }
 
 Result overflown_inputs() {
@@ -312,19 +316,6 @@ Result choices() {  // of neighbours in bfloat16 that have become equal numbers
   return {model, {x}, {{"h", x}, {"y", Tensor::vector<int64_t>({0})}}};
 }
 
-Result jumps() {  // 20 was a little less before it was rounded
-  TestModel m;
-  Value* h =
-      m.node("Mul", "h",
-             {m.input("x", {64}, DType::kFloat16), m.constant("k", narrow({1 / 3.0F}, {}, DType::kFloat16))});
-  const auto model = m.with_outputs({h, m.node("Floor", "y", {h})});
-  const std::vector<Tensor> feed{narrow(std::vector<float>(64, 1.25F), {64}, DType::kFloat16)};
-  StoredTensorList given = results_of(*model, feed);
-  given[0].tensor = with(given[0].tensor.load(), 0, 20);
-  given[1].tensor = with(given[1].tensor.load(), 0, 19);
-  return {model, feed, given};
-}
-
 Result quantised_steps() {
   TestModel m;
   Value *scale = m.constant("scale", Tensor::scalar(0.01F)),
@@ -355,7 +346,7 @@ const std::vector<Case>& cases() {
       {"integer-overflow", integer_overflow},
       {"unsorted", unsorted},
       {"quantised-in-parts", quantised_in_parts},
-      {"unrounded-inputs", unrounded_inputs},
+      {"unrounded-inputs", unrounded_inputs, {"jumps"}},
       {"flushed-inputs", flushed_inputs},
       {"sums", sums},
       {"winograd", winograd},
@@ -365,7 +356,7 @@ const std::vector<Case>& cases() {
       {"overflown-inputs", overflown_inputs},
       {"computed-at-once", computed_at_once},
       {"choices", choices},
-      {"jumps", jumps, {"unrounded-inputs"}},
+      {"jumps", unrounded_inputs, {"unrounded-inputs"}},
       {"quantised-steps", quantised_steps},
   };
   return list;
@@ -377,11 +368,15 @@ bool is_accepted(const ArbiterVerdict& v) {
 
 ArbiterVerdict verdict_without(const std::vector<std::string>& excuses, const Result& r) {
   const Arbitration a = judge_without(excuses, r.model, r.feed, r.given);
-  return *std::ranges::find(a.outputs, r.given.back().name, &ArbiterVerdict::output);
+  for (const ArbiterVerdict& v : a.outputs)
+    if (v.output == r.given.back().name) return v;
+  ADD_FAILURE() << r.given.back().name << " is not judged";
+  return {};
 }
 
 TEST(ExcuseList, EachIsNeeded) {
   for (const Case& c : cases()) {
+    SCOPED_TRACE(c.name);
     const Result r = c.make();
     ASSERT_NE(r.model, nullptr) << c.name;
     std::vector<std::string> off = c.beside;

@@ -218,6 +218,20 @@ bool is_among(double result, double exact, std::span<const Tensor> draws, int64_
   return result >= low && result <= high;
 }
 
+/// How far the draws lie from the exact value, at each element.
+Tensor room_of_draws(std::span<const Tensor> draws, const Tensor& result, const Tensor& exact) {
+  Tensor room = Tensor::zeros(DType::kFloat64, exact.shape());
+  for (int64_t i = 0; i < exact.numel(); ++i) {
+    double& most = room.mutable_data<double>()[i];
+    const double y = exact.data<double>()[i];
+    for (const Tensor& t : draws)
+      if (const double x = t.data<double>()[i]; x != y && !(std::isnan(x) && std::isnan(y)))
+        most = std::max(most, std::isfinite(x - y) ? std::abs(x - y) : HUGE_VAL);
+    if (std::isinf(most)) most = is_among(result.data<double>()[i], y, draws, i) ? HUGE_VAL : 0;
+  }
+  return room;
+}
+
 /// An infinity that a narrow type made of a number takes no part in what a backend computes with that number.
 /// Noisy lanes show what that changes, but of recurrences they count by what float32 errs only.
 bool widen_for_overflown(const Trial& trial, const SuspectNode& suspect, const Tensor& result,
@@ -230,15 +244,7 @@ bool widen_for_overflown(const Trial& trial, const SuspectNode& suspect, const T
     t = map_elements<double>(
         t, [largest](double x) { return std::abs(x) > largest ? std::copysign(HUGE_VAL, x) : x; });
   }
-  Tensor room = Tensor::zeros(DType::kFloat64, exact.shape());
-  for (int64_t i = 0; i < exact.numel(); ++i) {
-    double& most = room.mutable_data<double>()[i];
-    const double y = exact.data<double>()[i];
-    for (const Tensor& t : before)
-      if (const double x = t.data<double>()[i]; x != y && !(std::isnan(x) && std::isnan(y)))
-        most = std::max(most, std::isfinite(x - y) ? std::abs(x - y) : HUGE_VAL);
-    if (std::isinf(most)) most = is_among(result.data<double>()[i], y, before, i) ? HUGE_VAL : 0;
-  }
+  const Tensor room = room_of_draws(before, result, exact);
   for (Tensor* bound : {&explained.most, &explained.possible})
     if (bound->defined())
       *bound =

@@ -238,24 +238,26 @@ void SuspectRun::hold_to_jumps(Judged& j) const {
     judge_jumps(node_of(j.value), j.stored, j.lanes, excuses_, j.out);
 }
 
+bool SuspectRun::is_inherited(const Judged& j) const {
+  const bool right = j.out.verdict == Verdict::kAgrees || j.out.verdict == Verdict::kRounding;
+  const bool open = j.out.verdict == Verdict::kOpen && !is_random(*j.value.producer(), model_);
+  if (!right && !open) return false;
+  // Bounds from inputs that are no numbers explain anything.
+  Standard network{.lanes = {&j.exact, 1}, .declared = j.standard.declared};
+  if (right) network.error = j.computed.error, network.basis = Basis::kNode;
+  ArbiterVerdict heir = j.out;
+  judge_result(j.stored, network, heir);
+  return heir.verdict == Verdict::kWrong || (open && heir.verdict == Verdict::kUnclear) ||
+         SpecialDifferences(j.stored.load(), j.exact).any();
+}
+
 void SuspectRun::classify(Judged& j) const {
   ArbiterVerdict& out = j.out;
   if (j.exact.defined() && out.problem.empty()) measure_distance(j.stored.load(), j.exact, out);
   if (std::isinf(out.max_error) && !is_bad(out.verdict))
     out.follows =
         std::max<int64_t>(0, SpecialDifferences(j.stored.load(), j.exact).in_result - out.overflows);
-  if (!j.before.spoiled || !j.whole || !j.exact.defined()) return;
-  const bool right = out.verdict == Verdict::kAgrees || out.verdict == Verdict::kRounding;
-  const bool open = out.verdict == Verdict::kOpen && !is_random(*j.value.producer(), model_);
-  if (!right && !open) return;
-  // Bounds from inputs that are no numbers explain anything.
-  Standard network{.lanes = {&j.exact, 1}, .declared = j.standard.declared};
-  if (right) network.error = j.computed.error, network.basis = Basis::kNode;
-  ArbiterVerdict heir = out;
-  judge_result(j.stored, network, heir);
-  if (heir.verdict == Verdict::kWrong || (open && heir.verdict == Verdict::kUnclear) ||
-      SpecialDifferences(j.stored.load(), j.exact).any())
-    out.verdict = Verdict::kInherited;
+  if (j.before.spoiled && j.whole && j.exact.defined() && is_inherited(j)) out.verdict = Verdict::kInherited;
 }
 
 void SuspectRun::attribute(Judged& j) {

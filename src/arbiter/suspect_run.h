@@ -84,6 +84,8 @@ class SuspectRun final : public Suspect {
   void excuse_result(Judged& j) const;
   /// Of functions that jump, whether it seems wrong or not.
   void hold_to_jumps(Judged& j) const;
+  /// Right, or open, and would be wrong on the exact inputs.
+  bool is_inherited(const Judged& j) const;
   /// Sizes beside the verdict, and whether it follows from an error before.
   void classify(Judged& j) const;
   /// Where the error is made, and what its elements have in common.
