@@ -24,7 +24,21 @@ struct ArbiterOptions {
   /// Noisy evaluations where the first ones leave it open whether rounding explains a result.
   int most_samples = 15;
   uint64_t seed = 1;
+  std::vector<std::string> no_excuses = {};  ///< names of excuses that do not count (excuse_rules())
 };
+
+/// What may excuse a result beside the rounding that bounds explain.
+struct ExcuseRule {
+  std::string_view name;
+  std::string_view sentence;  ///< what it says happened
+};
+
+/// All excuses in the order in which they are asked. docs/internals/numerics.md has their conditions and
+/// sources.
+std::span<const ExcuseRule> excuse_rules();
+
+/// Throws Error (kInvalidArgument), which lists the names, where one of these is no excuse's.
+void require_excuses(std::span<const std::string> names);
 
 enum class Verdict : uint8_t {
   kAgrees,      ///< every element is the correctly rounded exact value
@@ -63,9 +77,12 @@ struct ArbiterVerdict {
   bool from_feed = false;  ///< all that the node uses is fed or constant
   Verdict verdict = Verdict::kAgrees;
   Basis basis = Basis::kNetwork;
-  bool certain = false;    ///< kWrong: no order of the node's additions can excuse it
-  std::string problem;     ///< a difference that no error measures: shape, type, integers; empty otherwise
-  std::string note;        ///< what else excuses or explains it
+  bool certain = false;  ///< kWrong: no order of the node's additions can excuse it
+  std::string problem;   ///< a difference that no error measures: shape, type, integers; empty otherwise
+  std::string note;      ///< what else excuses or explains it
+  /// Names of the excuses that decided: by the bounds alone it would have been judged otherwise. Others,
+  /// asked later, may explain it as well.
+  std::vector<std::string> excuses;
   double max_error = 0;    ///< largest |result - exact|, exact in the network without anybody's errors
   double exact = 0;        ///< the exact value there
   double own_error = 0;    ///< the same on the basis of the verdict

@@ -147,6 +147,7 @@ struct RunVerdict {
   int samples = 3, most_samples = 15;  ///< noisy evaluations; most_samples where the first ones leave it open
   bool trace = true;                   ///< run again with every layer marked where an output seems wrong
   bool partial = false;                ///< saved results may lack outputs and iterations, and hold others
+  std::vector<std::string> no_excuses = {};  ///< names of excuses that do not count: excuse_rules()
   /// The comparison decides, too. Else, where there is a verdict, it alone does.
   bool comparison_counts = false;
 };

@@ -47,6 +47,7 @@ struct Pass {
   uint64_t seed;
   bool noisy_levels = false;
   bool computes_wider = false;  ///< the runners are known to
+  ExcuseSet excuses{};          ///< those that count
 };
 
 /// `shown` gets what each runner's results show of its arithmetic.
@@ -57,9 +58,10 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
   std::vector<std::unique_ptr<SuspectRun>> runs;
   std::vector<Suspect*> suspects;
   for (const ArbiterCase& c : cases)
-    suspects.push_back(runs.emplace_back(std::make_unique<SuspectRun>(*model, feed, c, result.outputs, kept,
-                                                                      pass.computes_wider, pass.noisy_levels))
-                           .get());
+    suspects.push_back(
+        runs.emplace_back(std::make_unique<SuspectRun>(*model, feed, c, result.outputs, kept,
+                                                       pass.computes_wider, pass.noisy_levels, pass.excuses))
+            .get());
   const auto& values = model->graph->values();
   const auto anyone_has = [&](const auto& v) {
     return std::any_of(suspects.begin(), suspects.end(), [&](const Suspect* s) { return s->has(*v); });
@@ -124,6 +126,7 @@ void allow_for_levels(Arbitration& result, Arbitration other) {
     const std::string also = w.note;
     w.note = "quantised values on the way may have been a step off, as where it is computed in integers";
     if (!also.empty()) w.note += "; " + also;
+    w.excuses.emplace_back(excuse_name(Excuse::kQuantisedSteps));
     v = std::move(w);
   }
 }
@@ -188,7 +191,7 @@ std::string_view verdict_name(Verdict v) {
 Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
                       std::span<const ArbiterCase> cases, const ArbiterOptions& options) {
   const BlockReuse reuse(int64_t{512} << 20);
-  Pass pass{.samples = options.samples, .seed = options.seed};
+  Pass pass{.samples = options.samples, .seed = options.seed, .excuses = ExcuseSet(options.no_excuses)};
   AllKeptLanes kept;
   std::vector<ShownArithmetic> shown;
   Arbitration first = arbitrate_once(model, feed, cases, pass, &kept.all, &shown);
@@ -218,7 +221,8 @@ Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const
     first = arbitrate_once(model, feed, cases, pass, wider, &kept);
     first.samples += before;
   }
-  if (std::any_of(first.outputs.begin(), first.outputs.end(), may_follow_levels) && has_quantized(*model)) {
+  if (pass.excuses.allows(Excuse::kQuantisedSteps) && std::ranges::any_of(first.outputs, may_follow_levels) &&
+      has_quantized(*model)) {
     pass.samples = most, pass.seed = options.seed + 2, pass.noisy_levels = true;
     allow_for_levels(first, arbitrate_once(model, feed, cases, pass, wider, nullptr));
   }

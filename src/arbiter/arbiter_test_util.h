@@ -1,6 +1,8 @@
 // For tests of this module: what a backend gives, with a fault or without, and the verdict on it.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <functional>
 
 #include "arbiter/arbiter.h"
@@ -20,7 +22,7 @@ inline StoredTensorList results_of(const Model& model, const std::vector<Tensor>
   for (const auto& n : model.graph->nodes()) {
     std::vector<Tensor> inputs;
     for (const Value* v : n->inputs())
-      inputs.push_back(v->is_constant() ? v->tensor().aligned() : values.at(v));
+      inputs.push_back(v == nullptr ? Tensor() : v->is_constant() ? v->tensor().aligned() : values.at(v));
     const std::vector<Tensor> outputs = evaluate_node(*n, require_op(*n, model), std::move(inputs));
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (n->output(i) == nullptr) continue;
@@ -33,10 +35,27 @@ inline StoredTensorList results_of(const Model& model, const std::vector<Tensor>
   return list;
 }
 
+inline Arbitration judge_without(const std::vector<std::string>& excuses,
+                                 const std::shared_ptr<const Model>& model, const std::vector<Tensor>& feed,
+                                 const StoredTensorList& results) {
+  const ArbiterCase c{"runner", &results};
+  return arbitrate(model, feed, std::span(&c, 1), {.no_excuses = excuses});
+}
+
+/// Expects that a verdict with excuses is another without them, and without those that take their place.
 inline Arbitration judge(const std::shared_ptr<const Model>& model, const std::vector<Tensor>& feed,
                          const StoredTensorList& results) {
-  const ArbiterCase c{"runner", &results};
-  return arbitrate(model, feed, std::span(&c, 1));
+  Arbitration found = judge_without({}, model, feed, results);
+  for (size_t i = 0; i < found.outputs.size(); ++i) {
+    std::vector<std::string> off;
+    for (ArbiterVerdict v = found.outputs[i]; v.verdict == found.outputs[i].verdict;
+         v = judge_without(off, model, feed, results).outputs.at(i)) {
+      EXPECT_FALSE(!off.empty() && v.excuses.empty()) << v.output << " does not need " << off.back();
+      if (v.excuses.empty()) break;
+      off.insert(off.end(), v.excuses.begin(), v.excuses.end());
+    }
+  }
+  return found;
 }
 
 }  // namespace assay

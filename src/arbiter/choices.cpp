@@ -96,6 +96,7 @@ bool judge_choices(const SuspectNode& suspect, const Trial& trial, const StoredT
     out.verdict = Verdict::kRounding;
     out.problem.clear();
     out.note = "the numbers are in this order for some that are rounded to the stored ones";
+    excused_by(Excuse::kChoices, out);
     return true;
   }
   out.verdict = Verdict::kWrong;

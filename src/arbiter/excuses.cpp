@@ -218,6 +218,20 @@ bool is_among(double result, double exact, std::span<const Tensor> draws, int64_
   return result >= low && result <= high;
 }
 
+/// How far the draws lie from the exact value, at each element.
+Tensor room_of_draws(std::span<const Tensor> draws, const Tensor& result, const Tensor& exact) {
+  Tensor room = Tensor::zeros(DType::kFloat64, exact.shape());
+  for (int64_t i = 0; i < exact.numel(); ++i) {
+    double& most = room.mutable_data<double>()[i];
+    const double y = exact.data<double>()[i];
+    for (const Tensor& t : draws)
+      if (const double x = t.data<double>()[i]; x != y && !(std::isnan(x) && std::isnan(y)))
+        most = std::max(most, std::isfinite(x - y) ? std::abs(x - y) : HUGE_VAL);
+    if (std::isinf(most)) most = is_among(result.data<double>()[i], y, draws, i) ? HUGE_VAL : 0;
+  }
+  return room;
+}
+
 /// An infinity that a narrow type made of a number takes no part in what a backend computes with that number.
 /// Noisy lanes show what that changes, but of recurrences they count by what float32 errs only.
 bool widen_for_overflown(const Trial& trial, const SuspectNode& suspect, const Tensor& result,
@@ -230,15 +244,7 @@ bool widen_for_overflown(const Trial& trial, const SuspectNode& suspect, const T
     t = map_elements<double>(
         t, [largest](double x) { return std::abs(x) > largest ? std::copysign(HUGE_VAL, x) : x; });
   }
-  Tensor room = Tensor::zeros(DType::kFloat64, exact.shape());
-  for (int64_t i = 0; i < exact.numel(); ++i) {
-    double& most = room.mutable_data<double>()[i];
-    const double y = exact.data<double>()[i];
-    for (const Tensor& t : before)
-      if (const double x = t.data<double>()[i]; x != y && !(std::isnan(x) && std::isnan(y)))
-        most = std::max(most, std::isfinite(x - y) ? std::abs(x - y) : HUGE_VAL);
-    if (std::isinf(most)) most = is_among(result.data<double>()[i], y, before, i) ? HUGE_VAL : 0;
-  }
+  const Tensor room = room_of_draws(before, result, exact);
   for (Tensor* bound : {&explained.most, &explained.possible})
     if (bound->defined())
       *bound =
@@ -279,87 +285,203 @@ bool is_computed_as_one(const SuspectNode& suspect, const StoredTensor& stored, 
   return true;
 }
 
+/// A result of floats that seems wrong. What is explained of it grows with every excuse that applies.
+struct FloatPlea {
+  FloatPlea(const SuspectNode& node, const Trial& t, const SpecialReach& specials, const StoredTensor& result,
+            const Standard& s)
+      : suspect(node),
+        trial(t),
+        reach(specials),
+        stored(result),
+        standard(s),
+        exact(s.lanes[0]),
+        wide(to_float64(result.load())),
+        explained(explained_for(wide, s, result.dtype())) {}
+
+  const SuspectNode& suspect;
+  const Trial& trial;
+  const SpecialReach& reach;
+  const StoredTensor& stored;
+  const Standard& standard;
+  const Tensor& exact;
+  Tensor wide;
+  Explained explained;
+  std::string note;
+  std::vector<Excuse> used;
+
+  bool has_used(Excuse e) const { return std::ranges::find(used, e) != used.end(); }
+  bool bounded() const { return standard.error != nullptr; }
+  Deviation deviates() const { return deviation(wide, exact, explained, stored.dtype(), standard.exact); }
+  bool exceeds() const { return deviates().ratio > 1; }
+  bool is_open() const { return bounded() && exceeds(); }
+  /// Of the arithmetic in which it was computed.
+  double u() const { return unit_roundoff(explained.computed_wider ? DType::kFloat32 : stored.dtype()); }
+};
+
+bool by_more_evaluations(FloatPlea& p) {
+  return (p.is_open() || p.standard.is_recurrence) &&
+         explain_by_more_evaluations(p.trial, p.suspect, p.wide, p.standard, p.stored.dtype(), p.explained);
+}
+
+bool by_flushed_inputs(FloatPlea& p) {
+  const Tensor flushed = p.bounded() ? flushed_inputs(p.trial, p.stored.dtype()) : Tensor();
+  if (!flushed.defined() || flushed.shape() != p.exact.shape()) return false;
+  widen_for_flushed(flushed, p.exact, p.standard.error->operations, p.explained);
+  return true;
+}
+
+bool by_sums(FloatPlea& p) {
+  if (p.bounded())
+    return makes_sums_in_float32(p.explained, p.stored.dtype()) && p.exceeds() &&
+           widen_for_sums(p.trial, p.wide, p.exact, p.explained);
+  return unit_roundoff(p.stored.dtype()) <= unit_roundoff(DType::kFloat32) && p.exceeds() &&
+         widen_for_sums_of_steps(p.trial, p.exact, p.explained);
+}
+
+bool by_winograd(FloatPlea& p) { return p.is_open() && widen_for_winograd(p.trial, p.u(), p.explained); }
+
+bool by_reciprocal(FloatPlea& p) {
+  return p.is_open() && widen_for_reciprocal(p.trial, p.exact, p.u(), p.explained);
+}
+
+bool by_scale_afterwards(FloatPlea& p) {
+  return p.is_open() && errs_mostly(p.wide, p.exact, unit_roundoff(p.stored.dtype())) &&
+         widen_for_dequantised(p.trial, p.suspect, p.u(), p.explained);
+}
+
+bool by_unrounded_softmax(FloatPlea& p) {
+  return p.is_open() && widen_for_unrounded(p.trial, p.suspect, p.exact, p.explained);
+}
+
+bool by_overflown_inputs(FloatPlea& p) {
+  const Deviation d = p.deviates();
+  return (d.ratio > 1 || d.untold > 0) &&
+         widen_for_overflown(p.trial, p.suspect, p.wide, p.exact, p.stored.dtype(), p.explained);
+}
+
+/// Each widens what is explained and says whether it did; in the order of excuses.def.
+struct Widening {
+  Excuse excuse;
+  bool (*widen)(FloatPlea&);
+  const char* note;
+};
+constexpr Widening kWidenings[] = {
+    {Excuse::kUnroundedInputs, by_more_evaluations, kUnroundedNote},
+    {Excuse::kFlushedInputs, by_flushed_inputs, "numbers too small for normal ones were taken as zero"},
+    {Excuse::kSums, by_sums, kSumsNote},
+    {Excuse::kWinograd, by_winograd,
+     "as a fast convolution (Winograd) rounds: by units of the largest numbers nearby"},
+    {Excuse::kReciprocal, by_reciprocal, "as a product with the divisor's reciprocal rounds"},
+    {Excuse::kScaleAfterwards, by_scale_afterwards,
+     "as it rounds when the scale of DequantizeLinear is applied afterwards"},
+    {Excuse::kUnroundedSoftmax, by_unrounded_softmax, kUnroundedNote},
+    {Excuse::kOverflownInputs, by_overflown_inputs, kOverflownNote},
+};
+
+/// By what is explained now.
+void judge_again(FloatPlea& p, ArbiterVerdict& out) {
+  Deviation d = p.deviates();
+  const bool special = d.ratio > 1 && p.standard.excuses.allows(Excuse::kSpecials) &&
+                       has_special_inputs(p.trial, p.reach, p.wide, p.exact, p.explained);
+  if (special) {
+    d = p.deviates();
+    p.note = kSpecialNote;
+    p.used.push_back(Excuse::kSpecials);
+  }
+  if (d.ratio > 1) {
+    const bool is_near = d.ratio <= kNearFactor && d.untold == 0;
+    // Of what overflowed before, noisy evaluations have left it open, and the draws decide.
+    if (!is_near && !p.has_used(Excuse::kOverflownInputs)) return;
+    out.verdict = is_near ? Verdict::kUnclear : Verdict::kWrong;
+    out.note = is_near ? p.note : out.note;
+  } else if (d.untold > 0) {
+    return;
+  } else {
+    out.verdict = special ? Verdict::kOpen : d.rounded ? Verdict::kAgrees : Verdict::kRounding;
+    out.note = p.note;
+  }
+  set_worst(d, p.wide, p.exact, p.explained, out);
+}
+
+/// Which excuses applied, whether they were needed or not.
+std::vector<Excuse> excuse_floats(FloatPlea p, ArbiterVerdict& out) {
+  const ExcuseSet& excuses = p.standard.excuses;
+  for (const Widening& w : kWidenings)
+    if (excuses.allows(w.excuse) && w.widen(p)) {
+      p.note = w.note;
+      p.used.push_back(w.excuse);
+    }
+  if (excuses.allows(Excuse::kComputedAtOnce) && p.is_open() &&
+      is_computed_as_one(p.suspect, p.stored, p.wide, out))
+    p.used.push_back(Excuse::kComputedAtOnce);
+  else
+    judge_again(p, out);
+  return p.used;
+}
+
+/// What explains integers and texts as a whole.
+std::optional<Excuse> excuse_integers(const SuspectNode& suspect, const Trial& trial,
+                                      const SpecialReach& reach, const StoredTensor& stored,
+                                      const Standard& standard, ArbiterVerdict& out) {
+  if (stored.dtype() != standard.lanes[0].dtype()) return {};
+  const ExcuseSet& excuses = standard.excuses;
+  if (excuses.allows(Excuse::kHalfStep) && between_steps(suspect, trial, stored, out))
+    return Excuse::kHalfStep;
+  if (excuses.allows(Excuse::kOwnScale) && follows_own_scale(suspect, trial, stored, out))
+    return Excuse::kOwnScale;
+  if (const std::optional<Excuse> open = left_open(suspect, trial, stored, excuses, out)) return open;
+  if (out.verdict != Verdict::kWrong || stored.dtype() == DType::kString ||
+      !differs_only_where_open(stored, standard.lanes[0], reach, out))
+    return {};
+  leave_open(out);
+  return Excuse::kSpecials;
+}
+
+std::vector<Excuse> as_list(std::optional<Excuse> e) { return e ? std::vector{*e} : std::vector<Excuse>{}; }
+
+/// Changes the verdict where excuses explain the result. Returns those that applied.
+std::vector<Excuse> ask(const SuspectNode& suspect, const StoredTensor& stored, const Standard& standard,
+                        ArbiterVerdict& out) {
+  const ExcuseSet& excuses = standard.excuses;
+  if (excuses.allows(Excuse::kRandom) && is_random(suspect.node, suspect.model)) {
+    out.verdict = Verdict::kOpen;
+    out.note = "which numbers a random operator draws is the backend's choice";
+    return {Excuse::kRandom};
+  }
+  if (standard.basis != Basis::kNode) return {};
+  const Trial trial(suspect);
+  const SpecialReach reach =
+      excuses.allows(Excuse::kSpecials) ? reach_of_specials(suspect, trial, stored.shape()) : SpecialReach{};
+  if (reach.all && has_type_of(stored, standard)) {
+    leave_open(out);
+    return {Excuse::kSpecials};
+  }
+  if (stored.shape() != standard.lanes[0].shape() || !trial.usable()) return {};
+  if (!is_float(stored.dtype()))
+    return as_list(excuse_integers(suspect, trial, reach, stored, standard, out));
+  if (!out.problem.empty()) return {};
+  if (const std::optional<Excuse> open = left_open(suspect, trial, stored, excuses, out)) return {*open};
+  return excuse_floats(FloatPlea(suspect, trial, reach, stored, standard), out);
+}
+
 }  // namespace
 
 void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standard& standard,
             ArbiterVerdict& out) {
-  if (is_random(suspect.node, suspect.model)) {
-    out.verdict = Verdict::kOpen;
-    out.note = "which numbers a random operator draws is the backend's choice";
-    return;
-  }
-  if (standard.basis != Basis::kNode) return;
-  const Trial trial(suspect);
-  const SpecialReach reach = reach_of_specials(suspect, trial, stored.shape());
-  if (reach.all && has_type_of(stored, standard)) return leave_open(out);
-  if (stored.shape() != standard.lanes[0].shape() || !trial.usable()) return;
-  if (!is_float(stored.dtype())) {
-    if (stored.dtype() == standard.lanes[0].dtype())
-      between_steps(suspect, trial, stored, out) || follows_own_scale(suspect, trial, stored, out) ||
-          is_left_open(suspect, trial, stored, out);
-    if (out.verdict == Verdict::kWrong && stored.dtype() == standard.lanes[0].dtype() &&
-        stored.dtype() != DType::kString && differs_only_where_open(stored, standard.lanes[0], reach, out))
-      leave_open(out);
-    return;
-  }
-  if (!out.problem.empty() || is_left_open(suspect, trial, stored, out)) return;
-  const Tensor& exact = standard.lanes[0];
-  const Tensor wide = to_float64(stored.load());
-  Explained explained = explained_for(wide, standard, stored.dtype());
-  std::string note;
-  const bool bounded = standard.error != nullptr;
-  const auto exceeds = [&] {
-    return deviation(wide, exact, explained, stored.dtype(), standard.exact).ratio > 1;
+  const ArbiterVerdict before = out;
+  const std::vector<Excuse> used = ask(suspect, stored, standard, out);
+  if (out.verdict == before.verdict || out.verdict == Verdict::kWrong) return;
+  // Of several those without which it would be judged otherwise; all of them where each can be spared.
+  const auto is_needed = [&](Excuse e) {
+    Standard less = standard;
+    less.excuses = standard.excuses.without(e);
+    ArbiterVerdict otherwise = before;
+    ask(suspect, stored, less, otherwise);
+    return otherwise.verdict != out.verdict;
   };
-  const auto is_open = [&] { return bounded && exceeds(); };
-  if ((is_open() || standard.is_recurrence) &&
-      explain_by_more_evaluations(trial, suspect, wide, standard, stored.dtype(), explained))
-    note = kUnroundedNote;
-  if (const Tensor flushed = bounded ? flushed_inputs(trial, stored.dtype()) : Tensor();
-      flushed.defined() && flushed.shape() == exact.shape()) {
-    widen_for_flushed(flushed, exact, standard.error->operations, explained);
-    note = "numbers too small for normal ones were taken as zero";
-  }
-  // Of the arithmetic in which it was computed.
-  const double u = unit_roundoff(explained.computed_wider ? DType::kFloat32 : stored.dtype());
-  if (makes_sums_in_float32(explained, stored.dtype()) && is_open() &&
-      widen_for_sums(trial, wide, exact, explained))
-    note = kSumsNote;
-  if (!bounded && unit_roundoff(stored.dtype()) <= unit_roundoff(DType::kFloat32) && exceeds() &&
-      widen_for_sums_of_steps(trial, exact, explained))
-    note = kSumsNote;
-  if (is_open() && widen_for_winograd(trial, u, explained))
-    note = "as a fast convolution (Winograd) rounds: by units of the largest numbers nearby";
-  if (is_open() && widen_for_reciprocal(trial, exact, u, explained))
-    note = "as a product with the divisor's reciprocal rounds";
-  if (is_open() && errs_mostly(wide, exact, unit_roundoff(stored.dtype())) &&
-      widen_for_dequantised(trial, suspect, u, explained))
-    note = "as it rounds when the scale of DequantizeLinear is applied afterwards";
-  if (is_open() && widen_for_unrounded(trial, suspect, exact, explained)) note = kUnroundedNote;
-  bool decided = false;  // what noisy evaluations leave open
-  if (const Deviation d = deviation(wide, exact, explained, stored.dtype(), standard.exact);
-      (d.ratio > 1 || d.untold > 0) &&
-      widen_for_overflown(trial, suspect, wide, exact, stored.dtype(), explained))
-    note = kOverflownNote, decided = true;
-  if (is_open() && is_computed_as_one(suspect, stored, wide, out)) return;
-  Deviation d = deviation(wide, exact, explained, stored.dtype(), standard.exact);
-  const bool special = d.ratio > 1 && has_special_inputs(trial, reach, wide, exact, explained);
-  if (special) {
-    d = deviation(wide, exact, explained, stored.dtype(), standard.exact);
-    note = kSpecialNote;
-  }
-  if (d.ratio > 1) {
-    const bool is_near = d.ratio <= kNearFactor && d.untold == 0;
-    if (!is_near && !decided) return;
-    out.verdict = is_near ? Verdict::kUnclear : Verdict::kWrong;
-    out.note = is_near ? note : out.note;
-    set_worst(d, wide, exact, explained, out);
-    return;
-  }
-  if (d.untold > 0) return;
-  out.verdict = special ? Verdict::kOpen : d.rounded ? Verdict::kAgrees : Verdict::kRounding;
-  out.note = note;
-  set_worst(d, wide, exact, explained, out);
+  std::vector<Excuse> needed;
+  if (used.size() > 1) std::ranges::copy_if(used, std::back_inserter(needed), is_needed);
+  for (const Excuse e : needed.empty() ? used : needed) out.excuses.emplace_back(excuse_name(e));
 }
 
 }  // namespace assay

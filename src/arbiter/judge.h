@@ -5,6 +5,7 @@
 #include <string>
 
 #include "arbiter/arbiter.h"
+#include "arbiter/excuse_list.h"
 #include "arbiter/explained.h"
 #include "reference/interpreter.h"
 
@@ -34,6 +35,7 @@ struct Standard {
   /// The exact network's value, when it is another: whoever has that, rounded, is right, however he came to
   /// it.
   const Tensor* exact = nullptr;
+  ExcuseSet excuses{};  ///< those that count
 };
 
 /// Up to so many times what noisy evaluations explain a result is unclear, not wrong: their model of errors

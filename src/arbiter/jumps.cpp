@@ -61,12 +61,14 @@ std::vector<Tensor> moved_inputs(const SuspectNode& suspect, const Trial& trial,
 }  // namespace
 
 void judge_jumps(const SuspectNode& suspect, const StoredTensor& stored, std::span<const Tensor> lanes,
-                 ArbiterVerdict& out) {
+                 const ExcuseSet& excuses, ArbiterVerdict& out) {
   const auto* op = std::ranges::find(kJumping, suspect.node.op_type, &Jumping::op_type);
   const bool jumps = op != std::end(kJumping) && is_op(suspect.node, op->op_type);
   if (is_op(suspect.node, "Cast") && is_float(stored.dtype())) return;
   const Trial trial(suspect);
-  if (judge_choices(suspect, trial, stored, out) || !jumps) return;
+  const auto may_judge = [&](Excuse e) { return out.verdict != Verdict::kWrong || excuses.allows(e); };
+  if (may_judge(Excuse::kChoices) && judge_choices(suspect, trial, stored, out)) return;
+  if (!jumps || !may_judge(Excuse::kJumps)) return;
   if (!trial.usable() || lanes[0].shape() != stored.shape()) return;
   const bool zeros = zeros_are_rounded(trial, lanes);
   Tensor ends[2];
@@ -105,6 +107,7 @@ void judge_jumps(const SuspectNode& suspect, const StoredTensor& stored, std::sp
     out.worst_ratio = 1;
     out.problem.clear();
     out.note = "where its inputs, before they were rounded, may have jumped to";
+    excused_by(Excuse::kJumps, out);
     return;
   }
   out.verdict = Verdict::kWrong;

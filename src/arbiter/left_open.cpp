@@ -132,12 +132,16 @@ bool is_out_of_range(const SuspectNode& suspect, const Trial& trial, const Store
 }
 
 /// Zeros, or numbers so small that their step is below the normal ones and may be taken as zero.
-bool has_no_range(const SuspectNode& suspect, const Trial& trial) {
+bool has_no_range(const SuspectNode& suspect, const Trial& trial, const StoredTensor&, ArbiterVerdict& out) {
   if (suspect.node.op_type != "DynamicQuantizeLinear" || trial.inputs().size() != 1) return false;
   const Tensor wide = to_float64(trial.inputs()[0]);
   double low = 0, high = 0;
   for (const double v : wide.span<double>()) low = std::min(low, v), high = std::max(high, v);
-  return (high - low) / 255 < float_range(DType::kFloat32).normal;
+  if (!((high - low) / 255 < float_range(DType::kFloat32).normal)) return false;
+  out.verdict = Verdict::kOpen;
+  out.note = "its input is zero, or as good as: by ONNX's definition the scale is 0, and values are 0/0";
+  out.beyond = 0;
+  return true;
 }
 
 /// ONNX does not say how an interpolated number becomes an integer: runtimes round it or cut it off.
@@ -255,18 +259,23 @@ bool is_open_cast(std::span<const Tensor> given, const StoredTensor& stored, con
   return true;
 }
 
-bool is_left_open(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
-                  ArbiterVerdict& out) {
-  if (has_no_range(suspect, trial)) {
-    out.verdict = Verdict::kOpen;
-    out.note = "its input is zero, or as good as: by ONNX's definition the scale is 0, and values are 0/0";
-    out.beyond = 0;
-    return true;
-  }
-  return is_out_of_range(suspect, trial, stored, out) ||
-         is_interpolated_integer(suspect, trial, stored, out) || overflows(suspect, trial, stored, out) ||
-         is_in_another_order(suspect, trial, stored, out) ||
-         is_quantised_in_parts(suspect, trial, stored, out);
+std::optional<Excuse> left_open(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
+                                const ExcuseSet& excuses, ArbiterVerdict& out) {
+  struct Open {
+    Excuse excuse;
+    bool (*applies)(const SuspectNode&, const Trial&, const StoredTensor&, ArbiterVerdict&);
+  };
+  static constexpr Open kOpen[] = {
+      {Excuse::kZeroRange, has_no_range},
+      {Excuse::kCastBeyond, is_out_of_range},
+      {Excuse::kInterpolatedInteger, is_interpolated_integer},
+      {Excuse::kIntegerOverflow, overflows},
+      {Excuse::kUnsorted, is_in_another_order},
+      {Excuse::kQuantisedInParts, is_quantised_in_parts},
+  };
+  for (const Open& o : kOpen)
+    if (excuses.allows(o.excuse) && o.applies(suspect, trial, stored, out)) return o.excuse;
+  return {};
 }
 
 }  // namespace assay

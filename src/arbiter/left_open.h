@@ -1,6 +1,8 @@
 // Results that ONNX does not fix: looked for only where something seems wrong.
 #pragma once
 
+#include <optional>
+
 #include "arbiter/judge.h"
 #include "arbiter/trial.h"
 #include "tensor/convert.h"
@@ -12,9 +14,9 @@ bool is_random(const Node& node, const Model& model);
 
 /// Makes the verdict kOpen, with a note, where every element that differs is one that ONNX leaves open: what
 /// a type cannot hold, how interpolated numbers become integers, the order of TopK's results, the scale of
-/// nothing.
-bool is_left_open(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
-                  ArbiterVerdict& out);
+/// nothing. Returns the excuse; none where nothing of that applies.
+std::optional<Excuse> left_open(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
+                                const ExcuseSet& excuses, ArbiterVerdict& out);
 
 /// The same of a Cast whose own inputs are not known: `given` is what evaluations of the network cast.
 /// Elements of which one of them is beyond the type are open, all others are judged.

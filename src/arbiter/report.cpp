@@ -75,6 +75,12 @@ std::string describe(const ArbiterVerdict& o) {
   return text + overflow_text(o) + note;
 }
 
+std::string excuses_text(const ArbiterVerdict& o) {
+  std::string text;
+  for (const std::string& name : o.excuses) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 void report_outputs(const Arbitration& a) {
   std::map<std::string, int> per_output;
   for (const ArbiterVerdict& o : a.outputs) per_output[o.output + " " + o.body] = 0;
@@ -101,6 +107,7 @@ void report_outputs(const Arbitration& a) {
     }
     const log::Indent indent;
     log::message(severity, "{} | {}", o.runner, describe(o));
+    if (!o.excuses.empty()) log::message(severity, "{} | Excused by: {}", o.runner, excuses_text(o));
   }
 }
 

@@ -92,14 +92,15 @@ std::vector<std::string> variable_inputs(const Node& n) {
 
 SuspectRun::SuspectRun(const Model& model, std::span<const Tensor> feed, const ArbiterCase& results,
                        std::vector<ArbiterVerdict>& verdicts, KeptLanes* kept, bool computes_wider,
-                       bool noisy_levels)
+                       bool noisy_levels, const ExcuseSet& excuses)
     : model_(model),
       feed_(feed),
       runner_(results.runner),
       verdicts_(verdicts),
       kept_(kept),
       computes_wider_(computes_wider),
-      noisy_levels_(noisy_levels) {
+      noisy_levels_(noisy_levels),
+      excuses_(excuses) {
   for (const NamedStoredTensor& t : *results.outputs) results_.emplace(t.name, &t.tensor);
 }
 
@@ -168,87 +169,135 @@ ArbiterVerdict SuspectRun::blank(const Value& v, const std::string& name) const 
   return out;
 }
 
+SuspectNode SuspectRun::node_of(const Value& v) const {
+  return {*v.producer(), model_, v, [this](const Value& input) { return seen(input); }};
+}
+
+void SuspectRun::set_standard(Judged& j) const {
+  const Value& v = j.value;
+  const Computed& computed = j.computed;
+  const bool has_node = v.producer() != nullptr;
+  j.standard = {.lanes = j.lanes,
+                .error = j.whole ? computed.error : nullptr,
+                .basis = computed.own     ? Basis::kNode
+                         : j.before.known ? Basis::kRegion
+                                          : Basis::kNetwork,
+                .declared = j.whole ? declared_dtype(v) : DType::kUndefined,
+                .one_call = are_one_call(j.before.between),
+                .is_recurrence = j.whole && computed.own && has_node && is_recurrence(*v.producer()),
+                .keeps_numbers = has_node && keeps_numbers(*v.producer()),
+                .noisy_levels = noisy_levels_,
+                .is_level = is_level(v, j.stored.dtype()),
+                .step = step_of(v, j.stored.shape()),
+                .computes_wider = computes_wider_,
+                .exact = j.exact.defined() && !j.exact.shares_storage(j.lanes[0]) ? &j.exact : nullptr,
+                .excuses = excuses_};
+}
+
+ComputedIn SuspectRun::measure(Judged& j) const {
+  set_standard(j);
+  if (j.standard.error != nullptr && j.computed.own && is_narrow_float(j.stored.dtype()) &&
+      j.value.producer() != nullptr) {
+    const SuspectNode node = node_of(j.value);
+    j.standard.reach = reach_of_inputs(Trial(node), node);
+  }
+  return judge_result(j.stored, j.standard, j.out);
+}
+
+void SuspectRun::excuse_result(Judged& j) const {
+  ArbiterVerdict& out = j.out;
+  if (!is_bad(out.verdict) || j.value.producer() == nullptr) return;
+  const auto open = [&](Excuse e, std::string note) {
+    out.verdict = Verdict::kOpen;
+    out.note = std::move(note);
+    excused_by(e, out);
+  };
+  if (j.before.open != nullptr && excuses_.allows(Excuse::kRandomBefore)) {
+    open(Excuse::kRandomBefore,
+         fmt::format("it depends on the random numbers of node {}", j.before.open->label()));
+  } else if (j.computed.nan_from != nullptr && excuses_.allows(Excuse::kNanOfModel)) {
+    open(Excuse::kNanOfModel,
+         fmt::format(
+             "the model's own numbers become NaN at node {}, and what nodes make of that ONNX leaves open",
+             j.computed.nan_from->label()));
+  } else if (j.whole) {
+    if (excuses_.allows(Excuse::kUnknownCast) && is_open_cast(j.computed.cast, j.stored, j.standard, out))
+      excused_by(Excuse::kUnknownCast, out);
+    else
+      excuse(node_of(j.value), j.stored, j.standard, out);
+  }
+}
+
+void SuspectRun::hold_to_jumps(Judged& j) const {
+  if (!j.whole || j.out.basis != Basis::kNode || j.value.producer() == nullptr) return;
+  const Tensor& exact = j.lanes[0];
+  const bool seems_wrong =
+      j.out.verdict == Verdict::kWrong && j.stored.shape() == exact.shape() &&
+      j.stored.dtype() == (is_float(exact.dtype()) ? j.standard.declared : exact.dtype());
+  if (j.out.verdict == Verdict::kRounding || seems_wrong)
+    judge_jumps(node_of(j.value), j.stored, j.lanes, excuses_, j.out);
+}
+
+bool SuspectRun::is_inherited(const Judged& j) const {
+  const bool right = j.out.verdict == Verdict::kAgrees || j.out.verdict == Verdict::kRounding;
+  const bool open = j.out.verdict == Verdict::kOpen && !is_random(*j.value.producer(), model_);
+  if (!right && !open) return false;
+  // Bounds from inputs that are no numbers explain anything.
+  Standard network{.lanes = {&j.exact, 1}, .declared = j.standard.declared};
+  if (right) network.error = j.computed.error, network.basis = Basis::kNode;
+  ArbiterVerdict heir = j.out;
+  judge_result(j.stored, network, heir);
+  return heir.verdict == Verdict::kWrong || (open && heir.verdict == Verdict::kUnclear) ||
+         SpecialDifferences(j.stored.load(), j.exact).any();
+}
+
+void SuspectRun::classify(Judged& j) const {
+  ArbiterVerdict& out = j.out;
+  if (j.exact.defined() && out.problem.empty()) measure_distance(j.stored.load(), j.exact, out);
+  if (std::isinf(out.max_error) && !is_bad(out.verdict))
+    out.follows =
+        std::max<int64_t>(0, SpecialDifferences(j.stored.load(), j.exact).in_result - out.overflows);
+  if (j.before.spoiled && j.whole && j.exact.defined() && is_inherited(j)) out.verdict = Verdict::kInherited;
+}
+
+void SuspectRun::attribute(Judged& j) {
+  ArbiterVerdict& out = j.out;
+  if (out.verdict == Verdict::kWrong) out.excuses.clear();
+  if (is_bad(out.verdict) && out.basis == Basis::kRegion)
+    for (auto n = j.before.between.rbegin(); n != j.before.between.rend(); ++n)
+      if (!is_op(**n, "Constant")) out.region.push_back((*n)->label());
+  if (out.verdict == Verdict::kWrong && out.problem.empty())
+    out.pattern = describe_pattern(j.stored, j.lanes[0], out);
+  if (is_bad(out.verdict) || out.verdict == Verdict::kInherited) spoiled_.insert(&j.value);
+}
+
 void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
                               std::span<const Tensor> lanes, const Tensor& exact, const Upstream& before) {
   const auto it = results_.find(name);
   if (it == results_.end()) return;
-  std::vector<Tensor> all(lanes.begin(), lanes.end());
+  const Value& v = computed.value;
+  Judged j{.computed = computed,
+           .value = v,
+           .stored = *it->second,
+           .exact = exact,
+           .before = before,
+           .whole = name == v.name(),
+           .lanes = {lanes.begin(), lanes.end()},
+           .standard = {},
+           .out = blank(v, name)};
   if (kept_ != nullptr && !computed.own)
     if (auto kept = kept_->extract({runner_, name}))
-      std::ranges::copy(kept.mapped(), std::back_inserter(all));
-  lanes = all;
-  const StoredTensor& stored = *it->second;
-  const Value& v = computed.value;
-  ArbiterVerdict out = blank(v, name);
-  const bool whole = name == v.name();
-  Standard standard{
-      .lanes = lanes,
-      .error = whole ? computed.error : nullptr,
-      .basis = computed.own   ? Basis::kNode
-               : before.known ? Basis::kRegion
-                              : Basis::kNetwork,
-      .declared = whole ? declared_dtype(v) : DType::kUndefined,
-      .one_call = are_one_call(before.between),
-      .is_recurrence = whole && computed.own && v.producer() != nullptr && is_recurrence(*v.producer()),
-      .keeps_numbers = v.producer() != nullptr && keeps_numbers(*v.producer()),
-      .noisy_levels = noisy_levels_,
-      .is_level = is_level(v, stored.dtype()),
-      .step = step_of(v, stored.shape()),
-      .computes_wider = computes_wider_,
-      .exact = exact.defined() && !exact.shares_storage(lanes[0]) ? &exact : nullptr};
-  if (whole && computed.own && computed.error != nullptr && is_narrow_float(stored.dtype()) &&
-      v.producer() != nullptr) {
-    const SuspectNode node{*v.producer(), model_, v, [&](const Value& input) { return seen(input); }};
-    standard.reach = reach_of_inputs(Trial(node), node);
-  }
-  const ComputedIn shown = judge_result(stored, standard, out);
-  if (is_bad(out.verdict) && v.producer() != nullptr) {
-    const auto own = [&](const Value& input) { return seen(input); };
-    if (before.open != nullptr) {
-      out.verdict = Verdict::kOpen;
-      out.note = fmt::format("it depends on the random numbers of node {}", before.open->label());
-    } else if (computed.nan_from != nullptr) {
-      out.verdict = Verdict::kOpen;
-      out.note = fmt::format(
-          "the model's own numbers become NaN at node {}, and what nodes make of that ONNX leaves open",
-          computed.nan_from->label());
-    } else if (whole && !is_open_cast(computed.cast, stored, standard, out)) {
-      excuse({*v.producer(), model_, v, own}, stored, standard, out);
-    }
-  }
-  const bool seems_wrong =
-      out.verdict == Verdict::kWrong && stored.shape() == lanes[0].shape() &&
-      stored.dtype() == (is_float(lanes[0].dtype()) ? standard.declared : lanes[0].dtype());
-  if ((out.verdict == Verdict::kRounding || seems_wrong) && whole && out.basis == Basis::kNode &&
-      v.producer() != nullptr)
-    judge_jumps({*v.producer(), model_, v, [&](const Value& input) { return seen(input); }}, stored, lanes,
-                out);
-  if (!is_bad(out.verdict)) count(shown);
-  if (exact.defined() && out.problem.empty()) measure_distance(stored.load(), exact, out);
-  if (std::isinf(out.max_error) && !is_bad(out.verdict))
-    out.follows = std::max<int64_t>(0, SpecialDifferences(stored.load(), exact).in_result - out.overflows);
-  const bool right = out.verdict == Verdict::kAgrees || out.verdict == Verdict::kRounding;
-  const bool open = out.verdict == Verdict::kOpen && exact.defined() && !is_random(*v.producer(), model_);
-  if ((right || open) && before.spoiled && whole && exact.defined()) {
-    // Bounds from inputs that are no numbers explain anything.
-    Standard network{.lanes = {&exact, 1}, .declared = standard.declared};
-    if (right) network.error = computed.error, network.basis = Basis::kNode;
-    ArbiterVerdict heir = out;
-    judge_result(stored, network, heir);
-    if (heir.verdict == Verdict::kWrong || (open && heir.verdict == Verdict::kUnclear) ||
-        SpecialDifferences(stored.load(), exact).any())
-      out.verdict = Verdict::kInherited;
-  }
-  if (is_bad(out.verdict) && out.basis == Basis::kRegion)
-    for (auto n = before.between.rbegin(); n != before.between.rend(); ++n)
-      if (!is_op(**n, "Constant")) out.region.push_back((*n)->label());
-  if (out.verdict == Verdict::kWrong && out.problem.empty())
-    out.pattern = describe_pattern(stored, lanes[0], out);
-  if (is_bad(out.verdict) || out.verdict == Verdict::kInherited) spoiled_.insert(&v);
-  if (kept_ != nullptr && !computed.own && may_change(out))
-    kept_->emplace(std::pair(runner_, name), std::vector<Tensor>(lanes.begin() + 1, lanes.end()));
-  verdicts_.push_back(std::move(out));
-  stored.release();
+      std::ranges::copy(kept.mapped(), std::back_inserter(j.lanes));
+  const ComputedIn shown = measure(j);
+  excuse_result(j);
+  hold_to_jumps(j);
+  if (!is_bad(j.out.verdict)) count(shown);
+  classify(j);
+  attribute(j);
+  if (kept_ != nullptr && !computed.own && may_change(j.out))
+    kept_->emplace(std::pair(runner_, name), std::vector<Tensor>(j.lanes.begin() + 1, j.lanes.end()));
+  verdicts_.push_back(std::move(j.out));
+  j.stored.release();
 }
 
 Tensor SuspectRun::compare(const Computed& computed) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arbiter/arbiter.h"
+#include "arbiter/excuses.h"
 #include "arbiter/explained.h"
 #include "reference/interpreter.h"
 
@@ -37,10 +38,10 @@ class SuspectRun final : public Suspect {
  public:
   /// All of them outlive it. What it judges goes to `verdicts`. Lanes that were kept are used as well, and
   /// those that come are kept where it may help; null: none are. `computes_wider`: known from its other
-  /// results. `noisy_levels`: as in InterpreterOptions.
+  /// results. `noisy_levels`: as in InterpreterOptions. `excuses`: those that count.
   SuspectRun(const Model& model, std::span<const Tensor> feed, const ArbiterCase& results,
              std::vector<ArbiterVerdict>& verdicts, KeptLanes* kept, bool computes_wider = false,
-             bool noisy_levels = false);
+             bool noisy_levels = false, const ExcuseSet& excuses = {});
 
   bool has(const Value& v) const override;
   Tensor compare(const Computed& computed) override;
@@ -60,9 +61,35 @@ class SuspectRun final : public Suspect {
   void count(ComputedIn shown);
 
   ArbiterVerdict blank(const Value& v, const std::string& name) const;
-  /// Judges the result of one name. `exact` is the exact network's, undefined where that has none.
+  SuspectNode node_of(const Value& v) const;
+
+  /// One result on its way to a verdict: measured, excused, classified, attributed.
+  struct Judged {
+    const Computed& computed;
+    const Value& value;
+    const StoredTensor& stored;
+    const Tensor& exact;  ///< of the exact network, undefined where that has none
+    const Upstream& before;
+    bool whole;                 ///< it is the value, not a part of a container
+    std::vector<Tensor> lanes;  ///< those kept from an earlier walk among them
+    Standard standard;
+    ArbiterVerdict out;
+  };
+  /// Judges the result of one name.
   void judge_tensor(const Computed& computed, const std::string& name, std::span<const Tensor> lanes,
                     const Tensor& exact, const Upstream& before);
+  void set_standard(Judged& j) const;
+  ComputedIn measure(Judged& j) const;
+  /// What lies before the node, what ONNX leaves open, and other ways to round, where it seems wrong.
+  void excuse_result(Judged& j) const;
+  /// Of functions that jump, whether it seems wrong or not.
+  void hold_to_jumps(Judged& j) const;
+  /// Right, or open, and would be wrong on the exact inputs.
+  bool is_inherited(const Judged& j) const;
+  /// Sizes beside the verdict, and whether it follows from an error before.
+  void classify(Judged& j) const;
+  /// Where the error is made, and what its elements have in common.
+  void attribute(Judged& j);
   /// The runner's value: a tensor, or the container that its tensors stand for. Undefined when it is not
   /// known.
   Tensor seen(const Value& v) const;
@@ -75,6 +102,7 @@ class SuspectRun final : public Suspect {
   std::vector<ArbiterVerdict>& verdicts_;
   KeptLanes* kept_;
   bool computes_wider_, noisy_levels_;
+  ExcuseSet excuses_;
   ShownArithmetic arithmetic_;
   std::unordered_map<std::string_view, const StoredTensor*> results_;
   std::unordered_set<const Value*> spoiled_, unjudged_;

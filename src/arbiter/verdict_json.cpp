@@ -51,6 +51,9 @@ void write(JsonWriter& json, const ArbiterVerdict& o, const RunFiles& files) {
   json.key("certain").value(o.certain);
   json.key("problem").value(o.problem);
   json.key("note").value(o.note);
+  json.key("excuses").begin_array();
+  for (const std::string& name : o.excuses) json.value(name);
+  json.end_array();
   json.key("pattern").value(o.pattern);
   json.key("type").value(o.dtype == DType::kUndefined ? "" : dtype_name(o.dtype));
   json.key("shape").begin_array();

@@ -212,7 +212,7 @@ std::vector<std::string> check_run_effects(const ParsedArgs& args, const RunSitu
                  "Give the ONNX model, or leave it out.");
   if (!loads_outputs) effects.warn({"--partial"}, "there is no --load-outputs");
   if (!has_any(args, {"--arbiter", "--arbiter-samples", "--save-verdict", "--ref"}))
-    effects.warn({"--no-trace"}, "nothing is judged");
+    effects.warn({"--no-trace", "--no-excuse"}, "nothing is judged");
   if (const auto n = args.integer("--iterations"); n && *n < 1)
     effects.problem(
         fmt::format("--iterations: {} is too small; it must be at least 1, or nothing is run.", *n),

@@ -76,6 +76,8 @@ assay::RunOptions run_options(const RunSettings& s, const RunModules& modules) {
   options.validate = s.validate;
   options.arbiter.samples = s.verdict.samples;
   options.arbiter.most_samples = s.verdict.most_samples;
+  require_excuses(s.verdict.no_excuses);
+  options.arbiter.no_excuses = s.verdict.no_excuses;
   options.trace = s.verdict.trace;
   options.partial = s.verdict.partial;
   options.comparison_chosen = s.verdict.comparison_counts;

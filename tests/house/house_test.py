@@ -118,6 +118,16 @@ def untested_tactics(root):
             yield name
 
 
+def misplaced_excuses(root):
+    """Names that only one of the verdict's list of excuses and the tables of their sources has."""
+    listed = set(re.findall(r'^ASSAY_EXCUSE\(\w+, "([\w-]+)"', (root / "src/arbiter/excuses.def").read_text(), re.M))
+    page = (root / "docs/internals/numerics.md").read_text()
+    tables = page[page.index("### What excuses a result"):page.index("## 4. ")]
+    rows = {name for cell in re.findall(r"^\| (`[^|]*`) \|", tables, re.M) for name in re.findall(r"`([\w-]+)`", cell)}
+    yield from (f"{name} has no row in docs/internals/numerics.md" for name in sorted(listed - rows))
+    yield from (f"{name} is not in src/arbiter/excuses.def" for name in sorted(rows - listed))
+
+
 def measure(root):
     files = sources(root)
     levels = "info|warning|error|critical|start|finish|verbose|extra_verbose|once|success"
@@ -129,6 +139,7 @@ def measure(root):
         "log-calls-below-cli": list(lines_with(root, files, rf"\blog::({levels})\(", ("src/cli/", "src/base/log"))),
         "options-named-below-cli": list(lines_with(root, files, r'"[^"]*--[a-z][a-z-]+', ("src/cli/",))),
         "tactics-without-test": list(untested_tactics(root)),
+        "misplaced-excuses": list(misplaced_excuses(root)),
     }
 
 

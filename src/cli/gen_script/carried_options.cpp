@@ -99,6 +99,7 @@ std::span<const CarriedOption> carried_options() {
       {"--arbiter-samples"},
       {"--save-verdict"},
       {"--no-trace"},
+      {"--no-excuse"},
       {"--partial"},
       {"--rtol"},
       {"--atol"},

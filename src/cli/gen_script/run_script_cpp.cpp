@@ -441,6 +441,7 @@ void describe_comparison(const RunLine& line, Statements& s) {
   if (o.arbiter.most_samples != otherwise.most_samples)
     s.set("verdict.most_samples", cpp_integer(o.arbiter.most_samples));
   if (!o.trace) s.set("verdict.trace", "false");
+  s.set_texts("verdict.no_excuses", o.arbiter.no_excuses);
   s.set_true("verdict.partial", o.partial);
   s.set_true("verdict.comparison_counts", o.comparison_chosen);
 }

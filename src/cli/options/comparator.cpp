@@ -120,6 +120,11 @@ void add_comparator_options(ArgParser& parser, extension::Modules modules) {
       {.names = {"--no-trace"},
        .help = "Do not run again with every layer marked where an output seems wrong.",
        .arity = Arity::kNone},
+      {.names = {"--no-excuse"},
+       .help = "Judge without these excuses, by the names that a verdict and its table in the documentation "
+               "give them: what such an excuse alone explains is then unclear or wrong.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "NAME"},
       {.names = {"--partial"},
        .help = "Judge results of --load-outputs that lack outputs or iterations of this run, or hold others, "
                "instead of refusing them.",
@@ -203,6 +208,8 @@ void read_comparator_options(const ParsedArgs& args, RunOptions& options, extens
       args.has("--arbiter-samples") ? options.arbiter.samples : options.arbiter.most_samples;
   options.save_verdict = args.text("--save-verdict").value_or("");
   options.arbitrate = options.arbitrate || !options.save_verdict.empty();
+  options.arbiter.no_excuses = args.list("--no-excuse").value_or(std::vector<std::string>{});
+  require_excuses(options.arbiter.no_excuses);
   options.trace = !args.has("--no-trace");
   options.partial = args.has("--partial");
 }
