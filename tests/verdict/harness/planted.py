@@ -183,10 +183,7 @@ def judge_one(trial, model, wrong):
     verdict = trial.judge.judge(trial.model, trial.feed, results, "--onnx-outputs", "mark", "all")
     makers = {o["output"].split(".length")[0].split("[")[0] for o in verdict.makers()}
     expected = [set(n.output) for n in wrong]
-    # What is next to what is explained is called unclear, at the node, and the run does not pass.
-    seen = makers | {o["output"].split(".length")[0].split("[")[0] for o in verdict.outputs
-                     if o["verdict"] in ("unclear", "cannot tell") and o["basis"] == "node"}
-    missed = [(n, size) for n, size, e in zip(wrong, sizes, expected) if not seen & e]
+    missed = [(n, size) for n, size, e in zip(wrong, sizes, expected) if not makers & e]
     strangers = makers - set().union(*expected)
     return missed, strangers, min(sizes), verdict
 
