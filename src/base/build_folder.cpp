@@ -17,6 +17,7 @@ BuildFolder read_build_folder(const std::string& path) {
     if (!value.starts_with('/')) continue;
     if (key == "python") found.python_environment = value;
     if (key == "extensions") found.extensions = value;
+    if (key == "package") found.python_package = value;
   }
   return found;
 }

@@ -9,6 +9,7 @@ namespace assay {
 struct BuildFolder {
   std::string python_environment;  ///< the environment that tools/setup.sh makes
   std::string extensions;          ///< a folder of extension modules
+  std::string python_package;      ///< the folder in which `import assay` finds the Python package
 };
 
 /// Of the program that runs: read from the file `<program>.build` beside it, which the build writes and an

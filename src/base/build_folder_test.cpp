@@ -14,10 +14,12 @@ TEST(BuildFolders, TheFileBesideTheProgramSaysWhatWasBuiltWithIt) {
   const std::string program = (temporary.path() / "assay").string();
   EXPECT_EQ(read_build_folder(program).python_environment, "");
   std::ofstream(program + ".build")
-      << "# made by the build\npython=/home/me/assay/.venv\nextensions=/build/ext = a\nother=/x\n";
+      << "# made by the build\npython=/home/me/assay/.venv\nextensions=/build/ext = "
+         "a\npackage=/build/python\nother=/x\n";
   const BuildFolder found = read_build_folder(program);
   EXPECT_EQ(found.python_environment, "/home/me/assay/.venv");
   EXPECT_EQ(found.extensions, "/build/ext = a");
+  EXPECT_EQ(found.python_package, "/build/python");
   // A relative place would be another one in each folder.
   std::ofstream(program + ".build") << "python=.venv\n";
   EXPECT_EQ(read_build_folder(program).python_environment, "");

@@ -154,6 +154,8 @@ class ArgScanner {
   }
   Word classify(const std::string& word) const;
   std::vector<Word> prefix_matches(const std::string& word) const;
+  /// Hands the words from the first one that is another program's to the positional that takes the remainder.
+  void take_remainder();
   /// Positional words from `start` that follow each other.
   size_t run_length(size_t start) const;
   size_t take_option(size_t index);
@@ -179,6 +181,8 @@ class ArgScanner {
   std::vector<std::pair<std::string, const Option*>> by_name_;  // every spelling, as declared; null for help
   std::vector<const Option*> positionals_;                      // still without words
   std::vector<Word> meaning_;
+  const Option* remainder_of_ = nullptr;
+  std::vector<std::string> remainder_;
   ParsedArgs result_;
 };
 
@@ -258,6 +262,8 @@ size_t ArgScanner::words_for(const Option& option, size_t available) const {
     case Arity::kAtLeastOne:
       if (available < 1) option_error(option, "expected at least one argument");
       return available;
+    case Arity::kRemainder:  // it has its words already
+      return 0;
   }
   return 0;
 }
@@ -315,6 +321,10 @@ size_t ArgScanner::take_option(size_t index) {
     word.option = it->second;
     word.name = it->first;
     word.value = rest.size() > 1 ? std::optional(rest.substr(1)) : std::nullopt;
+  }
+  if (word.option->arity == Arity::kRemainder) {
+    record(*word.option, {words_.begin() + static_cast<std::ptrdiff_t>(index + 1), words_.end()});
+    return words_.size();
   }
   const size_t count = words_for(*word.option, run_length(index + 1));
   record(*word.option, {words_.begin() + static_cast<std::ptrdiff_t>(index + 1),
@@ -433,7 +443,27 @@ void ArgScanner::check_choice(const OptionGroup& group, const std::string& exclu
   usage_error(fmt::format("one of the arguments {} is required", fmt::join(labels, " ")));
 }
 
+void ArgScanner::take_remainder() {
+  const auto taker = std::find_if(positionals_.begin(), positionals_.end(),
+                                  [](const Option* p) { return p->arity == Arity::kRemainder; });
+  if (taker == positionals_.end()) return;
+  size_t own = 0;
+  while (own < words_.size()) {
+    const Word word = classify(words_[own]);
+    if (word.kind == Word::Kind::kPositional) break;
+    ++own;
+    if (word.kind != Word::Kind::kOption || word.option == nullptr) continue;
+    if (!word.value && word.option->arity == Arity::kOne) own = std::min(own + 1, words_.size());
+    if (word.option->begins_remainder) break;
+  }
+  remainder_of_ = *taker;
+  remainder_ = {words_.begin() + static_cast<std::ptrdiff_t>(own), words_.end()};
+  words_ = words_.first(own);
+  positionals_.erase(taker);
+}
+
 ParsedArgs ArgScanner::scan() {
+  take_remainder();
   // Words after a subcommand are the subcommand's to classify.
   const bool has_commands = !parser_.contents_->commands.empty();
   bool only_positionals = false;
@@ -445,6 +475,8 @@ ParsedArgs ArgScanner::scan() {
     else
       meaning_.push_back(classify(word));
     if (has_commands && meaning_.back().kind == Word::Kind::kPositional) break;
+    const Option* option = meaning_.back().option;
+    if (option != nullptr && option->arity == Arity::kRemainder) break;
   }
   size_t index = 0;
   const auto ended = [&] {
@@ -467,6 +499,7 @@ ParsedArgs ArgScanner::scan() {
     }
   }
   if (!ended()) check_required();
+  if (!remainder_.empty() && !result_.wants_help()) record(*remainder_of_, std::move(remainder_));
   return std::move(result_);
 }
 

@@ -23,6 +23,8 @@ enum class Arity : uint8_t {
   kOptional,    ///< none or one
   kAny,         ///< as many as follow
   kAtLeastOne,  ///< as many as follow, and one at least
+  kRemainder,   ///< all that follow, options too, which are another program's; of a positional its own word,
+                ///< too
 };
 
 /// What the words must look like. A word that does not is a usage error.
@@ -48,6 +50,8 @@ struct Option {
   std::string exclusive;             ///< options with the same non-empty word here exclude each other
   bool required = false;             ///< of options of a group that exclude each other: one of them
   bool ends_parsing = false;         ///< nothing after it counts, and nothing else is required (--version)
+  bool begins_remainder =
+      false;  ///< the words after its own are those of the positional that takes the remainder
   Names names_what = Names::kNothing;
   std::string refusal;  ///< not empty: the option is known but cannot be used, and this says why
 

@@ -60,6 +60,7 @@ std::string value_text(const Option& option) {
     case Arity::kAny:
       return "[" + name + " ...]";
     case Arity::kAtLeastOne:
+    case Arity::kRemainder:
       return name + " ...";
   }
   return "";
@@ -143,7 +144,8 @@ std::string ArgParser::usage(int width) const {
   for (const auto& group : contents_->groups)
     for (const Option& o : group->options) {
       if (o.is_positional()) {
-        const bool optional = o.arity == Arity::kOptional || o.arity == Arity::kAny;
+        const bool optional =
+            o.arity == Arity::kOptional || o.arity == Arity::kAny || o.arity == Arity::kRemainder;
         text += optional ? fmt::format(" [{}]", head(o)) : " " + head(o);
         if (o.arity == Arity::kAny || o.arity == Arity::kAtLeastOne) text += " ...";
       } else if (o.required) {

@@ -210,6 +210,50 @@ TEST(Args, HelpNamesEveryOptionWithinTheWidth) {
     EXPECT_LE(end - start, 60U) << page.substr(start, end - start);
 }
 
+ArgParser launcher() {
+  ArgParser parser("assay python", "Starts another program.");
+  parser.add_group("Main").options = {
+      {.names = {"--real"}, .help = "A name."},
+      {.names = {"--list"}, .help = "A flag.", .arity = Arity::kNone},
+      {.names = {"-m"}, .help = "A module.", .begins_remainder = true},
+      {.names = {"script"}, .help = "A script.", .arity = Arity::kRemainder, .metavar = "SCRIPT"},
+  };
+  return parser;
+}
+
+TEST(Args, WordsOfAnotherProgramAreNotRead) {
+  const auto remainder = [](const Words& words) {
+    return launcher().parse(words).list("script").value_or(Words{});
+  };
+  EXPECT_EQ(remainder({"--real", "x", "a.py", "--real", "--help", "--", "-m", "y"}),
+            (Words{"a.py", "--real", "--help", "--", "-m", "y"}));
+  EXPECT_EQ(remainder({"--rea=x", "a.py", "b"}), (Words{"a.py", "b"}));
+  EXPECT_EQ(remainder({"-m", "module", "-m", "other", "--nowhere"}), (Words{"-m", "other", "--nowhere"}));
+  EXPECT_EQ(remainder({"--list"}), Words{});
+  EXPECT_EQ(launcher().parse(Words{"-m", "module", "--real", "x"}).text("-m"), "module");
+  EXPECT_FALSE(launcher().parse(Words{"-m", "module", "--real", "x"}).has("--real"));
+  // Before them everything is the program's own.
+  EXPECT_EQ(launcher().parse(Words{"--nowhere", "a.py"}).unrecognized(), Words{"--nowhere"});
+  EXPECT_TRUE(launcher().parse(Words{"--help", "a.py"}).wants_help());
+  EXPECT_THROW(launcher().parse(Words{"--real"}), UsageError);
+  EXPECT_THROW(launcher().parse(Words{"-m"}), UsageError);
+}
+
+TEST(Args, AnOptionMayTakeAllThatFollows) {
+  ArgParser parser("assay debug", "Searches.");
+  parser.add_group("Main").options = {
+      {.names = {"model_file"}, .help = "A model."},
+      {.names = {"--check"}, .help = "A command.", .arity = Arity::kRemainder},
+      {.names = {"--chart"}, .help = "Something else.", .arity = Arity::kNone},
+  };
+  const ParsedArgs args = parser.parse(Words{"m.onnx", "--check", "run", "--ch", "--help", "--check", "-x"});
+  EXPECT_EQ(args.list("--check"), (Words{"run", "--ch", "--help", "--check", "-x"}));
+  EXPECT_EQ(args.text("model_file"), "m.onnx");
+  EXPECT_FALSE(args.wants_help());
+  EXPECT_EQ(parser.parse(Words{"m.onnx", "--check"}).list("--check"), Words{});
+  EXPECT_THROW(parser.parse(Words{"--check", "m.onnx"}), UsageError) << "the model is the command's";
+}
+
 TEST(Args, LookupOfAnUndeclaredOptionIsABug) { EXPECT_THROW(parse({}).has("--nowhere"), Error); }
 
 TEST(Args, NearestName) {

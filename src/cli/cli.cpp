@@ -64,7 +64,7 @@ void add_command(ArgParser& parser, const Command& command, const Registries& re
   parser.add_command(std::string(command.name), std::string(command.summary),
                      std::string(command.description), [&command, &registries](ArgParser& inner) {
                        command.add_options(inner, registries, command);
-                       if (command.run != nullptr) {
+                       if (command.run != nullptr && !command.passes_words_on) {
                          add_extension_options(inner);
                          add_resource_options(inner);
                        }
@@ -151,8 +151,10 @@ int run_command(const ParsedArgs& args, const Invocation& invocation, const Regi
   const Command& command = find_command(args.commands(), invocation, registries);
   CommandContext context(command, args, invocation, registries);
   const Outcome outcome = guarded([&] {
-    apply_logging_options(args);
-    apply_resource_options(args);
+    if (!command.passes_words_on) {
+      apply_logging_options(args);
+      apply_resource_options(args);
+    }
     for (const std::string& w : warnings) log::warning("{}", w);
     refuse_unavailable(args);
     if (!command.checks_paths) check_option_paths(args);
@@ -184,14 +186,20 @@ std::optional<ParsedArgs> parsed_without(const ArgParser& parser, std::span<cons
   }
 }
 
+/// What inspects modules must survive them, and what passes its words on does not know whose they are.
+bool needs_no_modules(const Registries& registries, std::span<const std::string> words) {
+  if (words.size() < 2) return false;
+  if (words.size() > 2 && words[1] == "inspect" && words[2] == "extensions") return true;
+  const Command* command = registries.commands.find(words.subspan(1, 1));
+  return command != nullptr && command->passes_words_on;
+}
+
 int parse_and_run(const Invocation& invocation, std::span<const std::string> words) {
   Registries registries;
   std::vector<std::string> left_out;
   std::vector<extension::Candidate> later;
-  // What inspects modules must survive them.
-  const bool inspects_modules = words.size() > 2 && words[1] == "inspect" && words[2] == "extensions";
   const Outcome loaded = guarded([&] {
-    if (inspects_modules) return 0;
+    if (needs_no_modules(registries, words)) return 0;
     std::vector<extension::Candidate> now = extensions_of(words.subspan(1));
     for (const extension::Candidate& c : now)
       if (!c.is_needed_by(words.subspan(1))) later.push_back(c);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/cmd_inspect.h"
+#include "cli/model_editing.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
@@ -109,19 +110,6 @@ DescribeOptions read_text_options(const ParsedArgs& args) {
     options.weights = options.weights || what == "weights";
   }
   return options;
-}
-
-/// A tensor as GraphSurgeon prints a Variable.
-std::string variable_text(const Value& v) {
-  std::string shape = "None", dtype = "None";
-  if (v.type.has_shape()) {
-    shape = "";
-    for (const Dim& d : *v.type.dims)
-      shape += (shape.empty() ? "" : ", ") + (d.is_symbol() ? python_str_repr(d.symbol()) : d.str());
-    shape = "[" + shape + "]";
-  }
-  if (v.type.is_tensor()) dtype = dtype_name(v.type.dtype);
-  return fmt::format("Variable ({}): (shape={}, dtype={})", v.name(), shape, dtype);
 }
 
 void list_unbounded_dds(Model& model) {

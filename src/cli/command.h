@@ -81,6 +81,9 @@ struct Command {
   std::span<const Command* const> subcommands = {};
   /// The command itself calls check_option_paths(), once it knows which options act.
   bool checks_paths = false;
+  /// Its words are another program's from some place on: nothing is read of them before the command itself
+  /// does, and no modules are loaded for them.
+  bool passes_words_on = false;
 };
 
 /// Declares what the file cmd_<name>.cpp defines.

@@ -15,6 +15,9 @@ namespace assay::cli {
 /// Logs the inputs, outputs and counts of a model under a title such as `Original Model`.
 void log_model(const std::string& title, const Model& model);
 
+/// A tensor as GraphSurgeon prints a Variable.
+std::string variable_text(const Value& v);
+
 /// Runs a step on the model of a file. What fails is logged as critical with the file's name, and ends the
 /// command (log::LoggedError).
 template <typename Step>

@@ -43,6 +43,14 @@ constexpr PathOption kPathOptions[] = {
     {"template shard-hints", "-o", kOutput, Content::kJson},
     {"convert", "-o", kOutput},  // --convert-to has a say
     {"", "-o", kOutput, Content::kModel},
+    {"", "--min-good", kOutput, Content::kModel},
+    {"", "--iter-artifact", kElsewhere},  // must not exist
+    {"", "--iter-info", kOutput, Content::kJson},
+    {"", "--load-debug-replay", kInput},
+    {"", "--save-debug-replay", kOutput, Content::kJson},
+    {"", "--artifacts", kElsewhere},  // made by the check
+    {"", "--art-dir", kOutputFolder},
+    {"", "--journal", kUpdate},
     {"", "--save-onnx", kOutput, Content::kModel},
     {"", "--save-engine", kOutput, Content::kPlan},
     {"", "--save-tactics", kOutput, Content::kJson},

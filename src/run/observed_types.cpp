@@ -27,7 +27,8 @@ void require_fitting(const std::vector<TensorInfo>& inputs, std::span<const Tens
 
 }  // namespace
 
-void observe_types(const std::shared_ptr<Model>& model, LoaderCache data) {
+void observe_values(const std::shared_ptr<Model>& model, LoaderCache data,
+                    const std::function<void(const std::string& name, const Tensor& value)>& observer) {
   const std::shared_ptr<Model> copy = clone_model(*model);
   // The interpreter calls no functions.
   pass_inline_functions::def.run(*copy);
@@ -46,15 +47,16 @@ void observe_types(const std::shared_ptr<Model>& model, LoaderCache data) {
   for (const auto& n : copy->graph->nodes())
     for (const Value* v : n->outputs())
       if (v != nullptr) wanted.push_back(v);
-  std::vector<std::pair<std::string, Type>> found;
   Interpreter interpreter(copy, {.precision = ReferencePrecision::kStored, .foreign = onnxrt_nodes(copy)});
   interpreter.run(
-      feed,
-      [&](const Value& v, std::span<const Tensor> lanes) {
-        if (!lanes[0].is_container())
-          found.emplace_back(v.name(), Type::tensor(lanes[0].dtype(), lanes[0].shape()));
-      },
-      wanted);
+      feed, [&](const Value& v, std::span<const Tensor> lanes) { observer(v.name(), lanes[0]); }, wanted);
+}
+
+void observe_types(const std::shared_ptr<Model>& model, LoaderCache data) {
+  std::vector<std::pair<std::string, Type>> found;
+  observe_values(model, std::move(data), [&](const std::string& name, const Tensor& value) {
+    if (!value.is_container()) found.emplace_back(name, Type::tensor(value.dtype(), value.shape()));
+  });
   for (auto& [name, type] : found)
     if (Value* v = model->graph->find_value(name)) v->type = std::move(type);
 }

@@ -1,16 +1,23 @@
-// Types and shapes as an evaluation finds them.
+// Types, shapes and values as an evaluation finds them.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "assay/graph.h"
 #include "run/loader_cache.h"
 
 namespace assay {
 
-/// Evaluates the model by the reference on the first iteration of `data` and gives every value of the main
-/// graph the type and the fixed shape that come out. Throws Error naming the node that cannot be evaluated;
-/// the model is unchanged then.
+/// Evaluates the model by the reference (stored types) on the first iteration of `data`, and calls `observer`
+/// with each value of the main graph that a node computes or that is an input, while it exists. Throws Error
+/// naming the node that cannot be evaluated.
+void observe_values(const std::shared_ptr<Model>& model, LoaderCache data,
+                    const std::function<void(const std::string& name, const Tensor& value)>& observer);
+
+/// Gives every value of the main graph the type and the fixed shape that such an evaluation finds; the model
+/// is unchanged when it throws.
 void observe_types(const std::shared_ptr<Model>& model, LoaderCache data);
 
 }  // namespace assay

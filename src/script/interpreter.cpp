@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "assay/error.h"
 #include "base/build_folder.h"
@@ -31,7 +32,32 @@ std::string named(const std::string& name, std::string_view by) {
   throw e.set_remedy(fmt::format("Name one, as in {}=/usr/bin/python3.", kVariable));
 }
 
+/// The path of the program that runs; empty where the system does not say.
+std::string this_program() {
+  std::error_code failed;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", failed);
+  return failed ? std::string() : path.string();
+}
+
 }  // namespace
+
+PythonPackage python_package_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path program(path), package = program.parent_path().parent_path();
+  std::error_code failed;
+  if (program.parent_path().filename() != "bin" || package.filename() != "assay" ||
+      !fs::is_regular_file(package / "__init__.py", failed))
+    return {.folder = read_build_folder(path).python_package, .interpreter = {}};
+  // PREFIX/lib/python3.N/site-packages/assay
+  const fs::path folder = package.parent_path(), library = folder.parent_path();
+  const fs::path programs = library.parent_path().parent_path() / "bin";
+  PythonPackage found = {.folder = folder.string(), .interpreter = {}};
+  for (const std::string& name : {library.filename().string(), std::string("python3")})
+    if (const std::string python = (programs / name).string();
+        name.starts_with("python3") && found.interpreter.empty() && is_program(python))
+      found.interpreter = python;
+  return found;
+}
 
 std::string find_interpreter(const std::string& wanted) {
   if (!wanted.empty()) return named(wanted, "the option");
@@ -42,6 +68,7 @@ std::string find_interpreter(const std::string& wanted) {
     const std::string inside = std::string(environment) + "/bin/python3";
     if (is_program(inside)) return inside;
   }
+  if (const std::string own = python_package_of(this_program()).interpreter; !own.empty()) return own;
   if (const std::string& built = build_folder().python_environment;
       !built.empty() && is_program(built + "/bin/python3"))
     return built + "/bin/python3";

@@ -1,4 +1,4 @@
-// Which Python runs scripts.
+// Which Python runs scripts, and where the program's own Python package is.
 #pragma once
 
 #include <string>
@@ -7,8 +7,17 @@ namespace assay::script {
 
 /// The path of the user's interpreter: `wanted` if it is not empty, else $ASSAY_PYTHON (either an
 /// interpreter, or the folder of a virtual environment), else $VIRTUAL_ENV/bin/python3, else that of the
-/// environment that was set up with the build (base/build_folder.h), else python3 on PATH.
-/// Throws Error (kNotFound) that names what was searched.
+/// environment into which the program was installed with its Python package, or that was set up with the
+/// build (base/build_folder.h), else python3 on PATH. Throws Error (kNotFound) that names what was searched.
 std::string find_interpreter(const std::string& wanted = {});
+
+/// The Python package that belongs to a program.
+struct PythonPackage {
+  std::string folder;       ///< in which `import assay` finds it; empty: where the interpreter looks anyway
+  std::string interpreter;  ///< of the environment that has it; empty: none is known
+};
+
+/// Of the program at `path`: FOLDER/assay/bin/assay, as pip installs it, or in its build folder.
+PythonPackage python_package_of(const std::string& path);
 
 }  // namespace assay::script

@@ -63,6 +63,26 @@ TEST(ScriptInterpreter, AFolderStandsForTheEnvironmentInIt) {
   EXPECT_EQ(find_interpreter(), a);
 }
 
+TEST(ScriptInterpreter, TheProgramOfAPackageKnowsItsEnvironment) {
+  Scripts scripts;
+  const std::string python = program(scripts, "env"),
+                    folder = scripts.path("env/lib/python3.11/site-packages");
+  std::filesystem::create_directories(folder + "/assay/bin");
+  const std::string own = folder + "/assay/bin/assay";
+  EXPECT_EQ(python_package_of(own).folder, "") << "there is no package";
+  std::ofstream(folder + "/assay/__init__.py") << "\n";
+  EXPECT_EQ(python_package_of(own).folder, folder);
+  EXPECT_EQ(python_package_of(own).interpreter, python);
+  std::filesystem::copy(python, scripts.path("env/bin/python3.11"));
+  EXPECT_EQ(python_package_of(own).interpreter, scripts.path("env/bin/python3.11"))
+      << "the version that it is for";
+  // In a build folder.
+  const std::string built = scripts.path("assay");
+  std::ofstream(built + ".build") << "package=/build/python\n";
+  EXPECT_EQ(python_package_of(built).folder, "/build/python");
+  EXPECT_EQ(python_package_of(built).interpreter, "");
+}
+
 TEST(ScriptInterpreter, Errors) {
   const Variable environment("VIRTUAL_ENV", nullptr);
   {

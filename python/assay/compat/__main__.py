@@ -16,9 +16,9 @@ from assay import Error
 from . import install, listing
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(program: str) -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
-        prog="python -m assay.compat",
+        prog=program,
         description="Runs a script in which `import tensorrt`, `cuda`, `pycuda`, `onnx_graphsurgeon` are assay's, on the CPU.",
     )
     p.add_argument("--real", action="append", default=[], metavar="NAME", help="this package as it is installed; may be repeated")
@@ -47,9 +47,15 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(argv), []
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def _first_on_path(folder: str) -> None:
+    """What Python itself would put first for what is run."""
+    if not sys.flags.safe_path:
+        sys.path.insert(0, folder)
+
+
+def main(argv: Optional[Sequence[str]] = None, program: str = "python -m assay.compat") -> int:
     own, rest = _split(sys.argv[1:] if argv is None else argv)
-    options = parser().parse_args(own)
+    options = parser(program).parse_args(own)
     try:
         if options.list:
             rows = listing(options.real)
@@ -58,28 +64,30 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
                 print(f"{name:{width}}  {file}")
             return 0
         if options.module is None and options.code is None and not rest:
-            parser().error("a script is needed")
+            parser(program).error("a script is needed")
         install(real=options.real, only_missing=options.only_missing, inherit=True)
     except Error as error:
-        print(f"assay.compat: {error}", file=sys.stderr)
+        print(f"{program}: {error}", file=sys.stderr)
         return 1
     if options.code is not None:
         sys.argv = ["-c", *rest]
-        sys.path[0] = ""
+        _first_on_path("")
         exec(compile(options.code, "<string>", "exec"), {"__name__": "__main__", "__builtins__": __builtins__})
     elif options.module is not None:
         sys.argv = [options.module, *rest]
-        sys.path[0] = os.getcwd()
+        _first_on_path(os.getcwd())
         runpy.run_module(options.module, run_name="__main__", alter_sys=True)
     else:
         if not os.path.exists(rest[0]):
-            print(f"assay.compat: there is no script {rest[0]}", file=sys.stderr)
+            print(f"{program}: there is no script {rest[0]}", file=sys.stderr)
             return 2
         sys.argv = list(rest)
-        sys.path[0] = os.path.dirname(os.path.abspath(rest[0]))
+        _first_on_path(os.path.dirname(os.path.abspath(rest[0])))
         runpy.run_path(rest[0], run_name="__main__")
     return 0
 
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        del sys.path[0]  # this module's own
     sys.exit(main())

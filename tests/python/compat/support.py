@@ -52,6 +52,16 @@ class Recorded:
         return Log()
 
 
+def run_program(*arguments, folder=None, **more):
+    """As run_python(), of the program that is in the package."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("ASSAY_COMPAT_REAL", "PYTHONPATH")}
+    environment["ASSAY_PYTHON"] = sys.executable
+    environment.update(more)
+    done = subprocess.run([os.path.join(PACKAGE, "assay", "bin", "assay"), *arguments], capture_output=True, text=True, env=environment,
+                          cwd=folder, timeout=300)
+    return done.returncode, done.stdout, done.stderr
+
+
 def run_python(*arguments, folder=None, **more):
     """A process of this Python that finds the package; (exit code, stdout, stderr)."""
     environment = {k: v for k, v in os.environ.items() if k not in ("ASSAY_COMPAT_REAL",)}

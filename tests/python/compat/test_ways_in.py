@@ -4,7 +4,7 @@ import os
 import tempfile
 import unittest
 
-from support import CompatTest, run_python
+from support import CompatTest, run_program, run_python
 
 SCRIPT = """import sys
 import tensorrt as trt
@@ -31,6 +31,38 @@ class WaysIn(CompatTest):
             with open(script, "w") as file:
                 file.write(SCRIPT)
             self.check(run_python("-m", "assay.compat", script, "-m", "--real", "x"), "True True ['-m', '--real', 'x'] __main__")
+
+    def test_the_program_runs_a_script_with_its_arguments(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("script.py", SCRIPT + "import beside\n"), ("beside.py", "print('beside')\n")):
+                with open(os.path.join(folder, name), "w") as file:
+                    file.write(text)
+            script = os.path.join(folder, "script.py")
+            words = ("--extension", "-m", "--real", "--help")
+            self.check(run_program("python", script, *words), f"True True {list(words)} __main__\nbeside")
+            self.check(run_program("python", "-m", "script", *words, folder=folder), f"True True {list(words)} __main__\nbeside")
+            # What lies in the folder where it is called is nobody's import.
+            with open(os.path.join(folder, "assay.py"), "w") as file:
+                file.write("raise SystemExit('not the package')\n")
+            self.check(run_program("python", "-c", "import tensorrt, sys; print(tensorrt.__assay__, sys.argv)", "--list",
+                                   folder=folder), "True ['-c', '--list']")
+
+    def test_the_program_ends_as_the_script_does(self):
+        self.assertEqual(run_program("python", "-c", "raise SystemExit(7)")[0], 7)
+        code, _, err = run_program("python", "-c", "import os; os.kill(os.getpid(), 15)")
+        self.assertEqual((code, err), (-15, ""))
+
+    def test_the_program_says_what_it_lacks(self):
+        code, _, err = run_program("python", "nowhere.py")
+        self.assertEqual((code, err), (2, "assay python: there is no script nowhere.py\n"))
+        code, _, err = run_program("python")
+        self.assertEqual(code, 2)
+        self.assertIn("a script is needed", err)
+        code, _, err = run_program("python", "--python", "/nowhere/python3", "x.py")
+        self.assertEqual(code, 1)
+        self.assertIn("/nowhere/python3", err)
+        self.check(run_program("python", "--list", "--real", "pycuda"), "tensorrt", "(not installed)")
+        self.check(run_program("python", "--help"), "usage: assay python", "--only-missing", "SCRIPT.py")
 
     def test_children_get_them_too(self):
         code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import tensorrt; print(tensorrt.__assay__)'])"

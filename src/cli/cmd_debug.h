@@ -1,0 +1,11 @@
+// The subcommands of `assay debug`: one file cmd_debug_<name>.cpp each, listed in cmd_debug.cpp.
+#pragma once
+
+#include "cli/command.h"
+
+namespace assay::cli {
+
+ASSAY_DECLARE_COMMAND(debug_reduce)
+ASSAY_DECLARE_COMMAND(debug_repeat)
+
+}  // namespace assay::cli

@@ -1,0 +1,260 @@
+// assay debug reduce: the smallest model of which a failure is left.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "assay/edit.h"
+#include "base/log.h"
+#include "cli/cmd_debug.h"
+#include "cli/model_editing.h"
+#include "cli/options/data_loader.h"
+#include "cli/options/iterations.h"
+#include "cli/options/logging.h"
+#include "cli/options/model.h"
+#include "cli/options/onnx_model.h"
+#include "cli/registries.h"
+#include "debug/reduction.h"
+#include "graph/order.h"
+#include "passes/pass_list.h"
+#include "run/model_saver.h"
+#include "run/observed_types.h"
+#include "surgeon/input_shapes.h"
+
+namespace assay::cli::command_debug_reduce {
+namespace {
+
+constexpr const char* kCandidate = "polygraphy_debug.onnx";
+
+void add_options(ArgParser& parser) {
+  add_logging_options(parser);
+  add_iteration_options(parser, {.candidate = kCandidate, .has_journal = true});
+  add_model_options(parser, /*is_required=*/true,
+                    "Shapes that the model's inputs get, as in image:[1,3,224,224].",
+                    {"--model-input-shapes", "--model-inputs"});
+  add_onnx_output_options(parser, /*is_required=*/false);
+  add_onnx_shape_inference_options(parser, InferenceOptions::kOnFallback);
+  add_onnx_load_options(parser, /*can_change_outputs=*/false);
+  add_data_loader_options(parser);
+  parser.add_group("Reduction").options = {
+      {.names = {"--min-good", "--minimal-good"},
+       .help = "Where to save a model of about the size of the result that does not fail, if one was found.",
+       .metavar = "FILE"},
+      {.names = {"--no-reduce-inputs"},
+       .help = "Leave the inputs as they are: find the earliest outputs that fail. Uses bisect, unless "
+               "linear is asked for.",
+       .arity = Arity::kNone,
+       .exclusive = "ends"},
+      {.names = {"--no-reduce-outputs"},
+       .help = "Leave the outputs as they are: find the latest inputs that fail. Uses bisect, unless linear "
+               "is asked for.",
+       .arity = Arity::kNone,
+       .exclusive = "ends"},
+      {.names = {"--mode"},
+       .help = "How to search. subsets: any nodes, by delta debugging, then bodies, outputs, attributes and "
+               "extents, for the same "
+               "failure as the whole model's. bisect, linear: Polygraphy's, over the place where the model "
+               "ends, then where it begins. "
+               "Default: subsets; under the name polygraphy bisect.",
+       .choices = {"subsets", "bisect", "linear"}},
+      {.names = {"--any-failure"},
+       .help = "In mode subsets: take every failure for the one that is looked for, not only that of the "
+               "whole model.",
+       .arity = Arity::kNone},
+  };
+}
+
+debug::ReductionMode read_mode(const ParsedArgs& args) {
+  const bool has_ends = args.has("--no-reduce-inputs") || args.has("--no-reduce-outputs");
+  const std::string mode =
+      args.text("--mode").value_or(args.is_upstream() || has_ends ? "bisect" : "subsets");
+  if (mode == "subsets" && has_ends)
+    log::critical(ErrorCode::kInvalidArgument,
+                  "--mode subsets takes no --no-reduce-inputs and no --no-reduce-outputs.");
+  return mode == "subsets"  ? debug::ReductionMode::kSubsets
+         : mode == "bisect" ? debug::ReductionMode::kBisect
+                            : debug::ReductionMode::kLinear;
+}
+
+bool is_open(const Type& type) {
+  return type.is_tensor() && (!type.dims || std::any_of(type.dims->begin(), type.dims->end(),
+                                                        [](const Dim& d) { return !d.is_known(); }));
+}
+
+/// What may go wrong with such a model.
+void warn_about(const Model& model, const ParsedArgs& args) {
+  const Graph& g = *model.graph;
+  if (std::any_of(g.inputs.begin(), g.inputs.end(), [](const Value* v) { return is_open(v->type); })) {
+    log::warning(
+        "This model uses dynamic input shapes.\n"
+        "You may want to provide input shapes to `debug reduce` using the "
+        "`--model-input-shapes` option to prevent unexpected behavior.\n");
+  } else if (std::any_of(g.values().begin(), g.values().end(),
+                         [](const auto& v) { return !v->is_constant() && is_open(v->type); })) {
+    if (args.has("--no-shape-inference"))
+      log::warning(
+          "Shape inference was not run on this model.\n"
+          "You may want to enable shape inference to freeze the shapes of intermediate tensors to prevent "
+          "unexpected behavior.");
+    else
+      log::warning(
+          "ONNX shape inference was unable to infer some shapes in this model.\n"
+          "You may want to use `--force-fallback-shape-inference` to freeze the shapes of intermediate "
+          "tensors to prevent unexpected "
+          "behavior.");
+  }
+  if (std::any_of(g.nodes().begin(), g.nodes().end(),
+                  [](const auto& n) { return n->op_type == "Shape" && n->domain.empty(); }))
+    log::warning(
+        "This model includes shape operations, which may cause issues while reducing.\n"
+        "You may want to freeze the input shapes and fold the shape operations away with:\n"
+        "    `polygraphy surgeon sanitize --override-input-shapes <shapes> --fold-constants "
+        "[--force-fallback-shape-inference]`\n"
+        "You only need to use `--force-fallback-shape-inference` if ONNX shape inference is unable to infer "
+        "shapes.");
+}
+
+/// The model, as its parts are cut out of it.
+std::shared_ptr<Model> load(CommandContext& context, const ModelOptions& options) {
+  const ParsedArgs& args = context.args();
+  const std::shared_ptr<Model> model = load_onnx_model(args, options.path, context.registries().ops);
+  edit(options.path, [&] {
+    if (!options.input_shapes.empty()) {
+      std::vector<std::pair<std::string, Dims>> shapes;
+      for (const InputShape& s : options.input_shapes) shapes.emplace_back(s.name, s.dims);
+      override_input_shapes(*model, shapes);
+    }
+    pass_constants_to_initializers::def.run(*model);
+    sort_topologically(*model->graph);
+    if (!args.has("--no-shape-inference")) infer_known_shapes(*model, false);
+    if (args.has("--force-fallback-shape-inference")) {
+      log::info("Freezing shapes in the model according to values determined by fallback shape inference");
+      observe_types(model, input_cache(read_data_options(args, options.input_shapes)));
+    }
+  });
+  return model;
+}
+
+std::string file_identity(const std::string& path) {
+  std::error_code failed;
+  const auto size = std::filesystem::file_size(path, failed);
+  const auto time = std::filesystem::last_write_time(path, failed);
+  return failed ? "" : fmt::format("{} bytes, {}", size, time.time_since_epoch().count());
+}
+
+debug::SearchIdentity identity_of(const ParsedArgs& args, const ModelOptions& model) {
+  debug::SearchIdentity identity = {
+      {"command", "debug reduce"}, {"model", model.path}, {"the model's file", file_identity(model.path)}};
+  for (const char* option :
+       {"--check", "--fail-code", "--ignore-fail-code", "--fail-regex", "--model-input-shapes",
+        "--any-failure", "--iter-artifact", "--no-shape-inference", "--force-fallback-shape-inference"})
+    if (args.has(option))
+      identity.emplace_back(
+          option, fmt::format("{}", fmt::join(args.list(option).value_or(std::vector<std::string>()), " ")));
+  return identity;
+}
+
+/// What the search came to, for mode subsets.
+void log_summary(const debug::Reduction& result, const debug::Iterations& iterations, size_t nodes,
+                 const std::string& output) {
+  const Graph& g = *result.bad->graph;
+  std::string text = fmt::format("{} of {} node(s) fail in the same way as the whole model: {}",
+                                 g.nodes().size(), nodes, result.failure);
+  constexpr size_t kMost = 10;
+  for (size_t i = 0; i < std::min(kMost, g.nodes().size()); ++i) text += "\n    " + g.nodes()[i]->label();
+  if (g.nodes().size() > kMost) text += fmt::format("\n    and {} more", g.nodes().size() - kMost);
+  text += fmt::format("\n{} check(s) were made.", iterations.checks());
+  if (!output.empty()) text += fmt::format(" The model is in {}.", output);
+  log::info("{}", text);
+  if (result.is_flaky)
+    log::warning(
+        "The result passed when it was checked once more: the failure comes and goes. See `debug repeat`.");
+}
+
+int run(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const ModelOptions options = read_model_options(args);
+  const std::string output = args.text("-o").value_or(""), good_output = args.text("--min-good").value_or("");
+  if (output.empty() && good_output.empty())
+    log::critical(ErrorCode::kInvalidArgument,
+                  "--output (where to write the reduced model) and/or --min-good (where to write a reduced "
+                  "model that passes) must be "
+                  "provided!");
+  const debug::ReductionMode mode = read_mode(args);
+  const bool is_subsets = mode == debug::ReductionMode::kSubsets;
+  const std::unique_ptr<debug::Check> check = read_check(args, is_subsets && !args.has("--any-failure"));
+  debug::IterationOptions iteration_options = read_iteration_options(args, /*has_candidate=*/true);
+  if (is_subsets && !args.has("--save-debug-replay")) iteration_options.save_replay.clear();
+  SearchText text(args, is_subsets);
+  debug::Iterations iterations(iteration_options, *check, text);
+  context.announce();
+  const std::shared_ptr<Model> model = load(context, options);
+  warn_about(*model, args);
+  const size_t nodes = model->graph->nodes().size();
+
+  std::optional<debug::Journal> journal;
+  if (is_subsets) {
+    const std::string path =
+        args.text("--journal").value_or((output.empty() ? good_output : output) + ".journal");
+    const debug::SearchIdentity identity = identity_of(args, options);
+    journal =
+        args.has("--resume") ? debug::Journal::resume(path, identity) : debug::Journal::begin(path, identity);
+    if (!journal->failure().empty()) check->look_for(journal->failure());
+    iterations.use(*journal);
+  }
+  debug::ReductionOptions reduction;
+  reduction.mode = mode;
+  reduction.reduce_inputs = !args.has("--no-reduce-inputs");
+  reduction.reduce_outputs = !args.has("--no-reduce-outputs");
+  reduction.wants_good = !good_output.empty();
+  reduction.candidate = iteration_options.candidate;
+  reduction.save = [](const Model& m, const std::string& path) {
+    const log::Indent inner;
+    save_onnx_model(m, {.path = path});
+  };
+  reduction.evaluate = [&](const std::shared_ptr<Model>& m, const auto& observer) {
+    const log::Indent inner;
+    observe_values(m, input_cache(read_data_options(args, options.input_shapes)), observer);
+  };
+  const debug::Reduction result = debug::reduce(model, reduction, iterations, text);
+  if (!output.empty()) {
+    const size_t left = result.bad->graph->nodes().size();
+    if (mode == debug::ReductionMode::kBisect && left > 1 && left * 4 >= nodes)
+      log::warning(
+          "It looks like this model could potentially be reduced further.\nYou may want to reduce {} again "
+          "using --mode=linear. ",
+          output);
+    log_model("Minimum Bad Model", *result.bad);
+    save_onnx_model(*result.bad, read_onnx_save_options(args, kOutputOption));
+  }
+  if (!good_output.empty()) {
+    if (result.good == nullptr || model_text(*result.good) == model_text(*result.bad)) {
+      log::warning(
+          "Could not find a minimal model close in size to the reduced model that does not cause a failure.");
+    } else {
+      log_model("Minimum Good Model", *result.good);
+      save_onnx_model(*result.good, {.path = good_output});
+    }
+  }
+  if (is_subsets) log_summary(result, iterations, nodes, output);
+  if (journal && !args.has("--journal")) {
+    std::error_code ignored;
+    std::filesystem::remove(journal->path(), ignored);
+  }
+  return 0;
+}
+
+}  // namespace
+
+constinit const Command def = {
+    .name = "reduce",
+    .summary = "Reduce a failing model to the smallest part that fails in the same way.",
+    .description =
+        "Reduces a failing model to the smallest part that fails in the same way: each candidate is saved as "
+        "polygraphy_debug.onnx in the "
+        "current folder and given to the check. See docs/guide/debugging.md.",
+    .add_options = add_options,
+    .run = run,
+};
+
+}  // namespace assay::cli::command_debug_reduce

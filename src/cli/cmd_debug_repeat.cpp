@@ -1,0 +1,55 @@
+// assay debug repeat: a command again and again, what it leaves sorted by how it ended.
+#include "base/log.h"
+#include "cli/cmd_debug.h"
+#include "cli/options/iterations.h"
+#include "cli/options/logging.h"
+
+namespace assay::cli::command_debug_repeat {
+namespace {
+
+/// More would not end in anybody's lifetime.
+constexpr size_t kMost = 100000;
+
+void add_options(ArgParser& parser) {
+  add_logging_options(parser);
+  add_iteration_options(parser, {.has_until = true});
+}
+
+int run(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const Until until = read_until(args);
+  if (!args.has("--artifacts"))
+    log::warning(
+        "`--artifacts` was not specified; No artifacts will be stored during this run! Is this what you "
+        "intended?");
+  const std::unique_ptr<debug::Check> check = read_check(args, /*compares=*/false);
+  context.announce();
+  SearchText text(args, /*shows_kinds=*/false);
+  debug::Iterations iterations(read_iteration_options(args, /*has_candidate=*/false), *check, text);
+  iterations.begin("");
+  for (size_t i = 0; i < kMost; ++i) {
+    const bool passed = iterations.run({}).answer.passed();
+    const bool stops = until.success ? passed == *until.success : static_cast<int64_t>(i) + 1 >= until.count;
+    if (stops) break;
+    if (i + 1 == kMost)
+      log::warning(
+          "Maximum number of iterations reached: {}.\nIteration has been halted to prevent an infinite loop!",
+          kMost);
+  }
+  iterations.end();
+  return 0;
+}
+
+}  // namespace
+
+constinit const Command def = {
+    .name = "repeat",
+    .summary = "Repeat a command, sorting what it leaves by how it ended.",
+    .description =
+        "Runs a command again and again, and moves the files that it leaves into the folders `good` and "
+        "`bad`.",
+    .add_options = add_options,
+    .run = run,
+};
+
+}  // namespace assay::cli::command_debug_repeat

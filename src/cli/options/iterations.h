@@ -1,0 +1,66 @@
+// How the searches of `debug` check their candidates, and what they keep of it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/args.h"
+#include "cli/command.h"
+#include "debug/iterations.h"
+#include "debug/reduction.h"
+
+namespace assay::cli {
+
+struct IterationGroup {
+  /// The default path of the intermediate model; empty: the command has none.
+  std::string candidate = {};
+  bool has_until = false;    ///< --until
+  bool has_journal = false;  ///< --journal, --resume
+};
+
+/// Pass/Fail Reporting, Artifact Sorting, Iterative Debugging.
+void add_iteration_options(ArgParser& parser, const IterationGroup& group);
+
+/// What --check says; or a person, who is asked, where there is none: a line says so. `compares`: another
+/// failure than the first one is told from it. Throws Error.
+std::unique_ptr<debug::Check> read_check(const ParsedArgs& args, bool compares);
+debug::IterationOptions read_iteration_options(const ParsedArgs& args, bool has_candidate);
+
+/// When --until says to stop.
+struct Until {
+  std::optional<bool> success = {};  ///< at the first iteration that passes, or fails
+  int64_t count = 0;                 ///< else after so many
+};
+Until read_until(const ParsedArgs& args);
+
+/// Writes the lines of a search.
+class SearchText final : public debug::ReductionObserver {
+ public:
+  /// `shows_kinds`: failures other than the one that is looked for are told by name.
+  SearchText(const ParsedArgs& args, bool shows_kinds);
+  ~SearchText() override;
+
+  void begin_iteration(size_t index, std::optional<size_t> remaining) override;
+  void use_known_answer(const debug::Answer& answer) override;
+  void begin_command(const std::vector<std::string>& command) override;
+  void end_command(const debug::CommandResult& result, const debug::Answer& answer) override;
+  void move_artifact(const std::string& from, const std::string& to) override;
+  void miss_artifact(const std::string& path, const std::string& reason) override;
+  void save_replay(const std::string& path) override;
+  void end_iteration(size_t index, const debug::Answer& answer, double seconds) override;
+  void keep_file(const std::string& path) override;
+  void end_iterations(size_t count, size_t passed) override;
+  void begin_phase(const std::string& what) override;
+  void end_phase(const std::string& what, size_t left) override;
+  void mark(bool inputs, const std::vector<const Value*>& values, bool in_iteration) override;
+  void freeze(const Value& value, bool is_first) override;
+  void evaluate() override;
+
+ private:
+  bool shows_output_, hides_failures_, shows_kinds_;
+  struct Indentation;
+  std::unique_ptr<Indentation> indentation_;
+};
+
+}  // namespace assay::cli

@@ -1,0 +1,225 @@
+#include "debug/iterations.h"
+
+#include <fmt/chrono.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+
+#include "assay/error.h"
+#include "base/atomic_file.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+#include "base/mapped_file.h"
+
+namespace assay::debug {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Puts `_skip_current` before a path's extension.
+std::string with_suffix(const std::string& path, const std::string& suffix) {
+  const fs::path p(path);
+  return (p.parent_path() / (p.stem().string() + suffix + p.extension().string())).string();
+}
+
+ReplayEntry read_entry(JsonReader& json) {
+  ReplayEntry entry;
+  json.expect(JsonEvent::kBeginObject, "an iteration");
+  while (json.next_key()) {
+    const std::string key(json.string());
+    if (key == "state" || key == "iteration_info") {
+      json.expect(JsonEvent::kBeginObject, key);
+      while (json.next_key()) {
+        const std::string name(json.string());
+        if (json.peek() != JsonEvent::kNumber)
+          json.skip_value();
+        else if (key == "state")
+          entry.state[name] = json.expect_int64(name);
+        else
+          entry.iteration = json.expect_int64(name);
+      }
+    } else if (key == "success") {
+      const JsonEvent event = json.next();
+      if (event != JsonEvent::kTrue && event != JsonEvent::kFalse)
+        json.error("success must be true or false");
+      entry.success = event == JsonEvent::kTrue;
+    } else {
+      json.skip_value();
+    }
+  }
+  return entry;
+}
+
+}  // namespace
+
+Replay load_replay(const std::string& path) {
+  const auto file = MappedFile::open(path);
+  JsonReader json(file->bytes(), path);
+  Replay replay;
+  json.expect(JsonEvent::kBeginObject, "a debug replay");
+  while (json.next_key()) {
+    const std::string key(json.string());
+    if (key.starts_with("_N"))
+      replay[key] = read_entry(json);
+    else
+      json.skip_value();
+  }
+  json.expect(JsonEvent::kEnd, "the end of the replay");
+  return replay;
+}
+
+void save_replay(const Replay& replay, const std::string& path) {
+  // In the order of the iterations, not of their names as text.
+  std::vector<const Replay::value_type*> entries;
+  for (const auto& entry : replay) entries.push_back(&entry);
+  const auto suffix_of = [](const std::string& key) {
+    const size_t at = key.find('_', 2);
+    return at == std::string::npos ? std::string() : key.substr(at);
+  };
+  std::stable_sort(entries.begin(), entries.end(), [&](const auto* a, const auto* b) {
+    const std::string x = suffix_of(a->first), y = suffix_of(b->first);
+    // Outputs are reduced before inputs.
+    return x != y ? x > y : a->second.iteration < b->second.iteration;
+  });
+  AtomicFile file(path);
+  JsonWriter json(file);
+  json.begin_object();
+  for (const auto* entry : entries) {
+    json.key(entry->first).begin_object();
+    json.key("state").begin_object();
+    for (const auto& [name, value] : entry->second.state) json.key(name).value(value);
+    json.end_object();
+    json.key("iteration_info").begin_object().key("iteration").value(entry->second.iteration).end_object();
+    json.key("success").value(entry->second.success);
+    json.key("polygraphy_class").value("IterationContext");
+    json.end_object();
+  }
+  json.end_object();
+  file.commit();
+}
+
+Iterations::Iterations(IterationOptions options, Check& check, SearchObserver& observer)
+    : options_(std::move(options)), check_(check), observer_(observer) {
+  std::error_code failed;
+  require(options_.candidate.empty() || !fs::exists(options_.candidate, failed), ErrorCode::kInvalidArgument,
+          "{} already exists, refusing to overwrite", options_.candidate);
+  if (!options_.load_replay.empty()) replay_ = load_replay(options_.load_replay);
+  const std::time_t now = std::time(nullptr);
+  started_ = fmt::format("{:%m-%d-%y_%H-%M-%S}", fmt::localtime(now));
+}
+
+void Iterations::begin(std::string suffix) {
+  suffix_ = std::move(suffix);
+  index_ = passed_ = 0;
+}
+
+Iterations::Result Iterations::run(const Candidate& candidate) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string key = fmt::format("_N{}{}{}", index_, suffix_.empty() ? "" : "_", suffix_);
+  observer_.begin_iteration(index_, candidate.remaining);
+  Result result;
+  if (const auto it = replay_.find(key); it != replay_.end() && journal_ == nullptr) {
+    result.answer.kind = it->second.success ? AnswerKind::kPass : AnswerKind::kFailure;
+    result.state = it->second.state;
+    observer_.use_known_answer(result.answer);
+  } else if (const Answer* known = journal_ != nullptr ? journal_->find(candidate.question) : nullptr) {
+    result.answer = *known;
+    if (candidate.state) result.state = candidate.state();
+    observer_.use_known_answer(result.answer);
+  } else {
+    result = run_anew(candidate, key);
+  }
+  if (result.answer.passed()) ++passed_;
+  observer_.end_iteration(index_, result.answer,
+                          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  ++index_;
+  ++total_;
+  return result;
+}
+
+Iterations::Result Iterations::run_anew(const Candidate& candidate, const std::string& key) {
+  /// Removes the iteration's files, whatever happens.
+  struct Files {
+    Iterations& of;
+    std::vector<std::string> paths = {};
+    ~Files() {
+      for (const std::string& path : paths) of.remove_file(path);
+    }
+  } files{*this};
+  if (!options_.candidate.empty() && options_.removes_candidate) files.paths.push_back(options_.candidate);
+  Result result;
+  std::optional<Answer> instead = candidate.instead ? candidate.instead() : std::nullopt;
+  if (!instead && candidate.write) {
+    try {
+      candidate.write();
+    } catch (const Error& e) {
+      // A full disk ends the search; a candidate that cannot be is one that does not fail in the same way.
+      if (e.code() == ErrorCode::kIo || journal_ == nullptr) throw;
+      instead = Answer{.kind = AnswerKind::kDidNotRun, .failure = e.what()};
+    }
+  }
+  if (candidate.state) result.state = candidate.state();
+  if (!options_.iteration_info.empty()) {
+    AtomicFile file(options_.iteration_info);
+    JsonWriter(file).begin_object().key("iteration").value(static_cast<int64_t>(index_)).end_object();
+    file.commit();
+    files.paths.push_back(options_.iteration_info);
+  }
+  note(key, result, false, "_skip_current");
+  if (instead) {
+    result.answer = *instead;
+  } else {
+    ++checks_;
+    result.answer = check_.check(options_.candidate, observer_);
+    sort_artifacts(result.answer.passed(), key);
+  }
+  if (journal_ != nullptr) journal_->add(candidate.question, result.answer);
+  note(key, result, result.answer.passed(), "");
+  return result;
+}
+
+void Iterations::note(const std::string& key, const Result& result, bool passed, const std::string& suffix) {
+  if (options_.save_replay.empty()) return;
+  replay_[key] = {.success = passed, .state = result.state, .iteration = static_cast<int64_t>(index_)};
+  const std::string path = suffix.empty() ? options_.save_replay : with_suffix(options_.save_replay, suffix);
+  if (suffix.empty()) observer_.save_replay(path);
+  save_replay(replay_, path);
+}
+
+void Iterations::sort_artifacts(bool passed, const std::string& key) {
+  for (const std::string& from : options_.artifacts) {
+    const fs::path path(from);
+    const fs::path folder = fs::path(options_.artifact_folder) / (passed ? "good" : "bad");
+    const std::string to =
+        (folder / fmt::format("{}_{}{}{}", path.stem().string(), started_, key, path.extension().string()))
+            .string();
+    std::error_code failed;
+    if (!fs::exists(from, failed)) {
+      observer_.miss_artifact(from, "");
+      continue;
+    }
+    if (fs::exists(to, failed)) {
+      observer_.miss_artifact(from, fmt::format("{} exists", to));
+      continue;
+    }
+    observer_.move_artifact(from, to);
+    fs::create_directories(folder, failed);
+    if (!failed) fs::rename(from, to, failed);
+    if (failed == std::errc::cross_device_link) {
+      fs::copy(from, to, fs::copy_options::recursive, failed);
+      if (!failed) fs::remove_all(from, failed);
+    }
+    if (failed) observer_.miss_artifact(from, failed.message());
+  }
+}
+
+void Iterations::remove_file(const std::string& path) {
+  std::error_code failed;
+  if (!fs::remove(path, failed)) observer_.keep_file(path);
+}
+
+void Iterations::end() { observer_.end_iterations(index_, passed_); }
+
+}  // namespace assay::debug

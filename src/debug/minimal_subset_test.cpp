@@ -1,0 +1,81 @@
+#include "debug/minimal_subset.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+namespace assay::debug::minimal_subset_test {
+namespace {
+
+using Set = std::vector<size_t>;
+
+bool has_all(std::span<const size_t> set, const Set& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(),
+                     [&](size_t w) { return std::find(set.begin(), set.end(), w) != set.end(); });
+}
+
+TEST(MinimalSubset, OneElementIsFoundInLogarithmicTime) {
+  for (const size_t count : {1U, 2U, 3U, 122U, 1000U})
+    for (size_t culprit = 0; culprit < count; culprit += 1 + count / 17) {
+      size_t asked = 0;
+      const Set found = minimal_subset(count, {.fails = [&](std::span<const size_t> set) {
+                                         ++asked;
+                                         return has_all(set, {culprit});
+                                       }});
+      EXPECT_EQ(found, Set{culprit});
+      size_t levels = 1;
+      while ((size_t{1} << levels) < count) ++levels;
+      EXPECT_LE(asked, 2 * levels) << count << " " << culprit;
+    }
+}
+
+TEST(MinimalSubset, ElementsThatFailOnlyTogetherAllStay) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    const size_t count = 2 + random() % 60;
+    Set culprits;
+    for (size_t i = 0, n = 1 + random() % 4; i < n; ++i) culprits.push_back(random() % count);
+    std::sort(culprits.begin(), culprits.end());
+    culprits.erase(std::unique(culprits.begin(), culprits.end()), culprits.end());
+    std::set<Set> asked;
+    const Set found = minimal_subset(count, {.fails = [&](std::span<const size_t> set) {
+                                       EXPECT_TRUE(asked.insert(Set(set.begin(), set.end())).second)
+                                           << "asked twice";
+                                       return has_all(set, culprits);
+                                     }});
+    EXPECT_EQ(found, culprits);
+  }
+}
+
+TEST(MinimalSubset, NothingCanBeLeftOutOfAnAnswer) {
+  // Failures that come and go: no two elements are needed, but an odd number of the first five.
+  const auto odd = [](std::span<const size_t> set) {
+    return std::count_if(set.begin(), set.end(), [](size_t i) { return i < 5; }) % 2 == 1;
+  };
+  const Set found = minimal_subset(40, {.fails = odd});
+  ASSERT_TRUE(odd(found));
+  for (const size_t left_out : found) {
+    Set rest;
+    std::copy_if(found.begin(), found.end(), std::back_inserter(rest),
+                 [&](size_t i) { return i != left_out; });
+    EXPECT_FALSE(odd(rest));
+  }
+}
+
+TEST(MinimalSubset, HalvesEndWhereLittleIsCut) {
+  std::vector<size_t> costs(12, 5);
+  costs[7] = 1;
+  Set first;
+  minimal_subset(12, {.fails =
+                          [&](std::span<const size_t> set) {
+                            if (first.empty()) first.assign(set.begin(), set.end());
+                            return has_all(set, {11});
+                          },
+                      .cut_costs = costs});
+  EXPECT_EQ(first.size(), 7U);
+}
+
+}  // namespace
+}  // namespace assay::debug::minimal_subset_test

@@ -1,0 +1,288 @@
+#include "debug/reduction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "assay/edit.h"
+#include "assay/error.h"
+#include "debug/marker_reduction.h"
+#include "debug/minimal_subset.h"
+#include "debug/part.h"
+#include "graph/clone.h"
+#include "graph/order.h"
+#include "ops/infer.h"
+#include "passes/pass_list.h"
+#include "surgeon/extract.h"
+#include "surgeon/input_shapes.h"
+
+namespace assay::debug {
+namespace {
+
+/// 0-3,7: positions in a few characters.
+std::string ranges_text(std::span<const size_t> positions) {
+  std::string text;
+  for (size_t i = 0; i < positions.size();) {
+    size_t end = i;
+    while (end + 1 < positions.size() && positions[end + 1] == positions[end] + 1) ++end;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", positions[i]);
+    if (end > i) text += fmt::format("-{}", positions[end]);
+    i = end + 1;
+  }
+  return text;
+}
+
+class SubsetReduction {
+ public:
+  SubsetReduction(const std::shared_ptr<Model>& model, const ReductionOptions& options,
+                  Iterations& iterations, ReductionObserver& observer)
+      : current_(model), options_(options), iterations_(iterations), observer_(observer) {}
+
+  Reduction run() {
+    iterations_.begin("");
+    const Answer whole = ask("the whole model", [&] { return current_; });
+    if (whole.kind != AnswerKind::kFailure) refuse(whole);
+    failure_ = whole.failure;
+    reduce_nodes();
+    while (enter_body() || inline_functions()) reduce_nodes();
+    reduce_outputs();
+    reduce_attributes();
+    reduce_extents();
+    const Answer again = ask("the result once more", [&] { return current_; });
+    iterations_.end();
+    return {.bad = current_,
+            .good = largest_good_,
+            .failure = failure_,
+            .is_flaky = again.kind != AnswerKind::kFailure};
+  }
+
+ private:
+  [[noreturn]] static void refuse(const Answer& answer) {
+    Error e(ErrorCode::kInvalidArgument,
+            answer.passed()
+                ? std::string("the check passes on the whole model: there is no failure to reduce")
+                : fmt::format("the whole model could not be checked ({}): {}", answer_kind_name(answer.kind),
+                              answer.failure));
+    throw e.set_remedy(
+        "Let the check fail on the model itself first; the option that names the intermediate model says "
+        "which file it gets.");
+  }
+
+  using Make = std::function<std::shared_ptr<Model>()>;
+
+  /// Checks what `make` makes; null: there is nothing to check.
+  Answer ask(const std::string& question, const Make& make, std::optional<size_t> remaining = {}) {
+    std::shared_ptr<Model> candidate;
+    const Iterations::Result result = iterations_.run({.write =
+                                                           [&] {
+                                                             candidate = make();
+                                                             observer_.save_candidate(options_.candidate);
+                                                             options_.save(*candidate, options_.candidate);
+                                                           },
+                                                       .question = fmt::format("{} {}", stage_, question),
+                                                       .state = {},
+                                                       .remaining = remaining,
+                                                       .instead = {}});
+    return result.answer;
+  }
+  bool fails(const std::string& question, const Make& make) {
+    const Answer answer = ask(question, make);
+    return answer.kind == AnswerKind::kFailure;
+  }
+
+  void begin_stage(const std::string& what) {
+    observer_.begin_phase(what);
+    stage_ = fmt::format("{}:{}", ++stages_, what);
+  }
+
+  void reduce_nodes() {
+    begin_stage("nodes");
+    const std::shared_ptr<Model> base = current_;
+    // All nodes together are asked about as the model that is cut: what comes out of a cut may fail
+    // otherwise.
+    const size_t count = base->graph->nodes().size();
+    const std::vector<size_t> kept =
+        minimal_subset(count, {.fails =
+                                   [&](std::span<const size_t> nodes) {
+                                     const auto make = [&] { return part_of(*base, nodes); };
+                                     const Answer answer = ask(ranges_text(nodes), make);
+                                     if (answer.passed()) note_good(*base, nodes);
+                                     return answer.kind == AnswerKind::kFailure;
+                                   },
+                               .cut_costs = cut_costs(*base->graph)});
+    if (kept.size() < count) current_ = part_of(*base, kept);
+    observer_.end_phase("nodes", kept.size());
+  }
+
+  /// The smallest part that passes and is not smaller than what fails would say most; the last one is near
+  /// it.
+  void note_good(const Model& base, std::span<const size_t> nodes) {
+    if (options_.wants_good) largest_good_ = part_of(base, nodes);
+  }
+
+  /// Of a node with bodies: a body as the model, if it fails alone.
+  bool enter_body() {
+    for (size_t i = 0; i < current_->graph->nodes().size(); ++i)
+      for (const Attribute& a : current_->graph->nodes()[i]->attributes) {
+        if (a.get_if<std::shared_ptr<Graph>>() == nullptr) continue;
+        begin_stage("body");
+        const std::string name = a.name;
+        std::shared_ptr<Model> made;
+        const bool is_there =
+            fails(fmt::format("{} of node {}", name, i), [&] { return made = body_of(i, name); });
+        // An answer that was known needs the model all the same.
+        if (is_there && made == nullptr) made = body_of(i, name);
+        observer_.end_phase("body", is_there ? made->graph->nodes().size() : 0);
+        if (!is_there) continue;
+        current_ = made;
+        return true;
+      }
+    return false;
+  }
+  std::shared_ptr<Model> body_of(size_t node, const std::string& attribute) const {
+    std::shared_ptr<Model> made = clone_model(*current_);
+    const Attribute* a = made->graph->nodes()[node]->find_attribute(attribute);
+    make_main_graph(*made, **a->get_if<std::shared_ptr<Graph>>());
+    sort_topologically(*made->graph);
+    return made;
+  }
+
+  bool inline_functions() {
+    const bool calls =
+        std::any_of(current_->graph->nodes().begin(), current_->graph->nodes().end(), [&](const auto& n) {
+          return current_->find_function(n->domain, n->op_type, n->overload) != nullptr;
+        });
+    if (!calls) return false;
+    begin_stage("functions");
+    const auto make = [&] {
+      std::shared_ptr<Model> made = clone_model(*current_);
+      pass_inline_functions::def.run(*made);
+      sort_topologically(*made->graph);
+      infer_shapes(*made, {.on_problem = [](const Node&, const std::string&) {}});
+      return made;
+    };
+    const bool is_there = fails("inlined", make);
+    if (is_there) current_ = make();
+    observer_.end_phase("functions", current_->functions.size());
+    return is_there;
+  }
+
+  void reduce_outputs() {
+    const size_t count = current_->graph->outputs.size();
+    if (count < 2) return;
+    begin_stage("outputs");
+    const std::shared_ptr<Model> base = current_;
+    const auto make = [&](std::span<const size_t> outputs) {
+      std::shared_ptr<Model> made = clone_model(*base);
+      std::vector<Value*> kept;
+      for (const size_t i : outputs) kept.push_back(made->graph->outputs[i]);
+      made->graph->outputs = kept;
+      cleanup(*made->graph, {.remove_unused_graph_inputs = true, .recurse_subgraphs = false});
+      return made;
+    };
+    const std::vector<size_t> kept =
+        minimal_subset(count, {.fails = [&](std::span<const size_t> outputs) {
+                         return fails(ranges_text(outputs), [&] { return make(outputs); });
+                       }});
+    if (kept.size() < count) current_ = make(kept);
+    observer_.end_phase("outputs", kept.size());
+  }
+
+  /// Leaves out attributes, one after the other: of what is not needed the default does.
+  void reduce_attributes() {
+    size_t count = 0;
+    for (const auto& n : current_->graph->nodes()) count += n->attributes.size();
+    constexpr size_t kMost = 64;  // of a part that could not be made small they say little
+    if (count == 0 || count > kMost) return;
+    begin_stage("attributes");
+    for (size_t i = 0; i < current_->graph->nodes().size(); ++i) {
+      std::vector<std::string> names;
+      for (const Attribute& a : current_->graph->nodes()[i]->attributes)
+        if (a.get_if<std::shared_ptr<Graph>>() == nullptr) names.push_back(a.name);
+      for (const std::string& name : names) {
+        const auto make = [&] {
+          std::shared_ptr<Model> made = clone_model(*current_);
+          made->graph->nodes()[i]->remove_attribute(name);
+          check_types(*made);
+          return made;
+        };
+        if (!fails(fmt::format("{} of node {}", name, i), make)) continue;
+        current_ = make();
+        --count;
+      }
+    }
+    observer_.end_phase("attributes", count);
+  }
+
+  /// Infers types anew; throws Error where an operator's rules forbid what there is.
+  static void check_types(Model& model) {
+    forget_shapes(*model.graph);
+    infer_shapes(model, {});
+  }
+
+  /// Smaller extents of the inputs, as long as weights and constants go with them.
+  void reduce_extents() {
+    begin_stage("extents");
+    size_t left = 0;
+    for (size_t i = 0; i < current_->graph->inputs.size(); ++i) {
+      const Type type = current_->graph->inputs[i]->type;
+      const size_t rank = type.is_tensor() && type.dims ? type.dims->size() : 0;
+      for (size_t axis = 0; axis < rank; ++axis) left += reduce_extent(i, axis) > 1 ? 1 : 0;
+    }
+    observer_.end_phase("extents", left);
+  }
+
+  int64_t reduce_extent(size_t input, size_t axis) {
+    const auto extent = [&] {
+      const Dim& d = (*current_->graph->inputs[input]->type.dims)[axis];
+      return d.value();
+    };
+    if (extent() <= 1) return 1;
+    const auto with = [&](int64_t wanted) {
+      std::shared_ptr<Model> made = clone_model(*current_);
+      const int64_t before = extent();
+      for (Value* v : made->graph->inputs) {  // inputs of one extent, such as the batch, go together
+        if (!v->type.is_tensor() || !v->type.dims || axis >= v->type.dims->size()) continue;
+        Dim& d = (*v->type.dims)[axis];
+        if (d.value() == before) d = Dim(wanted);
+      }
+      check_types(*made);
+      return made;
+    };
+    const auto try_extent = [&](int64_t wanted) {
+      // What cannot be inferred needs no check, and no iteration.
+      try {
+        with(wanted);
+      } catch (const Error&) {
+        return false;
+      }
+      return fails(fmt::format("input {} axis {} extent {}", input, axis, wanted),
+                   [&] { return with(wanted); });
+    };
+    for (const int64_t wanted : {int64_t{1}, extent() / 2, extent() / 4})
+      if (wanted > 0 && wanted < extent() && try_extent(wanted)) {
+        current_ = with(wanted);
+        if (wanted == 1) break;
+      }
+    return extent();
+  }
+
+  std::shared_ptr<Model> current_, largest_good_;
+  const ReductionOptions& options_;
+  Iterations& iterations_;
+  ReductionObserver& observer_;
+  std::string failure_, stage_ = "0";
+  size_t stages_ = 0;
+};
+
+}  // namespace
+
+Reduction reduce(const std::shared_ptr<Model>& model, const ReductionOptions& options, Iterations& iterations,
+                 ReductionObserver& observer) {
+  if (options.mode == ReductionMode::kSubsets)
+    return SubsetReduction(model, options, iterations, observer).run();
+  return reduce_by_markers(model, options, iterations, observer);
+}
+
+}  // namespace assay::debug
