@@ -5,6 +5,7 @@
 
 namespace assay::cli {
 
+ASSAY_DECLARE_COMMAND(debug_build)
 ASSAY_DECLARE_COMMAND(debug_reduce)
 ASSAY_DECLARE_COMMAND(debug_repeat)
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "assay/edit.h"
+#include "assay/inspect.h"
 #include "base/log.h"
 #include "cli/cmd_debug.h"
 #include "cli/model_editing.h"
@@ -57,6 +58,11 @@ void add_options(ArgParser& parser) {
                "ends, then where it begins. "
                "Default: subsets; under the name polygraphy bisect.",
        .choices = {"subsets", "bisect", "linear"}},
+      {.names = {"--anonymise", "--anonymize"},
+       .help = "In mode subsets: put generated names and random weights in the place of the model's own, as "
+               "far as the failure stays, so "
+               "that the result can be passed on.",
+       .arity = Arity::kNone},
       {.names = {"--any-failure"},
        .help = "In mode subsets: take every failure for the one that is looked for, not only that of the "
                "whole model.",
@@ -68,6 +74,9 @@ debug::ReductionMode read_mode(const ParsedArgs& args) {
   const bool has_ends = args.has("--no-reduce-inputs") || args.has("--no-reduce-outputs");
   const std::string mode =
       args.text("--mode").value_or(args.is_upstream() || has_ends ? "bisect" : "subsets");
+  for (const char* option : {"--any-failure", "--anonymise", "--journal", "--resume"})
+    if (mode != "subsets" && args.has(option))
+      log::critical(ErrorCode::kInvalidArgument, "{} is for --mode subsets; --mode is {}.", option, mode);
   if (mode == "subsets" && has_ends)
     log::critical(ErrorCode::kInvalidArgument,
                   "--mode subsets takes no --no-reduce-inputs and no --no-reduce-outputs.");
@@ -164,6 +173,10 @@ void log_summary(const debug::Reduction& result, const debug::Iterations& iterat
   for (size_t i = 0; i < std::min(kMost, g.nodes().size()); ++i) text += "\n    " + g.nodes()[i]->label();
   if (g.nodes().size() > kMost) text += fmt::format("\n    and {} more", g.nodes().size() - kMost);
   text += fmt::format("\n{} check(s) were made.", iterations.checks());
+  if (anonymised)
+    text += fmt::format(" {}, and {} weight(s) are the model's own.",
+                        result.has_own_names ? "Its names are needed and stay" : "All names are generated",
+                        result.own_weights == 0 ? std::string("no") : std::to_string(result.own_weights));
   if (!output.empty()) text += fmt::format(" The model is in {}.", output);
   log::info("{}", text);
   if (result.is_flaky)
@@ -183,7 +196,7 @@ int run(CommandContext& context) {
   const debug::ReductionMode mode = read_mode(args);
   const bool is_subsets = mode == debug::ReductionMode::kSubsets;
   const std::unique_ptr<debug::Check> check = read_check(args, is_subsets && !args.has("--any-failure"));
-  debug::IterationOptions iteration_options = read_iteration_options(args, /*has_candidate=*/true);
+  debug::IterationOptions iteration_options = read_iteration_options(args, kCandidate);
   if (is_subsets && !args.has("--save-debug-replay")) iteration_options.save_replay.clear();
   SearchText text(args, is_subsets);
   debug::Iterations iterations(iteration_options, *check, text);
@@ -207,6 +220,7 @@ int run(CommandContext& context) {
   reduction.reduce_inputs = !args.has("--no-reduce-inputs");
   reduction.reduce_outputs = !args.has("--no-reduce-outputs");
   reduction.wants_good = !good_output.empty();
+  reduction.anonymises = args.has("--anonymise");
   reduction.candidate = iteration_options.candidate;
   reduction.save = [](const Model& m, const std::string& path) {
     const log::Indent inner;
@@ -236,7 +250,7 @@ int run(CommandContext& context) {
       save_onnx_model(*result.good, {.path = good_output});
     }
   }
-  if (is_subsets) log_summary(result, iterations, nodes, output);
+  if (is_subsets) log_summary(result, iterations, nodes, output, reduction.anonymises);
   if (journal && !args.has("--journal")) {
     std::error_code ignored;
     std::filesystem::remove(journal->path(), ignored);

@@ -7,9 +7,6 @@
 namespace assay::cli::command_debug_repeat {
 namespace {
 
-/// More would not end in anybody's lifetime.
-constexpr size_t kMost = 100000;
-
 void add_options(ArgParser& parser) {
   add_logging_options(parser);
   add_iteration_options(parser, {.has_until = true});
@@ -25,18 +22,8 @@ int run(CommandContext& context) {
   const std::unique_ptr<debug::Check> check = read_check(args, /*compares=*/false);
   context.announce();
   SearchText text(args, /*shows_kinds=*/false);
-  debug::Iterations iterations(read_iteration_options(args, /*has_candidate=*/false), *check, text);
-  iterations.begin("");
-  for (size_t i = 0; i < kMost; ++i) {
-    const bool passed = iterations.run({}).answer.passed();
-    const bool stops = until.success ? passed == *until.success : static_cast<int64_t>(i) + 1 >= until.count;
-    if (stops) break;
-    if (i + 1 == kMost)
-      log::warning(
-          "Maximum number of iterations reached: {}.\nIteration has been halted to prevent an infinite loop!",
-          kMost);
-  }
-  iterations.end();
+  debug::Iterations iterations(read_iteration_options(args), *check, text);
+  repeat_until(until, iterations, {});
   return 0;
 }
 

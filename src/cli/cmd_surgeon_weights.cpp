@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kDefaultSeed = 1;
 
-void add_common_options(ArgParser& parser) {
+void add_weight_options(ArgParser& parser) {
   add_logging_options(parser);
   add_onnx_model_option(parser);
   add_onnx_load_options(parser, /*can_change_outputs=*/false);
@@ -27,7 +27,7 @@ void add_common_options(ArgParser& parser) {
 }
 
 void add_strip_options(ArgParser& parser) {
-  add_common_options(parser);
+  add_weight_options(parser);
   parser.add_group("Weight Stripping").options = {
       {.names = {"--exclude-list"},
        .help = "A text file with the names of initializers to keep, one in each line.",
@@ -37,7 +37,7 @@ void add_strip_options(ArgParser& parser) {
 }
 
 void add_reconstruct_options(ArgParser& parser) {
-  add_common_options(parser);
+  add_weight_options(parser);
   parser.add_group("Weight Reconstruction").options = {
       {.names = {"--seed"},
        .help = "Seed of the random weights; the same seed gives the same model. Default: 1.",

@@ -18,7 +18,7 @@ namespace assay::cli {
 namespace {
 
 constexpr const char *kTune = "--tune-build-routes", *kTuneFile = "--tune-build-route-file",
-                     *kCache = "--tuning-cache-file", *kContinue = "--continue", *kDry = "--dry-run",
+                     *kCacheFile = "--tuning-cache-file", *kContinue = "--continue", *kDry = "--dry-run",
                      *kHelp = "--help-build-route", *kSet = "--set-build-route";
 
 /// A route that was tried.
@@ -236,7 +236,7 @@ void add_route_options(ArgParser& parser) {
        .help = "Begin no other route after so many seconds; -1: never stop, the default.",
        .metavar = "SECONDS",
        .kind = ValueKind::kNumber},
-      {.names = {kCache, "--tuningCacheFile"},
+      {.names = {kCacheFile, "--tuningCacheFile"},
        .help = "Write what came out of each route to this file, a line of JSON each.",
        .metavar = "FILE"},
       {.names = {kContinue},
@@ -266,7 +266,7 @@ RouteTuning read_route_tuning(const ParsedArgs& args) {
                   : search == "mixed" ? RouteSearch::kMixed
                                       : RouteSearch::kFast;
   tuning.seconds = args.number("--tuning-time-out").value_or(-1);
-  tuning.cache = args.text(kCache).value_or("");
+  tuning.cache = args.text(kCacheFile).value_or("");
   tuning.continues = args.has(kContinue);
   tuning.dry = args.has(kDry);
   tuning.saves_all = args.has("--save-all-engines");
@@ -277,7 +277,8 @@ RouteTuning read_route_tuning(const ParsedArgs& args) {
   require(!tuning.saves_all || args.has("--save-engine"), ErrorCode::kInvalidArgument,
           "--saveAllEngines needs --saveEngine: the engines are called FILE.iterN");
   if (!tuning.tunes() && !tuning.continues)
-    for (const char* option : {"--tuning-search", "--tuning-time-out", kCache, kDry, "--save-all-engines"})
+    for (const char* option :
+         {"--tuning-search", "--tuning-time-out", kCacheFile, kDry, "--save-all-engines"})
       if (args.has(option))
         log::warning("{} has no effect without --tuneBuildRoutes or --tuneBuildRouteFile.", option);
   return tuning;

@@ -7,6 +7,7 @@
 
 #include "assay/edit.h"
 #include "assay/error.h"
+#include "debug/anonymous.h"
 #include "debug/marker_reduction.h"
 #include "debug/minimal_subset.h"
 #include "debug/part.h"
@@ -49,6 +50,10 @@ class SubsetReduction {
     reduce_outputs();
     reduce_attributes();
     reduce_extents();
+    if (options_.anonymises) {
+      replace_names();
+      replace_own_weights();
+    }
     const Answer again = ask("the result once more", [&] { return current_; });
     iterations_.end();
     return {.bad = current_,
@@ -268,7 +273,44 @@ class SubsetReduction {
     return extent();
   }
 
+  void replace_names() {
+    begin_stage("names");
+    const auto make = [&] {
+      std::shared_ptr<Model> made = clone_model(*current_);
+      remove_names(*made);
+      return made;
+    };
+    if (fails("generated", make)) {
+      current_ = make();
+      has_own_names_ = false;
+    }
+    observer_.end_phase("names", has_own_names_ ? 1 : 0);
+  }
+
+  /// All weights at once first, for it is seldom that one matters.
+  void replace_own_weights() {
+    const size_t count = weights_of(*current_->graph).size();
+    if (count == 0) return;
+    begin_stage("weights");
+    const std::shared_ptr<Model> base = current_;
+    const auto make = [&](std::span<const size_t> kept) {
+      std::shared_ptr<Model> made = clone_model(*base);
+      replace_weights(*made, kept);
+      return made;
+    };
+    std::vector<size_t> kept;
+    if (!fails("none", [&] { return make({}); }))
+      kept = minimal_subset(count, {.fails = [&](std::span<const size_t> own) {
+                              return fails(ranges_text(own), [&] { return make(own); });
+                            }});
+    current_ = make(kept);
+    own_weights_ = kept.size();
+    observer_.end_phase("weights", kept.size());
+  }
+
   std::shared_ptr<Model> current_, largest_good_;
+  bool has_own_names_ = true;
+  size_t own_weights_ = 0;
   const ReductionOptions& options_;
   Iterations& iterations_;
   ReductionObserver& observer_;

@@ -41,6 +41,8 @@ struct ReductionOptions {
   ReductionMode mode = ReductionMode::kSubsets;
   bool reduce_inputs = true, reduce_outputs = true;
   bool wants_good = false;  ///< also a model of about that size that does not fail
+  /// Under kSubsets: names and weights that the failure does not need are replaced by generated ones.
+  bool anonymises = false;
   /// Evaluates the model: the values of the main graph, for types that inference did not find and for
   /// branches that are left out. Empty: it cannot be.
   std::function<void(const std::shared_ptr<Model>&,
@@ -57,6 +59,10 @@ struct Reduction {
   std::string failure;          ///< in which way `bad` fails
   /// `bad` passed when it was checked once more.
   bool is_flaky = false;
+  /// With ReductionOptions::anonymises: whether the names are generated ones, and how many weights are the
+  /// model's own.
+  bool has_own_names = true;
+  size_t own_weights = 0;
 };
 
 /// `model` is in topological order and has no Constant nodes. Throws Error (kInvalidArgument) where the whole

@@ -224,6 +224,45 @@ TEST(Reduction, AReplayAnswersInPlaceOfTheCheck) {
   EXPECT_EQ(serialize_model(*result.bad), serialize_model(*again.bad));
 }
 
+TEST(Reduction, NamesAndWeightsThatTheFailureDoesNotNeedAreReplaced) {
+  auto m = std::make_shared<Model>();
+  m->opsets = {{"", 17}};
+  m->producer_name = "secret";
+  m->metadata = {{"owner", "secret"}};
+  Graph& g = *m->graph;
+  g.name = "secret";
+  const Type floats = Type::tensor(DType::kFloat32, Dims{Dim::symbol("secret"), Dim(4)});
+  Value* x = g.add_input("secret_x", floats);
+  Value* harmless = g.add_constant("secret_a", Tensor::vector<float>({1, 2, 3, 4}));
+  Value* guilty = g.add_constant("secret_b", Tensor::vector<float>({1, 1e30F, 3, 4}));
+  Value *p = g.add_value("secret_p", floats), *y = g.add_value("secret_y", floats);
+  g.add_node("Mul", {x, harmless}, {p}, {}, "secret_mul");
+  g.add_node("Add", {p, guilty}, {y}, {}, "secret_add");
+  g.outputs = {y};
+  const auto has_both = [](const Model& model) {
+    const bool has_mul = std::any_of(model.graph->nodes().begin(), model.graph->nodes().end(),
+                                     [](const auto& n) { return n->op_type == "Mul"; });
+    const bool is_large =
+        std::any_of(model.graph->values().begin(), model.graph->values().end(), [](const auto& v) {
+          return v->is_constant() && v->tensor().aligned().template span<float>()[1] == 1e30F;
+        });
+    return has_mul && is_large ? std::string("it overflows") : std::string();
+  };
+  ModelCheck check(has_both);
+  Search search;
+  search.options.anonymises = true;
+  const Reduction result = search.run(m, check);
+  EXPECT_FALSE(result.has_own_names);
+  EXPECT_EQ(result.own_weights, 1U);
+  EXPECT_EQ(result.bad->graph->nodes().size(), 2U);
+  const std::string bytes = serialize_model(*result.bad);
+  EXPECT_EQ(bytes.find("secret"), std::string::npos);
+  const float numbers[] = {1, 2, 3, 4};
+  EXPECT_EQ(bytes.find(std::string(reinterpret_cast<const char*>(numbers), sizeof numbers)),
+            std::string::npos);
+  EXPECT_EQ(has_both(*result.bad), "it overflows");
+}
+
 /// Ends the search at a check.
 struct Killed {};
 

@@ -24,7 +24,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 VARIABLE = "ASSAY_POLYGRAPHY_SOURCE"
-FILES = ["tests/tools/test_check.py", "tests/tools/test_convert.py", "tests/tools/test_data.py", "tests/tools/test_inspect.py",
+FILES = ["tests/tools/test_check.py", "tests/tools/test_convert.py", "tests/tools/test_data.py", "tests/tools/test_debug.py", "tests/tools/test_inspect.py",
          "tests/tools/test_plugin.py", "tests/tools/test_polygraphy.py", "tests/tools/test_run.py", "tests/tools/test_shard.py",
          "tests/tools/test_surgeon.py", "tests/tools/test_template.py", "examples"]
 PACKAGES = ["pytest", "polygraphy", "onnx", "onnx_graphsurgeon", "onnxruntime", "yaml"]

@@ -161,10 +161,10 @@ std::unique_ptr<debug::Check> read_check(const ParsedArgs& args, bool compares) 
   return std::make_unique<debug::CheckCommand>(std::move(options));
 }
 
-debug::IterationOptions read_iteration_options(const ParsedArgs& args, bool has_candidate) {
+debug::IterationOptions read_iteration_options(const ParsedArgs& args, const std::string& candidate) {
   debug::IterationOptions options;
-  if (has_candidate) {
-    options.candidate = args.text("--iter-artifact").value_or("polygraphy_debug.onnx");
+  if (!candidate.empty()) {
+    options.candidate = args.text("--iter-artifact").value_or(candidate);
     options.removes_candidate = !args.has("--no-remove-intermediate");
     std::error_code failed;
     if (std::filesystem::exists(options.candidate, failed))
@@ -191,6 +191,21 @@ Until read_until(const ParsedArgs& args) {
     log::critical(ErrorCode::kInvalidArgument,
                   "--until value must be an integer, 'good', or 'bad', but was: {}", text);
   return {.count = *count};
+}
+
+void repeat_until(const Until& until, debug::Iterations& iterations,
+                  const debug::Iterations::Candidate& candidate) {
+  constexpr int64_t kMost = 100000;  // more would not end in anybody's lifetime
+  iterations.begin("");
+  for (int64_t i = 0; i < kMost; ++i) {
+    const bool passed = iterations.run(candidate).answer.passed();
+    if (until.success ? passed == *until.success : i + 1 >= until.count) break;
+    if (i + 1 == kMost)
+      log::warning(
+          "Maximum number of iterations reached: {}.\nIteration has been halted to prevent an infinite loop!",
+          kMost);
+  }
+  iterations.end();
 }
 
 struct SearchText::Indentation {

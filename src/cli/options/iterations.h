@@ -25,7 +25,8 @@ void add_iteration_options(ArgParser& parser, const IterationGroup& group);
 /// What --check says; or a person, who is asked, where there is none: a line says so. `compares`: another
 /// failure than the first one is told from it. Throws Error.
 std::unique_ptr<debug::Check> read_check(const ParsedArgs& args, bool compares);
-debug::IterationOptions read_iteration_options(const ParsedArgs& args, bool has_candidate);
+/// `candidate`: as in IterationGroup.
+debug::IterationOptions read_iteration_options(const ParsedArgs& args, const std::string& candidate = {});
 
 /// When --until says to stop.
 struct Until {
@@ -33,6 +34,9 @@ struct Until {
   int64_t count = 0;                 ///< else after so many
 };
 Until read_until(const ParsedArgs& args);
+/// One phase of iterations of the same candidate, as long as that says.
+void repeat_until(const Until& until, debug::Iterations& iterations,
+                  const debug::Iterations::Candidate& candidate);
 
 /// Writes the lines of a search.
 class SearchText final : public debug::ReductionObserver {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kConstraints = "--precision-constraints";
 constexpr const char* kPrecisions = "--layer-precisions";
-constexpr const char* kOutputs = "--layer-output-types";
+constexpr const char* kOutputTypes = "--layer-output-types";
 
 struct TypeName {
   std::string_view name;
@@ -97,7 +97,7 @@ std::vector<Option> layer_type_options(bool as_bench) {
        .arity = Arity::kAtLeastOne,
        .metavar = "LAYER:TYPE",
        .names_what = Names::kNodes},
-      {.names = {kOutputs},
+      {.names = {kOutputTypes},
        .help = "What the outputs of layers are stored in; types for several outputs with a plus in between.",
        .arity = Arity::kAtLeastOne,
        .metavar = "LAYER:TYPE",
@@ -117,9 +117,9 @@ void read_layer_types(const ParsedArgs& args, bool as_upstream, bool as_bench, B
                                  : constraints == "prefer" ? PrecisionConstraints::kPrefer
                                                            : PrecisionConstraints::kObey;
   config.skips_unknown_layers = as_upstream;
-  for (const char* option : {kPrecisions, kOutputs})
+  for (const char* option : {kPrecisions, kOutputTypes})
     for (const std::string& entry : entries(args.list(option).value_or(std::vector<std::string>()), as_bench))
-      config.layer_types.push_back(parse_entry(option, entry, option == kOutputs));
+      config.layer_types.push_back(parse_entry(option, entry, option == kOutputTypes));
 }
 
 std::vector<IoType> read_io_types(const ParsedArgs& args) {

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""`debug` from end to end: debug_test.py ASSAY [--long]
+
+Checks are commands of the program itself, shell scripts and, where the Python environment has it, ONNX Runtime.
+"""
+
+import json
+import os
+import pathlib
+import random
+import re
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+ASSAY = os.path.abspath(sys.argv[1])
+IS_LONG = "--long" in sys.argv
+problems = 0
+
+
+def run(*words, name="assay", **more):
+    """(exit code, what it printed)"""
+    done = subprocess.run([name, *words], executable=ASSAY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                          timeout=600, **more)
+    return done.returncode, done.stdout
+
+
+def expect(condition, what, shown=""):
+    global problems
+    if not condition:
+        problems += 1
+        print(f"FAILED: {what}\n{shown}")
+
+
+def script(text, name="check.sh"):
+    path = pathlib.Path(name)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return os.path.abspath(name)
+
+
+def layers(model):
+    return re.findall(r"Node \d+ +\| (\S*)", run("inspect", "model", model, "--show", "layers")[1])
+
+
+CHAIN = """<ir_version: 8, opset_import: ["" : 17]>
+chain (float[4,8] x) => (float[4,8] y) {
+%s
+}
+"""
+
+
+def chain(path, count=40):
+    lines = [f"  [n{i}] {'y' if i == count - 1 else f'v{i}'} = {'Neg' if i % 2 else 'Abs'} ({'x' if i == 0 else f'v{i - 1}'})" for i in range(count)]
+    pathlib.Path(path).write_text(CHAIN % "\n".join(lines))
+
+
+def reduce(model, node, *options, output="small.onnx"):
+    """A node is to blame, by its name."""
+    return run("debug", "reduce", model, "-o", output, *options, "--fail-regex", re.escape(node) + r"\b", "--check", ASSAY, "inspect", "model",
+               "polygraphy_debug.onnx", "--show", "layers")
+
+
+def one_node():
+    chain("chain.onnxtxt")
+    for node in ("n0", "n17", "n39"):
+        code, text = reduce("chain.onnxtxt", node)
+        checks = int(re.search(r"(\d+) check\(s\) were made", text)[1])
+        expect(code == 0 and layers("small.onnx") == [node], f"chain: {node}", text)
+        expect(checks <= 24, f"chain: {node} took {checks} checks", text)
+    expect(not os.path.exists("polygraphy_debug.onnx") and not os.path.exists("small.onnx.journal"), "chain: nothing is left behind")
+
+
+def resnet_50():
+    run("template", "model", "resnet-50", "-o", "resnet.onnx")
+    names = layers("resnet.onnx")
+    for node in [names[len(names) // 2]] + ([names[0], names[-1], names[len(names) // 3]] if IS_LONG else []):
+        start = time.monotonic()
+        code, text = reduce("resnet.onnx", node, "--hide-fail-output")
+        seconds = time.monotonic() - start
+        checks = int(re.search(r"(\d+) check\(s\) were made", text)[1])
+        print(f"resnet-50, {node}: {checks} checks, {seconds:.1f} s")
+        expect(code == 0 and layers("small.onnx") == [node], f"resnet-50: {node}", text)
+        # Attributes and extents that a structural check does not need are left out one by one.
+        searched = text.index("Finished reducing nodes")
+        expect(text.count("Running check command", 0, searched) <= 20, f"resnet-50: {node}", text)
+
+
+def polygraphys_modes():
+    chain("chain.onnxtxt", 12)
+    for mode in ("bisect", "linear"):
+        words = ["debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--mode", mode, "--min-good", "good.onnx", "--fail-regex", r"n5\b", "--check",
+                 ASSAY, "inspect", "model", "polygraphy_debug.onnx", "--show", "layers"]
+        code, text = run(*words, name="polygraphy")
+        expect(code == 0 and layers("small.onnx") == ["n5"], f"polygraphy --mode {mode}", text)
+        expect("Reducing model outputs" in text and "Finished reducing model inputs" in text and "Minimum Bad Model:" in text, "its lines", text)
+        replay = json.loads(pathlib.Path("polygraphy_debug_replay.json").read_text())
+        expect(set(replay["_N0_outputs"]) == {"state", "iteration_info", "success", "polygraphy_class"}, "the replay", json.dumps(replay))
+        before = pathlib.Path("small.onnx").read_bytes()
+        code, text = run(*words[:5], "--load-debug-replay", "polygraphy_debug_replay.json", *words[5:], name="polygraphy")
+        expect("Running check command" not in text and pathlib.Path("small.onnx").read_bytes() == before, "from the replay", text)
+
+
+def crash_of_onnxruntime():
+    """A crash of the backend is a failure like another, and another failure is not taken for it."""
+    if not os.environ.get("ASSAY_ONNXRUNTIME"):
+        print("NOT TESTED: a crash of ONNX Runtime needs ASSAY_ONNXRUNTIME")
+        return
+    pathlib.Path("crash.onnxtxt").write_text("""<ir_version: 8, opset_import: ["" : 17]>
+crash (float[2,0] x, float[0,3] w, float[2,3] b) => (float[2,3] y, float[2,0] z) {
+  [before] a = Abs (x)
+  [guilty] p = Einsum <equation = "ij,jk->ik"> (a, w)
+  [sum] s = Add (p, b)
+  [last] y = Relu (s)
+  [beside] z = Neg (a)
+}
+""")
+    code, text = run("run", "crash.onnxtxt", "--onnxrt")
+    if code == 0:
+        print("NOT TESTED: this ONNX Runtime does not crash over an Einsum of nothing")
+        return
+    code, text = run("debug", "reduce", "crash.onnxtxt", "-o", "small.onnx", "--check", ASSAY, "run", "polygraphy_debug.onnx", "--onnxrt")
+    expect(code == 0 and layers("small.onnx") == ["guilty"], "a crash of ONNX Runtime", text)
+
+
+def two_together():
+    chain("chain.onnxtxt", 30)
+    check = script(f'{ASSAY} inspect model "$1" --show layers > layers.txt; grep -q "| n4 " layers.txt && grep -q "| n21 " layers.txt && exit 3; exit 0')
+    code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--check", check, "{}")
+    expect(code == 0 and layers("small.onnx") == ["n4", "n21"], "two nodes together", text)
+
+
+def killed_and_resumed():
+    """Killed at any moment, a search that goes on comes to the same result, and no check is done twice."""
+    chain("chain.onnxtxt", 30)
+    count = script('echo . >> done.txt; sleep 0.02; ' + f'{ASSAY} inspect model polygraphy_debug.onnx --show layers | grep -q "| n13 " && exit 1; exit 0')
+    words = ["debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--check", count]
+    pathlib.Path("done.txt").write_text("")
+    code, text = run(*words)
+    whole = len(pathlib.Path("done.txt").read_text().splitlines())
+    result = pathlib.Path("small.onnx").read_bytes()
+    draw = random.Random(5)
+    for i in range(20 if IS_LONG else 3):
+        for path in ("small.onnx", "small.onnx.journal", "polygraphy_debug.onnx"):
+            pathlib.Path(path).unlink(missing_ok=True)
+        pathlib.Path("done.txt").write_text("")
+        process = subprocess.Popen(["assay", *words], executable=ASSAY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(draw.uniform(0.05, 0.8))
+        process.send_signal(draw.choice([signal.SIGKILL, signal.SIGINT]))
+        process.wait()
+        time.sleep(0.2)  # the check that was running ends with it
+        pathlib.Path("polygraphy_debug.onnx").unlink(missing_ok=True)
+        code, text = run(*words[:5], "--resume", *words[5:])
+        checks = len(pathlib.Path("done.txt").read_text().splitlines())
+        expect(code == 0 and pathlib.Path("small.onnx").read_bytes() == result, "resumed: the same result", text)
+        # The check that was running when it was killed has no answer.
+        expect(checks <= whole + 1, f"resumed: {checks} checks instead of {whole}", text)
+    code, text = run(*words[:5], "--journal", "chain.onnxtxt", "--resume", *words[5:])
+    expect(code == 1 and "is no journal" in text and "[n0]" in pathlib.Path("chain.onnxtxt").read_text(), "another file as the journal", text)
+
+
+def repeats():
+    pathlib.Path("count.txt").write_text("")
+    flaky = script('echo . >> count.txt; cp count.txt left.txt; test $(wc -l < count.txt) -ne 3')
+    code, text = run("debug", "repeat", "--until", "bad", "--artifacts", "left.txt", "--iter-info", "info.json", "--check", flaky)
+    expect(code == 0 and "Finished 3 iteration(s) | Passed: 2/3 | Pass Rate: 66.66666666666667%" in text, "repeat", text)
+    moved = sorted(str(p.relative_to("polygraphy_artifacts").parent) for p in pathlib.Path("polygraphy_artifacts").rglob("left_*"))
+    expect(moved == ["bad", "good", "good"] and not os.path.exists("info.json"), f"repeat: {moved}", text)
+
+
+def bad_input():
+    chain("chain.onnxtxt", 6)
+    cases = [
+        (["--check", "no-such-program"], "in no folder of PATH"),
+        (["--check", "./chain.onnxtxt"], "not executable"),
+        (["--check"], "no command"),
+        (["--fail-regex", "(", "--check", "true"], "regular expression"),
+        (["--check", "true"], "nothing to reduce"),
+        (["--check-timeout", "0.2", "--mode", "bisect", "--resume", "--check", "true"], "--mode subsets"),
+        (["--load-debug-replay", "chain.onnxtxt", "--mode", "bisect", "--check", "false"], "chain.onnxtxt"),
+        (["--journal", "no/such/folder/j", "--check", "false"], "no/such/folder"),
+    ]
+    for words, part in cases:
+        code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", *words)
+        expect(code in (1, 2) and part in text, f"{words}: {part}", f"{code}\n{text}")
+    code, text = run("debug", "reduce", "chain.onnxtxt", "--check", "false")
+    expect(code == 1 and "must be provided" in text, "no output", text)
+    # A check that hangs, that floods its output, and that kills its group.
+    for check, options in ((script("sleep 1000"), ["--check-timeout", "0.3"]), (script("yes | head -c 30000000; exit 1"), []), (script("kill -9 0"), [])):
+        code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--hide-fail-output", *options, "--check", check)
+        expect(code == 0 and len(layers("small.onnx")) == 1, f"{check} {options}", text[-3000:])
+    pathlib.Path("polygraphy_debug.onnx").write_text("somebody's")
+    code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--check", "false")
+    expect(code == 1 and "refusing to overwrite" in text and pathlib.Path("polygraphy_debug.onnx").read_text() == "somebody's", "a file in the way", text)
+    os.remove("polygraphy_debug.onnx")
+    code, text = run("debug", "repeat", "--until", "often", "--check", "true")
+    expect(code == 1 and "'good', or 'bad'" in text, "--until often", text)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for test in (one_node, resnet_50, polygraphys_modes, crash_of_onnxruntime, two_together, killed_and_resumed, repeats, bad_input):
+            start = time.monotonic()
+            test()
+            print(f"{test.__name__}: {time.monotonic() - start:.1f} s")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
