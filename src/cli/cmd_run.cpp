@@ -1,4 +1,6 @@
 // assay run: inference on several backends, and whether they agree.
+#include <algorithm>
+
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/python_repr.h"
@@ -90,8 +92,14 @@ ParsedArgs with_settings(const CommandContext& context, SettingsFile& file) {
   add_extension_options(parser);
   add_resource_options(parser);
   ParsedArgs args = file.before(context.args(), parser);
-  apply_logging_options(args);
-  apply_resource_options(args);
+  const auto adds = [&](const char* title) {
+    const std::vector<Option> options = poly::options_of(title);
+    return std::any_of(options.begin(), options.end(), [&](const Option& o) {
+      return args.count(o.names.front()) > context.args().count(o.names.front());
+    });
+  };
+  if (adds("Logging")) apply_logging_options(args);
+  if (adds("Resources")) apply_resource_options(args);
   return args;
 }
 

@@ -210,11 +210,10 @@ class Line {
       } else if (r.backend == "tensorrt") {
         say("--trt", {});
         say_once("--strict-trt", {});
-      } else if (const Backend* backend = backends_.find(r.backend)) {
-        say(std::string(backend->option).c_str(), {});
       } else {
-        fail(ErrorCode::kNotFound, "'runners' names the backend '{}', which this build does not have",
-             r.backend);
+        const Backend& backend = with_context([] { return "at 'runners'"; },
+                                              [&]() -> const Backend& { return backends_.get(r.backend); });
+        say(std::string(backend.option).c_str(), {});
       }
     }
   }

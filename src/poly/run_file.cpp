@@ -110,13 +110,12 @@ void require_sense(const RunSettings& s, const std::string& path) {
 
 }  // namespace
 
-void save_run_settings(const RunSettings& settings, const std::string& path) {
+std::string run_settings_text(const RunSettings& settings) {
   const std::string unsaveable = first_unsaveable(settings);
   if (!unsaveable.empty())
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("'{}' cannot be saved in a settings file: only a program has it", unsaveable))
         .set_remedy("Leave it out, and let the program that loads the file set it.");
-  // Before the file is opened: a function of the program's own is found here.
   std::vector<const RunRow*> given;
   RunSettings all = settings;
   for (const RunRow* row : run_members())
@@ -124,23 +123,20 @@ void save_run_settings(const RunSettings& settings, const std::string& path) {
                  [&] {
                    if (differs_from_default(*row, settings)) given.push_back(row);
                  });
-  AtomicFile file(path);
-  JsonWriter writer(file);
+  std::string text;
+  JsonWriter writer([&](std::string_view part) { text += part; });
   writer.begin_object().key("version").value(kSettingsVersion).key("settings").begin_object();
   for (const RunRow* row : given) {
     writer.key(row->member);
     write_member(writer, row->at(all));
   }
   writer.end_object().end_object();
-  file.write("\n");
-  file.commit();
+  return text + "\n";
 }
 
-RunSettings load_run_settings(const std::string& path) {
-  const auto file = MappedFile::open(path);
-  const std::string_view text = file->bytes();
-  require_version(text, path);
-  JsonReader reader(text, path);
+RunSettings parse_run_settings(std::string_view text, const std::string& name) {
+  require_version(text, name);
+  JsonReader reader(text, name);
   RunSettings settings;
   reader.next();
   bool has_settings = false;
@@ -156,8 +152,19 @@ RunSettings load_run_settings(const std::string& path) {
              "Settings belong into 'settings'.");
     }
   }
-  require_sense(settings, path);
+  require_sense(settings, name);
   return settings;
+}
+
+void save_run_settings(const RunSettings& settings, const std::string& path) {
+  const std::string text = run_settings_text(settings);
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+RunSettings load_run_settings(const std::string& path) {
+  return parse_run_settings(MappedFile::open(path)->bytes(), path);
 }
 
 }  // namespace assay::poly

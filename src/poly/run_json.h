@@ -21,6 +21,11 @@ std::string member_json(const RunMember& member);
 /// Whether the member is something else than in RunSettings().
 bool differs_from_default(const RunRow& row, const RunSettings& settings);
 
+/// What a settings file holds. Throw Error as save_run_settings() and load_run_settings() do; `name` is what
+/// errors call the file.
+std::string run_settings_text(const RunSettings& settings);
+RunSettings parse_run_settings(std::string_view text, const std::string& name);
+
 /// The first thing in the settings that no file can hold, by its name in RunSettings; empty: there is none.
 std::string first_unsaveable(const RunSettings& settings);
 
