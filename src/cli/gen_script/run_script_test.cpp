@@ -198,6 +198,7 @@ const std::vector<Sample>& samples() {
       {{"--calibration-cache", "c"}, {"@m.onnxtxt", "--trt", "--int8"}},
       {{"--calib-base-cls", "IInt8MinMaxCalibrator"}, {"@m.onnxtxt", "--trt", "--int8"}},
       {{"--quantile", "0.5"}, {"@m.onnxtxt", "--trt", "--int8"}},
+      {{"--float-nodes", "a", "b"}, {"@m.onnxtxt", "--trt", "--int8"}},
       {{"--refittable"}, kBuilt},
       {{"--strip-plan"}, kBuilt},
       {{"--load-timing-cache", "t"}, kBuilt},
