@@ -1,5 +1,6 @@
 // assay run: inference on several backends, and whether they agree.
 #include <algorithm>
+#include <optional>
 
 #include "backends/session_info.h"
 #include "base/log.h"
@@ -112,16 +113,35 @@ RunSituation situation_of(const poly::RunSettings& settings) {
           .runners = settings.runners.size()};
 }
 
+/// Errors of what is not only the line's say so.
+template <typename Body>
+void explained(const SettingsFile* file, Body&& body) {
+  if (file == nullptr) return body();
+  try {
+    body();
+  } catch (const log::LoggedError& e) {
+    file->explain(e.what());
+    throw;
+  } catch (Error& e) {
+    const std::string known = e.what();
+    if (known.find(file->path()) == std::string::npos) e.add_context("with the settings of " + file->path());
+    throw;
+  }
+}
+
 int run_line(CommandContext& context, const ParsedArgs& args, const SettingsFile* file) {
   const ExtensionArgs modules(args, context.registries());
-  modules.validate();
-  const poly::ModelEdits edits = modules.model_edits();
-  poly::RunSettings settings =
-      read_run_settings(args, context.invocation().as_polygraphy(), context.registries(), edits);
-  if (file != nullptr) file->complete(settings);
-  RunOptions options = poly::run_options(settings, context.registries(), edits);
-  const std::vector<std::string> without_effect = check_run_effects(args, situation_of(settings));
-  check_option_paths(args, args.has("--gen") ? others_than("--gen", args) : without_effect);
+  poly::RunSettings settings;
+  RunOptions options;
+  explained(file, [&] {
+    modules.validate();
+    const poly::ModelEdits edits = modules.model_edits();
+    settings = read_run_settings(args, context.invocation().as_polygraphy(), context.registries(), edits);
+    if (file != nullptr) file->complete(settings);
+    options = poly::run_options(settings, context.registries(), edits);
+    const std::vector<std::string> without_effect = check_run_effects(args, situation_of(settings));
+    check_option_paths(args, args.has("--gen") ? others_than("--gen", args) : without_effect);
+  });
   if (args.has("--gen")) check_options(options);
   if (const auto path = args.text("--save-settings")) {
     log::info("Saving settings to: {}", *path);
@@ -150,7 +170,9 @@ int run_models(CommandContext& context) {
   const auto path = context.args().text("--settings");
   if (!path) return run_line(context, context.args(), nullptr);
   SettingsFile file(*path, context.registries().backends);
-  return run_line(context, with_settings(context, file), &file);
+  std::optional<ParsedArgs> args;
+  explained(&file, [&] { args = with_settings(context, file); });
+  return run_line(context, *args, &file);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "assay/error.h"
+#include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/option_paths.h"
 #include "cli/options/compare_functions.h"
@@ -434,7 +435,7 @@ ParsedArgs SettingsFile::before(const ParsedArgs& args, const ArgParser& parser)
     if (const std::string_view member = member_of(given.name, backends_); !member.empty())
       touched_.emplace(member, given.name);
   }
-  std::vector<GivenOption> first;
+  used_.clear();
   for (const GivenOption& said : words_.options) {
     if (args.has(said.name) || (replaces_runners && is_runner(said.name, backends_))) continue;
     const auto replaces = [&](const Strings& together) {
@@ -444,7 +445,7 @@ ParsedArgs SettingsFile::before(const ParsedArgs& args, const ArgParser& parser)
     };
     if (std::any_of(replaced_together().begin(), replaced_together().end(), replaces)) continue;
     require_file(said);
-    first.push_back(said);
+    used_.push_back(said);
   }
   for (const std::string_view member : words_.unsaid)
     if (const auto it = touched_.find(spokesman(member)); it != touched_.end())
@@ -453,12 +454,25 @@ ParsedArgs SettingsFile::before(const ParsedArgs& args, const ArgParser& parser)
           .add_context("in " + path_)
           .set_remedy("Leave the option out, or change the settings.");
   try {
-    return parser.with_options(args, first);
+    return parser.with_options(args, used_);
   } catch (const UsageError& e) {
     throw Error(ErrorCode::kInvalidArgument, e.what())
         .add_context("with the settings of " + path_)
         .set_remedy("Correct the settings, or leave the option out.");
   }
+}
+
+void SettingsFile::explain(std::string_view message) const {
+  const GivenOption* longest = nullptr;
+  for (const GivenOption& said : used_)
+    if (message.find(said.name) != std::string_view::npos &&
+        (longest == nullptr || said.name.size() > longest->name.size()))
+      longest = &said;
+  if (longest == nullptr) return;
+  const std::string_view member = member_of(longest->name, backends_);
+  log::report_critical(
+      "{} is what {} says by '{}'. Correct the settings, or give the option on the command line.",
+      longest->name, path_, member.empty() ? "extensions.options" : member);
 }
 
 void SettingsFile::complete(RunSettings& settings) const {

@@ -31,6 +31,9 @@ class SettingsFile {
   ParsedArgs before(const ParsedArgs& args, const ArgParser& parser);
   /// Puts what no option can say into what was read of the line.
   void complete(poly::RunSettings& settings) const;
+  /// Says of an error that names an option which is the file's, not the line's.
+  void explain(std::string_view message) const;
+  const std::string& path() const { return path_; }
 
  private:
   void require_file(const GivenOption& said) const;
@@ -40,6 +43,7 @@ class SettingsFile {
   SaidSettings words_;
   const BackendSet& backends_;
   std::map<std::string, std::string, std::less<>> touched_;  // members, each with an option of the line
+  std::vector<GivenOption> used_;                            // what of words_ the line does not replace
 };
 
 }  // namespace assay::cli

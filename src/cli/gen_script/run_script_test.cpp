@@ -361,12 +361,35 @@ TEST(RunScript, SettingsThatCannotBeUsed) {
   EXPECT_NE(error("\"engine.save_tactics\": \"a\"", {"@m.onnxtxt", "--trt", "--load-tactics", "@r.py"})
                 .find("not allowed with argument"),
             std::string::npos);
+  EXPECT_NE(error("\"extensions.modules\": [\"gone.so\"]").find("names gone.so, which is not there"),
+            std::string::npos);
+  EXPECT_NE(error("\"log\": {\"verbosity\": [\"LOUD\"]}", {"@m.onnxtxt", "--ref"}).find("'LOUD'"),
+            std::string::npos);
   // Two functions of one kind: no line can say that, and none can change it.
   const std::string two =
       "\"compare_funcs\": [{\"function\": \"l2\", \"threshold\": 1}, {\"function\": \"l2\"}]";
   EXPECT_NE(
       error(two, {"@m.onnxtxt", "--ref", "--l2-threshold", "2"}).find("--l2-threshold cannot change it"),
       std::string::npos);
+}
+
+TEST(RunScript, ErrorsInValuesNameTheSettings) {
+  const Folder folder;
+  const std::string file = folder.path("values.json");
+  const auto error = [&](const std::string& member) {
+    std::ofstream(file) << "{\"version\": 1, \"settings\": {" << member << "}}";
+    return folder.error({"--settings", file, folder.path("m.onnxtxt"), "--trt"});
+  };
+  for (const auto& [member, name] :
+       {std::pair("\"session.threads\": -4", "'session.threads'"),
+        {"\"engine.config.disabled_tactics\": [\"gemw\"]", "'engine.config.disabled_tactics'"},
+        {"\"engine.calibration_quantile\": 0.5", "'engine.calibration_quantile'"},
+        {"\"engine.config.max_edits\": -1", "'engine.config.max_edits'"}}) {
+    const std::string text = error(member);
+    EXPECT_NE(text.find(name), std::string::npos) << text;
+    EXPECT_NE(text.find("values.json"), std::string::npos) << text;
+    EXPECT_NE(text.find("Correct the settings"), std::string::npos) << text;
+  }
 }
 
 TEST(RunScript, SettingsThatNoLineCanSayAreKept) {

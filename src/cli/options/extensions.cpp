@@ -100,8 +100,15 @@ std::vector<extension::Candidate> extensions_of(std::span<const std::string> wor
   bool searches = true;
   const bool runs = !words.empty() && words[0] == "run";
   const auto add_settings = [&](const std::string& file) {
-    for (const std::string& path : poly::load_run_settings(file).extensions.modules)
+    for (const std::string& path : poly::load_run_settings(file).extensions.modules) {
+      std::error_code ec;
+      if (!std::filesystem::exists(path, ec))
+        throw Error(ErrorCode::kNotFound,
+                    fmt::format("'extensions.modules' names {}, which is not there", path))
+            .add_context("in " + file)
+            .set_remedy("Correct the settings.");
       named.push_back({.path = path, .from = kExtension});
+    }
   };
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == kNoExtensions) searches = false;
