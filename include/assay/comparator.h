@@ -166,10 +166,14 @@ class CompareFunc {
       std::string name, std::function<bool(const std::string& output, const Tensor&, const Tensor&)> compare);
 
   const std::shared_ptr<const Comparison>& function() const { return function_; }
+  /// FILE:FUNCTION of script(); empty for the others.
+  const std::string& reference() const { return reference_; }
 
  private:
-  explicit CompareFunc(std::shared_ptr<const Comparison> function) : function_(std::move(function)) {}
+  explicit CompareFunc(std::shared_ptr<const Comparison> function, std::string reference = {})
+      : function_(std::move(function)), reference_(std::move(reference)) {}
   std::shared_ptr<const Comparison> function_;
+  std::string reference_;
 };
 
 /// What is made of outputs before they are compared.
@@ -186,10 +190,14 @@ class PostprocessFunc {
   IterationResult operator()(IterationResult result) const;
 
   const std::shared_ptr<const Postprocess>& function() const { return function_; }
+  /// FILE:FUNCTION of script(); empty for the others.
+  const std::string& reference() const { return reference_; }
 
  private:
-  explicit PostprocessFunc(std::shared_ptr<const Postprocess> function) : function_(std::move(function)) {}
+  explicit PostprocessFunc(std::shared_ptr<const Postprocess> function, std::string reference = {})
+      : function_(std::move(function)), reference_(std::move(reference)) {}
   std::shared_ptr<const Postprocess> function_;
+  std::string reference_;
 };
 
 /// One output of two runners under one function, over all iterations.

@@ -190,6 +190,15 @@ struct RunSettings {
   std::function<void()> on_step = {};
 };
 
+/// Saves what a run is as JSON: what differs from the defaults, each member by its name, as in "data.seed".
+/// The file appears whole or not at all. Throws Error: kUnsupported naming what only a program can have (a
+/// function, a session of its own), kIo.
+void save_run_settings(const RunSettings& settings, const std::string& path);
+/// Such a file. Throws Error that names the file, the member and the remedy: for one that is damaged, of
+/// another version, contradicts itself, or has members or values that no run has; for scripts that are not
+/// there.
+RunSettings load_run_settings(const std::string& path);
+
 /// What a run found.
 struct RunSummary {
   enum class Outcome : uint8_t {

@@ -498,7 +498,8 @@ def run(model: Path | None = None, runners: Sequence[str | Runner] = (), **setti
     judged. Its lines go to the log.
 
     `runners`: names of backends (``engine``, ``onnxrt``, ``reference``, ``trt``) or objects with ``infer(feed)``.
-    `settings`: ``seed``, ``iterations``, ``shapes``, ``ranges``, ``data`` (feeds), ``load_inputs``, ``data_loader_script``;
+    `settings`: ``settings`` (a file that ``assay run --save-settings`` wrote; all others replace what it says of the
+    same), ``save_settings`` (such a file, written before the run); ``seed``, ``iterations``, ``shapes``, ``ranges``, ``data`` (feeds), ``load_inputs``, ``data_loader_script``;
     ``functions``, ``top_k``, ``validate``, ``fail_fast``, ``check_average``; ``verdict``, ``comparison_counts``;
     ``mark_all``, ``outputs``, ``exclude_outputs``, ``infer_shapes``, ``fp16_model``, ``model_format``,
     ``network_script``, ``external_data``; ``build`` (a dict as ``assay.build`` takes), ``calibration_cache``,

@@ -111,6 +111,7 @@ poly::Number number_of(nb::handle v) {
 }
 
 void read_ranges(RunSettings& s, nb::handle ranges) {
+  s.data.ranges.clear();
   for (auto [name, range] : nb::cast<nb::dict>(ranges)) {
     const nb::tuple parts(nb::borrow(range));
     s.data.ranges.emplace_back(nb::cast<std::string>(name),
@@ -121,10 +122,13 @@ void read_ranges(RunSettings& s, nb::handle ranges) {
 struct Reading {
   RunSettings settings;
   BuildSettings build;
+  std::string save_settings;
 };
 using Reader = void (*)(Reading&, nb::handle);
 
 const std::pair<const char*, Reader> kReaders[] = {
+    {"settings", [](Reading& /*r*/, nb::handle /*v*/) {}},  // read before all others
+    {"save_settings", [](Reading& r, nb::handle v) { r.save_settings = to_path(v); }},
     {"model", [](Reading& r, nb::handle v) { r.settings.model.path = to_path(v); }},
     {"model_format", [](Reading& r, nb::handle v) { r.settings.model.format = nb::cast<std::string>(v); }},
     {"network_script",
@@ -140,7 +144,9 @@ const std::pair<const char*, Reader> kReaders[] = {
     {"save_model", [](Reading& r, nb::handle v) { r.settings.model.save_path = to_path(v); }},
     {"runners",
      [](Reading& r, nb::handle v) {
-       for (nb::handle runner : nb::iter(v)) r.settings.runners.push_back(runner_of(runner));
+       std::vector<poly::RunRunner> runners;
+       for (nb::handle runner : nb::iter(v)) runners.push_back(runner_of(runner));
+       if (!runners.empty()) r.settings.runners = std::move(runners);
      }},
     {"threads", [](Reading& r, nb::handle v) { r.settings.session.threads = nb::cast<int>(v); }},
     {"providers",
@@ -189,7 +195,12 @@ const std::pair<const char*, Reader> kReaders[] = {
 
 Reading read(nb::handle settings) {
   Reading reading;
-  for (auto [key, value] : nb::cast<nb::dict>(settings)) {
+  const nb::dict given = nb::cast<nb::dict>(settings);
+  if (given.contains("settings")) {
+    const nb::object file = given["settings"];
+    if (!file.is_none()) reading.settings = poly::load_run_settings(to_path(file));
+  }
+  for (auto [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
     const auto* reader = std::find_if(std::begin(kReaders), std::end(kReaders),
                                       [&](const auto& r) { return name == r.first; });
@@ -212,6 +223,7 @@ Reading read(nb::handle settings) {
 
 nb::dict run(nb::handle settings) {
   Reading reading = read(settings);
+  if (!reading.save_settings.empty()) poly::save_run_settings(reading.settings, reading.save_settings);
   const InterruptScope interrupts;
   const auto step = [] {
     if (!InterruptScope::interrupted()) return;

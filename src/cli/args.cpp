@@ -13,8 +13,6 @@
 
 namespace assay::cli {
 
-std::string Option::label() const { return fmt::format("{}", fmt::join(names, "/")); }
-
 // ---- ParsedArgs
 
 bool ParsedArgs::declares(std::string_view name) const {
@@ -137,6 +135,8 @@ class ArgScanner {
   }
 
   ParsedArgs scan();
+  /// What was parsed before, behind these.
+  ParsedArgs rebuild(const ParsedArgs& args, const std::vector<GivenOption>& first);
 
  private:
   /// What a word means: an option (null for help) with a name and perhaps a value after `=`, an unknown
@@ -462,6 +462,23 @@ void ArgScanner::take_remainder() {
   positionals_.erase(taker);
 }
 
+ParsedArgs ArgScanner::rebuild(const ParsedArgs& args, const std::vector<GivenOption>& first) {
+  const auto record_by_name = [&](const GivenOption& given) {
+    for (const auto& group : parser_.contents_->groups)
+      for (const Option& option : group->options)
+        if (option.names.front() == given.name) return record(option, given.words);
+    fail(ErrorCode::kInternal, "option {} was given but never declared", given.name);
+  };
+  for (const GivenOption& given : first) record_by_name(given);
+  for (const GivenOption& given : args.occurrences()) record_by_name(given);
+  result_.declared_ = args.declared_;
+  result_.known_names_ = args.known_names_;
+  result_.unrecognized_ = args.unrecognized_;
+  result_.commands_ = args.commands_;
+  result_.is_upstream_ = args.is_upstream_;
+  return result_;
+}
+
 ParsedArgs ArgScanner::scan() {
   take_remainder();
   // Words after a subcommand are the subcommand's to classify.
@@ -505,6 +522,10 @@ ParsedArgs ArgScanner::scan() {
 
 ParsedArgs ArgParser::parse(std::span<const std::string> words) const {
   return ArgScanner(*this, words).scan();
+}
+
+ParsedArgs ArgParser::with_options(const ParsedArgs& args, const std::vector<GivenOption>& first) const {
+  return ArgScanner(*this, {}).rebuild(args, first);
 }
 
 }  // namespace assay::cli

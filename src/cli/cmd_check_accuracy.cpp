@@ -212,9 +212,10 @@ AccuracyResults select(const ParsedArgs& args, AccuracyResults saved) {
   OutputNames outputs({});
   const AccuracyResults all = saved;
   AccuracyResults selected;
-  const auto functions = read_comparisons(args, outputs);
+  const ComparisonsOfLine line = read_comparisons(args, outputs);
   std::vector<const Comparison*> taken;
-  for (const auto& function : functions) {
+  for (const poly::CompareFunc& f : line.functions) {
+    const auto& function = f.function();
     if (function->function() == CompareFunction::kIndices)
       log::critical(
           ErrorCode::kInvalidArgument,

@@ -55,7 +55,7 @@ void add_options(ArgParser& parser) {
   add_data_loader_options(parser);  // for a calibration
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser);
-  add_onnx_save_options(parser, "--save-onnx");
+  add_onnx_save_options(parser);
   add_engine_building_options(parser, /*runs=*/false);
   add_unavailable_convert_options(parser);
 }
@@ -99,14 +99,10 @@ int run(CommandContext& context) {
   const std::string output = args.text(kOutput).value();
   const std::string target = target_of(args, output);
   const ModelOptions model = read_model_options(args, Plans::kScripts);
-  ModelLoaderOptions loading =
-      read_model_loader_options(args, model.path, "--save-onnx", context.registries().ops);
+  ModelLoaderOptions loading = read_model_loader_options(args, model, context.registries().ops);
   EngineBuildOptions building = read_engine_building_options(
       args, context.invocation().as_polygraphy(), model.input_shapes, *context.registries().tactics);
   if (target == "onnx") loading.save.path = output;
-  if (!model.network_script.empty())
-    loading.make = script_network(script::parse_reference(
-        model.network_script, args.text("--trt-network-func-name").value_or(script::kNetworkFunction)));
   check_option_paths(args, check_convert_effects(args, target, !model.network_script.empty()));
   if (!args.is_upstream())
     loading.check = [shapes = model.input_shapes](const Model& m) {

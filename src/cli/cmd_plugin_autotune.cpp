@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/output_path.h"
 #include "base/progress_line.h"
-#include "bench/plugin_tuner.h"
+#include "bench/autotune.h"
 #include "cli/cmd_plugin.h"
 #include "cli/options/extensions.h"
 #include "cli/options/logging.h"
@@ -26,10 +26,6 @@ namespace assay::cli::command_plugin_autotune {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Outputs that differ by more, in parts of the largest magnitude, are worth a warning: more than float16
-/// arithmetic explains.
-constexpr double kNotableDifference = 0.01;
 
 void add_options(ArgParser& parser) {
   add_logging_options(parser);
@@ -184,130 +180,63 @@ bench::ShapeSet shapes_of(const std::vector<InputShape>& given) {
   return set;
 }
 
-struct Tuning {
-  bench::SearchResult search;
-  bench::Performance baseline;
-  size_t builds = 0;
-  double seconds = 0, build_seconds = 0;
-  double difference = 0;  ///< of the best network's outputs from the unchanged one's
-};
-
-std::string names_of(const std::vector<bench::TunedInstance>& instances,
-                     const bench::Replacements& replaced) {
-  std::vector<std::string> names;
-  for (const size_t i : replaced) names.push_back(instances[i].name);
-  return fmt::format("{}", fmt::join(names, ", "));
+bench::SearchOptions read_search_options(const ParsedArgs& args) {
+  bench::SearchOptions options;
+  if (args.text("--autotune-mode").value_or("greedy") == "exhaustive")
+    options.mode = bench::SearchMode::kExhaustive;
+  if (const auto most = args.integer("--max-combinations"))
+    options.most_combinations = static_cast<size_t>(require_at_least("--max-combinations", *most, 1));
+  options.threshold = args.number("--threshold").value_or(options.threshold);
+  return options;
 }
 
-/// Tunes, with lines that say what was decided.
-class Autotune {
+/// The lines of a tuning.
+class AutotuneRenderer final : public bench::AutotuneObserver {
  public:
-  Autotune(const ParsedArgs& args, const std::vector<bench::TunedInstance>& instances,
-           bench::PluginTuner& tuner)
-      : args_(args), instances_(instances), tuner_(tuner) {}
+  AutotuneRenderer(bench::SearchMode mode, size_t instances) : mode_(mode), instances_(instances) {}
 
-  Tuning run() {
-    const double begin = bench::now();
-    Tuning tuning;
-    tuning.baseline = tuner_.measure_baseline();
-    log::info("Baseline Performance (without plugin replacements): {}", tuning.baseline.text());
-    const bench::SearchOptions options = search_options();
-    if (options.mode == bench::SearchMode::kGreedy)
-      log::info("Starting greedy optimization with {} subgraph patterns", instances_.size());
-    tuning.search = search_replacements(instances_.size(), options, events(tuning));
+  void on_input_note(const std::string& sentence) override { log::warning("{}", sentence); }
+  void on_baseline(const bench::Performance& performance) override {
+    log::info("Baseline Performance (without plugin replacements): {}", performance.text());
+    if (mode_ == bench::SearchMode::kGreedy)
+      log::info("Starting greedy optimization with {} subgraph patterns", instances_);
+  }
+  void on_decision(const bench::TunedInstance& instance, bool is_replaced,
+                   const bench::Performance& performance) override {
     progress_.clear();
-    if (!tuning.search.is_complete)
+    log::info("Decided {} {}: {}", is_replaced ? "to replace" : "not to replace", instance.name,
+              performance.text());
+  }
+  void on_best(size_t number, const bench::Performance& performance) override {
+    progress_.clear();
+    log::info("New best strategy found (combination {}): {}", number, performance.text());
+  }
+  void on_difference(double difference) override {
+    log::warning(
+        "With it the outputs differ from the unchanged network's by up to {:.3g} of their largest "
+        "magnitude. Compare the saved model before you use it: assay run --ref.",
+        difference);
+  }
+  void on_failure(const std::vector<std::string>& names, const std::string& reason) override {
+    progress_.clear();
+    log::warning("Failed to test replacement for {}: {}", fmt::join(names, ", "), reason);
+  }
+  void on_progress(size_t done, size_t most) override {
+    progress_.show(fmt::format("timing network {} of {}", done + 1, most));
+  }
+  void on_end(const bench::SearchResult& result) override {
+    progress_.clear();
+    if (!result.is_complete)
       log::info(
           "Not all sets of replacements were tried: {} were, as --max-combinations and --threshold ask for.",
-          tuning.search.tested);
-    tuning.seconds = bench::now() - begin;
-    tuning.builds = tuner_.builds();
-    tuning.build_seconds = tuner_.build_seconds();
-    return tuning;
+          result.tested);
   }
 
  private:
-  bench::SearchOptions search_options() const {
-    bench::SearchOptions options;
-    if (args_.text("--autotune-mode").value_or("greedy") == "exhaustive")
-      options.mode = bench::SearchMode::kExhaustive;
-    if (const auto most = args_.integer("--max-combinations"))
-      options.most_combinations = static_cast<size_t>(require_at_least("--max-combinations", *most, 1));
-    options.threshold = args_.number("--threshold").value_or(options.threshold);
-    return options;
-  }
-
-  bench::SearchEvents events(Tuning& tuning) {
-    return {
-        .measure = [this](const bench::Replacements& tried,
-                          const bench::Replacements& best) { return tuner_.measure(tried, best); },
-        .on_decision =
-            [this, &tuning](size_t instance, bool is_replaced, const bench::Contest& contest) {
-              progress_.clear();
-              log::info("Decided {} {}: {}", is_replaced ? "to replace" : "not to replace",
-                        instances_[instance].name,
-                        (is_replaced ? contest.performance : contest.best_so_far).text());
-              if (is_replaced) note_difference(tuning);
-            },
-        .on_best =
-            [this, &tuning](size_t number, const bench::Contest& contest) {
-              progress_.clear();
-              log::info("New best strategy found (combination {}): {}", number, contest.performance.text());
-              note_difference(tuning);
-            },
-        .on_failure =
-            [this](const bench::Replacements& tried, const std::string& reason) {
-              progress_.clear();
-              log::warning("Failed to test replacement for {}: {}", names_of(instances_, tried), reason);
-            },
-        .on_progress =
-            [this](size_t done, size_t most) {
-              progress_.show(fmt::format("timing network {} of {}", done + 1, most));
-            },
-    };
-  }
-
-  void note_difference(Tuning& tuning) {
-    tuning.difference = tuner_.difference();
-    if (!(tuning.difference <= kNotableDifference))
-      log::warning(
-          "With it the outputs differ from the unchanged network's by up to {:.3g} of their largest "
-          "magnitude. Compare "
-          "the saved model before you use it: assay run --ref.",
-          tuning.difference);
-  }
-
-  const ParsedArgs& args_;
-  const std::vector<bench::TunedInstance>& instances_;
-  bench::PluginTuner& tuner_;
+  bench::SearchMode mode_;
+  size_t instances_;
   ProgressLine progress_;
 };
-
-std::string list_text(const std::vector<std::string>& names) {
-  return names.empty() ? "N/A" : fmt::format("{}", fmt::join(names, ", "));
-}
-
-std::string report_text(const Tuning& tuning, const std::vector<bench::TunedInstance>& instances) {
-  std::string text = "AutoTuner Optimization Report\n" + std::string(50, '=') + "\n\n";
-  text += fmt::format("Optimization Time: {:.2f}s\n", tuning.seconds);
-  text += fmt::format("Total Combinations Tested: {}\n", tuning.search.tested);
-  text += fmt::format("Number of Engine Builds: {}\n", tuning.builds);
-  text += fmt::format("Total Compilation Time: {:.2f}s\n", tuning.build_seconds);
-  text += fmt::format("\nBaseline Performance:\n  {}\n", tuning.baseline.text());
-  text += fmt::format("\nBest Performance:\n  {}\n", tuning.search.performance.text());
-  text += fmt::format("\nLargest difference of its outputs: {:.3g} of the largest magnitude\n",
-                      tuning.difference);
-  text += fmt::format("\nBest Strategy ({} replacements):\n", tuning.search.best.size());
-  size_t number = 0;
-  for (const size_t i : tuning.search.best) {
-    const bench::TunedInstance& chosen = instances[i];
-    text += fmt::format("  {}. {} ({})\n     Inputs: {}\n     Outputs: {}\n", ++number, chosen.plugin->op,
-                        chosen.plugin->name, list_text(chosen.instance->inputs),
-                        list_text(chosen.instance->outputs));
-    if (!chosen.instance->graph.empty()) text += fmt::format("     Graph: {}\n", chosen.instance->graph);
-  }
-  return text;
-}
 
 std::shared_ptr<TimingCache> open_cache(const ParsedArgs& args, const Runtime& runtime) {
   if (args.has("--no-timing-cache")) return nullptr;
@@ -333,15 +262,16 @@ int run(CommandContext& context) {
     log::critical(ErrorCode::kNotFound, "No optimization strategy found: no plugin matches anything in {}.",
                   given.path);
   const Runtime runtime(registries.for_runtime());
-  const std::shared_ptr<TimingCache> cache = open_cache(args, runtime);
-  std::vector<std::string> warnings;
-  bench::PluginTuner tuner(runtime, model, instances, cache, shapes_of(given.input_shapes), warnings);
-  for (const std::string& sentence : warnings) log::warning("{}", sentence);
-  const Tuning tuning = Autotune(args, instances, tuner).run();
+  const bench::AutotuneOptions options{.search = read_search_options(args),
+                                       .shapes = shapes_of(given.input_shapes),
+                                       .cache = open_cache(args, runtime)};
+  AutotuneRenderer renderer(options.search.mode, instances.size());
+  const bench::AutotuneReport report = bench::autotune(runtime, model, instances, options, renderer);
   const auto save_cache = [&] {
-    if (const auto path = args.text("--timing-cache"); path && cache != nullptr) cache->save(*path);
+    if (const auto path = args.text("--timing-cache"); path && options.cache != nullptr)
+      options.cache->save(*path);
   };
-  if (tuning.search.best.empty()) {
+  if (report.model == nullptr) {
     save_cache();
     log::critical(ErrorCode::kInvalidArgument,
                   "No optimization strategy found: with none of the {} replacements was the network "
@@ -349,12 +279,12 @@ int run(CommandContext& context) {
                   "saved.",
                   instances.size());
   }
-  log::info("Best strategy: {} replacements", tuning.search.best.size());
-  save_onnx_model(*bench::replace_instances(*model, instances, tuning.search.best), save);
+  log::info("Best strategy: {} replacements", report.search.best.size());
+  save_onnx_model(*report.model, save);
   log::info("Optimized model saved to: {}", save.path);
   if (const auto path = args.text("--report")) {
     AtomicFile file(*path);
-    file.write(report_text(tuning, instances));
+    file.write(bench::autotune_text(report, instances));
     file.commit();
     log::info("Optimization report saved to: {}", *path);
   }

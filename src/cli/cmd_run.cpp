@@ -1,4 +1,7 @@
 // assay run: inference on several backends, and whether they agree.
+#include <algorithm>
+#include <optional>
+
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/python_repr.h"
@@ -7,33 +10,30 @@
 #include "cli/option_effects.h"
 #include "cli/option_paths.h"
 #include "cli/options/comparator.h"
-#include "cli/options/compare_functions.h"
 #include "cli/options/data_loader.h"
 #include "cli/options/engine_building.h"
 #include "cli/options/extensions.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
+#include "cli/options/resources.h"
 #include "cli/options/runners.h"
 #include "cli/options/unavailable.h"
 #include "cli/registries.h"
-#include "poly/run_parts.h"
+#include "cli/run_settings.h"
+#include "cli/run_words.h"
 #include "run/comparator.h"
 #include "run/saved_inputs.h"
-#include "run/script_parts.h"
 #include "run/text_renderer.h"
-#include "script/network_script.h"
 
 namespace assay::cli::command_run {
 namespace {
-
-constexpr const char* kSavePath = "--save-onnx";
 
 void add_options(ArgParser& parser, const Registries& registries) {
   add_logging_options(parser);
   add_runner_options(parser, registries.backends);
   add_model_options(parser, /*is_required=*/false);
-  add_onnx_save_options(parser, kSavePath);
+  add_onnx_save_options(parser);
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser);
   add_data_loader_options(parser);
@@ -41,7 +41,8 @@ void add_options(ArgParser& parser, const Registries& registries) {
   add_engine_building_options(parser, /*runs=*/true);
   add_unavailable_run_options(parser);
   add_module_options(parser, registries);
-  parser.add_group("Generated Program").options = {gen_script_option()};
+  const char* const title = "Settings and Generated Program";
+  parser.add_group(title).options = poly::options_of(title);
 }
 
 /// A run that passes has run something, or compared something.
@@ -85,53 +86,73 @@ void refuse_misfits(RunOptions& options) {
   };
 }
 
-int run_models(CommandContext& context) {
-  const ParsedArgs& args = context.args();
+/// The line with the settings of a file before it, which then hold for the process, too.
+ParsedArgs with_settings(const CommandContext& context, SettingsFile& file) {
+  ArgParser parser("assay run", "");
+  add_options(parser, context.registries());
+  add_extension_options(parser);
+  add_resource_options(parser);
+  ParsedArgs args = file.before(context.args(), parser);
+  const auto adds = [&](const char* title) {
+    const std::vector<Option> options = poly::options_of(title);
+    return std::any_of(options.begin(), options.end(), [&](const Option& o) {
+      return args.count(o.names.front()) > context.args().count(o.names.front());
+    });
+  };
+  if (adds("Logging")) apply_logging_options(args);
+  if (adds("Resources")) apply_resource_options(args);
+  return args;
+}
+
+/// What of a run decides which options act.
+RunSituation situation_of(const poly::RunSettings& settings) {
+  const poly::RunModel& model = settings.model;
+  return {.is_plan = model.format == "engine",
+          .is_foreign = model.format != "engine" && model.format != "onnx",
+          .is_script = !model.network_script.empty(),
+          .runners = settings.runners.size()};
+}
+
+/// Errors of what is not only the line's say so.
+template <typename Body>
+void explained(const SettingsFile* file, Body&& body) {
+  if (file == nullptr) return body();
+  try {
+    body();
+  } catch (const log::LoggedError& e) {
+    file->explain(e.what());
+    throw;
+  } catch (Error& e) {
+    const std::string known = e.what();
+    if (known.find(file->path()) == std::string::npos) e.add_context("with the settings of " + file->path());
+    throw;
+  }
+}
+
+int run_line(CommandContext& context, const ParsedArgs& args, const SettingsFile* file) {
   const ExtensionArgs modules(args, context.registries());
-  modules.validate();
+  poly::RunSettings settings;
   RunOptions options;
-  options.session = read_session_options(args);
-  context.registries().give_to(options.session);
-  ModelOptions model = read_model_options(args, Plans::kAndForeign);
-  const BackendSet& backends = context.registries().backends;
-  EngineBuildOptions building = read_engine_building_options(
-      args, context.invocation().as_polygraphy(), model.input_shapes, *context.registries().tactics);
-  DataOptions data = read_data_options(args, model.input_shapes);
-  building.calibration.data = calibration_data(data);
-  building.calibration.is_random = are_drawn(data);
-  const std::vector<poly::RunRunner> runners = read_runners(args, backends);
-  for (const poly::RunRunner& r : runners)
-    options.runners.push_back(poly::runner_choice(r, backends, building));
-  poly::set_engine(building, options.session);
-  options.model = read_model_loader_options(args, model.path, kSavePath, context.registries().ops);
-  options.model.is_plan = model.is_plan;
-  options.model.foreign_format = model.foreign_format;
-  if (!model.network_script.empty())
-    options.model.make = script_network(script::parse_reference(
-        model.network_script, args.text("--trt-network-func-name").value_or(script::kNetworkFunction)));
-  options.model.edits = modules.model_edits();
-  options.data = std::move(data.random);
-  options.load_inputs = std::move(data.load_inputs);
-  if (data.script) options.source = script_data(*data.script);
-  read_comparator_options(args, options, context.registries().extensions);
-  for (const RunnerChoice& runner : options.runners)
-    options.arbitrate = options.arbitrate || runner.backend->is_oracle;
-  options.session.judged = options.arbitrate;
-  const std::vector<std::string> without_effect =
-      check_run_effects(args, {.is_plan = model.is_plan,
-                               .is_foreign = !model.foreign_format.empty(),
-                               .is_script = !model.network_script.empty(),
-                               .runners = runners.size()});
-  check_option_paths(args, args.has("--gen") ? others_than("--gen", args) : without_effect);
+  explained(file, [&] {
+    modules.validate();
+    const poly::ModelEdits edits = modules.model_edits();
+    settings = read_run_settings(args, context.invocation().as_polygraphy(), context.registries(), edits);
+    if (file != nullptr) file->complete(settings);
+    options = poly::run_options(settings, context.registries(), edits);
+    const std::vector<std::string> without_effect = check_run_effects(args, situation_of(settings));
+    check_option_paths(args, args.has("--gen") ? others_than("--gen", args) : without_effect);
+  });
+  if (args.has("--gen")) check_options(options);
+  if (const auto path = args.text("--save-settings")) {
+    log::info("Saving settings to: {}", *path);
+    poly::save_run_settings(settings, *path);
+  }
   if (args.has("--gen")) {
-    check_options(options);
     write_run_script({.args = args,
                       .invocation = context.invocation(),
                       .registries = context.registries(),
-                      .model = model,
-                      .runners = runners,
-                      .building = building,
-                      .options = options});
+                      .settings = settings,
+                      .runners = options.runners});
     return 0;
   }
   if (!args.is_upstream() && options.source == nullptr) refuse_misfits(options);
@@ -139,10 +160,19 @@ int run_models(CommandContext& context) {
   std::vector<std::string> names;
   for (const auto& module : context.registries().extensions) names.push_back(module->info().name);
   log::verbose("Loaded extension modules: {}", python_list_repr(names));
-  TextRenderer renderer(read_error_pictures(args));
+  TextRenderer renderer(poly::error_pictures_of(settings.save));
   const RunReport report = run(options, renderer);
   if (report.outcome == RunOutcome::kPassed) require_work(args, options, report);
   return static_cast<int>(report.outcome);
+}
+
+int run_models(CommandContext& context) {
+  const auto path = context.args().text("--settings");
+  if (!path) return run_line(context, context.args(), nullptr);
+  SettingsFile file(*path, context.registries().backends);
+  std::optional<ParsedArgs> args;
+  explained(&file, [&] { args = with_settings(context, file); });
+  return run_line(context, *args, &file);
 }
 
 }  // namespace

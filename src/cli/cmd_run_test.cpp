@@ -11,6 +11,7 @@
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
 #include "cli/registries.h"
+#include "cli/run_settings.h"
 #include "compare/indices.h"
 #include "compare/simple.h"
 
@@ -26,6 +27,12 @@ ArgParser run_parser() {
 }
 
 ParsedArgs parse(const Words& words) { return run_parser().parse(words); }
+
+poly::RunSettings read_comparator(const Words& words) {
+  poly::RunSettings settings;
+  read_comparison_settings(parse(words), {}, extension::Registries(), settings);
+  return settings;
+}
 
 /// Every option of upstream's `run` (version 0.49), as its own parser lists them, with what it takes: 0 for a
 /// flag, 1 for a value, ? + * as in argparse.
@@ -247,7 +254,7 @@ TEST(RunOptions, Model) {
 
 TEST(RunOptions, ModelLoader) {
   const auto read = [](const Words& words) {
-    return read_model_loader_options(parse(words), "m.onnx", "--save-onnx", nullptr);
+    return read_model_loader_options(parse(words), {.path = "m.onnx"}, nullptr);
   };
   EXPECT_TRUE(read({"--onnx-outputs", "mark", "all"}).mark_all);
   EXPECT_EQ(read({"--onnx-outputs", "mark"}).outputs, (Words{"mark"}));
@@ -285,9 +292,8 @@ TEST(RunOptions, LoadedDataMakeOthersPointless) {
 
 TEST(RunOptions, Postprocessing) {
   const auto top_k = [](const char* text) {
-    RunOptions options;
-    read_comparator_options(parse({"--postprocess", text}), options);
-    const auto& postprocess = dynamic_cast<const TopKPostprocess&>(*options.postprocess);
+    const poly::RunSettings settings = read_comparator({"--postprocess", text});
+    const auto& postprocess = dynamic_cast<const TopKPostprocess&>(*settings.postprocess->function());
     return postprocess.top_k().get("y", TopK{.k = -99});
   };
   EXPECT_EQ(top_k("top-5").k, 5);
@@ -309,7 +315,8 @@ TEST(RunOptions, ComparisonFunctions) {
     std::vector<CompareFunction> functions;
     ParsedArgs args = parse(words);
     args.set_upstream(true);
-    for (const auto& f : read_comparisons(args, outputs)) functions.push_back(f->function());
+    for (const auto& f : read_comparisons(args, outputs).functions)
+      functions.push_back(f.function()->function());
     return functions;
   };
   using F = CompareFunction;
@@ -352,24 +359,22 @@ TEST(RunOptions, WhatUpstreamIgnoresIsAnErrorUnderOurName) {
 TEST(RunOptions, ThresholdsPerOutputKeepHowTheyWereWritten) {
   OutputNames outputs({});
   const auto functions =
-      read_comparisons(parse({"--compare", "psnr", "--psnr-threshold", "4", "y:5.5"}), outputs);
-  EXPECT_EQ(std::get<MetricThreshold>(functions.at(0)->threshold_for("x")).value.str(), "4");
-  EXPECT_EQ(std::get<MetricThreshold>(functions[0]->threshold_for("y")).value.str(), "5.5");
+      read_comparisons(parse({"--compare", "psnr", "--psnr-threshold", "4", "y:5.5"}), outputs).functions;
+  const Comparison& psnr = *functions.at(0).function();
+  EXPECT_EQ(std::get<MetricThreshold>(psnr.threshold_for("x")).value.str(), "4");
+  EXPECT_EQ(std::get<MetricThreshold>(psnr.threshold_for("y")).value.str(), "5.5");
 }
 
 TEST(RunOptions, WarmUpAndSubprocessTurnTheSequentialOrderOn) {
   for (const Words& words : {Words{"--warm-up", "2"}, Words{"--use-subprocess"}}) {
     const log::Capture capture;
-    RunOptions options;
-    read_comparator_options(parse(words), options);
-    EXPECT_TRUE(options.sequential_runners);
+    EXPECT_TRUE(read_comparator(words).sequential_runners);
     EXPECT_EQ(capture.out(),
               "[W] " + words[0] +
                   " needs runners that run one after the other: --sequential-runners is turned on.\n");
   }
   const log::Capture capture;
-  RunOptions options;
-  read_comparator_options(parse({"--warm-up", "2", "--sequential-runners"}), options);
+  read_comparator({"--warm-up", "2", "--sequential-runners"});
   EXPECT_EQ(capture.out(), "");
 }
 
@@ -377,10 +382,8 @@ TEST(RunOptions, WhatTheAverageCannotBeTakenOf) {
   const auto check = [](Words words) {
     words.emplace_back("--check-average");
     const log::Capture capture;
-    RunOptions options;
     try {
-      read_comparator_options(parse(words), options);
-      check_options(options);
+      check_options(poly::run_options(read_comparator(words), extension::Registries(), {}));
     } catch (const log::LoggedError& e) {
       return std::string(e.what());
     }

@@ -91,6 +91,7 @@ void check_int8(OptionEffects& effects, const ParsedArgs& args) {
                                  "nothing is calibrated without --int8");
     effects.none({"--quantile"}, "nothing is calibrated without --int8",
                  "Add --int8 --calib-base-cls IInt8LegacyCalibrator.");
+    effects.none({"--float-nodes"}, "nothing is computed in 8-bit integers without --int8", "Add --int8.");
   } else if (args.text("--calib-base-cls") != "IInt8LegacyCalibrator") {
     effects.none({"--quantile"}, "only IInt8LegacyCalibrator goes by it",
                  "Add --calib-base-cls IInt8LegacyCalibrator.");

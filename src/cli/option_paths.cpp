@@ -72,6 +72,8 @@ constexpr PathOption kPathOptions[] = {
     {"", "--save-pb", kOutput},
     {"", "--save-visual", kOutput, Content::kPage},
     {"", "--gen", kOutput, Content::kScript},
+    {"run", "--settings", kInput},
+    {"run", "--save-settings", kOutput, Content::kJson},
     {"", "--json", kOutput, Content::kJson},
     {"", "--export-times", kOutput, Content::kJson},
     {"", "--export-profile", kOutput, Content::kJson},

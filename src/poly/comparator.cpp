@@ -256,8 +256,9 @@ CompareFunc CompareFunc::perceptual_metrics(const ByOutput<Number>& threshold, b
   return CompareFunc(by_metric(CompareFunction::kLpips, threshold, check_shapes));
 }
 CompareFunc CompareFunc::script(const std::string& file_and_function) {
-  return CompareFunc(
-      script_comparison(script::parse_reference(file_and_function, script::CompareScript::kDefaultFunction)));
+  const script::Reference reference =
+      script::parse_reference(file_and_function, script::CompareScript::kDefaultFunction);
+  return CompareFunc(script_comparison(reference), reference.str());
 }
 CompareFunc CompareFunc::custom(
     std::string name, std::function<bool(const std::string&, const Tensor&, const Tensor&)> compare) {
@@ -272,8 +273,9 @@ PostprocessFunc PostprocessFunc::top_k(
 }
 
 PostprocessFunc PostprocessFunc::script(const std::string& file_and_function) {
-  return PostprocessFunc(script_postprocess(
-      script::parse_reference(file_and_function, script::PostprocessScript::kDefaultFunction)));
+  const script::Reference reference =
+      script::parse_reference(file_and_function, script::PostprocessScript::kDefaultFunction);
+  return PostprocessFunc(script_postprocess(reference), reference.str());
 }
 
 PostprocessFunc PostprocessFunc::custom(std::function<IterationResult(IterationResult)> change) {

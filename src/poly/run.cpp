@@ -37,53 +37,6 @@ void prepare_process(const RunSettings& settings) {
   if (settings.memory_limit) set_memory_limit(*settings.memory_limit);
 }
 
-assay::RunOptions run_options(const RunSettings& s, const RunModules& modules) {
-  const extension::Registries& registries = modules.registries();
-  assay::RunOptions options;
-  options.session = s.session;
-  registries.give_to(options.session);
-  options.model = model_loader_options(s.model);
-  options.model.import.ops = registries.ops;
-  const auto edits = modules.model_edits();
-  options.model.edits.insert(options.model.edits.begin(), edits.begin(), edits.end());
-  const EngineBuildOptions building = engine_building(s.engine, s.data);
-  set_engine(building, options.session);
-  options.arbitrate = s.verdict.judge || !s.save.verdict.empty();
-  for (const RunRunner& r : s.runners) {
-    options.runners.push_back(runner_choice(r, registries.backends, building));
-    options.arbitrate = options.arbitrate || options.runners.back().backend->is_oracle;
-  }
-  options.session.judged = options.arbitrate;
-  options.data = random_data_options(s.data);
-  options.load_inputs = s.data.load_inputs;
-  options.source = own_data(s.data);
-  options.save_inputs = s.save.inputs;
-  options.save_outputs = s.save.outputs;
-  options.save_input_blobs = s.save.input_blobs;
-  options.save_accuracy_results = s.save.accuracy_results;
-  options.save_verdict = s.save.verdict;
-  options.sequential_runners = s.sequential_runners;
-  options.warm_up = s.warm_up;
-  options.use_subprocess = s.use_subprocess;
-  options.load_outputs = s.load_outputs;
-  if (s.postprocess) options.postprocess = s.postprocess->function();
-  for (const CompareFunc& f : s.compare_funcs) options.functions.push_back(f.function());
-  for (const std::string& name : s.extensions.compare_funcs)
-    options.functions.push_back(modules.comparison(name));
-  if (!s.extensions.postprocess.empty()) options.postprocess = modules.postprocess(s.extensions.postprocess);
-  options.fail_fast = s.fail_fast;
-  options.check_average = s.check_average;
-  options.validate = s.validate;
-  options.arbiter.samples = s.verdict.samples;
-  options.arbiter.most_samples = s.verdict.most_samples;
-  require_excuses(s.verdict.no_excuses);
-  options.arbiter.no_excuses = s.verdict.no_excuses;
-  options.trace = s.verdict.trace;
-  options.partial = s.verdict.partial;
-  options.comparison_chosen = s.verdict.comparison_counts;
-  return options;
-}
-
 RunSummary summary_of(const RunReport& report) {
   RunSummary summary{.outcome = static_cast<RunSummary::Outcome>(report.outcome),
                      .iterations = report.iterations,
@@ -125,10 +78,8 @@ class WatchedRenderer final : public TextRenderer {
 /// Once the process is prepared; `begin` is called when the settings are known to be good.
 RunSummary run_prepared(const RunSettings& settings, const std::function<void()>& begin) {
   const RunModules modules(settings);
-  const assay::RunOptions options = run_options(settings, modules);
-  const bool draws = !settings.save.heatmaps.empty() || !settings.save.error_plots.empty();
-  WatchedRenderer renderer(
-      draws ? error_pictures(settings.save.heatmaps, settings.save.error_plots) : nullptr, settings.on_step);
+  const assay::RunOptions options = run_options(settings, modules.registries(), modules.model_edits());
+  WatchedRenderer renderer(error_pictures_of(settings.save), settings.on_step);
   begin();
   return summary_of(assay::run(options, renderer));
 }
@@ -152,6 +103,58 @@ void own_process() {
 }
 
 }  // namespace
+
+assay::RunOptions run_options(const RunSettings& s, const extension::Registries& registries,
+                              const ModelEdits& edits) {
+  assay::RunOptions options;
+  options.session = s.session;
+  registries.give_to(options.session);
+  options.model = model_loader_options(s.model);
+  options.model.import.ops = registries.ops;
+  options.model.edits.insert(options.model.edits.begin(), edits.begin(), edits.end());
+  const EngineBuildOptions building = engine_building(s.engine, s.data);
+  set_engine(building, options.session);
+  options.arbitrate = s.verdict.judge || !s.save.verdict.empty();
+  for (const RunRunner& r : s.runners) {
+    options.runners.push_back(runner_choice(r, registries.backends, building));
+    options.arbitrate = options.arbitrate || options.runners.back().backend->is_oracle;
+  }
+  options.session.judged = options.arbitrate;
+  options.data = random_data_options(s.data);
+  options.load_inputs = s.data.load_inputs;
+  options.source = own_data(s.data);
+  options.save_inputs = s.save.inputs;
+  options.save_outputs = s.save.outputs;
+  options.save_input_blobs = s.save.input_blobs;
+  options.save_accuracy_results = s.save.accuracy_results;
+  options.save_verdict = s.save.verdict;
+  options.sequential_runners = s.sequential_runners;
+  options.warm_up = s.warm_up;
+  options.use_subprocess = s.use_subprocess;
+  options.load_outputs = s.load_outputs;
+  if (s.postprocess) options.postprocess = s.postprocess->function();
+  for (const CompareFunc& f : s.compare_funcs) options.functions.push_back(f.function());
+  for (const std::string& name : s.extensions.compare_funcs)
+    options.functions.push_back(module_comparison(registries, name));
+  if (!s.extensions.postprocess.empty())
+    options.postprocess = module_postprocess(registries, s.extensions.postprocess);
+  options.fail_fast = s.fail_fast;
+  options.check_average = s.check_average;
+  options.validate = s.validate;
+  options.arbiter.samples = s.verdict.samples;
+  options.arbiter.most_samples = s.verdict.most_samples;
+  require_excuses(s.verdict.no_excuses);
+  options.arbiter.no_excuses = s.verdict.no_excuses;
+  options.trace = s.verdict.trace;
+  options.partial = s.verdict.partial;
+  options.comparison_chosen = s.verdict.comparison_counts;
+  return options;
+}
+
+std::shared_ptr<ErrorPictures> error_pictures_of(const RunSaving& saving) {
+  const bool draws = !saving.heatmaps.empty() || !saving.error_plots.empty();
+  return draws ? error_pictures(saving.heatmaps, saving.error_plots) : nullptr;
+}
 
 RunSummary run(const RunSettings& settings) {
   prepare_process(settings);

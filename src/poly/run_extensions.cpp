@@ -80,15 +80,17 @@ RunModules::~RunModules() {
   for (const auto& module : registries_.extensions) module->set_args(nullptr);
 }
 
-std::shared_ptr<const assay::Comparison> RunModules::comparison(const std::string& name) const {
-  auto found = extension::find_comparison(registries_.extensions, name);
+std::shared_ptr<const assay::Comparison> module_comparison(const extension::Registries& registries,
+                                                           const std::string& name) {
+  auto found = extension::find_comparison(registries.extensions, name);
   require(found != nullptr, ErrorCode::kNotFound, "no module of the run has a comparison function '{}'",
           name);
   return found;
 }
 
-std::shared_ptr<const assay::Postprocess> RunModules::postprocess(const std::string& name) const {
-  auto found = extension::find_postprocess(registries_.extensions, name);
+std::shared_ptr<const assay::Postprocess> module_postprocess(const extension::Registries& registries,
+                                                             const std::string& name) {
+  auto found = extension::find_postprocess(registries.extensions, name);
   require(found != nullptr, ErrorCode::kNotFound, "no module of the run has a post-processing function '{}'",
           name);
   return found;

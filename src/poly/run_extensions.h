@@ -24,14 +24,17 @@ class RunModules {
   const extension::Registries& registries() const { return registries_; }
   /// What the loaders whose options are given do to a model.
   std::vector<std::function<void(const std::shared_ptr<Model>&)>> model_edits() const;
-  /// Functions of theirs. Throw Error (kNotFound) when none has it.
-  std::shared_ptr<const Comparison> comparison(const std::string& name) const;
-  std::shared_ptr<const Postprocess> postprocess(const std::string& name) const;
 
  private:
   class View;
   extension::Registries registries_;
   std::unique_ptr<View> view_;
 };
+
+/// Functions of modules. Throw Error (kNotFound) when none has it.
+std::shared_ptr<const Comparison> module_comparison(const extension::Registries& registries,
+                                                    const std::string& name);
+std::shared_ptr<const Postprocess> module_postprocess(const extension::Registries& registries,
+                                                      const std::string& name);
 
 }  // namespace assay::poly

@@ -1,12 +1,20 @@
 // From RunSettings to what a run is made of.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "assay/backend_set.h"
 #include "assay/run.h"
+#include "extension/registries.h"
 #include "run/comparator.h"
 #include "run/engine_building.h"
+
+namespace assay {
+class ErrorPictures;
+}  // namespace assay
 
 namespace assay::poly {
 
@@ -24,5 +32,14 @@ ModelLoaderOptions model_loader_options(const RunModel& model);
 DataLoaderOptions random_data_options(const RunData& data);
 /// The data of a program or of a script; null: those of files, or random ones.
 std::shared_ptr<assay::DataSource> own_data(const RunData& data);
+
+/// What modules do to the model of a run.
+using ModelEdits = std::vector<std::function<void(const std::shared_ptr<Model>&)>>;
+/// What a run is made of, by its description: the only place where that is made. `registries` has the modules
+/// of the run, loaded, and `edits` is what their loaders do. Throws Error for what no run can do.
+assay::RunOptions run_options(const RunSettings& settings, const extension::Registries& registries,
+                              const ModelEdits& edits);
+/// The pictures that are saved; null: none.
+std::shared_ptr<ErrorPictures> error_pictures_of(const RunSaving& saving);
 
 }  // namespace assay::poly

@@ -210,6 +210,7 @@ class Lines(unittest.TestCase):
         "run identity.onnx --engine --input-shapes x:[1,2] --ref --save-verdict {}.json",
         "run identity.onnx --engine --input-shapes x:[1,2] --ref --save-accuracy-results {}.json",
         "run identity.onnx --engine --input-shapes x:[1,2] --ref --save-heatmaps {}", "run identity.onnx --engine --log-file {}.log",
+        "run identity.onnx --engine --input-shapes x:[1,2] --save-settings {}.json",
         "run identity.onnx --engine --input-shapes x:[1,2] --gen-script {}.py", "bench m.onnxtxt --save-engine {}.plan",
         "bench m.onnxtxt --timing-cache {}.cache", "bench m.onnxtxt --json {}.json", "bench m.onnxtxt --export-times {}.json",
         "bench m.onnxtxt --export-output {}.json", "inspect model identity.onnx --json {}.json", "inspect model identity.onnx --save-visual {}.html",
@@ -273,7 +274,7 @@ class Lines(unittest.TestCase):
     def test_files_that_are_read_are_there(self):
         for line in ("run identity.onnx --engine --load-inputs {}", "run identity.onnx --engine --input-shapes x:[1,2] --load-outputs {}",
                      "run identity.onnx --trt --input-shapes x:[1,2] --load-tactics {}", "convert identity.onnx -o q.plan --int8 --load-inputs {}",
-                     "run identity.onnx --engine --external-data-dir {}", "inspect model p.plan --combine-tensor-info {}",
+                     "run identity.onnx --engine --external-data-dir {}", "run --settings {}", "inspect model p.plan --combine-tensor-info {}",
                      "surgeon weight-strip identity.onnx -o o.onnx --exclude-list {}", "bench m.onnxtxt --load-inputs x:{}"):
             out = self.refuses(line.format("gone.json"), "gone.json", "No such file or directory")
             for word in ("Building engine", "Read the model", "RUNNING"):

@@ -105,6 +105,7 @@ WRITERS = {
     "run --save-onnx": model_writer("run {} --ref", "--save-onnx"),
     "run --save-inputs": Writer("run typed.onnx --ref --save-inputs {}"),
     "run --save-outputs": Writer("run typed.onnx --ref --save-outputs {}"),
+    "run --save-settings": Writer("run typed.onnx --ref --save-settings {}"),
     "run --gen-script": Writer("run typed.onnx --ref --gen-script {}"),
     "run --save-engine": Writer("run typed.onnx --trt --builder-optimization-level 0 --save-engine {}"),
     "run --save-tactics": Writer("run typed.onnx --trt --builder-optimization-level 0 --save-tactics {}"),
@@ -146,7 +147,7 @@ WRITERS = {
 }
 # What a writer's file ends in, by a part of its command.
 SUFFIXES = {
-    ".json": ("--json", "inputs {}", "outputs {}", "data ", "lint", "shard-hints", "--save-tactics", "--export-layer-info"),
+    ".json": ("--json", "inputs {}", "outputs {}", "data ", "lint", "shard-hints", "--save-tactics", "--save-settings", "--export-layer-info"),
     ".yaml": ("plugin match", "--save-config-yaml"),
     ".py": ("trt-network", "trt-config", "onnx-gs", "--gen-script"),
     ".plan": ("--save-engine", "--convert-to trt"),

@@ -1,5 +1,6 @@
 """Backends side by side, comparisons, verdicts, whole runs, the program."""
 
+import json
 import os
 import subprocess
 import sys
@@ -156,6 +157,23 @@ class Runs(unittest.TestCase):
 
             with self.assertRaisesRegex(KeyError, "loader"):
                 assay.run(path, ["engine"], data=feeds())
+
+    def test_settings_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, file, again = (os.path.join(folder, name) for name in ("m.onnx", "run.json", "again.json"))
+            assay.Model(small.product(2, 16)).save(path)
+            assay.run(path, ["engine", "reference"], iterations=2, seed=7, ranges={"x": (0, 2)}, save_settings=file)
+            self.assertEqual(assay.run(settings=file).iterations, 2)
+            changed = assay.run(runners=["engine", "engine", "reference"], settings=file, iterations=3, save_settings=again)
+            self.assertEqual((changed.iterations, len(changed.runners)), (3, 3))
+            with open(again) as text:
+                settings = json.load(text)["settings"]
+            self.assertEqual((settings["data.seed"], settings["data.iterations"]), (7, 3))
+            self.assertEqual(settings["data.ranges"], {"x": {"low": 0, "high": 2}})
+            with self.assertRaisesRegex(assay.Unsupported, "runners.*open"):
+                assay.run(path, [Doubling(assay.Session(path, "reference"))], save_settings=file)
+            with self.assertRaises(assay.NotFound):
+                assay.run(settings=os.path.join(folder, "gone.json"))
 
 
 class Program(unittest.TestCase):

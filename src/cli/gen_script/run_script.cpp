@@ -21,25 +21,12 @@ bool is_special(const std::string& path) {
 
 std::string human_names(const RunLine& line) {
   std::string text;
-  for (size_t i = 0; i < line.options.runners.size(); ++i)
-    text += (i == 0                                 ? ""
-             : i + 1 == line.options.runners.size() ? " and "
-                                                    : ", ") +
-            line.options.runners[i].human_name;
+  for (size_t i = 0; i < line.runners.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == line.runners.size() ? " and " : ", ") + line.runners[i].human_name;
   return text;
 }
 
 }  // namespace
-
-Option gen_script_option() {
-  return {
-      .names = {"--gen", "--gen-script"},
-      .help =
-          "Run nothing, and write a program that does what this command line says: in C++ (.cpp, .cc, .cxx), "
-          "on the installed library, or in Python (any other name, or - for standard output), which runs "
-          "this program.",
-      .metavar = "FILE"};
-}
 
 ScriptLanguage script_language(const std::string& path) {
   if (path == "-" || is_special(path)) return ScriptLanguage::kPython;
@@ -56,14 +43,14 @@ ScriptLanguage script_language(const std::string& path) {
 }
 
 std::string what_it_does(const RunLine& line) {
-  const size_t runners = line.options.runners.size();
-  std::string text = runners == 0 ? std::string("Compares saved results.")
-                     : runners == 1
-                         ? fmt::format("Runs {} using {}.", line.model.path, human_names(line))
-                         : fmt::format("Compares {} between {}.", line.model.path, human_names(line));
-  if (!line.options.load_outputs.empty())
+  const size_t runners = line.runners.size();
+  std::string text =
+      runners == 0   ? std::string("Compares saved results.")
+      : runners == 1 ? fmt::format("Runs {} using {}.", line.settings.model.path, human_names(line))
+                     : fmt::format("Compares {} between {}.", line.settings.model.path, human_names(line));
+  if (!line.settings.load_outputs.empty())
     text +=
-        fmt::format(" Checks against outputs stored in {}.", fmt::join(line.options.load_outputs, " and "));
+        fmt::format(" Checks against outputs stored in {}.", fmt::join(line.settings.load_outputs, " and "));
   return text;
 }
 

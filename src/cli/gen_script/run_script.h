@@ -7,10 +7,8 @@
 #include "assay/run.h"
 #include "cli/args.h"
 #include "cli/command.h"
-#include "cli/options/model.h"
 #include "cli/registries.h"
 #include "run/comparator.h"
-#include "run/engine_building.h"
 
 namespace assay::cli {
 
@@ -19,21 +17,17 @@ struct RunLine {
   const ParsedArgs& args;
   const Invocation& invocation;
   const Registries& registries;
-  const ModelOptions& model;
-  const std::vector<poly::RunRunner>& runners;
-  const EngineBuildOptions& building;
-  const RunOptions& options;
+  const poly::RunSettings& settings;
+  const std::vector<RunnerChoice>& runners;
 };
 
-/// The option --gen-script.
-Option gen_script_option();
 enum class ScriptLanguage : uint8_t { kCpp, kPython };
 /// What the file's ending says; `-`, devices and pipes get Python. Throws Error for another one.
 ScriptLanguage script_language(const std::string& path);
 
 /// `runs MODEL using ONNX-Runtime`, for the first lines.
 std::string what_it_does(const RunLine& line);
-/// On the public headers alone. Throws Error (kUnsupported) for an option that programs cannot have.
+/// On the public headers alone.
 std::string run_script_cpp(const RunLine& line);
 /// With every option, for the program that was started.
 std::string run_script_python(const RunLine& line);

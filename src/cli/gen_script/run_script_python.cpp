@@ -62,7 +62,7 @@ std::string first_sentence(const std::string& help) {
 std::string group_text(const OptionGroup& group, const ParsedArgs& args) {
   std::string text;
   for (const GivenOption& given : args.occurrences()) {
-    if (given.name == "--gen") continue;
+    if (given.name == "--gen" || given.name == "--settings" || given.name == "--save-settings") continue;
     const auto option = std::find_if(group.options.begin(), group.options.end(),
                                      [&](const Option& o) { return o.names.front() == given.name; });
     if (option == group.options.end() || option->is_positional()) continue;

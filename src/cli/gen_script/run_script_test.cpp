@@ -10,11 +10,11 @@
 
 #include "base/log.h"
 #include "cli/cli.h"
-#include "cli/gen_script/carried_options.h"
 #include "cli/gen_script/cpp_literal.h"
 #include "cli/options/extensions.h"
 #include "cli/options/resources.h"
 #include "cli/script_text.h"
+#include "poly/run_table.h"
 
 namespace assay::cli::run_script_test {
 namespace {
@@ -81,6 +81,7 @@ class Folder {
       all.erase(made, all.find('\n', made) - made);
     return all;
   }
+  void touch(const std::string& name) const { write(name, ""); }
   std::string error(Words words) const {
     words.insert(words.begin(), {"assay", "run"});
     const log::Capture capture;
@@ -197,6 +198,7 @@ const std::vector<Sample>& samples() {
       {{"--calibration-cache", "c"}, {"@m.onnxtxt", "--trt", "--int8"}},
       {{"--calib-base-cls", "IInt8MinMaxCalibrator"}, {"@m.onnxtxt", "--trt", "--int8"}},
       {{"--quantile", "0.5"}, {"@m.onnxtxt", "--trt", "--int8"}},
+      {{"--float-nodes", "a", "b"}, {"@m.onnxtxt", "--trt", "--int8"}},
       {{"--refittable"}, kBuilt},
       {{"--strip-plan"}, kBuilt},
       {{"--load-timing-cache", "t"}, kBuilt},
@@ -239,21 +241,25 @@ std::vector<Option> all_options() {
   return options;
 }
 
-TEST(RunScript, ItIsKnownWhatBecomesOfEveryOption) {
-  std::set<std::string> there, listed;
+/// Options that have acted when the run begins, or do nothing in this build.
+bool leaves_nothing(const Option& o) {
+  const poly::RunRow* row = poly::find_run_option(o.names.front());
+  return row != nullptr ? !row->has_member() : o.help.starts_with("Accepted, without effect");
+}
+
+TEST(RunScript, EveryOptionHasARow) {
   const Registries registries;
   for (const Option& o : all_options()) {
     const auto backends = registries.backends.all();
     const bool is_backend = std::any_of(backends.begin(), backends.end(),
                                         [&](const Backend* b) { return b->option == o.names.front(); });
-    if (o.refusal.empty() && !is_backend) there.insert(o.names.front());
+    if (o.refusal.empty() && !is_backend && !leaves_nothing(o)) {
+      EXPECT_NE(poly::find_run_option(o.names.front()), nullptr) << o.names.front();
+    }
   }
-  for (const CarriedOption& o : carried_options())
-    EXPECT_TRUE(listed.emplace(o.name).second) << o.name << " twice";
-  EXPECT_EQ(listed, there);
 }
 
-TEST(RunScript, EveryCarriedOptionChangesTheProgram) {
+TEST(RunScript, EveryOptionChangesTheProgram) {
   const Folder folder;
   std::set<std::string> shown = {"--extension"};  // a module is loaded for it: tests/gen_script
   for (const Sample& s : samples()) {
@@ -267,11 +273,139 @@ TEST(RunScript, EveryCarriedOptionChangesTheProgram) {
       EXPECT_NE(script.find(word.starts_with("@") ? folder.path(word.substr(1)) : word), std::string::npos)
           << word;
   }
-  for (const CarriedOption& o : carried_options()) {
-    const bool is_carried = o.kind == InCpp::kCarried;
-    EXPECT_EQ(shown.contains(std::string(o.name)), is_carried)
-        << o.name << (is_carried ? ": no sample" : ": a sample, but not carried");
+  // What a runner in Python is told without a flag of its own.
+  shown.insert("--strict-trt");
+  for (const poly::RunGroup& group : poly::run_groups())
+    for (const poly::RunRow& row : group.rows)
+      if (row.has_option()) {
+        EXPECT_EQ(shown.contains(row.option.names.front()), row.has_member())
+            << row.option.names.front()
+            << (row.has_member() ? ": no sample" : ": a sample, but nothing is set");
+      }
+}
+
+std::string text_of(const std::string& file) {
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+TEST(RunScript, EveryOptionSurvivesASettingsFile) {
+  const Folder folder;
+  // What samples name is looked for when settings are used.
+  for (const char* name : {"a.json", "b", "g.json", "r.json", "t.json"}) folder.touch(name);
+  const std::string first = folder.path("first.json"), second = folder.path("second.json");
+  for (const Sample& s : samples()) {
+    Words with = s.rest;
+    with.insert(with.end(), s.given.begin(), s.given.end());
+    for (std::string& word : with)
+      if (word.ends_with(".json") || word == "b")
+        word = "@" + word;
+      else if (word == "d")
+        word = "@.";
+    with.insert(with.end(), {"--save-settings", first});
+    const std::string program = folder.program(with);
+    EXPECT_EQ(folder.program({"--settings", first, "--save-settings", second}), program) << s.given.front();
+    EXPECT_EQ(text_of(second), text_of(first)) << s.given.front();
+    EXPECT_GT(text_of(first).size(), 20U) << s.given.front();
   }
+}
+
+TEST(RunScript, TheLineReplacesWhatTheSettingsSayOfTheSame) {
+  const Folder folder;
+  const std::string file = folder.path("settings.json");
+  const auto same = [&](const Words& saved, const Words& then, const Words& both) {
+    Words line = saved;
+    line.insert(line.end(), {"--save-settings", file});
+    folder.program(line);
+    line = {"--settings", file};
+    line.insert(line.end(), then.begin(), then.end());
+    EXPECT_EQ(folder.program(line), folder.program(both)) << then.front();
+  };
+  const Words kBase = {"@m.onnxtxt", "--ref", "--engine"};
+  const auto with = [&](Words more) {
+    more.insert(more.begin(), kBase.begin(), kBase.end());
+    return more;
+  };
+  same(with({"--seed", "3"}), {"--seed", "4"}, with({"--seed", "4"}));
+  same(with({"--seed", "3"}), {"--iterations", "2"}, with({"--seed", "3", "--iterations", "2"}));
+  same(with({"--atol", "1", "y:2"}), {"--rtol", "3"}, with({"--atol", "1", "y:2", "--rtol", "3"}));
+  same(with({"--compare", "simple", "l2"}), {"--compare", "psnr"}, with({"--compare", "psnr"}));
+  same(with({"--verbosity", "WARNING"}), {"-v"}, with({"-v"}));
+  same(with({"--trt", "--fp16"}), {"--onnxrt", "--trt"}, {"@m.onnxtxt", "--onnxrt", "--trt", "--fp16"});
+  same(with({"--trt", "--trt-min-shapes", "x:[1,4]", "--trt-max-shapes", "x:[9,4]"}),
+       {"--trt-opt-shapes", "x:[2,4]"}, with({"--trt", "--trt-opt-shapes", "x:[2,4]"}));
+  same(with({"--no-trace"}), {"@m.onnxtxt", "--arbiter-samples", "5"},
+       with({"--no-trace", "--arbiter-samples", "5"}));
+}
+
+TEST(RunScript, SettingsThatCannotBeUsed) {
+  const Folder folder;
+  const auto error = [&](const std::string& members, const Words& more = {}) {
+    const std::string file = folder.path("bad.json");
+    std::ofstream(file) << "{\"version\": 1, \"settings\": {" << members << "}}";
+    Words line = {"--settings", file};
+    for (const std::string& word : more)
+      line.push_back(word.starts_with("@") ? folder.path(word.substr(1)) : word);
+    const std::string text = folder.error(line);
+    EXPECT_NE(text.find("bad.json"), std::string::npos) << text;
+    EXPECT_EQ(text.find("\n"), text.size() - 1) << "one line: " << text;
+    return text;
+  };
+  EXPECT_NE(error("\"data.sead\": 1").find("Did you mean 'data.seed'"), std::string::npos);
+  EXPECT_NE(error("\"model.path\": \"gone.onnx\"").find("'model.path' names gone.onnx"), std::string::npos);
+  EXPECT_NE(error("\"load_outputs\": [\"gone.json\"]").find("give --load-outputs on the command line"),
+            std::string::npos);
+  EXPECT_NE(error("\"data.script\": \"gone.py:f\"").find("'data.script' names gone.py:f"), std::string::npos);
+  EXPECT_NE(error("\"runners\": [{\"backend\": \"abacus\"}]").find("abacus"), std::string::npos);
+  EXPECT_NE(error("\"engine.save_tactics\": \"a\"", {"@m.onnxtxt", "--trt", "--load-tactics", "@r.py"})
+                .find("not allowed with argument"),
+            std::string::npos);
+  EXPECT_NE(error("\"extensions.modules\": [\"gone.so\"]").find("names gone.so, which is not there"),
+            std::string::npos);
+  EXPECT_NE(error("\"log\": {\"verbosity\": [\"LOUD\"]}", {"@m.onnxtxt", "--ref"}).find("'LOUD'"),
+            std::string::npos);
+  // Two functions of one kind: no line can say that, and none can change it.
+  const std::string two =
+      "\"compare_funcs\": [{\"function\": \"l2\", \"threshold\": 1}, {\"function\": \"l2\"}]";
+  EXPECT_NE(
+      error(two, {"@m.onnxtxt", "--ref", "--l2-threshold", "2"}).find("--l2-threshold cannot change it"),
+      std::string::npos);
+}
+
+TEST(RunScript, ErrorsInValuesNameTheSettings) {
+  const Folder folder;
+  const std::string file = folder.path("values.json");
+  const auto error = [&](const std::string& member) {
+    std::ofstream(file) << "{\"version\": 1, \"settings\": {" << member << "}}";
+    return folder.error({"--settings", file, folder.path("m.onnxtxt"), "--trt"});
+  };
+  for (const auto& [member, name] :
+       {std::pair("\"session.threads\": -4", "'session.threads'"),
+        {"\"engine.config.disabled_tactics\": [\"gemw\"]", "'engine.config.disabled_tactics'"},
+        {"\"engine.calibration_quantile\": 0.5", "'engine.calibration_quantile'"},
+        {"\"engine.config.max_edits\": -1", "'engine.config.max_edits'"}}) {
+    const std::string text = error(member);
+    EXPECT_NE(text.find(name), std::string::npos) << text;
+    EXPECT_NE(text.find("values.json"), std::string::npos) << text;
+    EXPECT_NE(text.find("Correct the settings"), std::string::npos) << text;
+  }
+}
+
+TEST(RunScript, SettingsThatNoLineCanSayAreKept) {
+  const Folder folder;
+  const std::string file = folder.path("settings.json");
+  std::ofstream(file)
+      << "{\"version\": 1, \"settings\": {\"model.path\": \"" << folder.path("m.onnxtxt")
+      << "\", \"runners\": [{\"backend\": \"engine\"}, {\"backend\": \"reference\"}], "
+         "\"session.optimize\": false, \"model.exclude_outputs\": [], \"verdict.samples\": 4, "
+         "\"compare_funcs\": [{\"function\": \"l2\", \"threshold\": 1}, {\"function\": "
+         "\"l2\"}]}}";
+  const std::string text = folder.program({"--settings", file, "--seed", "4"});
+  for (const char* part : {"run.session.optimize = false;", "run.verdict.samples = 4;", "run.data.seed = 4;",
+                           "run.model.exclude_outputs = std::vector<std::string>{};", "CompareFunc::l2(1),",
+                           "CompareFunc::l2(),"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << text;
 }
 
 TEST(RunScript, BackendsAreRunners) {

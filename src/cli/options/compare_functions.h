@@ -1,14 +1,13 @@
 // The comparison functions and their options.
 #pragma once
 
-#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "assay/comparator.h"
 #include "cli/args.h"
 #include "cli/options/output_names.h"
-#include "compare/comparison.h"
-#include "compare/comparison_text.h"
 #include "extension/functions.h"
 
 namespace assay::cli {
@@ -22,14 +21,18 @@ Option shape_check_option();
 /// A group for each function: simple, indices, l2, cosine_similarity, psnr, snr, perceptual_metrics.
 void add_compare_function_options(ArgParser& parser);
 
-/// The functions that --compare names, each once, in its order, those of modules last. Warns about options of
-/// the other ones. Throws Error for values that none of them can use, and as `outputs` does.
-std::vector<std::shared_ptr<const Comparison>> read_comparisons(const ParsedArgs& args, OutputNames& outputs,
-                                                                extension::Modules modules = {});
+/// What --compare names: functions, each once, in its order, and the names of those of modules.
+struct ComparisonsOfLine {
+  std::vector<poly::CompareFunc> functions;
+  std::vector<std::string> of_modules;
+};
+/// Warns about options of the other functions. Throws Error for values that none of them can use, and as
+/// `outputs` does.
+ComparisonsOfLine read_comparisons(const ParsedArgs& args, OutputNames& outputs,
+                                   extension::Modules modules = {});
+/// The option for the threshold of a function with one number.
+const char* threshold_option(std::string_view function);
 /// Whether any option says how outputs are compared.
 bool chooses_comparison(const ParsedArgs& args);
-
-/// The pictures of `simple`; null when none are asked for.
-std::shared_ptr<ErrorPictures> read_error_pictures(const ParsedArgs& args);
 
 }  // namespace assay::cli

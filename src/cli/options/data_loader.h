@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "assay/comparator.h"
 #include "cli/args.h"
 #include "run/data_loader.h"
 #include "run/data_source.h"
@@ -29,6 +30,9 @@ OptionGroup& add_data_loader_options(ArgParser& parser, const std::string& no_sc
 void add_unused_data_loader_options(ArgParser& parser);
 void warn_about_unused_data_options(const ParsedArgs& args, std::string_view what);
 /// Warns about options that loaded data make pointless, and about deprecated ones. Throws Error.
+void warn_about_data_options(const ParsedArgs& args);
+std::optional<poly::Number> run_number(const std::optional<PythonValue>& value);
+/// Warns as above. Throws Error.
 DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> shapes);
 
 /// Makes the data that the options ask for, a script's among them, for a calibration.

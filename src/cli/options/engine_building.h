@@ -1,6 +1,7 @@
 // How an engine is built and run, in upstream's options: `run --trt` and `convert`.
 #pragma once
 
+#include "assay/run.h"
 #include "cli/args.h"
 #include "engine/tactics/tactic_set.h"
 #include "run/engine_building.h"
@@ -18,11 +19,17 @@ void add_engine_building_options(ArgParser& parser, bool runs);
 /// Of these options, those that say how an engine is built, by their first names; not those that do nothing
 /// on a CPU, --save-engine and --optimization-profile.
 std::vector<std::string> builder_option_names();
-/// Says in a line each which of the given options do nothing on a CPU. `input_shapes` are those of
-/// --input-shapes.
-/// `tactics`: those that options may name.
+/// The class of --calib-base-cls.
+const char* calibrator_class(CalibrationAlgorithm algorithm);
+/// Says in a line each which of the given options do nothing on a CPU.
+void warn_about_idle_options(const ParsedArgs& args);
+/// Of read_engine_settings(), what is about how the engine is built.
+void read_building_settings(const ParsedArgs& args, bool as_upstream, const engine::TacticSet& tactics,
+                            poly::RunEngine& engine);
+/// What read_engine_settings() makes of the line, for who builds an engine without a run. `input_shapes` are
+/// those of --input-shapes.
 EngineBuildOptions read_engine_building_options(const ParsedArgs& args, bool as_upstream,
-                                                std::vector<InputShape> input_shapes,
+                                                const std::vector<InputShape>& input_shapes,
                                                 const engine::TacticSet& tactics);
 
 }  // namespace assay::cli

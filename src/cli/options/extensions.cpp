@@ -7,11 +7,13 @@
 #include <filesystem>
 
 #include "cli/options/compare_functions.h"
+#include "poly/run_table.h"
 
 namespace assay::cli {
 namespace {
 
-constexpr const char *kExtension = "--extension", *kNoExtensions = "--no-extensions";
+constexpr const char *kExtension = "--extension", *kNoExtensions = "--no-extensions",
+                     *kSettings = "--settings";
 
 std::vector<std::string> split(const char* names) {
   std::vector<std::string> list;
@@ -90,19 +92,29 @@ int run_module_command(CommandContext& context) {
 }  // namespace
 
 void add_extension_options(ArgParser& parser) {
-  parser.add_group("Extensions").options = {
-      {.names = {kExtension}, .help = "Load this extension module, too. May be repeated.", .metavar = "FILE"},
-      {.names = {kNoExtensions},
-       .help = "Load no extension module but those of --extension.",
-       .arity = Arity::kNone},
-  };
+  parser.add_group("Extensions").options = poly::options_of("Extensions");
 }
 
 std::vector<extension::Candidate> extensions_of(std::span<const std::string> words) {
   std::vector<extension::Candidate> named;
   bool searches = true;
+  const bool runs = !words.empty() && words[0] == "run";
+  const auto add_settings = [&](const std::string& file) {
+    for (const std::string& path : poly::load_run_settings(file).extensions.modules) {
+      std::error_code ec;
+      if (!std::filesystem::exists(path, ec))
+        throw Error(ErrorCode::kNotFound,
+                    fmt::format("'extensions.modules' names {}, which is not there", path))
+            .add_context("in " + file)
+            .set_remedy("Correct the settings.");
+      named.push_back({.path = path, .from = kExtension});
+    }
+  };
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == kNoExtensions) searches = false;
+    if (runs && words[i] == kSettings && i + 1 < words.size()) add_settings(words[i + 1]);
+    if (runs && words[i].starts_with(std::string(kSettings) + "="))
+      add_settings(words[i].substr(std::string_view(kSettings).size() + 1));
     const std::string start = std::string(kExtension) + "=";
     if (words[i] == kExtension && i + 1 < words.size())
       named.push_back({.path = words[++i], .from = kExtension});
@@ -193,6 +205,38 @@ void add_extension_commands(const std::shared_ptr<extension::Extension>& module,
     command->module = c;
     commands.add(*command, command);
   }
+}
+
+bool is_module_option(const Registries& registries, std::string_view name) {
+  ArgParser modules("", "");
+  add_module_options(modules, registries);
+  return modules.has_option(name);
+}
+
+namespace {
+
+/// A module that only brings runners takes part when one of them, or one of its options, is given.
+bool takes_part(const extension::Extension& module, const ParsedArgs& args) {
+  if (!module.operators().empty() || !module.passes().empty() || !module.tactics().empty() ||
+      !module.loaders().empty() || !module.postprocesses().empty() || !module.comparisons().empty())
+    return true;
+  std::vector<std::string> names;
+  for (const AssayRunner& r : module.runners()) names.emplace_back(r.option);
+  for (const AssayOptionGroup& g : module.option_groups())
+    for (uint64_t i = 0; i < g.option_count; ++i)
+      for (std::string& name : split(g.options[i]->names)) names.push_back(std::move(name));
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return args.declares(name) && args.has(name); });
+}
+
+}  // namespace
+
+void read_module_settings(const ParsedArgs& args, const Registries& registries,
+                          poly::RunExtensions& settings) {
+  for (const auto& module : registries.extensions)
+    if (takes_part(*module, args)) settings.modules.push_back(module->info().path);
+  for (const GivenOption& given : args.occurrences())
+    if (is_module_option(registries, given.name)) settings.options.emplace_back(given.name, given.words);
 }
 
 ExtensionArgs::ExtensionArgs(const ParsedArgs& args, const Registries& registries)

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/run.h"
 #include "cli/args.h"
 #include "cli/registries.h"
 
@@ -15,7 +16,8 @@ namespace assay::cli {
 void add_extension_options(ArgParser& parser);
 
 /// The modules that this command line asks for: those that are found, unless --no-extensions is among the
-/// words, and those of --extension. To be asked before the words are parsed, since modules bring options.
+/// words, and those of --extension and of the file of --settings. To be asked before the words are parsed,
+/// since modules bring options. Throws Error for a file of settings that cannot be read.
 std::vector<extension::Candidate> extensions_of(std::span<const std::string> words);
 
 /// Loads and adds them. One that fails is left out, and a sentence says why, but for those of --extension,
@@ -28,6 +30,12 @@ void add_module_options(ArgParser& parser, const Registries& registries);
 /// Throws Error when the module has an option that `run` has already, of itself or of another module.
 void check_extension_options(const extension::Extension& module, const Registries& registries);
 void add_extension_commands(const std::shared_ptr<extension::Extension>& module, CommandSet& commands);
+
+/// Whether the option is one that a module adds to `run`.
+bool is_module_option(const Registries& registries, std::string_view name);
+/// The modules that take part in the run of this command line, by their files, and what their options say.
+void read_module_settings(const ParsedArgs& args, const Registries& registries,
+                          poly::RunExtensions& settings);
 
 /// Shows modules the command line while it lives, and has them check it. Throws Error with what they refuse.
 class ExtensionArgs {

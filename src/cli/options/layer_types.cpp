@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "base/log.h"
+#include "poly/run_table.h"
 
 namespace assay::cli {
 namespace {
@@ -83,26 +84,9 @@ LayerTypes parse_entry(const std::string& option, const std::string& entry, bool
 }  // namespace
 
 std::vector<Option> layer_type_options(bool as_bench) {
-  std::vector<Option> options = {
-      {.names = {kConstraints},
-       .help = "How far the types bind that are asked for single layers: obey (what cannot be followed is an "
-               "error), "
-               "prefer (a warning), none. Default: obey; under upstream's names none.",
-       .choices = {"prefer", "obey", "none"}},
-      {.names = {kPrecisions},
-       .help = "What layers compute in, as in conv1:float32 or 'op:Softmax:float32' "
-               "(docs/reference/selectors.md): "
-               "float32, "
-               "float16, bfloat16, int8.",
-       .arity = Arity::kAtLeastOne,
-       .metavar = "LAYER:TYPE",
-       .names_what = Names::kNodes},
-      {.names = {kOutputTypes},
-       .help = "What the outputs of layers are stored in; types for several outputs with a plus in between.",
-       .arity = Arity::kAtLeastOne,
-       .metavar = "LAYER:TYPE",
-       .names_what = Names::kNodes},
-  };
+  std::vector<Option> options;
+  for (const char* name : {kConstraints, kPrecisions, kOutputTypes})
+    options.push_back(poly::find_run_option(name)->option);
   if (as_bench) {
     options[0].names.emplace_back("--precisionConstraints");
     options[1].names.emplace_back("--layerPrecisions");

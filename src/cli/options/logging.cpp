@@ -4,27 +4,12 @@
 
 #include "base/log.h"
 #include "base/log_format.h"
+#include "poly/run_table.h"
 
 namespace assay::cli {
 
 void add_logging_options(ArgParser& parser) {
-  parser.add_group("Logging").options = {
-      {.names = {"-v", "--verbose"}, .help = "Say more. May be repeated.", .arity = Arity::kNone},
-      {.names = {"-q", "--quiet"}, .help = "Say less. May be repeated.", .arity = Arity::kNone},
-      {.names = {"--verbosity"},
-       .help =
-           "Level of everything, or of one source folder or file: ULTRA_VERBOSE, SUPER_VERBOSE, "
-           "EXTRA_VERBOSE, VERBOSE, INFO, START, FINISH, WARNING, ERROR or CRITICAL. Wins over -v and -q. "
-           "A path is one below src/ (backends/onnxrt.cpp), or Polygraphy's (backend/onnxrt).",
-       .arity = Arity::kAtLeastOne,
-       .metavar = "[PATH:]LEVEL"},
-      {.names = {"--silent"}, .help = "Say nothing but what ends the run.", .arity = Arity::kNone},
-      {.names = {"--log-format"},
-       .help = "Add the time or the source line to each line, or leave out the colours.",
-       .arity = Arity::kAtLeastOne,
-       .choices = {"timestamp", "line-info", "no-colors"}},
-      {.names = {"--log-file"}, .help = "Write the log here too.", .metavar = "FILE"},
-  };
+  parser.add_group("Logging").options = poly::options_of("Logging");
 }
 
 void apply_logging_options(const ParsedArgs& args) {

@@ -8,6 +8,7 @@
 #include "base/mapped_file.h"
 #include "cli/values.h"
 #include "onnx/forms/form.h"
+#include "poly/run_table.h"
 
 namespace assay::cli {
 namespace {
@@ -49,14 +50,7 @@ bool holds_onnx_text(const std::string& path) {
 
 std::string type_of(const ParsedArgs& args, const std::string& path) {
   if (const auto type = args.text("--model-type")) return *type;
-  if (fs::is_directory(path)) return fs::exists(fs::path(path) / "saved_model.pb") ? "saved" : "ckpt";
-  const std::string extension = fs::path(path).extension().string();
-  // Caffe's files end as ONNX's in protobuf's text format do; what is in them tells.
-  const bool may_be_caffe = extension == ".prototxt";
-  if (may_be_caffe ? holds_onnx_text(path) : onnx::form_of_name(path) != onnx::ModelForm::kBinary)
-    return "onnx";
-  for (const auto& [known, type] : kTypeOfExtension)
-    if (extension == known) return type;
+  if (const std::string type = model_type_of(path); !type.empty()) return type;
   log::critical(ErrorCode::kInvalidArgument,
                 "Could not automatically determine model type for: {}\n"
                 "Please explicitly specify the type with the --model-type option",
@@ -65,26 +59,29 @@ std::string type_of(const ParsedArgs& args, const std::string& path) {
 
 }  // namespace
 
+std::string model_type_of(const std::string& path) {
+  if (fs::is_directory(path)) return fs::exists(fs::path(path) / "saved_model.pb") ? "saved" : "ckpt";
+  const std::string extension = fs::path(path).extension().string();
+  // Caffe's files end as ONNX's in protobuf's text format do; what is in them tells.
+  const bool may_be_caffe = extension == ".prototxt";
+  if (may_be_caffe ? holds_onnx_text(path) : onnx::form_of_name(path) != onnx::ModelForm::kBinary)
+    return "onnx";
+  for (const auto& [known, type] : kTypeOfExtension)
+    if (extension == known) return type;
+  return {};
+}
+
 void add_model_options(ArgParser& parser, bool is_required, const std::string& shapes_help,
-                       std::vector<std::string> shapes_names, Names shapes_name) {
-  parser.add_group("Model").options = {
-      {.names = {"model_file"},
-       .help =
-           "The ONNX model: binary, in ONNX's text form (.onnxtxt, .txt), or in protobuf's text format "
-           "(.textproto, .prototxt) or JSON; where a command takes one, an engine's plan (.plan, .engine).",
-       .arity = is_required ? Arity::kOne : Arity::kOptional},
-      {.names = {"--model-type"},
-       .help = "What the file holds, if its name does not say so. This build reads onnx and, as plans of its "
-               "own engine, engine; runners in Python read frozen, keras, ckpt, saved and torch.",
-       .choices = {"frozen", "keras", "ckpt", "onnx", "engine", "uff", "trt-network-script", "caffe", "saved",
-                   "torch"}},
-      {.names = std::move(shapes_names),
-       .help =
-           shapes_help.empty() ? "Shapes for the data to generate, as in image:[1,3,224,224]." : shapes_help,
-       .arity = Arity::kAtLeastOne,
-       .metavar = "NAME:SHAPE",
-       .names_what = shapes_name},
-  };
+                       const std::vector<std::string>& shapes_names, Names shapes_name) {
+  std::vector<Option> options = poly::options_of("Model");
+  for (Option& o : options) {
+    if (o.is_positional() && is_required) o.arity = Arity::kOne;
+    if (o.names.front() != "--input-shapes") continue;
+    o.names = shapes_names;
+    o.names_what = shapes_name;
+    if (!shapes_help.empty()) o.help = shapes_help;
+  }
+  parser.add_group("Model").options = std::move(options);
 }
 
 void add_onnx_model_option(ArgParser& parser, const std::string& name, const std::string& help) {

@@ -27,10 +27,14 @@ enum class Plans : uint8_t {
   kAndForeign,  ///< that, and formats that runners in Python read
 };
 
+/// What a file is by its name and, where that is not enough, by what it holds: a word of --model-type. Empty:
+/// nobody knows.
+std::string model_type_of(const std::string& path);
+
 /// `model_file`, --model-type, --input-shapes. `is_required` makes the positional required; `shapes_help`
 /// says what the shapes are for, if not for generated data, and `shapes_name` what they may be given for.
 void add_model_options(ArgParser& parser, bool is_required, const std::string& shapes_help = {},
-                       std::vector<std::string> shapes_names = {"--input-shapes", "--inputs"},
+                       const std::vector<std::string>& shapes_names = {"--input-shapes", "--inputs"},
                        Names shapes_name = Names::kInputs);
 /// A required `model_file` alone, for tools that read nothing but ONNX whatever the file is called.
 void add_onnx_model_option(ArgParser& parser, const std::string& name = "model_file",

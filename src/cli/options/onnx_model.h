@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/args.h"
+#include "cli/options/model.h"
 #include "run/model_loader.h"
 
 namespace assay::cli {
@@ -20,8 +21,8 @@ enum class InferenceOptions : uint8_t {
   kOnFallback,   ///< on unless --no-shape-inference is given, with --force-fallback-shape-inference
 };
 void add_onnx_shape_inference_options(ArgParser& parser, InferenceOptions kind = InferenceOptions::kOff);
-/// ONNX Model Saving; `path_option` is the option that names the file.
-void add_onnx_save_options(ArgParser& parser, const std::string& path_option);
+/// ONNX Model Saving, with --save-onnx.
+void add_onnx_save_options(ArgParser& parser);
 /// The same with -o/--output. Where it need not be given, nothing is written without it.
 inline constexpr const char* kOutputOption = "-o";
 void add_onnx_output_options(ArgParser& parser, bool is_required = true);
@@ -32,9 +33,9 @@ ModelSaveOptions read_onnx_save_options(const ParsedArgs& args, const std::strin
 /// a line warns.
 bool means_all_tensors(const std::optional<std::vector<std::string>>& words);
 
-/// Reads all three groups. `ops`: the operators that nodes may be.
-ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::string& model_path,
-                                             const std::string& path_option,
+/// Reads all three groups, those of --save-onnx. `given`: what read_model_options() made of the line. `ops`:
+/// the operators that nodes may be.
+ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const ModelOptions& given,
                                              std::shared_ptr<const OpSet> ops);
 
 /// For commands that look at a model: logs that it is loaded, and loads it as the first two groups say (the

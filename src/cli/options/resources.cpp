@@ -3,6 +3,7 @@
 #include "assay/error.h"
 #include "base/memory_limit.h"
 #include "cli/values.h"
+#include "poly/run_table.h"
 
 namespace assay::cli {
 namespace {
@@ -12,13 +13,7 @@ constexpr int64_t kMin = int64_t{1} << 20;
 }  // namespace
 
 void add_resource_options(ArgParser& parser) {
-  parser.add_group("Resources").options = {
-      {.names = {"--memory-limit"},
-       .help = "How many bytes all tensors may take together, as in 500M or 8G; what needs more ends in an "
-               "error that says so. Files that are mapped do not count. Default: half of the memory that the "
-               "machine or the control group has.",
-       .metavar = "BYTES"},
-  };
+  parser.add_group("Resources").options = poly::options_of("Resources");
 }
 
 void apply_resource_options(const ParsedArgs& args) {

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "cli/values.h"
 #include "poly/run_parts.h"
+#include "poly/run_table.h"
 
 namespace assay::cli {
 namespace {
@@ -64,30 +65,31 @@ std::string backend_for(const Backend& backend, const ParsedArgs& args) {
 
 }  // namespace
 
-Option providers_option() {
-  return {
-      .names = {"--providers", "--execution-providers"},
-      .help =
-          "Execution providers of ONNX Runtime in order of priority, by name or part of it; default: cpu.",
-      .arity = Arity::kAtLeastOne,
-      .metavar = "NAME"};
-}
+namespace {
+Option option_of_run(const char* name) { return poly::find_run_option(name)->option; }
+}  // namespace
 
-Option graph_optimization_option() {
-  return {
-      .names = {"--graph-optimization-level"},
-      .help =
-          "How far ONNX Runtime changes the graph: ORT_DISABLE_ALL, ORT_ENABLE_BASIC, ORT_ENABLE_EXTENDED, "
-          "ORT_ENABLE_LAYOUT or ORT_ENABLE_ALL; default: ONNX Runtime's.",
-      .metavar = "LEVEL"};
+Option providers_option() { return option_of_run("--providers"); }
+Option graph_optimization_option() { return option_of_run("--graph-optimization-level"); }
+Option custom_ops_option() { return option_of_run("--custom-ops"); }
+Option opset_option() { return option_of_run("--opset"); }
+Option onnxrt_library_option() { return option_of_run("--onnxrt-library"); }
+
+namespace {
+constexpr std::pair<std::string_view, int> kLevels[] = {{"ORT_DISABLE_ALL", 0},
+                                                        {"ORT_ENABLE_BASIC", 1},
+                                                        {"ORT_ENABLE_EXTENDED", 2},
+                                                        {"ORT_ENABLE_LAYOUT", 3},
+                                                        {"ORT_ENABLE_ALL", 99}};
+}  // namespace
+
+std::string graph_optimization_name(int level) {
+  for (const auto& [name, known] : kLevels)
+    if (known == level) return std::string(name);
+  return {};
 }
 
 std::optional<int> read_graph_optimization_level(const ParsedArgs& args) {
-  constexpr std::pair<std::string_view, int> kLevels[] = {{"ORT_DISABLE_ALL", 0},
-                                                          {"ORT_ENABLE_BASIC", 1},
-                                                          {"ORT_ENABLE_EXTENDED", 2},
-                                                          {"ORT_ENABLE_LAYOUT", 3},
-                                                          {"ORT_ENABLE_ALL", 99}};
   const auto word = args.text("--graph-optimization-level");
   if (!word) return std::nullopt;
   std::string upper = *word;
@@ -101,31 +103,6 @@ std::optional<int> read_graph_optimization_level(const ParsedArgs& args) {
       *word);
 }
 
-Option custom_ops_option() {
-  return {
-      .names = {"--custom-ops"},
-      .help =
-          "Shared libraries with operators of your own for ONNX Runtime, as its register_custom_ops_library "
-          "takes them.",
-      .arity = Arity::kAtLeastOne,
-      .metavar = "LIBRARY"};
-}
-
-Option opset_option() {
-  return {.names = {"--opset"},
-          .help =
-              "The opset of a conversion from TensorFlow, which this build does not make. A model in ONNX "
-              "keeps its own: surgeon convert-opset converts it.",
-          .metavar = "N",
-          .kind = ValueKind::kInteger};
-}
-
-Option onnxrt_library_option() {
-  return {.names = {"--onnxrt-library"},
-          .help = "The shared library of ONNX Runtime; default: the first one found.",
-          .metavar = "FILE"};
-}
-
 void add_runner_options(ArgParser& parser, const BackendSet& backends) {
   OptionGroup& runners =
       parser.add_group("Runners", "May be repeated and mixed; they run in the order given.");
@@ -135,60 +112,9 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
     runners.options.push_back(
         {.names = {std::string(backend->option)}, .help = help + ".", .arity = Arity::kNone});
   }
-  runners.options.push_back(
-      {.names = {kStrict},
-       .help = "With --trt: TensorRT itself, by the tensorrt package of ASSAY_TENSORRT or of python3, and "
-               "an error where it cannot run.",
-       .arity = Arity::kNone});
-  runners.options.push_back(
-      {.names = {kRunnerScriptFlag},
-       .help = "A class of this Python file, which loads the model and infers in your own interpreter "
-               "(docs/guide/runners.md); or the name of a runner that a package of that interpreter adds.",
-       .metavar = "FILE.py[:CLASS]"});
-  runners.options.push_back({.names = {"--runner-options"},
-                             .help = "Keyword arguments for the class of --runner-script.",
-                             .arity = Arity::kAtLeastOne,
-                             .metavar = "NAME=VALUE"});
-  runners.options.push_back(
-      {.names = {kTensorFlowFlag},
-       .help =
-           "TensorFlow of your own interpreter (ASSAY_TENSORFLOW, or python3): frozen graphs, SavedModels, "
-           "Keras models and checkpoints.",
-       .arity = Arity::kNone});
-  runners.options.push_back(
-      {.names = {kPyTorchFlag},
-       .help =
-           "PyTorch of your own interpreter (ASSAY_TORCH, or python3): TorchScript and exported programs.",
-       .arity = Arity::kNone});
-  parser.add_group("TensorFlow and PyTorch").options = {
-      {.names = {"--tf-outputs"},
-       .help = "Outputs of a TensorFlow graph; default: those that nothing uses.",
-       .arity = Arity::kAtLeastOne,
-       .metavar = "NAME"},
-      {.names = {"--save-pb"}, .help = "Save the frozen TensorFlow graph.", .metavar = "FILE"},
-      {.names = {"--ckpt"}, .help = "Name of the checkpoint in its folder.", .metavar = "NAME"},
-      opset_option(),
-      {.names = {"--pytorch-inputs"},
-       .help = "Types and shapes of a TorchScript model's inputs, which it does not keep: {\"x\": "
-               "[\"float32\", [1,3,224,224]]}.",
-       .metavar = "JSON"},
-  };
-
-  parser.add_group("Backends").options = {
-      {.names = {"--threads"},
-       .help = "Threads of each backend; default: the CPUs this process may use.",
-       .metavar = "N",
-       .kind = ValueKind::kInteger},
-      {.names = {"--ref-precision"},
-       .help = "What --ref computes in: everything in float64 (default), or each result rounded to the type "
-               "that the "
-               "model declares.",
-       .choices = {"float64", "stored"}},
-      providers_option(),
-      onnxrt_library_option(),
-      custom_ops_option(),
-      graph_optimization_option(),
-  };
+  for (Option& o : poly::options_of("Runners")) runners.options.push_back(std::move(o));
+  for (const char* title : {"TensorFlow and PyTorch", "Backends"})
+    parser.add_group(title).options = poly::options_of(title);
 }
 
 std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendSet& backends) {
@@ -210,18 +136,6 @@ std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendS
     }
   }
   return runners;
-}
-
-SessionOptions read_session_options(const ParsedArgs& args) {
-  SessionOptions options;
-  if (const auto threads = args.integer("--threads"))
-    options.threads = static_cast<int>(std::min<int64_t>(require_at_least("--threads", *threads, 1), 4096));
-  if (args.text("--ref-precision") == "stored") options.reference_precision = ReferencePrecision::kStored;
-  options.providers = args.list("--providers").value_or(std::vector<std::string>{});
-  options.library = args.text("--onnxrt-library").value_or("");
-  options.custom_ops = args.list("--custom-ops").value_or(std::vector<std::string>{});
-  options.graph_optimization_level = read_graph_optimization_level(args);
-  return options;
 }
 
 }  // namespace assay::cli

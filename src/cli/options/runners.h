@@ -21,6 +21,8 @@ Option opset_option();
 /// --graph-optimization-level, and what it says. Throws Error for a level that does not exist.
 Option graph_optimization_option();
 std::optional<int> read_graph_optimization_level(const ParsedArgs& args);
+/// Its word for a level; empty: there is none.
+std::string graph_optimization_name(int level);
 
 /// One flag per backend of this build, --trt, and what concerns them all: --threads, --ref-precision,
 /// --providers,
@@ -28,6 +30,5 @@ std::optional<int> read_graph_optimization_level(const ParsedArgs& args);
 void add_runner_options(ArgParser& parser, const BackendSet& backends);
 /// The runners in the order of the flags. Warns once when --trt is among them. Throws Error.
 std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendSet& backends);
-SessionOptions read_session_options(const ParsedArgs& args);
 
 }  // namespace assay::cli
