@@ -335,7 +335,8 @@ bool by_sums(FloatPlea& p) {
     return makes_sums_in_float32(p.explained, p.stored.dtype()) && p.exceeds() &&
            widen_for_sums(p.trial, p.wide, p.exact, p.explained);
   return unit_roundoff(p.stored.dtype()) <= unit_roundoff(DType::kFloat32) && p.exceeds() &&
-         widen_for_sums_of_steps(p.trial, p.exact, p.explained);
+         (widen_for_sums(p.trial, p.wide, p.exact, p.explained) ||
+          widen_for_sums_of_steps(p.trial, p.exact, p.explained));
 }
 
 bool by_winograd(FloatPlea& p) { return p.is_open() && widen_for_winograd(p.trial, p.u(), p.explained); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -32,12 +33,13 @@ std::vector<int64_t> elements_beyond(const Tensor& result, const Tensor& exact, 
 
 bool widen_for_sums(const Trial& trial, const Tensor& result, const Tensor& exact, Explained& explained) {
   const SumsOf sums = sums_of(trial.op());
-  if (sums == nullptr || trial.output() != 0) return false;
+  if (sums == nullptr) return false;
   EvalContext c = trial.context();
   const double *r = result.data<double>(), *y = exact.data<double>();
   auto* most = explained.most.mutable_data<double>();
   auto* possible = explained.possible.defined() ? explained.possible.mutable_data<double>() : nullptr;
   std::unordered_map<int64_t, MeasuredSums> rows;
+  std::shared_ptr<const void> kept;
   int64_t added = 0;
   bool any = false, beyond = false;
   size_t count = 0;
@@ -45,6 +47,8 @@ bool widen_for_sums(const Trial& trial, const Tensor& result, const Tensor& exac
     if (count++ % kTogether == 0 && (beyond || added > kMaxAddends)) return any;
     SummedElement element;
     element.known = &rows;
+    element.kept = &kept;
+    element.output = trial.output();
     if (!sums(c, i, element)) return any;
     const MeasuredSums* measured = element.known_row();
     MeasuredSums own;
