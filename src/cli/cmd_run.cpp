@@ -102,7 +102,7 @@ int run_models(CommandContext& context) {
   const std::vector<poly::RunRunner> runners = read_runners(args, backends);
   for (const poly::RunRunner& r : runners)
     options.runners.push_back(poly::runner_choice(r, backends, building));
-  poly::set_engine(building, options.session);
+  options.asked = poly::set_engine(building, options.session);
   options.model = read_model_loader_options(args, model.path, kSavePath, context.registries().ops);
   options.model.is_plan = model.is_plan;
   options.model.foreign_format = model.foreign_format;

@@ -47,7 +47,7 @@ assay::RunOptions run_options(const RunSettings& s, const RunModules& modules) {
   const auto edits = modules.model_edits();
   options.model.edits.insert(options.model.edits.begin(), edits.begin(), edits.end());
   const EngineBuildOptions building = engine_building(s.engine, s.data);
-  set_engine(building, options.session);
+  options.asked = set_engine(building, options.session);
   options.arbitrate = s.verdict.judge || !s.save.verdict.empty();
   for (const RunRunner& r : s.runners) {
     options.runners.push_back(runner_choice(r, registries.backends, building));
