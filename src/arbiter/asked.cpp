@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "graph/read.h"
+#include "ops/moves.h"
+#include "ops/op_set.h"
 #include "tensor/convert.h"
 
 namespace assay {
@@ -39,12 +41,32 @@ double largest(const Tensor& t) {
   return most;
 }
 
+/// Whether a builder may compute it once for all.
+bool is_made_once(const Value* v) {
+  if (v == nullptr || v->is_constant()) return true;
+  const Node* n = v->producer();
+  return n != nullptr && !has_subgraph(*n) &&
+         std::ranges::all_of(n->inputs(), [](const Value* v) { return is_made_once(v); });
+}
+
 bool may_be_quantised(const Node& n) {
   if (!is_op(n, "Conv") && !is_op(n, "Gemm") && !is_op(n, "MatMul")) return false;
   const Value *x = n.input(0), *w = n.input(1);
-  if (x == nullptr || w == nullptr || x->is_constant()) return false;
-  const bool is_fixed = w->is_constant() || (w->producer() != nullptr && is_op(*w->producer(), "Constant"));
-  return is_fixed && leaf_dtype(w->type) == DType::kFloat32;
+  return x != nullptr && w != nullptr && !is_made_once(x) && is_made_once(w) &&
+         leaf_dtype(w->type) == DType::kFloat32;
+}
+
+/// The tensor whose step a tensor has: itself, or whose numbers it holds; null for one that has none.
+const std::string* scaled_name(const Model& model, const Value& v,
+                               const std::map<std::string, float>& scales) {
+  for (const Value* at = &v; at != nullptr;) {
+    if (const auto it = scales.find(at->name()); it != scales.end()) return &it->first;
+    const Node* n = at->producer();
+    const OpDef* op = n == nullptr ? nullptr : ops_of(model).find(n->domain, n->op_type);
+    if (op == nullptr || !moves_elements(*op)) break;  // a builder does that before, or leaves it out
+    at = n->input(0);
+  }
+  return nullptr;
 }
 
 /// How many times the step that shows a tensor's largest number the step is that it has; 0: not known.
@@ -78,16 +100,15 @@ Asked read_asked(const Model& model, const NarrowTypes& types,
   const double most = kGrantedFactor * std::max(1.0, median(ratios));
   for (const auto& n : model.graph->nodes()) {
     if (!may_be_quantised(*n) || types.float_nodes.contains(n->name)) continue;
-    const std::string& tensor = n->input(0)->name();
     if (types.scales.empty()) {
       asked.lowering.int8[n.get()] = std::numeric_limits<double>::quiet_NaN();
       continue;
     }
-    const auto scale = types.scales.find(tensor);
-    if (scale == types.scales.end() || scale->second == 0) continue;
-    const auto ratio = ratios.find(tensor);
-    const double excess = ratio == ratios.end() ? 1 : std::max(1.0, ratio->second / most);
-    asked.lowering.int8[n.get()] = static_cast<double>(scale->second) / excess;
+    const std::string* tensor = scaled_name(model, *n->input(0), types.scales);
+    const double scale = tensor == nullptr ? 0 : static_cast<double>(types.scales.at(*tensor));
+    if (scale == 0) continue;
+    const auto ratio = ratios.find(*tensor);
+    asked.lowering.int8[n.get()] = scale / (ratio == ratios.end() ? 1 : std::max(1.0, ratio->second / most));
   }
   return asked;
 }

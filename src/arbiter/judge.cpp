@@ -128,12 +128,15 @@ void set_place(double result, double exact, double explained, ArbiterVerdict& ou
   out.worst_explained = explained;
 }
 
+/// Up to so many times what is explained it may have been rounded once more.
+constexpr double kFewRoundings = 2;
+
 /// Each element of a result in a narrow type may be off by one rounding: not all of them by the same.
 void hold_to_factor(const Tensor& result, const Standard& standard, ArbiterVerdict& out) {
   if (out.verdict != Verdict::kRounding && out.verdict != Verdict::kUnclear) return;
   const std::optional<CommonFactor> f = unexplained_factor(result, standard.lanes, out.dtype);
   if (!f) return;
-  out.verdict = f->ratio() <= kNearFactor ? Verdict::kUnclear : Verdict::kWrong;
+  out.verdict = f->ratio() <= kFewRoundings ? Verdict::kUnclear : Verdict::kWrong;
   out.beyond = out.verdict == Verdict::kWrong ? f->count : 0;
   out.note = fmt::format(
       "{} are off by {:.2g} % together, of which the rounding to {} explains {:.2g} %: roundings differ from "

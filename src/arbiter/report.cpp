@@ -183,12 +183,13 @@ void describe_maker(const ArbiterVerdict& o, const char* title, const RunFiles& 
   if (o.beyond > 0)
     log::error("Wrong: {} of {} elements{}", o.beyond, o.elements,
                o.pattern.empty() ? "" : " (" + o.pattern + ")");
-  if (const std::string cause = likely_cause(o); !cause.empty()) log::error("Likely: {}", cause);
-  if (!o.note.empty()) log::error("Note: {}", o.note);
-  if (const std::string command = extract_command(o, files); !command.empty())
-    log::error("To cut {} out: {}", o.body.empty() ? "it" : "the node around it", command);
-  if (const std::string command = inputs_command(o, files); !command.empty())
-    log::error("Its inputs: {}", command);
+  const auto tell = [](const char* title, const std::string& text) {
+    if (!text.empty()) log::error("{}: {}", title, text);
+  };
+  tell("Likely", likely_cause(o));
+  tell("Note", o.note);
+  tell(o.body.empty() ? "To cut it out" : "To cut the node around it out", extract_command(o, files));
+  tell("Its inputs", inputs_command(o, files));
 }
 
 /// A result that is wrong, and it is not known in which node.
