@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +41,22 @@ std::span<const ExcuseRule> excuse_rules();
 
 /// Throws Error (kInvalidArgument), which lists the names, where one of these is no excuse's.
 void require_excuses(std::span<const std::string> names);
+
+/// Types narrower than the model's that a runner was asked to compute in, or that its engine says it holds.
+struct NarrowTypes {
+  bool float16 = false, bfloat16 = false;  ///< float32 numbers may be rounded to them before they are used
+  bool int8 = false;  ///< inputs and constant weights of Conv, Gemm and MatMul may be rounded to 8 bits
+  /// int8: one step by the name of the tensor; others stay as they are. Empty: all may be rounded, by steps
+  /// that show their largest number.
+  std::map<std::string, float> scales = {};
+  /// int8: names of nodes that it does not concern.
+  std::set<std::string> float_nodes = {};
+
+  bool any() const { return float16 || bfloat16 || int8; }
+  /// "float16 and int8".
+  std::string str() const;
+  bool operator==(const NarrowTypes&) const = default;
+};
 
 enum class Verdict : uint8_t {
   kAgrees,      ///< every element is the correctly rounded exact value
@@ -92,6 +110,8 @@ struct ArbiterVerdict {
   int64_t beyond = 0;     ///< elements that are not explained
   int64_t elements = 0;
   std::string pattern;  ///< what the wrong elements have in common
+  /// The narrower types that the runner was asked for, as far as they concern it: "int8". Empty: none.
+  std::string computed_in;
   /// How many decimal digits of its largest numbers are checked, where more is not known than the network's
   /// inputs: what is explained, in proportion to the result. Negative: not asked for.
   double digits = -1;
@@ -101,6 +121,14 @@ struct ArbiterVerdict {
       0;  ///< elements that cannot be judged: whether it overflows on the way is the backend's choice
   DType dtype = DType::kUndefined;
   Shape shape;
+};
+
+/// How much of a runner's final error a node is to blame for.
+struct ErrorShare {
+  std::string runner, node, op_type, output;
+  std::string computed_in;  ///< as in ArbiterVerdict
+  double share = 0;         ///< of the squares of the errors of the last results, all of them together 1
+  double own_error = 0;     ///< what the node adds: its error on its own inputs, in proportion to the result
 };
 
 /// Where what was judged lies; empty where that is no file.
@@ -113,10 +141,12 @@ struct Arbitration {
   std::vector<ArbiterVerdict> outputs;  ///< by output in topological order, then by runner
   int samples = 0;                      ///< noisy evaluations that were made
   int lanes_lost = 0;                   ///< of nodes that the noise led astray
-  std::vector<std::string> unsteady;    ///< runners whose results are others when they run again
-  std::string processor;                ///< where the runners ran; empty: not known
-  int threads = 0;                      ///< of the runners; 0: as many as they please
-  RunFiles files;                       ///< for the commands that a report names
+  /// Of runners that were asked for narrow types, whose layers are known; the largest first.
+  std::vector<ErrorShare> shares;
+  std::vector<std::string> unsteady;  ///< runners whose results are others when they run again
+  std::string processor;              ///< where the runners ran; empty: not known
+  int threads = 0;                    ///< of the runners; 0: as many as they please
+  RunFiles files;                     ///< for the commands that a report names
   /// The same for a second run that gave out every layer, of the runners that seemed wrong; null when there
   /// was none.
   std::shared_ptr<const Arbitration> traced;
@@ -133,6 +163,7 @@ struct Arbitration {
 struct JudgedResults {
   std::string runner;
   TensorList outputs;
+  NarrowTypes asked = {};
 };
 
 /// Judges results of one's own. `feed` by the names of the model's inputs; results whose names the model does

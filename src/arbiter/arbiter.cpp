@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <unordered_map>
 
+#include "arbiter/asked.h"
 #include "arbiter/suspect_run.h"
 #include "backends/onnxrt_nodes.h"
 #include "base/log.h"
@@ -46,8 +48,9 @@ struct Pass {
   int samples;
   uint64_t seed;
   bool noisy_levels = false;
-  bool computes_wider = false;  ///< the runners are known to
-  ExcuseSet excuses{};          ///< those that count
+  bool computes_wider = false;   ///< the runners are known to
+  ExcuseSet excuses{};           ///< those that count
+  const Asked* asked = nullptr;  ///< what the runners were asked to compute in
 };
 
 /// `shown` gets what each runner's results show of its arithmetic.
@@ -58,10 +61,10 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
   std::vector<std::unique_ptr<SuspectRun>> runs;
   std::vector<Suspect*> suspects;
   for (const ArbiterCase& c : cases)
-    suspects.push_back(
-        runs.emplace_back(std::make_unique<SuspectRun>(*model, feed, c, result.outputs, kept,
-                                                       pass.computes_wider, pass.noisy_levels, pass.excuses))
-            .get());
+    suspects.push_back(runs.emplace_back(std::make_unique<SuspectRun>(*model, feed, c, result.outputs, kept,
+                                                                      pass.computes_wider, pass.noisy_levels,
+                                                                      pass.excuses, pass.asked))
+                           .get());
   const auto& values = model->graph->values();
   const auto anyone_has = [&](const auto& v) {
     return std::any_of(suspects.begin(), suspects.end(), [&](const Suspect* s) { return s->has(*v); });
@@ -72,6 +75,7 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
                                   .seed = pass.seed,
                                   .noisy_levels = pass.noisy_levels,
                                   .computes_wider = pass.computes_wider,
+                                  .lowering = pass.asked == nullptr ? nullptr : &pass.asked->lowering,
                                   .progress = [&](size_t done, size_t all) { progress(done, all); },
                                   .foreign = onnxrt_nodes(model),
                                   .skip_unknown = true});
@@ -79,6 +83,8 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
   result.samples = pass.samples;
   result.lanes_lost = interpreter.lanes_lost();
   for (size_t i = 0; shown != nullptr && i < runs.size(); ++i) shown->push_back(runs[i]->arithmetic());
+  for (const auto& run : runs)
+    if (pass.asked != nullptr) std::ranges::copy(run->shares(), std::back_inserter(result.shares));
   return result;
 }
 
@@ -188,10 +194,16 @@ std::string_view verdict_name(Verdict v) {
   return "";
 }
 
-Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
-                      std::span<const ArbiterCase> cases, const ArbiterOptions& options) {
-  const BlockReuse reuse(int64_t{512} << 20);
-  Pass pass{.samples = options.samples, .seed = options.seed, .excuses = ExcuseSet(options.no_excuses)};
+namespace {
+
+/// Runners that were asked for the same.
+Arbitration arbitrate_alike(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
+                            std::span<const ArbiterCase> cases, const ArbiterOptions& options,
+                            const Asked* asked) {
+  Pass pass{.samples = options.samples,
+            .seed = options.seed,
+            .excuses = ExcuseSet(options.no_excuses),
+            .asked = asked};
   AllKeptLanes kept;
   std::vector<ShownArithmetic> shown;
   Arbitration first = arbitrate_once(model, feed, cases, pass, &kept.all, &shown);
@@ -227,6 +239,55 @@ Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const
     allow_for_levels(first, arbitrate_once(model, feed, cases, pass, wider, nullptr));
   }
   return first;
+}
+
+Tensor tensor_of(const ArbiterCase& c, const Model& model, std::span<const Tensor> feed,
+                 const std::string& name) {
+  const auto result = std::ranges::find(*c.outputs, name, &NamedStoredTensor::name);
+  if (result != c.outputs->end()) return result->tensor.load();
+  const auto& inputs = model.graph->inputs;
+  const auto input = std::ranges::find_if(inputs, [&](const Value* v) { return v->name() == name; });
+  return input == inputs.end() ? Tensor() : feed[static_cast<size_t>(input - inputs.begin())];
+}
+
+/// By output in topological order, then as the runners come.
+void sort_outputs(const Model& model, std::span<const ArbiterCase> cases, std::vector<ArbiterVerdict>& all) {
+  std::unordered_map<std::string, size_t> values, runners;
+  for (const auto& v : model.graph->values()) values.emplace(v->name(), values.size());
+  for (const ArbiterCase& c : cases) runners.emplace(c.runner, runners.size());
+  std::ranges::stable_sort(all, {}, [&](const ArbiterVerdict& o) {
+    const auto it = values.find(o.output.substr(0, o.output.find('[')));
+    return std::pair(it == values.end() ? values.size() : it->second, runners[o.runner]);
+  });
+}
+
+}  // namespace
+
+Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
+                      std::span<const ArbiterCase> cases, const ArbiterOptions& options) {
+  const BlockReuse reuse(int64_t{512} << 20);
+  std::vector<ArbiterCase> plain;
+  std::vector<const ArbiterCase*> narrow;
+  for (const ArbiterCase& c : cases) {
+    if (c.asked != nullptr && c.asked->any())
+      narrow.push_back(&c);
+    else
+      plain.push_back(c);
+  }
+  if (narrow.empty()) return arbitrate_alike(model, feed, cases, options, nullptr);
+  Arbitration all;
+  if (!plain.empty()) all = arbitrate_alike(model, feed, plain, options, nullptr);
+  for (const ArbiterCase* c : narrow) {
+    const Asked asked = read_asked(
+        *model, *c->asked, [&](const std::string& name) { return tensor_of(*c, *model, feed, name); });
+    Arbitration own = arbitrate_alike(model, feed, {c, 1}, options, &asked);
+    std::ranges::move(own.outputs, std::back_inserter(all.outputs));
+    std::ranges::move(own.shares, std::back_inserter(all.shares));
+    all.samples = std::max(all.samples, own.samples);
+    all.lanes_lost += own.lanes_lost;
+  }
+  sort_outputs(*model, cases, all.outputs);
+  return all;
 }
 
 }  // namespace assay

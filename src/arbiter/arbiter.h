@@ -25,6 +25,8 @@ struct ArbiterCase {
   /// It can run again with every layer marked, which tells more of a large error than further noisy
   /// evaluations.
   bool traceable = false;
+  /// What it was asked to compute in; null: as the model says.
+  const NarrowTypes* asked = nullptr;
 };
 
 /// `feed` in the order of the model's inputs. Results whose names the model does not know are left out.

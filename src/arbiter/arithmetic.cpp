@@ -90,6 +90,36 @@ bool err_together(const Rounded& r, const Shape& shape) {
   return false;
 }
 
+/// What is explained of a result that was computed in float32 (`once`: so, and rounded once).
+Tensor held_to(const Tensor& once, const Tensor& most, const Tensor& reach) {
+  const Tensor held = map_broadcast<double>(
+      most, once, [](double e, double w) { return std::isfinite(e) ? std::min(e, kBeyondMost * w) : e; });
+  if (!reach.defined() || reach.shape() != held.shape()) return held;
+  // How far the inputs reach is no estimate.
+  const Tensor surplus = map_elements<double>(reach, [](double r) { return (kBeyondMost - 1) * r; });
+  const Tensor tight =
+      map_broadcast<double>(once, surplus, [](double w, double s) { return kBeyondMost * w - s; });
+  return map_broadcast<double>(held, tight,
+                               [](double e, double t) { return std::isfinite(e) ? std::min(e, t) : e; });
+}
+
+/// What a result shows that is computed in float32, or not. `doubtful`: elements beyond `held`, of `telling`
+/// where that is less than `most`.
+ComputedIn shown_by(const Rounded& r, const Tensor& most, const Tensor& held, bool wider) {
+  const double *e = most.data<double>(), *h = held.data<double>();
+  int64_t telling = 0, doubtful = 0;
+  for (int64_t i = 0; i < held.numel(); ++i) {
+    telling += h[i] < e[i];
+    doubtful += h[i] < e[i] && std::abs(r.error(i)) > h[i];
+  }
+  if (telling >= kEnoughElements) {
+    if (wider) return ComputedIn::kWider;
+    return doubtful > 0 ? ComputedIn::kBeyondWider : ComputedIn::kDeclared;
+  }
+  const bool is_small = held.numel() < kEnoughElements;
+  return is_small && doubtful > 0 ? ComputedIn::kDoubtful : ComputedIn::kUnknown;
+}
+
 }  // namespace
 
 void hold_to_arithmetic(const Tensor& result, const Standard& standard, DType dtype, Explained& explained) {
@@ -103,34 +133,12 @@ void hold_to_arithmetic(const Tensor& result, const Standard& standard, DType dt
                   .exact = exact.data<double>(),
                   .once = once.data<double>(),
                   .u = unit_roundoff(dtype)};
-  Tensor held = map_broadcast<double>(explained.most, once, [](double e, double w) {
-    return std::isfinite(e) ? std::min(e, kBeyondMost * w) : e;
-  });
-  // How far the inputs reach is no estimate.
-  if (standard.reach.defined() && standard.reach.shape() == held.shape()) {
-    const Tensor surplus =
-        map_elements<double>(standard.reach, [](double r) { return (kBeyondMost - 1) * r; });
-    const Tensor tight =
-        map_broadcast<double>(once, surplus, [](double w, double s) { return kBeyondMost * w - s; });
-    held = map_broadcast<double>(held, tight,
-                                 [](double e, double t) { return std::isfinite(e) ? std::min(e, t) : e; });
-  }
-  const double *e = explained.most.data<double>(), *h = held.data<double>();
+  const Tensor held = held_to(once, explained.most, standard.reach);
   const int64_t count = exact.numel();
-  int64_t telling = 0, doubtful = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    telling += h[i] < e[i];
-    doubtful += h[i] < e[i] && std::abs(r.error(i)) > h[i];
-  }
   const bool enough = count >= kEnoughElements;
   const bool wider =
       enough && (are_most(count_rounded(r, 0, count), count) || err_together(r, exact.shape()));
-  if (telling >= kEnoughElements)
-    explained.shown = wider          ? ComputedIn::kWider
-                      : doubtful > 0 ? ComputedIn::kBeyondWider
-                                     : ComputedIn::kDeclared;
-  else if (!enough && doubtful > 0)
-    explained.shown = ComputedIn::kDoubtful;
+  explained.shown = shown_by(r, explained.most, held, wider);
   if (!wider && enough && standard.computes_wider) explained.held = held;
   if (!wider && (enough || !standard.computes_wider)) return;
   explained.computed_wider = true;

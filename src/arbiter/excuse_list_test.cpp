@@ -351,7 +351,6 @@ const std::vector<Case>& cases() {
       {"sums", sums},
       {"winograd", winograd},
       {"reciprocal", reciprocal},
-      {"scale-afterwards", scale_afterwards},
       {"unrounded-softmax", unrounded_softmax, {"unrounded-inputs"}},
       {"overflown-inputs", overflown_inputs},
       {"computed-at-once", computed_at_once},
@@ -391,6 +390,13 @@ TEST(ExcuseList, EachIsNeeded) {
                                        << (without.excuses.empty() ? "" : without.excuses[0]);
     EXPECT_TRUE(without.excuses.empty()) << c.name;
   }
+}
+
+/// Sums of numbers with their zero points still in them are one more order.
+TEST(ExcuseList, AScaleThatIsAppliedAfterwardsIsAnOrderOfASum) {
+  const Result r = scale_afterwards();
+  EXPECT_EQ(verdict_without({}, r).excuses, std::vector<std::string>{"sums"});
+  EXPECT_FALSE(is_accepted(verdict_without({"sums"}, r)));
 }
 
 TEST(ExcuseList, TheCasesAreTheListInItsOrder) {

@@ -30,74 +30,119 @@ std::vector<bool> differing(const Tensor& a, const Tensor& b) {
 /// Values of which a difference is a size: numbers, not truths or texts.
 bool is_number(DType t) { return t != DType::kString && t != DType::kBool && !is_complex(t); }
 
-double value_at(const Tensor& wide, size_t i) { return wide.data<double>()[i]; }
+/// IntegerValues that can be subtracted; nothing of truths and texts.
+class IntegerValues {
+ public:
+  explicit IntegerValues(const Tensor& t)
+      : wide_(is_number(t.dtype()) ? convert(t, DType::kFloat64) : Tensor()) {}
+  bool any() const { return wide_.defined(); }
+  double at(size_t i) const { return wide_.data<double>()[i]; }
+  /// 0 where there are none.
+  double distance(const IntegerValues& other, size_t i) const {
+    return any() ? std::abs(at(i) - other.at(i)) : 0;
+  }
+
+ private:
+  Tensor wide_;
+};
+
+/// Elements that are neither the exact value nor that of the exact network, if there is one.
+std::vector<bool> wrong_elements(const Tensor& result, const Standard& standard) {
+  std::vector<bool> wrong = differing(result, standard.lanes[0]);
+  const Tensor* also_right = standard.exact;
+  if (also_right == nullptr || also_right->dtype() != result.dtype() || also_right->shape() != result.shape())
+    return wrong;
+  const std::vector<bool> beside = differing(result, *also_right);
+  for (size_t i = 0; i < wrong.size(); ++i) wrong[i] = wrong[i] && beside[i];
+  return wrong;
+}
+
+/// How far the lanes differ from the exact value, element by element.
+struct ShownByLanes {
+  std::vector<double> reach, squares;  ///< negative: they agree
+  bool varies = false;    ///< what it is made from does, so that another evaluation may show another value
+  int64_t undecided = 0;  ///< elements about which they do not agree
+  double usual = 0;       ///< the step that nine in ten of these do not exceed
+
+  double explained(size_t i, const Standard& standard) const {
+    if (!standard.is_level) return std::max(kStep, kExplainedFactor * reach[i]);
+    return explained_steps(std::sqrt(squares[i]), standard.noisy_levels ? kLevelFactor : kExplainedFactor);
+  }
+};
+
+/// Half of the places of equal numbers are farther apart than their median: hence nine in ten.
+double usual_step(const std::vector<double>& reach) {
+  std::vector<double> steps;
+  std::ranges::copy_if(reach, std::back_inserter(steps), [](double r) { return r >= 0; });
+  std::ranges::sort(steps);
+  return steps.empty() ? 0 : steps[steps.size() * 9 / 10];
+}
+
+ShownByLanes shown_by_lanes(const Standard& standard, const IntegerValues& exact, size_t count) {
+  const std::span<const Tensor> lanes = standard.lanes;
+  ShownByLanes shown{.reach = std::vector<double>(count, -1), .squares = std::vector<double>(count)};
+  for (const Tensor& lane : lanes.subspan(1)) {
+    if (lane.shares_storage(lanes[0])) continue;
+    shown.varies = true;
+    const std::vector<bool> differs = differing(lane, lanes[0]);
+    const IntegerValues at(lane);
+    for (size_t i = 0; i < count; ++i) {
+      if (!differs[i]) continue;
+      const double distance = at.distance(exact, i);
+      shown.reach[i] = std::max(shown.reach[i], distance);
+      shown.squares[i] += distance * distance / static_cast<double>(lanes.size() - 1);
+    }
+  }
+  shown.undecided = std::ranges::count_if(shown.reach, [](double r) { return r >= 0; });
+  if (!standard.is_level) shown.usual = usual_step(shown.reach);
+  return shown;
+}
+
+/// The wrong elements, by what the lanes show of them.
+struct Tally {
+  int64_t missed = 0;  ///< as far off as elements are about which rounding decides
+  int64_t beyond = 0, first = -1;
+  double largest = 0;
+};
+
+Tally tally(const std::vector<bool>& wrong, const IntegerValues& own, const IntegerValues& exact,
+            const ShownByLanes& shown, const Standard& standard) {
+  Tally t;
+  for (size_t i = 0; i < wrong.size(); ++i) {
+    if (!wrong[i]) continue;
+    const double error = own.distance(exact, i);
+    t.largest = std::max(t.largest, error);
+    if (shown.reach[i] >= 0 && error <= shown.explained(i, standard)) continue;
+    const bool is_plausible = shown.undecided > 0 && error <= std::max(shown.usual, kStep);
+    ++(is_plausible ? t.missed : t.beyond);
+    if (!is_plausible && t.first < 0) t.first = static_cast<int64_t>(i);
+  }
+  return t;
+}
 
 }  // namespace
 
 void judge_integers(const Tensor& result, const Standard& standard, ArbiterVerdict& out) {
-  const std::span<const Tensor> lanes = standard.lanes;
-  const Tensor* also_right = standard.exact;
-  std::vector<bool> wrong = differing(result, lanes[0]);
-  if (also_right != nullptr && also_right->dtype() == result.dtype() &&
-      also_right->shape() == result.shape()) {
-    const std::vector<bool> beside = differing(result, *also_right);
-    for (size_t i = 0; i < wrong.size(); ++i) wrong[i] = wrong[i] && beside[i];
-  }
-  const auto count = std::count(wrong.begin(), wrong.end(), true);
+  const std::vector<bool> wrong = wrong_elements(result, standard);
+  const auto count = std::ranges::count(wrong, true);
   if (count == 0) return;
-  const bool numbers = is_number(result.dtype());
-  const auto wide = [&](const Tensor& t) { return numbers ? convert(t, DType::kFloat64) : Tensor(); };
-  const Tensor own = wide(result), exact = wide(lanes[0]);
-  // What the lanes show: for each element how far they go, and the step that nine in ten
-  // do not exceed: half of the places of equal numbers are farther apart than their median.
-  std::vector<double> reach(wrong.size(), -1), squares(wrong.size());
-  bool varies = false;  // what it is made from does, so that another evaluation may show another value
-  for (const Tensor& lane : lanes.subspan(1)) {
-    if (lane.shares_storage(lanes[0])) continue;
-    varies = true;
-    const std::vector<bool> differs = differing(lane, lanes[0]);
-    const Tensor at = wide(lane);
-    for (size_t i = 0; i < reach.size(); ++i)
-      if (differs[i]) {
-        const double distance = numbers ? std::abs(value_at(at, i) - value_at(exact, i)) : 0;
-        reach[i] = std::max(reach[i], distance);
-        squares[i] += distance * distance / static_cast<double>(lanes.size() - 1);
-      }
-  }
-  const auto explained = [&](size_t i) {
-    if (!standard.is_level) return std::max(kStep, kExplainedFactor * reach[i]);
-    return explained_steps(std::sqrt(squares[i]), standard.noisy_levels ? kLevelFactor : kExplainedFactor);
-  };
-  const auto undecided = std::count_if(reach.begin(), reach.end(), [](double r) { return r >= 0; });
-  std::vector<double> steps;
-  for (const double r : reach)
-    if (r >= 0) steps.push_back(r);
-  std::sort(steps.begin(), steps.end());
-  const double usual = steps.empty() || standard.is_level ? 0 : steps[steps.size() * 9 / 10];
-  int64_t beyond = 0, missed = 0, first = -1;
-  for (size_t i = 0; i < wrong.size(); ++i) {
-    if (!wrong[i]) continue;
-    const double error = numbers ? std::abs(value_at(own, i) - value_at(exact, i)) : 0;
-    const bool shown = reach[i] >= 0 && error <= explained(i);
-    const bool plausible = undecided > 0 && error <= std::max(usual, kStep);
-    if (!shown) ++(plausible ? missed : beyond);
-    if (!shown && !plausible && first < 0) first = static_cast<int64_t>(i);
-    out.own_error = std::max(out.own_error, error);
-  }
-  const bool all_explained =
-      beyond == 0 && static_cast<double>(missed) <= kExplainedFactor * static_cast<double>(undecided);
+  const IntegerValues own(result), exact(standard.lanes[0]);
+  const ShownByLanes shown = shown_by_lanes(standard, exact, wrong.size());
+  const Tally t = tally(wrong, own, exact, shown, standard);
+  const bool all_explained = t.beyond == 0 && static_cast<double>(t.missed) <=
+                                                  kExplainedFactor * static_cast<double>(shown.undecided);
+  out.own_error = std::max(out.own_error, t.largest);
   out.verdict = all_explained ? Verdict::kRounding : Verdict::kWrong;
-  out.certain = !all_explained && undecided == 0 && (out.basis == Basis::kNode || !varies);
-  out.beyond = all_explained ? 0 : std::max(beyond, missed);
-  const auto any = std::find(wrong.begin(), wrong.end(), true) - wrong.begin();
-  out.worst_at = first >= 0 ? first : any;
-  if (numbers) {
-    out.worst_exact = value_at(exact, static_cast<size_t>(out.worst_at));
-    out.worst_result = value_at(own, static_cast<size_t>(out.worst_at));
+  out.certain = !all_explained && shown.undecided == 0 && (out.basis == Basis::kNode || !shown.varies);
+  out.beyond = all_explained ? 0 : std::max(t.beyond, t.missed);
+  out.worst_at = t.first >= 0 ? t.first : std::ranges::find(wrong, true) - wrong.begin();
+  if (own.any()) {
+    out.worst_exact = exact.at(static_cast<size_t>(out.worst_at));
+    out.worst_result = own.at(static_cast<size_t>(out.worst_at));
     out.worst_error = std::abs(out.worst_result - out.worst_exact);
   }
   out.problem = fmt::format("{} of {} values differ", count, result.numel());
-  if (undecided > 0) out.problem += fmt::format(", where rounding decides about {}", undecided);
+  if (shown.undecided > 0) out.problem += fmt::format(", where rounding decides about {}", shown.undecided);
 }
 
 }  // namespace assay

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "arbiter/arithmetic.h"
+#include "arbiter/common_factor.h"
 #include "arbiter/float_range.h"
 #include "arbiter/integers.h"
 #include "arbiter/within_bounds.h"
@@ -127,6 +128,24 @@ void set_place(double result, double exact, double explained, ArbiterVerdict& ou
   out.worst_explained = explained;
 }
 
+/// Up to so many times what is explained it may have been rounded once more.
+constexpr double kFewRoundings = 2;
+
+/// Each element of a result in a narrow type may be off by one rounding: not all of them by the same.
+void hold_to_factor(const Tensor& result, const Standard& standard, ArbiterVerdict& out) {
+  if (out.verdict != Verdict::kRounding && out.verdict != Verdict::kUnclear) return;
+  const std::optional<CommonFactor> f = unexplained_factor(result, standard.lanes, out.dtype);
+  if (!f) return;
+  out.verdict = f->ratio() <= kFewRoundings ? Verdict::kUnclear : Verdict::kWrong;
+  out.beyond = out.verdict == Verdict::kWrong ? f->count : 0;
+  out.note = fmt::format(
+      "{} are off by {:.2g} % together, of which the rounding to {} explains {:.2g} %: roundings differ from "
+      "element to element",
+      f->count == out.elements ? std::string("all elements")
+                               : fmt::format("{} elements from {} on", f->count, f->first),
+      100 * f->factor, dtype_name(out.dtype), 100 * f->explained);
+}
+
 ComputedIn judge_floats(const Tensor& result, const Standard& standard, ArbiterVerdict& out) {
   if (const std::optional<WithinBounds> within = within_bounds(result, standard)) {
     const Deviation& d = within->deviation;
@@ -152,6 +171,7 @@ ComputedIn judge_floats(const Tensor& result, const Standard& standard, ArbiterV
           dtype_name(result.dtype()));
     }
   }
+  if (standard.basis == Basis::kNode && explained.computed_wider) hold_to_factor(wide, standard, out);
   // Noise in float32 would be less.
   const bool noisy = standard.error == nullptr && !standard.is_recurrence &&
                      (standard.basis == Basis::kNode || standard.one_call);
@@ -210,54 +230,89 @@ Explained explained_for(const Tensor& result, const Standard& standard, DType dt
   return explained;
 }
 
+namespace {
+
+/// One element after the other of a result in a type.
+class ElementJudge {
+ public:
+  ElementJudge(const Tensor& result, const Tensor& exact, const Explained& explained, DType declared,
+               const Tensor* also_right)
+      : u_(unit_roundoff(declared)),
+        range_(float_range(declared)),
+        result_(result.data<double>()),
+        exact_(exact.data<double>()),
+        explained_(explained.most.data<double>()),
+        possible_(explained.possible.defined() ? explained.possible.data<double>() : nullptr),
+        others_(explained, range_.largest * (1 - u_)) {
+    if (also_right != nullptr && also_right->shape() == exact.shape() && is_float(also_right->dtype()))
+      also_right_ = also_right->data<double>();
+  }
+
+  void add(int64_t i, Deviation& d) const {
+    const bool are_numbers = std::isfinite(result_[i]) && std::isfinite(exact_[i]);
+    double error = std::abs(result_[i] - exact_[i]), ratio = 0;
+    if (!are_numbers) {
+      if (is_right_special(i, d)) return;
+      error = ratio = HUGE_VAL;
+    } else if (error > 0) {
+      ratio = ratio_of(error, i);
+      if (ratio > 1 && is_right_otherwise(i, d)) return;
+      if (error > u_ * std::abs(exact_[i]) * (1 + u_) + range_.smallest) d.rounded = false;
+    }
+    d.max_error = std::max(d.max_error, error);
+    if (ratio > d.ratio || d.at < 0) d.ratio = ratio, d.at = i;
+    d.beyond += ratio > 1;
+    d.impossible = d.impossible || (possible_ != nullptr && !(error <= possible_[i]));
+  }
+
+ private:
+  /// Whether it is what the exact network has. Far from what its inputs as they were handed out give, and
+  /// next to the exact network's: it had others.
+  bool is_also_right(int64_t i) const {
+    if (also_right_ == nullptr) return false;
+    const double r = result_[i], other = also_right_[i];
+    if (!std::isfinite(r) || !std::isfinite(other)) return r == other || (std::isnan(r) && std::isnan(other));
+    const double unit = u_ * std::abs(other);
+    const double near = std::abs(exact_[i] - other) > kElsewhere * unit ? kNextTo * unit : unit * (1 + u_);
+    return std::abs(r - other) <= near + range_.smallest;
+  }
+  /// Of what is no number, in the result or exactly: whether it counts as no error.
+  bool is_right_special(int64_t i, Deviation& d) const {
+    const Special special = judge_special(result_[i], exact_[i], explained_[i], others_, i);
+    d.overflows += special == Special::kOverflow;
+    if (special == Special::kRight || special == Special::kOverflow || is_also_right(i)) return true;
+    d.untold += special == Special::kUntold;
+    return special == Special::kUntold;
+  }
+  double ratio_of(double error, int64_t i) const {
+    if (std::isinf(explained_[i]) && (others_.at(i) & kUntold) != 0) return HUGE_VAL;
+    return explained_[i] > 0 ? error / explained_[i] : HUGE_VAL;
+  }
+  /// Of a number beyond what is explained.
+  bool is_right_otherwise(int64_t i, Deviation& d) const {
+    if (is_also_right(i) || others_.is_another(result_[i], i)) return true;
+    const bool untold = cannot_be_told(result_[i], exact_[i], others_, i);
+    d.untold += untold;
+    return untold;
+  }
+
+  double u_;
+  FloatRange range_;
+  const double *result_, *exact_, *explained_, *possible_;
+  const double* also_right_ = nullptr;
+  OtherResults others_;
+};
+
+}  // namespace
+
 Deviation deviation(const Tensor& result, const Tensor& exact, const Explained& explained, DType declared,
                     const Tensor* also_right) {
-  const double u = unit_roundoff(declared);
-  const FloatRange range = float_range(declared);
-  const double *r = result.data<double>(), *y = exact.data<double>(), *e = explained.most.data<double>();
-  const double* p = explained.possible.defined() ? explained.possible.data<double>() : nullptr;
-  const bool has_other =
-      also_right != nullptr && also_right->shape() == exact.shape() && is_float(also_right->dtype());
-  const double* other = has_other ? also_right->data<double>() : nullptr;
-  const auto is_other = [&](int64_t i) {
-    if (other == nullptr) return false;
-    if (!std::isfinite(r[i]) || !std::isfinite(other[i]))
-      return r[i] == other[i] || (std::isnan(r[i]) && std::isnan(other[i]));
-    // Far from what its inputs as they were handed out give, and next to the exact network's: it had others.
-    const double unit = u * std::abs(other[i]);
-    const double near = std::abs(y[i] - other[i]) > kElsewhere * unit ? kNextTo * unit : unit * (1 + u);
-    return std::abs(r[i] - other[i]) <= near + range.smallest;
-  };
-  const OtherResults others(explained, range.largest * (1 - u));
+  const ElementJudge judge(result, exact, explained, declared, also_right);
   Deviation total;
   std::mutex mutex;
   parallel_for(exact.numel(), kElementGrain, [&](int64_t first, int64_t last) {
     Deviation d;
-    for (int64_t i = first; i < last; ++i) {
-      double error = std::abs(r[i] - y[i]), ratio = 0;
-      if (!std::isfinite(r[i]) || !std::isfinite(y[i])) {
-        const Special special = judge_special(r[i], y[i], e[i], others, i);
-        d.overflows += special == Special::kOverflow;
-        if (special != Special::kWrong && special != Special::kUntold) continue;
-        if (is_other(i)) continue;
-        d.untold += special == Special::kUntold;
-        if (special == Special::kUntold) continue;
-        error = ratio = HUGE_VAL;
-      } else if (error > 0) {
-        ratio = e[i] > 0 ? error / e[i] : HUGE_VAL;
-        if (std::isinf(e[i]) && (others.at(i) & kUntold) != 0) ratio = HUGE_VAL;
-        if (ratio > 1 && (is_other(i) || others.is_another(r[i], i))) continue;
-        if (ratio > 1 && cannot_be_told(r[i], y[i], others, i)) {
-          ++d.untold;
-          continue;
-        }
-        if (error > u * std::abs(y[i]) * (1 + u) + range.smallest) d.rounded = false;
-      }
-      d.max_error = std::max(d.max_error, error);
-      if (ratio > d.ratio || d.at < 0) d.ratio = ratio, d.at = i;
-      d.beyond += ratio > 1;
-      d.impossible = d.impossible || (p != nullptr && !(error <= p[i]));
-    }
+    for (int64_t i = first; i < last; ++i) judge.add(i, d);
     if (std::isinf(d.max_error)) d.rounded = false;
     const std::lock_guard lock(mutex);
     merge(total, d);

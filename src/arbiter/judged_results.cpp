@@ -36,7 +36,7 @@ Arbitration arbitrate(const std::shared_ptr<const Model>& model, const TensorLis
   for (const JudgedResults& r : results) {
     StoredTensorList& list = outputs.emplace_back();
     for (const NamedTensor& t : r.outputs) list.push_back({t.name, t.tensor});
-    cases.push_back({r.runner, &list});
+    cases.push_back({r.runner, &list, false, &r.asked});
   }
   const std::vector<Tensor> inputs = in_order(*own->graph, feed);
   return arbitrate(own, inputs, std::span<const ArbiterCase>(cases), options);

@@ -58,68 +58,108 @@ std::vector<Tensor> moved_inputs(const SuspectNode& suspect, const Trial& trial,
   return inputs;
 }
 
+/// The least and the most that each element may be; undefined where that is not known, or no input was
+/// rounded.
+struct Ends {
+  Tensor low, high;
+};
+
+Ends ends_of(const SuspectNode& suspect, const Trial& trial, const Jumping& op, const StoredTensor& stored,
+             std::span<const Tensor> lanes) {
+  if (!trial.usable() || lanes[0].shape() != stored.shape()) return {};
+  const bool zeros = zeros_are_rounded(trial, lanes);
+  Ends ends;
+  for (const int side : {-1, 1}) {
+    std::vector<Tensor> inputs = moved_inputs(suspect, trial, op, side, zeros);
+    if (inputs.empty()) return {};
+    Tensor& end = side < 0 ? ends.low : ends.high;
+    end = trial.evaluate(std::move(inputs));
+    if (!end.defined() || end.shape() != stored.shape()) return {};
+    end = convert(convert(end, stored.dtype()), DType::kFloat64);
+  }
+  return ends;
+}
+
+/// What elements may be, as float64: between the ends, or what an evaluation gave.
+struct Allowed {
+  Ends ends;
+  std::vector<Tensor> seen;
+  bool so_far_right;  ///< what is no number was judged before
+
+  bool holds(double r, int64_t i) const {
+    // What is between two steps is none.
+    const bool is_between = (so_far_right || !std::isnan(r)) && !(r < ends.low.data<double>()[i]) &&
+                            !(r > ends.high.data<double>()[i]) && (r == std::trunc(r) || !std::isfinite(r));
+    return is_between || std::ranges::any_of(seen, [&](const Tensor& t) {
+             const double y = t.data<double>()[i];
+             return y == r || (so_far_right && std::isfinite(y) != std::isfinite(r));
+           });
+  }
+};
+
+Allowed allowed_by(Ends ends, std::span<const Tensor> lanes, const Shape& shape, bool so_far_right) {
+  Allowed allowed{.ends = std::move(ends), .seen = {}, .so_far_right = so_far_right};
+  for (const Tensor& lane : lanes)
+    if (lane.shape() == shape) allowed.seen.push_back(convert(lane, DType::kFloat64));
+  return allowed;
+}
+
+void set_excused(ArbiterVerdict& out) {
+  out.verdict = Verdict::kRounding;
+  out.certain = false;
+  out.beyond = 0;
+  out.worst_ratio = 1;
+  out.problem.clear();
+  out.note = "where its inputs, before they were rounded, may have jumped to";
+  excused_by(Excuse::kJumps, out);
+}
+
+void set_wrong(const Allowed& allowed, double result, int64_t first, int64_t beyond, ArbiterVerdict& out) {
+  const double low = allowed.ends.low.data<double>()[first], high = allowed.ends.high.data<double>()[first];
+  out.verdict = Verdict::kWrong;
+  out.beyond = beyond;
+  out.worst_at = first;
+  out.worst_result = result;
+  out.worst_exact = allowed.seen.empty() ? low : allowed.seen[0].data<double>()[first];
+  out.worst_error = std::abs(out.worst_result - out.worst_exact);
+  out.worst_explained = high - low;
+  out.worst_ratio = HUGE_VAL;
+  out.certain = true;
+  out.note = "beyond where its inputs, before they were rounded, may have jumped to";
+}
+
+/// The operator's row of the table; null for those that do not jump.
+const Jumping* jumping(const Node& n) {
+  const auto* op = std::ranges::find(kJumping, n.op_type, &Jumping::op_type);
+  return op != std::end(kJumping) && is_op(n, op->op_type) ? op : nullptr;
+}
+
 }  // namespace
 
 void judge_jumps(const SuspectNode& suspect, const StoredTensor& stored, std::span<const Tensor> lanes,
                  const ExcuseSet& excuses, ArbiterVerdict& out) {
-  const auto* op = std::ranges::find(kJumping, suspect.node.op_type, &Jumping::op_type);
-  const bool jumps = op != std::end(kJumping) && is_op(suspect.node, op->op_type);
   if (is_op(suspect.node, "Cast") && is_float(stored.dtype())) return;
   const Trial trial(suspect);
-  const auto may_judge = [&](Excuse e) { return out.verdict != Verdict::kWrong || excuses.allows(e); };
-  if (may_judge(Excuse::kChoices) && judge_choices(suspect, trial, stored, out)) return;
-  if (!jumps || !may_judge(Excuse::kJumps)) return;
-  if (!trial.usable() || lanes[0].shape() != stored.shape()) return;
-  const bool zeros = zeros_are_rounded(trial, lanes);
-  Tensor ends[2];
-  for (const int side : {0, 1}) {
-    std::vector<Tensor> inputs = moved_inputs(suspect, trial, *op, 2 * side - 1, zeros);
-    if (inputs.empty()) return;
-    ends[side] = trial.evaluate(std::move(inputs));
-    if (!ends[side].defined() || ends[side].shape() != stored.shape()) return;
-    ends[side] = convert(convert(ends[side], stored.dtype()), DType::kFloat64);
-  }
-  std::vector<Tensor> seen;
-  for (const Tensor& lane : lanes)
-    if (lane.shape() == stored.shape()) seen.push_back(convert(lane, DType::kFloat64));
+  const bool so_far_right = out.verdict != Verdict::kWrong;
+  if ((so_far_right || excuses.allows(Excuse::kChoices)) && judge_choices(suspect, trial, stored, out))
+    return;
+  const Jumping* op = jumping(suspect.node);
+  if (op == nullptr || !(so_far_right || excuses.allows(Excuse::kJumps))) return;
+  Ends ends = ends_of(suspect, trial, *op, stored, lanes);
+  if (!ends.high.defined()) return;
+  const Allowed allowed = allowed_by(std::move(ends), lanes, stored.shape(), so_far_right);
   const Tensor result = convert(stored.load(), DType::kFloat64);
-  const double *r = result.data<double>(), *low = ends[0].data<double>(), *high = ends[1].data<double>();
-  const bool right = out.verdict != Verdict::kWrong;  // so far, specials among it
+  const double* r = result.data<double>();
   int64_t beyond = 0, first = -1;
   for (int64_t i = result.numel(); i-- > 0;) {
-    // What is between two steps is none.
-    if ((right || !std::isnan(r[i])) && !(r[i] < low[i]) && !(r[i] > high[i]) &&
-        (r[i] == std::trunc(r[i]) || !std::isfinite(r[i])))
-      continue;
-    if (std::ranges::any_of(seen, [&](const Tensor& t) {
-          const double y = t.data<double>()[i];
-          return y == r[i] || (right && std::isfinite(y) != std::isfinite(r[i]));
-        }))
-      continue;
+    if (allowed.holds(r[i], i)) continue;
     ++beyond;
     first = i;
   }
-  if (beyond == 0) {
-    if (right) return;
-    out.verdict = Verdict::kRounding;
-    out.certain = false;
-    out.beyond = 0;
-    out.worst_ratio = 1;
-    out.problem.clear();
-    out.note = "where its inputs, before they were rounded, may have jumped to";
-    excused_by(Excuse::kJumps, out);
-    return;
-  }
-  out.verdict = Verdict::kWrong;
-  out.beyond = beyond;
-  out.worst_at = first;
-  out.worst_result = r[first];
-  out.worst_exact = seen.empty() ? low[first] : seen[0].data<double>()[first];
-  out.worst_error = std::abs(out.worst_result - out.worst_exact);
-  out.worst_explained = high[first] - low[first];
-  out.worst_ratio = HUGE_VAL;
-  out.certain = true;
-  out.note = "beyond where its inputs, before they were rounded, may have jumped to";
+  if (beyond > 0)
+    set_wrong(allowed, r[first], first, beyond, out);
+  else if (!so_far_right)
+    set_excused(out);
 }
 
 }  // namespace assay

@@ -5,6 +5,7 @@
 
 #include "arbiter/arbiter_test_util.h"
 #include "ops/eval_util.h"
+#include "ops/op_test_util.h"
 #include "reference/interpreter.h"
 #include "tensor/convert.h"
 
@@ -314,6 +315,60 @@ TEST(NarrowTypes, AFactorOfFourRoundingsOfAllElements) {
   };
   EXPECT_EQ(verdict(1), Verdict::kAgrees);
   EXPECT_EQ(verdict(1.003), Verdict::kWrong);
+}
+
+TEST(NarrowTypes, AFactorThatAllSumsShareIsNoRounding) {
+  // Each element is within what rounding may do to it and to its inputs.
+  TestModel m;
+  Value* h = m.node("Tanh", "h", {m.input("x", {8, 100}, DType::kFloat16)});
+  const auto model =
+      m.with_outputs({h, m.node("MatMul", "y", {h, m.constant("w", half(random_floats({100, 32}, 1)))})});
+  const std::vector<Tensor> feed{half(random_floats({8, 100}, 2, -3, 3))};
+  const auto verdict = [&](double factor) {
+    StoredTensorList results = results_of(*model, feed);
+    const std::vector<Tensor> inputs{to_float64(results[0].tensor.load()),
+                                     to_float64(model->graph->find_value("w")->tensor().aligned())};
+    const Tensor exact = run_op("MatMul", 13, inputs)[0];
+    results[1].tensor = half(map_elements<double>(exact, [=](double v) { return v * factor; }));
+    return judge(model, feed, results).outputs.back();
+  };
+  EXPECT_EQ(verdict(1).verdict, Verdict::kAgrees);
+  EXPECT_EQ(verdict(1.001).verdict, Verdict::kUnclear) << "a factor that is rounded twice";
+  for (const double factor : {0.998, 1.002}) {
+    EXPECT_EQ(verdict(factor).verdict, Verdict::kWrong);
+    EXPECT_LT(verdict(factor).worst_ratio, 1);
+    EXPECT_NE(verdict(factor).note.find("together"), std::string::npos) << verdict(factor).note;
+  }
+}
+
+TEST(NarrowTypes, AnEpsilonOutsideTheRootChangesRowsAsAWhole) {
+  constexpr int64_t kRows = 8, kCount = 128;
+  TestModel m;
+  const Tensor ones = convert(Tensor::vector(std::vector<float>(kCount, 1.0F)), DType::kFloat16);
+  const auto model =
+      m.with_outputs({m.node("LayerNormalization", "y",
+                             {m.input("x", {kRows, kCount}, DType::kFloat16), m.constant("scale", ones)})});
+  const auto verdict = [&](float size, bool outside) {
+    const std::vector<Tensor> feed{half(random_floats({kRows, kCount}, 1, -size, size))};
+    const Tensor wide = to_float64(feed[0]);
+    StoredTensorList results = results_of(*model, feed, [&](const std::string&, Tensor& y) {
+      if (!outside) return;
+      Tensor other = to_float64(y);
+      for (int64_t row = 0; row < kRows; ++row) {
+        const double* x = wide.data<double>() + row * kCount;
+        double mean = 0, variance = 0;
+        for (int64_t i = 0; i < kCount; ++i) mean += x[i] / kCount;
+        for (int64_t i = 0; i < kCount; ++i) variance += (x[i] - mean) * (x[i] - mean) / kCount;
+        for (int64_t i = 0; i < kCount; ++i)
+          other.mutable_data<double>()[row * kCount + i] = (x[i] - mean) / (std::sqrt(variance) + 1e-5);
+      }
+      y = half(other);
+    });
+    return judge(model, feed, results).outputs.back().verdict;
+  };
+  EXPECT_NE(verdict(0.07F, false), Verdict::kWrong);
+  EXPECT_EQ(verdict(0.07F, true), Verdict::kWrong) << "0.3 %";
+  EXPECT_NE(verdict(10, true), Verdict::kWrong) << "no float16 number shows it";
 }
 
 TEST(NarrowTypes, SumsAreHeldToWhatTheyWereComputedIn) {

@@ -16,6 +16,8 @@ namespace {
 constexpr size_t kShowAll = 16;
 /// Makers described, and nodes listed per runner, unless at -v.
 constexpr size_t kDescribed = 3, kListed = 8;
+/// Nodes that are ranked, unless at -v.
+constexpr size_t kRanked = 20;
 /// The most nodes that are worth a line as the place of an error.
 constexpr size_t kRegionNodes = 24;
 
@@ -54,7 +56,8 @@ std::string overflow_text(const ArbiterVerdict& o) {
 
 std::string describe(const ArbiterVerdict& o) {
   const std::string note = o.note.empty() ? "" : " | " + o.note;
-  const std::string_view name = verdict_name(o.verdict);
+  std::string name(verdict_name(o.verdict));
+  if (o.verdict == Verdict::kRounding && !o.computed_in.empty()) name += ", in " + o.computed_in;
   if (!o.problem.empty())
     return fmt::format("{} | {}{}{}", name, o.problem,
                        o.worst_at >= 0 ? " first at " + position(o.worst_at, o.shape) : "", note);
@@ -122,6 +125,27 @@ void report_overflown(const Arbitration& a) {
       count, std::ranges::find_if(a.outputs, follows)->output);
 }
 
+/// Of a runner in narrow types: who brings its error about.
+void report_shares(const Arbitration& a) {
+  for (size_t first = 0; first < a.shares.size();) {
+    size_t end = first;
+    while (end < a.shares.size() && a.shares[end].runner == a.shares[first].runner) ++end;
+    log::info("Final error | {} | {} node(s) make it, by their share of it:", a.shares[first].runner,
+              end - first);
+    const log::Indent indent;
+    const size_t last = log::enabled(log::Severity::kVerbose) ? end : std::min(end, first + kRanked);
+    double rest = 1;
+    for (size_t i = first; i < last; ++i) {
+      const ErrorShare& s = a.shares[i];
+      rest -= s.share;
+      log::info("{:5.1f} % | {}{} | adds {:.2g} % of its result", 100 * s.share, s.node,
+                s.computed_in.empty() ? "" : ", in " + s.computed_in, 100 * s.own_error);
+    }
+    if (last < end) log::info("{:5.1f} % | {} more", 100 * std::max(rest, 0.0), end - last);
+    first = end;
+  }
+}
+
 using Group = std::vector<const ArbiterVerdict*>;
 
 /// The node labels, each once.
@@ -159,12 +183,13 @@ void describe_maker(const ArbiterVerdict& o, const char* title, const RunFiles& 
   if (o.beyond > 0)
     log::error("Wrong: {} of {} elements{}", o.beyond, o.elements,
                o.pattern.empty() ? "" : " (" + o.pattern + ")");
-  if (const std::string cause = likely_cause(o); !cause.empty()) log::error("Likely: {}", cause);
-  if (!o.note.empty()) log::error("Note: {}", o.note);
-  if (const std::string command = extract_command(o, files); !command.empty())
-    log::error("To cut {} out: {}", o.body.empty() ? "it" : "the node around it", command);
-  if (const std::string command = inputs_command(o, files); !command.empty())
-    log::error("Its inputs: {}", command);
+  const auto tell = [](const char* title, const std::string& text) {
+    if (!text.empty()) log::error("{}: {}", title, text);
+  };
+  tell("Likely", likely_cause(o));
+  tell("Note", o.note);
+  tell(o.body.empty() ? "To cut it out" : "To cut the node around it out", extract_command(o, files));
+  tell("Its inputs", inputs_command(o, files));
 }
 
 /// A result that is wrong, and it is not known in which node.
@@ -211,39 +236,47 @@ void report_lacking(const Arbitration& a) {
   }
 }
 
+/// Nodes in bodies make an error in one iteration after the other.
+bool was_described(const Group& made, size_t i) {
+  return std::any_of(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(i), [&](const auto* o) {
+    return !o->body.empty() && o->node == made[i]->node && o->output == made[i]->output;
+  });
+}
+
+void describe_makers(const Group& made, const RunFiles& files) {
+  const bool describes_all = log::enabled(log::Severity::kVerbose);
+  size_t described = 0;
+  for (size_t i = 0; i < made.size() && (describes_all || described < kDescribed); ++i)
+    if (describes_all || !was_described(made, i))
+      describe_maker(*made[i], described++ == 0 ? "First Divergence" : "Another Maker", files);
+}
+
+bool is_traced(const Arbitration& a, const std::string& runner) {
+  return a.traced != nullptr && std::ranges::any_of(a.traced->outputs, [&](const ArbiterVerdict& o) {
+           return o.runner == runner && o.verdict == Verdict::kWrong;
+         });
+}
+
+void report_makers_of(const Arbitration& a, const std::string& runner) {
+  Group made, between, inherited;
+  for (const ArbiterVerdict& o : a.outputs) {
+    if (o.runner != runner) continue;
+    if (o.verdict == Verdict::kWrong) (o.basis == Basis::kNode ? made : between).push_back(&o);
+    if (o.verdict == Verdict::kInherited) inherited.push_back(&o);
+  }
+  describe_makers(made, a.files);
+  const log::Indent indent;
+  if (!made.empty()) log::error("Error made by {}", list_nodes(made));
+  if (!inherited.empty()) log::info("Error inherited by {}", list_nodes(inherited));
+  if (!between.empty() && !is_traced(a, runner)) report_region(*between[0]);
+}
+
 void report_makers(const Arbitration& a) {
   std::vector<std::string> runners;
   for (const ArbiterVerdict& o : a.outputs)
-    if (std::find(runners.begin(), runners.end(), o.runner) == runners.end()) runners.push_back(o.runner);
-  for (const std::string& runner : runners) {
-    if (std::ranges::find(a.unsteady, runner) != a.unsteady.end()) continue;
-    Group made, between, inherited;
-    for (const ArbiterVerdict& o : a.outputs) {
-      if (o.runner != runner) continue;
-      if (o.verdict == Verdict::kWrong) (o.basis == Basis::kNode ? made : between).push_back(&o);
-      if (o.verdict == Verdict::kInherited) inherited.push_back(&o);
-    }
-    const bool describes_all = log::enabled(log::Severity::kVerbose);
-    size_t described = 0;
-    for (size_t i = 0; i < made.size() && (describes_all || described < kDescribed); ++i) {
-      // A node in a body makes it in one iteration after the other.
-      const bool again = std::any_of(
-          made.begin(), made.begin() + static_cast<std::ptrdiff_t>(i), [&](const ArbiterVerdict* o) {
-            return !o->body.empty() && o->node == made[i]->node && o->output == made[i]->output;
-          });
-      if (again && !describes_all) continue;
-      describe_maker(*made[i], described++ == 0 ? "First Divergence" : "Another Maker", a.files);
-    }
-    const log::Indent indent;
-    if (!made.empty()) log::error("Error made by {}", list_nodes(made));
-    if (!inherited.empty()) log::info("Error inherited by {}", list_nodes(inherited));
-    const bool is_traced =
-        a.traced != nullptr &&
-        std::any_of(a.traced->outputs.begin(), a.traced->outputs.end(), [&](const ArbiterVerdict& o) {
-          return o.runner == runner && o.verdict == Verdict::kWrong;
-        });
-    if (!between.empty() && !is_traced) report_region(*between[0]);
-  }
+    if (std::ranges::find(runners, o.runner) == runners.end()) runners.push_back(o.runner);
+  for (const std::string& runner : runners)
+    if (std::ranges::find(a.unsteady, runner) == a.unsteady.end()) report_makers_of(a, runner);
 }
 
 }  // namespace
@@ -264,6 +297,7 @@ void report(const Arbitration& a, const ArbiterOptions& options) {
   report_lacking(a);
   report_outputs(a);
   report_overflown(a);
+  report_shares(a);
   if (a.lanes_lost > 0)
     log::warning(
         "Noise led {} evaluation(s) of a node astray (an index out of range, a shape that does not fit): "

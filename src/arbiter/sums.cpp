@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "graph/read.h"
+#include "ops/eval_util.h"
 #include "ops/sums/sums.h"
+#include "tensor/convert.h"
 
 namespace assay {
 namespace {
@@ -28,41 +33,116 @@ std::vector<int64_t> elements_beyond(const Tensor& result, const Tensor& exact, 
   return places;
 }
 
+/// What DequantizeLinear, with one scale for all, took off the numbers of an input for their zero point.
+double taken_off(const SuspectNode& suspect, size_t input) {
+  const Value* v = suspect.node.input(input);
+  const Node* from = v == nullptr ? nullptr : v->producer();
+  if (from == nullptr || !is_op(*from, "DequantizeLinear") || from->input(2) == nullptr) return 0;
+  const Tensor scale = suspect.own(*from->input(1)), zero = suspect.own(*from->input(2));
+  if (!scale.defined() || !zero.defined() || scale.numel() != 1 || zero.numel() != 1) return 0;
+  return to_float64(scale).data<double>()[0] * convert(zero, DType::kFloat64).data<double>()[0];
+}
+
+/// Inputs with the zero points still in them, and for each such input with these alone: together the node's
+/// sums. None where nothing was taken off, or the result is not in proportion to its sums.
+std::vector<EvalContext> parts_of_dequantised(const Trial& trial, const SuspectNode& suspect) {
+  const Numerics& numerics = trial.op().numerics;
+  if (numerics.kind != Numerics::Kind::kAccumulating || numerics.magnitude != nullptr) return {};
+  std::vector<Tensor> whole = trial.inputs();
+  std::vector<std::pair<size_t, double>> offsets;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    if (!whole[i].defined() || whole[i].dtype() != DType::kFloat64) continue;
+    const double offset = taken_off(suspect, i);
+    if (offset == 0) continue;
+    whole[i] = map_elements<double>(whole[i], [=](double x) { return x + offset; });
+    offsets.emplace_back(i, offset);
+  }
+  if (offsets.empty()) return {};
+  std::vector<EvalContext> parts;
+  parts.push_back(trial.context(whole));
+  for (const auto& [i, offset] : offsets) {
+    std::vector<Tensor> alone = whole;
+    alone[i] = map_elements<double>(whole[i], [=](double) { return offset; });
+    parts.push_back(trial.context(std::move(alone)));
+  }
+  return parts;
+}
+
+/// The sums of one result, element by element.
+class SumsOfResult {
+ public:
+  SumsOfResult(const Trial& trial, const SuspectNode& suspect, SumsOf sums)
+      : sums_(sums),
+        output_(trial.output()),
+        own_(trial.context()),
+        parts_(parts_of_dequantised(trial, suspect)) {}
+
+  int64_t added() const { return added_; }
+  /// How far float32 may be from the exact element; nothing where it has no sums.
+  std::optional<double> explained(int64_t i) {
+    SummedElement element;
+    element.known = &rows_;
+    element.kept = &kept_;
+    element.output = output_;
+    if (!sums_(own_, i, element)) return {};
+    if (const MeasuredSums* known = element.known_row()) return explained_by_sums(element, *known);
+    MeasuredSums own = measured(element);
+    const double room = explained_by_sums(element, own);
+    if (element.row >= 0) rows_.emplace(element.row, std::move(own));
+    return room;
+  }
+  /// The same where zero points were taken off afterwards; 0 where there are none.
+  double explained_in_parts(int64_t i) {
+    double room = 0;
+    for (EvalContext& part : parts_) {
+      SummedElement element;
+      element.output = output_;
+      if (!sums_(part, i, element)) return 0;
+      room += explained_by_sums(element, measured(element));
+    }
+    return room;
+  }
+
+ private:
+  MeasuredSums measured(const SummedElement& element) {
+    for (const Addends& a : element.sums) added_ += static_cast<int64_t>(a.terms.size());
+    return measure(element.sums);
+  }
+
+  SumsOf sums_;
+  size_t output_;
+  EvalContext own_;
+  std::vector<EvalContext> parts_;
+  std::unordered_map<int64_t, MeasuredSums> rows_;
+  std::shared_ptr<const void> kept_;
+  int64_t added_ = 0;
+};
+
 }  // namespace
 
-bool widen_for_sums(const Trial& trial, const Tensor& result, const Tensor& exact, Explained& explained) {
-  const SumsOf sums = sums_of(trial.op());
-  if (sums == nullptr || trial.output() != 0) return false;
-  EvalContext c = trial.context();
+bool widen_for_sums(const Trial& trial, const SuspectNode& suspect, const Tensor& result, const Tensor& exact,
+                    Explained& explained) {
+  const SumsOf function = sums_of(trial.op());
+  if (function == nullptr) return false;
+  SumsOfResult sums(trial, suspect, function);
   const double *r = result.data<double>(), *y = exact.data<double>();
   auto* most = explained.most.mutable_data<double>();
   auto* possible = explained.possible.defined() ? explained.possible.mutable_data<double>() : nullptr;
-  std::unordered_map<int64_t, MeasuredSums> rows;
-  int64_t added = 0;
   bool any = false, beyond = false;
   size_t count = 0;
   for (const int64_t i : elements_beyond(result, exact, explained)) {
-    if (count++ % kTogether == 0 && (beyond || added > kMaxAddends)) return any;
-    SummedElement element;
-    element.known = &rows;
-    if (!sums(c, i, element)) return any;
-    const MeasuredSums* measured = element.known_row();
-    MeasuredSums own;
-    if (measured == nullptr) {
-      for (const Addends& a : element.sums) added += static_cast<int64_t>(a.terms.size());
-      own = measure(element.sums);
-      measured = element.row < 0 ? &own : &rows.emplace(element.row, std::move(own)).first->second;
-    }
+    if (count++ % kTogether == 0 && (beyond || sums.added() > kMaxAddends)) return any;
+    const std::optional<double> own = sums.explained(i);
+    if (!own) return any;
     // What else is rounded is expected to be of its usual size.
-    const double room = explained_by_sums(element, *measured) + most[i] / kOwnFactor;
-    if (!(room > most[i])) {
-      beyond = true;
-      continue;
-    }
+    const double usual = most[i] / kOwnFactor, error = std::abs(r[i] - y[i]);
+    double room = *own + usual;
+    if (error > room) room = std::max(room, sums.explained_in_parts(i) + usual);
+    beyond = beyond || error > room;
+    if (!(room > most[i])) continue;
     any = true;
     most[i] = room;
     if (possible != nullptr) possible[i] = std::max(possible[i], room);
-    beyond = beyond || std::abs(r[i] - y[i]) > room;
   }
   return any;
 }

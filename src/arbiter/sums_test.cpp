@@ -88,6 +88,23 @@ TEST(Sums, OfWavesWalkFar) {
   EXPECT_EQ(s.verdict(at, s.at(at) + 1).verdict, Verdict::kWrong);
 }
 
+/// A kernel that adds the step again and again errs by the same remainder each time.
+TEST(Sums, OfEqualStepsDrift) {
+  constexpr int64_t kCount = 10000;
+  TestModel m;
+  const Sums s{m.with_outputs({m.node("Range", "y",
+                                      {m.input("start", {}), m.constant("limit", Tensor::scalar(1000.0F)),
+                                       m.constant("delta", Tensor::scalar(0.1F))})}),
+               {Tensor::scalar(0.0F)}};
+  float sum = 0;
+  for (int64_t i = 0; i + 1 < kCount; ++i) sum += 0.1F;
+  ASSERT_GT(std::abs(sum - s.at(kCount - 1)), 0.05);
+  EXPECT_EQ(s.verdict(kCount - 1, sum).verdict, Verdict::kRounding);
+  EXPECT_EQ(s.verdict(kCount - 1, sum).excuses, std::vector<std::string>{"sums"});
+  EXPECT_EQ(s.verdict(kCount - 1, s.at(kCount - 1) + 1).verdict, Verdict::kWrong);
+  EXPECT_EQ(s.verdict(99, s.at(99) + 0.01).verdict, Verdict::kWrong) << "fewer steps drift less";
+}
+
 /// Numbers of either sign in no order give no more room than they did.
 TEST(Sums, OfNoiseStayNear) {
   constexpr int64_t kTerms = 1024;

@@ -92,7 +92,7 @@ std::vector<std::string> variable_inputs(const Node& n) {
 
 SuspectRun::SuspectRun(const Model& model, std::span<const Tensor> feed, const ArbiterCase& results,
                        std::vector<ArbiterVerdict>& verdicts, KeptLanes* kept, bool computes_wider,
-                       bool noisy_levels, const ExcuseSet& excuses)
+                       bool noisy_levels, const ExcuseSet& excuses, const Asked* asked)
     : model_(model),
       feed_(feed),
       runner_(results.runner),
@@ -100,7 +100,8 @@ SuspectRun::SuspectRun(const Model& model, std::span<const Tensor> feed, const A
       kept_(kept),
       computes_wider_(computes_wider),
       noisy_levels_(noisy_levels),
-      excuses_(excuses) {
+      excuses_(excuses),
+      asked_(asked) {
   for (const NamedStoredTensor& t : *results.outputs) results_.emplace(t.name, &t.tensor);
 }
 
@@ -134,6 +135,7 @@ SuspectRun::Upstream SuspectRun::upstream(const Value& v) const {
     if (next->producer() == nullptr || !visited.insert(next).second) continue;
     if (next != &v && has(*next)) {
       found.known = true;
+      found.sources.push_back(next->name());
       found.spoiled = found.spoiled || spoiled_.contains(next);
       found.unjudged = found.unjudged || unjudged_.contains(next);
       continue;
@@ -271,6 +273,14 @@ void SuspectRun::attribute(Judged& j) {
   if (is_bad(out.verdict) || out.verdict == Verdict::kInherited) spoiled_.insert(&j.value);
 }
 
+void SuspectRun::set_asked(Judged& j) {
+  const bool is_node = j.out.basis == Basis::kNode && j.value.producer() != nullptr;
+  if (j.value.producer() != nullptr && is_float(j.stored.dtype()))
+    j.out.computed_in = asked_->of(is_node ? j.value.producer() : nullptr);
+  if (j.whole && j.exact.defined() && is_float(j.stored.dtype()))
+    shares_.add(j.out, to_float64(j.stored.load()), j.lanes[0], j.exact, j.before.sources);
+}
+
 void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
                               std::span<const Tensor> lanes, const Tensor& exact, const Upstream& before) {
   const auto it = results_.find(name);
@@ -294,6 +304,7 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
   if (!is_bad(j.out.verdict)) count(shown);
   classify(j);
   attribute(j);
+  if (asked_ != nullptr) set_asked(j);
   if (kept_ != nullptr && !computed.own && may_change(j.out))
     kept_->emplace(std::pair(runner_, name), std::vector<Tensor>(j.lanes.begin() + 1, j.lanes.end()));
   verdicts_.push_back(std::move(j.out));

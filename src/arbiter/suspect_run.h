@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "arbiter/arbiter.h"
+#include "arbiter/asked.h"
 #include "arbiter/excuses.h"
 #include "arbiter/explained.h"
+#include "arbiter/shares.h"
 #include "reference/interpreter.h"
 
 namespace assay {
@@ -38,21 +40,25 @@ class SuspectRun final : public Suspect {
  public:
   /// All of them outlive it. What it judges goes to `verdicts`. Lanes that were kept are used as well, and
   /// those that come are kept where it may help; null: none are. `computes_wider`: known from its other
-  /// results. `noisy_levels`: as in InterpreterOptions. `excuses`: those that count.
+  /// results. `noisy_levels`: as in InterpreterOptions. `excuses`: those that count. `asked`: what it was
+  /// asked to compute in; null: nothing else than the model says.
   SuspectRun(const Model& model, std::span<const Tensor> feed, const ArbiterCase& results,
              std::vector<ArbiterVerdict>& verdicts, KeptLanes* kept, bool computes_wider = false,
-             bool noisy_levels = false, const ExcuseSet& excuses = {});
+             bool noisy_levels = false, const ExcuseSet& excuses = {}, const Asked* asked = nullptr);
 
   bool has(const Value& v) const override;
   Tensor compare(const Computed& computed) override;
   Tensor uncomputed(const Value& v, const std::string& reason, const Node* unknown) override;
   const ShownArithmetic& arithmetic() const { return arithmetic_; }
+  /// Of what it was asked for, where that is known.
+  std::vector<ErrorShare> shares() const { return shares_.shares(); }
 
  private:
   /// What is known of the values from which one was computed.
   struct Upstream {
-    bool known = false;    ///< some value before is among the results
-    bool spoiled = false;  ///< and wrong, or follows from one that is
+    bool known = false;                ///< some value before is among the results
+    std::vector<std::string> sources;  ///< those values
+    bool spoiled = false;              ///< and wrong, or follows from one that is
     bool unjudged = false;
     std::vector<const Node*> between;  ///< the nodes from those to this value, the last one first
     const Node* open = nullptr;        ///< between those and the value ONNX leaves open what this node gives
@@ -90,6 +96,8 @@ class SuspectRun final : public Suspect {
   void classify(Judged& j) const;
   /// Where the error is made, and what its elements have in common.
   void attribute(Judged& j);
+  /// What it was asked to compute in, and how much of the error is its own.
+  void set_asked(Judged& j);
   /// The runner's value: a tensor, or the container that its tensors stand for. Undefined when it is not
   /// known.
   Tensor seen(const Value& v) const;
@@ -103,6 +111,8 @@ class SuspectRun final : public Suspect {
   KeptLanes* kept_;
   bool computes_wider_, noisy_levels_;
   ExcuseSet excuses_;
+  const Asked* asked_;
+  ErrorShares shares_;
   ShownArithmetic arithmetic_;
   std::unordered_map<std::string_view, const StoredTensor*> results_;
   std::unordered_set<const Value*> spoiled_, unjudged_;

@@ -40,8 +40,10 @@ class Trial {
   /// Which output is suspected.
   size_t output() const { return output_; }
   /// The node on the runner's own inputs.
-  EvalContext context() const {
-    EvalContext c(suspect_.node, *op_.op, *op_.version, inputs_);
+  EvalContext context() const { return context(inputs_); }
+  /// On others.
+  EvalContext context(std::vector<Tensor> inputs) const {
+    EvalContext c(suspect_.node, *op_.op, *op_.version, std::move(inputs));
     c.ideal = true;
     return c;
   }

@@ -55,6 +55,7 @@ void write(JsonWriter& json, const ArbiterVerdict& o, const RunFiles& files) {
   for (const std::string& name : o.excuses) json.value(name);
   json.end_array();
   json.key("pattern").value(o.pattern);
+  if (!o.computed_in.empty()) json.key("computed_in").value(o.computed_in);
   json.key("type").value(o.dtype == DType::kUndefined ? "" : dtype_name(o.dtype));
   json.key("shape").begin_array();
   for (size_t d = 0; d < o.shape.size(); ++d) json.value(o.shape[d]);
@@ -83,6 +84,18 @@ void write(JsonWriter& json, const ArbiterVerdict& o, const RunFiles& files) {
   json.end_object();
 }
 
+void write(JsonWriter& json, const ErrorShare& s) {
+  json.begin_object();
+  json.key("runner").value(s.runner);
+  json.key("node").value(s.node);
+  json.key("op_type").value(s.op_type);
+  json.key("output").value(s.output);
+  json.key("computed_in").value(s.computed_in);
+  number(json, "share", s.share);
+  number(json, "own_error", s.own_error);
+  json.end_object();
+}
+
 void write(JsonWriter& json, const Arbitration& a) {
   json.begin_object();
   json.key("noisy_evaluations").value(a.samples);
@@ -95,6 +108,11 @@ void write(JsonWriter& json, const Arbitration& a) {
   json.key("outputs").begin_array();
   for (const ArbiterVerdict& o : a.outputs) write(json, o, a.files);
   json.end_array();
+  if (!a.shares.empty()) {
+    json.key("shares").begin_array();
+    for (const ErrorShare& s : a.shares) write(json, s);
+    json.end_array();
+  }
   if (a.traced != nullptr) {
     json.key("traced");
     write(json, *a.traced);

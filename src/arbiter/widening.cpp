@@ -84,33 +84,6 @@ bool widen_for_reciprocal(const Trial& trial, const Tensor& exact, double u, Exp
   return true;
 }
 
-bool widen_for_dequantised(const Trial& trial, const SuspectNode& suspect, double u, Explained& explained) {
-  if (trial.op().numerics.kind != Numerics::Kind::kAccumulating || trial.op().numerics.magnitude != nullptr)
-    return false;
-  std::vector<Tensor> parts = trial.inputs();
-  bool any = false;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    if (!parts[i].defined() || parts[i].dtype() != DType::kFloat64) continue;
-    parts[i] = map_elements<double>(parts[i], [](double x) { return std::abs(x); });
-    const Node* from = suspect.node.input(i)->producer();
-    if (from == nullptr || !is_op(*from, "DequantizeLinear") || from->input(2) == nullptr) continue;
-    const Tensor scale = suspect.own(*from->input(1)), zero = suspect.own(*from->input(2));
-    if (!scale.defined() || !zero.defined() || scale.numel() != 1 || zero.numel() != 1) continue;
-    const double offset =
-        std::abs(to_float64(scale).data<double>()[0] * convert(zero, DType::kFloat64).data<double>()[0]);
-    parts[i] = map_elements<double>(parts[i], [offset](double x) { return x + 2 * offset; });
-    any = any || offset > 0;
-  }
-  if (!any) return false;
-  const Tensor magnitude = trial.evaluate(std::move(parts));
-  if (!magnitude.defined() || magnitude.shape() != explained.most.shape()) return false;
-  for (Tensor* bound : {&explained.most, &explained.possible})
-    if (bound->defined())
-      *bound = map_broadcast<double>(
-          *bound, magnitude, [u](double b, double m) { return std::isfinite(m) ? b + 2 * u * m : b; });
-  return true;
-}
-
 namespace {
 
 /// Where rounding moves no number by more than this, noisy evaluations show what becomes of it.

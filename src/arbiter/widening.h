@@ -17,10 +17,6 @@ bool widen_for_winograd(const Trial& trial, double u, Explained& explained);
 /// no Div.
 bool widen_for_reciprocal(const Trial& trial, const Tensor& exact, double u, Explained& explained);
 
-/// Inputs that DequantizeLinear gave may have been used before their scale was applied and the zero point
-/// taken off, so that both are rounded apart. False when there are none.
-bool widen_for_dequantised(const Trial& trial, const SuspectNode& suspect, double u, Explained& explained);
-
 /// Softmax of a narrow type's computed numbers, which the backend may have had before they were rounded: with
 /// large ones that decides which is the largest. False when the node is none.
 bool widen_for_unrounded(const Trial& trial, const SuspectNode& suspect, const Tensor& exact,

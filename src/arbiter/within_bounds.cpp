@@ -82,24 +82,73 @@ void merge(WithinBounds& into, const WithinBounds& part) {
 
 }  // namespace
 
-std::optional<WithinBounds> within_bounds(const Tensor& result, const Standard& standard) {
+namespace {
+
+/// Runs of elements of one result, held to the bounds.
+struct RowJudge {
+  NodeBounds bounds;
+  double u, smallest;
+  /// Numbers below the normal ones may be off by so much, unless they are zero.
+  double kept;
+
+  /// False where an element is beyond them.
+  bool add(int64_t first, int64_t count, const double* r, WithinBounds& part) const {
+    Row most, errors, ratios;
+    bounds.explain(first, count, most.data());
+    const double* exact = bounds.y + first;
+    int beyond = 0, unrounded = 0;
+#pragma omp simd reduction(+ : beyond, unrounded)
+    for (int64_t k = 0; k < count; ++k) {
+      const auto i = static_cast<size_t>(k);
+      const double e = std::abs(r[k] - exact[k]);
+      errors[i] = e;
+      ratios[i] = e > 0 ? e / most[i] : 0.0;
+      const bool cut = e > kept && std::abs(exact[k]) < bounds.normal && r[k] != 0;
+      beyond += e < HUGE_VAL && ratios[i] <= 1 && !cut ? 0 : 1;
+      unrounded += e > u * std::abs(exact[k]) * (1 + u) + smallest ? 1 : 0;
+    }
+    if (beyond > 0) return false;
+    Deviation& d = part.deviation;
+    d.max_error = std::max(d.max_error, largest_of(errors.data(), count));
+    d.rounded = d.rounded && unrounded == 0;
+    const double ratio = largest_of(ratios.data(), count);
+    if (ratio <= d.ratio && d.at >= 0) return true;
+    const auto k =
+        static_cast<size_t>(std::find(ratios.begin(), ratios.begin() + count, ratio) - ratios.begin());
+    d.ratio = ratio;
+    d.at = first + static_cast<int64_t>(k);
+    part.explained = most[k], part.exact = exact[k], part.result = r[k];
+    return true;
+  }
+};
+
+/// None where noisy evaluations or a narrow type ask for more.
+std::optional<RowJudge> row_judge(DType dtype, const Standard& standard) {
   const Tensor& y = standard.lanes[0];
-  const DType dtype = result.dtype();
   const bool is_wide = dtype == DType::kFloat32 || dtype == DType::kFloat64;
-  const bool differ = std::any_of(standard.lanes.begin(), standard.lanes.end(),
-                                  [&](const Tensor& t) { return !t.shares_storage(y); });
+  const bool differ =
+      std::ranges::any_of(standard.lanes, [&](const Tensor& t) { return !t.shares_storage(y); });
   if (standard.error == nullptr || !is_wide || differ) return {};
   const NodeError& error = *standard.error;
   const bool bounded = error.worst.defined();
   if (bounded && (error.worst.shape() != y.shape() || error.expected.shape() != y.shape())) return {};
   const FloatRange range = float_range(dtype);
-  const double u = unit_roundoff(dtype);
-  const NodeBounds bounds{.y = y.data<double>(),
-                          .worst = bounded ? error.worst.data<double>() : nullptr,
-                          .expected = bounded ? error.expected.data<double>() : nullptr,
-                          .normal = range.normal,
-                          .floor = range.normal * std::max(error.operations, 2.0),
-                          .keeps = false};
+  return RowJudge{.bounds = {.y = y.data<double>(),
+                             .worst = bounded ? error.worst.data<double>() : nullptr,
+                             .expected = bounded ? error.expected.data<double>() : nullptr,
+                             .normal = range.normal,
+                             .floor = range.normal * std::max(error.operations, 2.0),
+                             .keeps = false},
+                  .u = unit_roundoff(dtype),
+                  .smallest = range.smallest,
+                  .kept = error.operations > 1 ? HUGE_VAL : kKeptUnits * range.smallest};
+}
+
+}  // namespace
+
+std::optional<WithinBounds> within_bounds(const Tensor& result, const Standard& standard) {
+  const std::optional<RowJudge> judge = row_judge(result.dtype(), standard);
+  if (!judge) return {};
   WithinBounds total;
   bool all_within = true;
   std::mutex mutex;
@@ -107,33 +156,7 @@ std::optional<WithinBounds> within_bounds(const Tensor& result, const Standard& 
     WithinBounds part;
     bool within = true;
     each([&](int64_t first, int64_t count, const double* r) {
-      Row most, errors, ratios;
-      bounds.explain(first, count, most.data());
-      const double* exact = bounds.y + first;
-      int beyond = 0, unrounded = 0;
-      const double kept = error.operations > 1 ? HUGE_VAL : kKeptUnits * range.smallest;
-#pragma omp simd reduction(+ : beyond, unrounded)
-      for (int64_t k = 0; k < count; ++k) {
-        const auto i = static_cast<size_t>(k);
-        const double e = std::abs(r[k] - exact[k]);
-        errors[i] = e;
-        ratios[i] = e > 0 ? e / most[i] : 0.0;
-        const bool cut = e > kept && std::abs(exact[k]) < range.normal && r[k] != 0;
-        beyond += e < HUGE_VAL && ratios[i] <= 1 && !cut ? 0 : 1;
-        unrounded += e > u * std::abs(exact[k]) * (1 + u) + range.smallest ? 1 : 0;
-      }
-      if (beyond > 0) return within = false;
-      Deviation& d = part.deviation;
-      d.max_error = std::max(d.max_error, largest_of(errors.data(), count));
-      d.rounded = d.rounded && unrounded == 0;
-      const double ratio = largest_of(ratios.data(), count);
-      if (ratio <= d.ratio && d.at >= 0) return true;
-      const auto k =
-          static_cast<size_t>(std::find(ratios.begin(), ratios.begin() + count, ratio) - ratios.begin());
-      d.ratio = ratio;
-      d.at = first + static_cast<int64_t>(k);
-      part.explained = most[k], part.exact = exact[k], part.result = r[k];
-      return true;
+      return within = judge->add(first, count, r, part);
     });
     const std::lock_guard lock(mutex);
     all_within = all_within && within;

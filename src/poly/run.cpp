@@ -113,7 +113,7 @@ assay::RunOptions run_options(const RunSettings& s, const extension::Registries&
   options.model.import.ops = registries.ops;
   options.model.edits.insert(options.model.edits.begin(), edits.begin(), edits.end());
   const EngineBuildOptions building = engine_building(s.engine, s.data);
-  set_engine(building, options.session);
+  options.asked = set_engine(building, options.session);
   options.arbitrate = s.verdict.judge || !s.save.verdict.empty();
   for (const RunRunner& r : s.runners) {
     options.runners.push_back(runner_choice(r, registries.backends, building));

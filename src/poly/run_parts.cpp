@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "assay/error.h"
+#include "engine/objects/state.h"
 #include "run/script_parts.h"
 #include "script/data_script.h"
 #include "script/network_script.h"
@@ -88,12 +89,35 @@ EngineBuildOptions engine_building(const RunEngine& engine, const RunData& data)
   return options;
 }
 
-void set_engine(const EngineBuildOptions& building, SessionOptions& session) {
-  session.build_engine = [building](const Runtime& runtime, const std::shared_ptr<const Model>& network) {
-    return build_engine(runtime, network, building);
+namespace {
+
+/// By the rules under which it was built.
+NarrowTypes types_of(const Engine& engine) {
+  const engine::SavedRules& rules = engine.state().saved.rules;
+  NarrowTypes types{.float16 = rules.precisions.float16,
+                    .bfloat16 = rules.precisions.bfloat16,
+                    .int8 = rules.quantization != nullptr};
+  if (types.int8) {
+    types.scales = rules.quantization->scales;
+    types.float_nodes = rules.quantization->float_nodes;
+  }
+  return types;
+}
+
+}  // namespace
+
+std::shared_ptr<const NarrowTypes> set_engine(const EngineBuildOptions& building, SessionOptions& session) {
+  auto types = std::make_shared<NarrowTypes>(NarrowTypes{
+      .float16 = building.config.fp16, .bfloat16 = building.config.bf16, .int8 = building.config.int8});
+  session.build_engine = [building, types](const Runtime& runtime,
+                                           const std::shared_ptr<const Model>& network) {
+    std::shared_ptr<Engine> engine = build_engine(runtime, network, building);
+    *types = types_of(*engine);
+    return engine;
   };
   session.save_engine = building.save_engine;
   session.profile = building.profile;
+  return types;
 }
 
 ModelLoaderOptions model_loader_options(const RunModel& model) {

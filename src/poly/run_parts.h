@@ -23,7 +23,8 @@ namespace assay::poly {
 RunnerChoice runner_choice(const RunRunner& runner, const BackendSet& backends,
                            const EngineBuildOptions& building);
 /// How sessions build and save their engines.
-void set_engine(const EngineBuildOptions& building, SessionOptions& session);
+/// Returns what the engines compute in, known exactly as soon as one has been built.
+std::shared_ptr<const NarrowTypes> set_engine(const EngineBuildOptions& building, SessionOptions& session);
 
 /// Throws Error as runner_choice() and for formats that do not exist.
 /// Calibrates on the data of the run.

@@ -19,6 +19,7 @@
 #include "reference/error_bound.h"
 #include "reference/evaluate.h"
 #include "reference/foreign_nodes.h"
+#include "reference/lowering.h"
 
 namespace assay {
 
@@ -37,6 +38,8 @@ struct InterpreterOptions {
   bool noisy_levels = false;
   /// Noisy lanes compute in float32 what is stored in a narrower type, and round it once.
   bool computes_wider = false;
+  /// What nodes may round to beside; null: nothing. Outlives the interpreter.
+  const Lowering* lowering = nullptr;
   /// Steps (ops/work.h) that a run may take; what needs more throws TooMuchWork.
   int64_t max_work = INT64_MAX;
   /// Called by follow() before each node, with the number of nodes done and of all.

@@ -239,7 +239,9 @@ std::vector<NodeError> Walk::errors_of(const Node& n, std::vector<Tensor> inputs
   LaneSubgraphs subgraphs(*this, frame, frame.lanes()[0]);
   EvalContext exact(n, *op.op, *op.version, std::move(inputs), &subgraphs);
   exact.ideal = true;
-  return node_errors(exact, y, unit_roundoffs(n), bounds);
+  std::vector<NodeError> errors = node_errors(exact, y, unit_roundoffs(n), bounds);
+  if (impl_.options.lowering != nullptr) add_lowered_errors(exact, *impl_.options.lowering, y, errors);
+  return errors;
 }
 
 void Walk::add_noise(const Node& n, const Frame& frame, const std::vector<NodeError>& errors,
@@ -333,6 +335,13 @@ Tensor with_other_levels(const Tensor& t, uint64_t key) {
   return convert(moved, t.dtype());
 }
 
+/// Each number as far off as rounding with the unit roundoff u may bring it.
+Tensor rounded_at_random(const Tensor& t, double u, uint64_t key) {
+  if (!t.defined() || t.dtype() != DType::kFloat64) return t;
+  return perturbed(map_elements<double>(t, [](double x) { return x; }),
+                   map_elements<double>(t, [=](double x) { return u * std::abs(x); }), key, 0);
+}
+
 bool differ_in_first_alone(const std::vector<Lanes>& inputs) {
   return !inputs.empty() && std::all_of(inputs.begin() + 1, inputs.end(), all_shared);
 }
@@ -361,9 +370,13 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted, Bounds boun
   const bool bounded = !has_subgraph(n) && !perturbs && !steps && !levels;
   const bool once = !noisy || (alike && bounded);
   charge(n, inputs);
+  const double u = perturbs && impl_.options.lowering != nullptr ? impl_.options.lowering->u : 0;
   const auto inputs_of = [&](size_t k) {
     std::vector<Tensor> list;
     for (const Lanes& l : inputs) list.push_back(l[k]);
+    // What errs within may have had others before.
+    for (size_t i = 0; u > 0 && k > 0 && i < list.size(); ++i)
+      list[i] = rounded_at_random(list[i], u, mix_key(mix_key(impl_.nodes.at(&n).key, frame.lanes()[k]), i));
     return list;
   };
   std::vector<Lanes> outputs(n.outputs().size());

@@ -22,7 +22,7 @@ template <typename Predicate>
 std::vector<size_t> Tracer::runners_with(const Arbitration& judged, Predicate seems_wrong) const {
   std::vector<size_t> found;
   for (size_t i = 0; i < std::min(names_.size(), options_.runners.size()); ++i) {
-    if (options_.runners[i].backend->builds_engines) continue;  // it may save what it builds
+    if (!may_open(i)) continue;
     if (std::ranges::find(judged.unsteady, names_[i]) != judged.unsteady.end()) continue;
     if (std::any_of(judged.outputs.begin(), judged.outputs.end(),
                     [&](const ArbiterVerdict& o) { return o.runner == names_[i] && seems_wrong(o); }))
@@ -40,7 +40,9 @@ std::vector<std::string> Tracer::names_of(const std::vector<size_t>& runners) co
 Tracer::Results Tracer::run(const std::vector<size_t>& runners, ModelLoader& loader, LoaderCache& cache) {
   std::vector<RunnerChoice> choices;
   for (const size_t i : runners) choices.push_back(options_.runners[i]);
-  std::vector<Runner> again = make_runners(choices, options_.session);
+  SessionOptions unsaved = options_.session;
+  unsaved.save_engine.clear();
+  std::vector<Runner> again = make_runners(choices, unsaved);
   RunObserver nobody;
   Results results;
   for (size_t i = 0; i < again.size(); ++i) {
@@ -53,7 +55,10 @@ Tracer::Results Tracer::run(const std::vector<size_t>& runners, ModelLoader& loa
 
 std::vector<ArbiterCase> Tracer::cases_of(const std::vector<size_t>& runners, const Results& results) const {
   std::vector<ArbiterCase> cases;
-  for (size_t i = 0; i < runners.size(); ++i) cases.push_back({names_[runners[i]], &results[i].outputs});
+  for (size_t i = 0; i < runners.size(); ++i) {
+    const std::string& name = names_[runners[i]];
+    cases.push_back({name, &results[i].outputs, false, asked_of(name)});
+  }
   return cases;
 }
 
@@ -127,7 +132,9 @@ void Tracer::repeat(Arbitration& judged, const TensorList& data,
     ModelLoaderOptions unsaved = options_.model;
     unsaved.save = {};
     ModelLoader loader(unsaved);
-    std::vector<Runner> again = make_runners({options_.runners[i]}, options_.session);
+    SessionOptions session = options_.session;
+    session.save_engine.clear();
+    std::vector<Runner> again = make_runners({options_.runners[i]}, session);
     RunObserver nobody;
     OutputRecorder recorder(names_[i], store_);
     execute_runner(again[0], loader, cache, 0, recorder, nobody);
@@ -252,6 +259,18 @@ void Tracer::open_bodies_of(Arbitration& judged, LoaderCache& cache) {
   judged.traced = std::make_shared<const Arbitration>(std::move(found));
 }
 
+const NarrowTypes* Tracer::asked_of(const std::string& runner) const {
+  for (size_t i = 0; i < std::min(names_.size(), options_.runners.size()); ++i)
+    if (names_[i] == runner && options_.runners[i].backend->builds_engines && options_.asked != nullptr &&
+        options_.asked->any())
+      return options_.asked.get();
+  return nullptr;
+}
+
+bool Tracer::may_open(size_t runner) const {
+  return !options_.runners[runner].backend->builds_engines || asked_of(names_[runner]) != nullptr;
+}
+
 bool Tracer::is_possible() const {
   return options_.trace && !options_.model.is_plan && options_.model.foreign_format.empty() &&
          !options_.runners.empty();
@@ -260,7 +279,7 @@ bool Tracer::is_possible() const {
 bool Tracer::can_mark(const std::string& runner) const {
   if (!is_possible() || options_.model.mark_all) return false;
   for (size_t i = 0; i < std::min(names_.size(), options_.runners.size()); ++i)
-    if (names_[i] == runner) return !options_.runners[i].backend->builds_engines;
+    if (names_[i] == runner) return may_open(i);
   return false;
 }
 

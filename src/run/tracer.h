@@ -23,6 +23,8 @@ class Tracer {
   Tracer(const RunOptions& options, std::vector<std::string> names, TensorStore& store)
       : options_(options), names_(std::move(names)), store_(store) {}
 
+  /// What a runner's engine was built to compute in; null: as the model says.
+  const NarrowTypes* asked_of(const std::string& runner) const;
   /// Whether it would run this runner again.
   bool can_mark(const std::string& runner) const;
   /// Adds what it finds to the verdict on an iteration, which was fed `data` and gave `results`. What cannot
@@ -31,6 +33,8 @@ class Tracer {
 
  private:
   bool is_possible() const;
+  /// An engine that is as the model says is built once.
+  bool may_open(size_t runner) const;
   using Results = std::vector<IterationResult>;
 
   /// Runs those that seem wrong again as they ran, a few times, and says which of them give something else

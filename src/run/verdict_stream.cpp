@@ -38,7 +38,8 @@ void VerdictStream::judge(const std::vector<IterationResult>& results, const Ten
   for (size_t i = live_; i < results.size(); ++i) check(results[i], iteration);
   std::vector<ArbiterCase> cases;
   for (const IterationResult& r : results)
-    cases.push_back({r.runner_name, &r.outputs, tracer_.can_mark(r.runner_name)});
+    cases.push_back(
+        {r.runner_name, &r.outputs, tracer_.can_mark(r.runner_name), tracer_.asked_of(r.runner_name)});
   const std::vector<Tensor> feed = coerce_inputs(data, inputs_);
   Arbitration judged = arbitrate(model_, feed, cases, options_.arbiter);
   tracer_.trace(judged, data, results);

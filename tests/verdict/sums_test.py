@@ -178,6 +178,18 @@ class Operators:
         back = self.product(t, w["w_back"].reshape(COLUMNS, 2)).T.reshape(1, 2, 4, 6)
         self.node("ConvTranspose", [shape, "w_back"], back)
 
+    def op_scattered(self):
+        self.weights["nothing"] = np.zeros((ROWS, 1), F)
+        self.weights["first"] = np.zeros((ROWS, COLUMNS), np.int64)
+        self.node("ScatterElements", ["nothing", "first", "t"], self.add(self.t)[:, None], axis=1, reduction="add")
+
+    def op_transforms(self):
+        angles = np.outer(np.arange(COLUMNS), np.arange(COLUMNS)) % COLUMNS * (2 * np.pi / COLUMNS)
+        parts = [self.product(self.t, F(root)) for root in (np.cos(angles), -np.sin(angles))]
+        self.weights["signal_shape"] = np.array([ROWS, COLUMNS, 1], np.int64)
+        self.node("Reshape", ["t", "signal_shape"], self.t[..., None])
+        self.node("DFT", [self.nodes[-1].output[0], "", "axis"], np.stack(parts, -1))
+
     def op_inputs(self):
         rows = [self.t[k:k + 3].copy() for k in range(ROWS - 3)]
         names = [f"row{k}" for k in range(len(rows))]

@@ -15,6 +15,8 @@ using ActivationParameters = std::vector<double>;
 /// operator. Throws Error for a name that is not known.
 Traced activate(Steps& steps, const Traced& x, const std::string& name,
                 const ActivationParameters& parameters);
+/// FusedGemm's alpha, beta and gamma as far as they are given, in this order.
+ActivationParameters fused_gemm_parameters(const OpContext& c);
 /// Throws Error for a name that is not known.
 void check_activation(const std::string& name);
 

@@ -3,6 +3,19 @@
 #include "ops/op_list.h"
 #include "ops/op_set.h"
 
+namespace assay {
+
+ActivationParameters fused_gemm_parameters(const OpContext& c) {
+  ActivationParameters out;
+  for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"}) {
+    if (!c.has_attr(name)) break;
+    out.push_back(c.attr_float(name));
+  }
+  return out;
+}
+
+}  // namespace assay
+
 namespace assay::op_ms_FusedGemm {
 namespace {
 
@@ -13,16 +26,6 @@ std::string activation(const OpContext& c) {
 void infer(InferContext& c) {
   check_activation(activation(c));
   version_for(op_onnx_Gemm::def, 13)->infer(c);
-}
-
-/// alpha, beta and gamma as far as they are given, in this order.
-ActivationParameters parameters(const OpContext& c) {
-  ActivationParameters out;
-  for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"}) {
-    if (!c.has_attr(name)) break;
-    out.push_back(c.attr_float(name));
-  }
-  return out;
 }
 
 /// What Gemm makes of the inputs or, for `magnitudes`, of their magnitudes.
@@ -42,7 +45,7 @@ void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
   const auto terms = static_cast<double>(c.shape(0)[c.attr_int("transA") != 0 ? 0 : 1] + 2);
   const Traced sum = steps.accumulated(
       y, [&] { return gemm(c, true); }, terms);
-  outputs[0] = activate(steps, sum, activation(c), parameters(c));
+  outputs[0] = activate(steps, sum, activation(c), fused_gemm_parameters(c));
 }
 
 constexpr OpVersion kVersions[] = {

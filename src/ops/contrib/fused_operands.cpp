@@ -17,8 +17,9 @@ bool asked(const OpContext& c, std::string_view attribute, size_t operand) {
   return knows_attr(c, name) && c.attr_int(name) != 0;
 }
 
-/// Output dimension i of an operand is its dimension order[i].
-std::vector<size_t> order(const OpContext& c, size_t operand, size_t rank) {
+}  // namespace
+
+std::vector<size_t> fused_operand_order(const OpContext& c, size_t operand, size_t rank) {
   std::vector<size_t> order(rank);
   std::iota(order.begin(), order.end(), size_t{0});
   if (rank < 2) return order;
@@ -26,6 +27,8 @@ std::vector<size_t> order(const OpContext& c, size_t operand, size_t rank) {
   if (asked(c, "trans", operand)) std::swap(order[rank - 2], order[rank - 1]);
   return order;
 }
+
+namespace {
 
 /// Sees the operands turned around.
 class TransposedContext final : public ForwardingContext {
@@ -35,7 +38,7 @@ class TransposedContext final : public ForwardingContext {
       types_[i] = c.input_type(i);
       if (!types_[i].has_shape()) continue;
       const Dims in = *types_[i].dims;
-      const std::vector<size_t> from = order(c, i, in.size());
+      const std::vector<size_t> from = fused_operand_order(c, i, in.size());
       for (size_t d = 0; d < in.size(); ++d) (*types_[i].dims)[d] = in[from[d]];
     }
   }
@@ -48,7 +51,7 @@ class TransposedContext final : public ForwardingContext {
 };
 
 Tensor operand(const EvalContext& c, size_t i) {
-  const std::vector<size_t> from = order(c, i, c.shape(i).size());
+  const std::vector<size_t> from = fused_operand_order(c, i, c.shape(i).size());
   return std::is_sorted(from.begin(), from.end()) ? c.input(i) : permuted(c.input(i), from);
 }
 

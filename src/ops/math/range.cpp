@@ -1,4 +1,5 @@
 // Range: start, start + delta, start + 2 * delta, ...: max(0, ceil((limit - start) / delta)) elements.
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -7,6 +8,7 @@
 #include "ops/math/extent_math.h"
 #include "ops/math/wrapping.h"
 #include "ops/op_list.h"
+#include "ops/sums/sums.h"
 #include "tensor/convert.h"
 
 namespace assay::op_onnx_Range {
@@ -119,3 +121,26 @@ constinit const OpDef def = {
 };
 
 }  // namespace assay::op_onnx_Range
+
+namespace assay {
+
+/// Kernels add delta again and again. As many sums come before as in the last element whose number has as
+/// many binary digits.
+bool sums_of_range(EvalContext& c, int64_t i, SummedElement& out) {
+  if (c.input(0).dtype() != DType::kFloat64) return false;
+  const double start = c.input(0).item<double>(), delta = c.input(2).item<double>();
+  const int digits = std::bit_width(static_cast<uint64_t>(i));
+  const int64_t last = (int64_t{1} << digits) - 1;
+  out.row = digits;
+  if (out.known_row() == nullptr) {
+    Addends steps{.terms = std::vector<double>(static_cast<size_t>(last) + 1, delta), .inner = 0};
+    steps.terms[0] = start;
+    out.sums.push_back(std::move(steps));
+  }
+  const double exact = start + static_cast<double>(last) * delta,
+               own = start + static_cast<double>(i) * delta;
+  out.result = [=](std::span<const double> sums) { return own + (sums[0] - exact); };
+  return true;
+}
+
+}  // namespace assay

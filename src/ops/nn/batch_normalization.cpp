@@ -9,13 +9,9 @@
 #include "ops/nn/normalize.h"
 #include "ops/op_list.h"
 
-namespace assay::op_onnx_BatchNormalization {
-namespace {
+namespace assay {
 
-/// Before opset 9 each feature can be normalised instead of each channel.
-bool is_spatial(const OpContext& c) { return c.since() >= 9 || c.attr_int("spatial") != 0; }
-
-bool is_training(const OpContext& c) {
+bool is_batch_training(const OpContext& c) {
   if (c.since() >= 14) return c.attr_int("training_mode") != 0;
   if (c.since() < 7 && c.attr_int("is_test") != 0) return false;
   for (size_t i = 1; i < c.output_count(); ++i)
@@ -23,8 +19,16 @@ bool is_training(const OpContext& c) {
   return false;
 }
 
+}  // namespace assay
+
+namespace assay::op_onnx_BatchNormalization {
+namespace {
+
+/// Before opset 9 each feature can be normalised instead of each channel.
+bool is_spatial(const OpContext& c) { return c.since() >= 9 || c.attr_int("spatial") != 0; }
+
 void check_outputs(const OpContext& c) {
-  if (is_training(c)) return;
+  if (is_batch_training(c)) return;
   for (size_t i = 1; i < c.output_count(); ++i)
     c.check(!c.wants_output(i), "output {} is there only in training: attribute '{}' says that this is none",
             i, c.since() >= 14 ? "training_mode" : "is_test");
@@ -159,7 +163,7 @@ void set_statistics(EvalContext& c, const Plan& p, const std::vector<Moments>& a
 
 void compute(EvalContext& c, Normalized what) {
   const Plan p = make_plan(c);
-  const bool training = is_training(c);
+  const bool training = is_batch_training(c);
   const std::vector<Moments> all = training ? batch_moments(c, p) : given_moments(c, p);
   c.set_output(0, normalize(c, p, all, training, what));
   if (training) set_statistics(c, p, all, what);
@@ -171,7 +175,7 @@ void drift(EvalContext& c) { compute(c, Normalized::kDrifts); }
 
 int64_t terms(EvalContext& c) {
   const Plan p = make_plan(c);
-  return 8 + (is_training(c) ? p.batch * p.inner : 0);
+  return 8 + (is_batch_training(c) ? p.batch * p.inner : 0);
 }
 
 constexpr OpVersion kVersions[] = {

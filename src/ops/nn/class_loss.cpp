@@ -2,7 +2,9 @@
 
 #include <cmath>
 
+#include "ops/nn/softmax_rows.h"
 #include "ops/numerics/rounding.h"
+#include "ops/sums/sums.h"
 
 namespace assay {
 namespace {
@@ -102,6 +104,82 @@ Tensor class_loss_errors(const EvalContext& c, const Tensor& log_probabilities, 
   const double total = (independent ? std::sqrt(sum) : sum) + count * u * magnitude;
   return Tensor::scalar<double>(reduction == LossReduction::kSum ? total
                                                                  : (total + count * u * magnitude) / weights);
+}
+
+namespace {
+
+/// Of more samples only the sum of their losses is looked at, not how each came about.
+constexpr size_t kSamplesWithSums = 2048;
+
+/// The powers of the scores whose first one has this place, and what is taken off each score.
+struct Powers {
+  Addends sum;
+  double shift, log;
+};
+Powers powers_at(const EvalContext& c, const Slices& s, int64_t first) {
+  const double* x = c.input(0).data<double>() + first;
+  Powers p{.sum = {}, .shift = largest(x, s), .log = 0};
+  double total = 0;
+  for (int64_t k = 0; k < s.count; ++k) {
+    p.sum.terms.push_back(std::exp(x[k * s.inner] - p.shift));
+    total += p.sum.terms.back();
+  }
+  p.log = std::log(total);
+  return p;
+}
+
+/// factor * the log-softmax of the scores at this place.
+void set_log_softmax(const EvalContext& c, const Slices& s, int64_t place, double factor,
+                     SummedElement& out) {
+  const int64_t first = place / (s.count * s.inner) * s.count * s.inner + place % s.inner;
+  Powers p = powers_at(c, s, first);
+  const double own = c.input(0).data<double>()[place] - p.shift;
+  out.sums.push_back(std::move(p.sum));
+  out.result = [=](std::span<const double> sums) { return factor * (own - std::log(sums[0])); };
+}
+
+}  // namespace
+
+bool sums_of_class_loss(EvalContext& c, int64_t i, SummedElement& out) {
+  const Shape& in = c.shape(0);
+  const Slices slices{in[0], in[1], in.numel(2, in.size())};
+  const bool is_of_scores = c.op().name == "SoftmaxCrossEntropyLoss";
+  if (out.output == 1) return set_log_softmax(c, slices, i, 1, out), true;
+  const LossReduction reduction = read_reduction(c);
+  if (reduction == LossReduction::kNone && !is_of_scores) return false;
+  std::shared_ptr<const void> here;
+  std::shared_ptr<const void>& kept = out.kept == nullptr ? here : *out.kept;
+  if (kept == nullptr) kept = std::make_shared<const std::vector<Pick>>(picks(c));
+  const auto& all = *static_cast<const std::vector<Pick>*>(kept.get());
+  if (reduction == LossReduction::kNone) {
+    const Pick& pick = all[static_cast<size_t>(i)];
+    return set_log_softmax(c, slices, pick.index, -pick.weight, out), true;
+  }
+  Addends losses;
+  std::vector<double> counts, logs;  // of the samples whose own sums are looked at
+  double weights = 0;
+  for (const Pick& pick : all) {
+    double log_probability = c.input(0).data<double>()[pick.index];
+    if (is_of_scores) {
+      const int64_t slice = slices.count * slices.inner;
+      Powers p = powers_at(c, slices, pick.index / slice * slice + pick.index % slices.inner);
+      log_probability -= p.shift + p.log;
+      if (all.size() <= kSamplesWithSums) {
+        out.sums.push_back(std::move(p.sum));
+        counts.push_back(pick.weight), logs.push_back(p.log);
+      }
+    }
+    losses.terms.push_back(pick.weight == 0 ? 0 : -log_probability * pick.weight);
+    weights += pick.weight;
+  }
+  out.sums.push_back(std::move(losses));
+  const double divisor = reduction == LossReduction::kSum ? 1 : weights;
+  out.result = [=](std::span<const double> sums) {
+    double total = sums.back();
+    for (size_t k = 0; k < logs.size(); ++k) total += counts[k] * (std::log(sums[k]) - logs[k]);
+    return total / divisor;
+  };
+  return true;
 }
 
 }  // namespace assay

@@ -7,6 +7,7 @@
 #include "ops/nn/conv_rules.h"
 #include "ops/nn/window.h"
 #include "ops/op_list.h"
+#include "ops/sums/sums.h"
 
 namespace assay::op_onnx_DeformConv {
 namespace {
@@ -33,23 +34,25 @@ class DeformedColumns final : public kernels::PanelSource {
     int64_t channels_per_offsets;  ///< channels that share their offsets
     bool magnitude;                ///< neighbours with their whole magnitude instead of their weight
   };
-  /// `channels`: of the convolution's group.
-  DeformedColumns(const Parts& parts, int64_t channels)
+  /// `channels`: of the convolution's group. Of all columns, or `count` from `first` on.
+  DeformedColumns(const Parts& parts, int64_t channels, int64_t first_column, int64_t count)
       : p_(parts),
         strides_(Shape(parts.window.in).strides()),
         taps_(parts.window.taps()),
         positions_(parts.window.out_size()),
+        first_column_(first_column),
+        count_(count),
         corners_(size_t{1} << parts.window.rank()),
         first_group_(parts.first_channel / parts.channels_per_offsets) {
     const int64_t groups =
         (parts.first_channel + channels - 1) / parts.channels_per_offsets - first_group_ + 1;
-    neighbours_.resize(static_cast<size_t>(groups * taps_ * positions_) * corners_);
+    neighbours_.resize(static_cast<size_t>(groups * taps_ * count_) * corners_);
     parallel_for(groups * taps_, 1, [&](int64_t first, int64_t last) {
       std::vector<double> at(p_.window.rank());
       for (int64_t i = first; i < last; ++i)
-        for (int64_t position = 0; position < positions_; ++position)
-          read_neighbours(i, position, at,
-                          neighbours_.data() + static_cast<size_t>(i * positions_ + position) * corners_);
+        for (int64_t k = 0; k < count_; ++k)
+          read_neighbours(i, first_column_ + k, at,
+                          neighbours_.data() + static_cast<size_t>(i * count_ + k) * corners_);
     });
   }
 
@@ -64,20 +67,14 @@ class DeformedColumns final : public kernels::PanelSource {
     }
   }
 
- private:
-  /// An element of a plane, and what it counts for. Those outside the image, or of no weight, count nothing.
-  struct Neighbour {
-    int64_t at;
-    double weight;
-  };
-
   /// The weighted sum of the 2^rank neighbours that lie in the image; that of their magnitudes where those
   /// are wanted.
   double element(int64_t row, int64_t position) const {
     const int64_t channel = p_.first_channel + row / taps_;
     const int64_t place = (channel / p_.channels_per_offsets - first_group_) * taps_ + row % taps_;
     const double* const plane = p_.image + channel * p_.window.in_size();
-    const Neighbour* n = neighbours_.data() + static_cast<size_t>(place * positions_ + position) * corners_;
+    const Neighbour* n =
+        neighbours_.data() + static_cast<size_t>(place * count_ + position - first_column_) * corners_;
     double sum = 0;
     for (size_t i = 0; i < corners_; ++i)
       if (n[i].weight != 0) sum += n[i].weight * (p_.magnitude ? std::fabs(plane[n[i].at]) : plane[n[i].at]);
@@ -85,6 +82,13 @@ class DeformedColumns final : public kernels::PanelSource {
     const double mask = p_.mask[(place + first_group_ * taps_) * positions_ + position];
     return (p_.magnitude ? std::fabs(mask) : mask) * sum;
   }
+
+ private:
+  /// An element of a plane, and what it counts for. Those outside the image, or of no weight, count nothing.
+  struct Neighbour {
+    int64_t at;
+    double weight;
+  };
 
   /// Of number `place` among the taps of the convolution's offset groups.
   void read_neighbours(int64_t place, int64_t position, std::vector<double>& at, Neighbour* out) const {
@@ -117,10 +121,10 @@ class DeformedColumns final : public kernels::PanelSource {
 
   Parts p_;
   std::vector<int64_t> strides_;
-  int64_t taps_, positions_;
+  int64_t taps_, positions_, first_column_, count_;
   size_t corners_;
   int64_t first_group_;
-  std::vector<Neighbour> neighbours_;  ///< [offset groups of the channels, taps, positions, corners]
+  std::vector<Neighbour> neighbours_;  ///< [offset groups of the channels, taps, columns, corners]
 };
 
 /// Throws Error unless an input has `channels` channels of the output's extents.
@@ -134,6 +138,21 @@ std::vector<double> absolute(const Tensor& t) {
   std::vector<double> out(t.span<double>().begin(), t.span<double>().end());
   for (double& x : out) x = std::fabs(x);
   return out;
+}
+
+/// One group of one image.
+DeformedColumns::Parts parts_of(EvalContext& c, const ConvPlan& plan, int64_t image, int64_t group,
+                                bool magnitude) {
+  const kernels::Window& w = plan.window;
+  const int64_t fields = c.attr_int("offset_group") * w.taps() * w.out_size(),
+                channels = plan.size.in_channels;
+  return {.window = w,
+          .image = c.input(kX).data<double>() + image * channels * w.in_size(),
+          .offset = c.input(kOffset).data<double>() + image * fields * static_cast<int64_t>(w.rank()),
+          .mask = c.has_input(kMask) ? c.input(kMask).data<double>() + image * fields : nullptr,
+          .first_channel = group * (channels / plan.size.groups),
+          .channels_per_offsets = channels / c.attr_int("offset_group"),
+          .magnitude = magnitude};
 }
 
 void compute(EvalContext& c, bool magnitude) {
@@ -154,16 +173,7 @@ void compute(EvalContext& c, bool magnitude) {
   double* py = y.mutable_data<double>();
   for (int64_t i = 0; i < plan.size.batch * plan.size.groups; ++i) {
     const int64_t image = i / plan.size.groups, group = i % plan.size.groups;
-    const DeformedColumns columns(
-        {.window = w,
-         .image = c.input(kX).data<double>() + image * in_channels * w.in_size(),
-         .offset = c.input(kOffset).data<double>() + image * groups * taps * rank * positions,
-         .mask =
-             c.has_input(kMask) ? c.input(kMask).data<double>() + image * groups * taps * positions : nullptr,
-         .first_channel = group * channels,
-         .channels_per_offsets = in_channels / groups,
-         .magnitude = magnitude},
-        channels);
+    const DeformedColumns columns(parts_of(c, plan, image, group, magnitude), channels, 0, positions);
     const int64_t depth = channels * taps;
     double* to = py + i * kernels * positions;
     kernels::gemm(kernels, positions, depth, {pw + group * kernels * depth, depth, 1}, columns, to,
@@ -230,3 +240,25 @@ constinit const OpDef def = {
 };
 
 }  // namespace assay::op_onnx_DeformConv
+
+namespace assay {
+
+bool sums_of_deform_conv(EvalContext& c, int64_t i, SummedElement& out) {
+  using namespace op_onnx_DeformConv;
+  const ConvPlan plan = plan_conv(c, c.shape(kX), c.shape(kW));
+  const int64_t positions = plan.window.out_size(), position = i % positions,
+                channel = i / positions % plan.size.out_channels,
+                image = i / positions / plan.size.out_channels;
+  const int64_t group = channel / (plan.size.out_channels / plan.size.groups),
+                channels = plan.size.in_channels / plan.size.groups, depth = channels * plan.window.taps();
+  const DeformedColumns columns(parts_of(c, plan, image, group, false), channels, position, 1);
+  const double* weights = c.input(kW).data<double>() + channel * depth;
+  Addends addends{.terms = {}, .inner = plan.window.taps()};
+  for (int64_t row = 0; row < depth; ++row)
+    addends.terms.push_back(weights[row] * columns.element(row, position));
+  if (c.has_input(kBias)) addends.bias = c.input(kBias).data<double>()[channel];
+  set_sum_of_products(std::move(addends), 1, 0, out);
+  return true;
+}
+
+}  // namespace assay

@@ -9,6 +9,11 @@
 
 namespace assay {
 
+class OpContext;
+
+/// Whether a BatchNormalization takes its statistics from the batch.
+bool is_batch_training(const OpContext& c);
+
 /// Of a list of numbers: the mean, the population variance (two passes) and the mean of the magnitudes.
 struct Moments {
   double mean = 0;

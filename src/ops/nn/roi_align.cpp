@@ -9,6 +9,7 @@
 #include "ops/eval_util.h"
 #include "ops/nn/window.h"
 #include "ops/op_list.h"
+#include "ops/sums/sums.h"
 
 namespace assay::op_onnx_RoiAlign {
 namespace {
@@ -242,3 +243,27 @@ constinit const OpDef def = {
 };
 
 }  // namespace assay::op_onnx_RoiAlign
+
+namespace assay {
+
+bool sums_of_roi_align(EvalContext& c, int64_t i, SummedElement& out) {
+  using namespace op_onnx_RoiAlign;
+  const Attributes a = read_attributes(c);
+  if (a.take_max) return false;
+  const Shape& in = c.shape(0);
+  const int64_t cells = a.height * a.width, at = i % cells, channel = i / cells % in[1],
+                r = i / cells / in[1];
+  const double *regions = c.input(1).data<double>() + r * 4, *px = c.input(0).data<double>();
+  Cell cell;
+  read_cell(cell, in[3], make_axis(c, regions[1], regions[3], a.height, in[2], a),
+            make_axis(c, regions[0], regions[2], a.width, in[3], a), at / a.width, at % a.width);
+  const double* plane =
+      px + (c.input(2).to_int64()[static_cast<size_t>(r)] * in[1] + channel) * in[2] * in[3];
+  Addends points;
+  for (const Cell::Point& p : cell.points)
+    for (int k = 0; k < 4; ++k) points.terms.push_back(p.weight[k] * plane[p.at[k]]);
+  set_sum_of_products(std::move(points), 1 / static_cast<double>(cell.count()), 0, out);
+  return true;
+}
+
+}  // namespace assay

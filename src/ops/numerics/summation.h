@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -68,6 +69,10 @@ struct SummedElement {
   std::function<double(std::span<const double> sums)> result;
   /// All elements of a row have the same sums; -1: others do not.
   int64_t row = -1;
+  /// In: of this output of the operator.
+  size_t output = 0;
+  /// In: what the function keeps from one element of a result to the next, if it likes.
+  std::shared_ptr<const void>* kept = nullptr;
   /// In: rows that were measured. Their addends need not be given again.
   const std::unordered_map<int64_t, MeasuredSums>* known = nullptr;
   const MeasuredSums* known_row() const {

@@ -5,6 +5,7 @@
 #include "ops/op_list.h"
 #include "ops/signal/fourier.h"
 #include "ops/signal/scalars.h"
+#include "ops/sums/sums.h"
 #include "ops/tensor/elements.h"
 
 namespace assay::op_onnx_DFT {
@@ -190,3 +191,20 @@ constinit const OpDef def = {
 };
 
 }  // namespace assay::op_onnx_DFT
+
+namespace assay {
+
+bool sums_of_dft(EvalContext& c, int64_t i, SummedElement& out) {
+  using namespace op_onnx_DFT;
+  const Plan p = make_plan(c);
+  const int64_t place = i / p.out_parts, outer = place / (p.bins * p.inner);
+  std::vector<Complex> line(static_cast<size_t>(p.length));
+  read_line(p, c.input(0).data<double>(), outer * p.inner + place % p.inner, line);
+  const double scale = p.flags.inverse ? 1 / static_cast<double>(p.length) : 1;
+  set_sum_of_products(
+      addends_of_transform(line, place / p.inner % p.bins, i % p.out_parts == 1, p.flags.inverse), scale, 0,
+      out);
+  return true;
+}
+
+}  // namespace assay

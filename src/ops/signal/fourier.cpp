@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numbers>
 
 namespace assay {
 namespace {
@@ -143,6 +144,22 @@ void Fourier::transform(const Number* in, int64_t stride, Number* out, int64_t n
       sum += parts[static_cast<size_t>(r * m + k % m)] * roots_[static_cast<size_t>(r * k % n * root_step)];
     out[k] = sum;
   }
+}
+
+Addends addends_of_transform(const std::vector<Number>& in, int64_t k, bool imaginary, bool inverse) {
+  const auto n = static_cast<int64_t>(in.size());
+  Addends a;
+  const auto add = [&](double term) {
+    if (term != 0) a.terms.push_back(term);
+  };
+  for (int64_t j = 0; j < n; ++j) {
+    const double turns = static_cast<double>(j * k % n) / static_cast<double>(n);
+    const double angle = (inverse ? 2 : -2) * std::numbers::pi * turns;
+    const Number x = in[static_cast<size_t>(j)], root(std::cos(angle), std::sin(angle));
+    add(x.real() * (imaginary ? root.imag() : root.real()));
+    add(imaginary ? x.imag() * root.real() : -x.imag() * root.imag());
+  }
+  return a;
 }
 
 void fill_with_magnitude(const std::vector<std::complex<double>>& in,

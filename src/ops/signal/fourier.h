@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "ops/numerics/summation.h"
+
 namespace assay {
 
 /// Transforms of a large prime length, as a convolution whose length is a power of two (Bluestein's chirp
@@ -51,6 +53,10 @@ class Fourier {
   std::vector<Chirp> chirps_;                ///< one for each factor above kMaxDirect
   std::vector<std::complex<double>> roots_;  ///< exp(-2 pi i k / n)
 };
+
+/// What is added up in element k of a transform of `in`, in one of its parts.
+Addends addends_of_transform(const std::vector<std::complex<double>>& in, int64_t k, bool imaginary,
+                             bool inverse);
 
 /// Every element of `out` gets the sum of the magnitudes of the parts of `in`, in both parts: what bounds
 /// each element of the transform and, times (its roundings) u, its error.

@@ -5,6 +5,7 @@
 #include "ops/op_list.h"
 #include "ops/signal/fourier.h"
 #include "ops/signal/scalars.h"
+#include "ops/sums/sums.h"
 
 namespace assay::op_onnx_STFT {
 namespace {
@@ -64,6 +65,14 @@ Plan make_plan(const EvalContext& c) {
   return p;
 }
 
+/// Frame i of all, windowed.
+void read_frame(const Plan& p, const double* signal, int64_t i, std::vector<Complex>& frame) {
+  const double* from = signal + (i / p.frames * p.samples + i % p.frames * p.step) * p.parts;
+  for (int64_t n = 0; n < p.length; ++n, from += p.parts)
+    frame[static_cast<size_t>(n)] =
+        Complex(from[0], p.parts == 2 ? from[1] : 0.0) * p.window[static_cast<size_t>(n)];
+}
+
 /// Calls transform(frame in, spectrum out) for every windowed frame, in parallel, and stores what it gives.
 template <typename F>
 Tensor for_each_frame(const EvalContext& c, const Plan& p, F transform) {
@@ -74,10 +83,7 @@ Tensor for_each_frame(const EvalContext& c, const Plan& p, F transform) {
                [&](int64_t first, int64_t last) {
                  std::vector<Complex> in(static_cast<size_t>(p.length)), out(in.size());
                  for (int64_t i = first; i < last; ++i) {
-                   const double* from = px + (i / p.frames * p.samples + i % p.frames * p.step) * p.parts;
-                   for (int64_t n = 0; n < p.length; ++n, from += p.parts)
-                     in[static_cast<size_t>(n)] =
-                         Complex(from[0], p.parts == 2 ? from[1] : 0.0) * p.window[static_cast<size_t>(n)];
+                   read_frame(p, px, i, in);
                    transform(in, out);
                    for (int64_t k = 0; k < p.bins; ++k) {
                      py[(i * p.bins + k) * 2] = out[static_cast<size_t>(k)].real();
@@ -125,3 +131,16 @@ constinit const OpDef def = {
 };
 
 }  // namespace assay::op_onnx_STFT
+
+namespace assay {
+
+bool sums_of_stft(EvalContext& c, int64_t i, SummedElement& out) {
+  using namespace op_onnx_STFT;
+  const Plan p = make_plan(c);
+  std::vector<Complex> frame(static_cast<size_t>(p.length));
+  read_frame(p, c.input(kSignal).data<double>(), i / 2 / p.bins, frame);
+  set_sum_of_products(addends_of_transform(frame, i / 2 % p.bins, i % 2 == 1, false), 1, 0, out);
+  return true;
+}
+
+}  // namespace assay

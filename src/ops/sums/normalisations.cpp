@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/eval_util.h"
+#include "ops/nn/normalize.h"
 #include "ops/nn/softmax_rows.h"
 #include "ops/sums/sums.h"
 #include "ops/tensor/axes.h"
@@ -29,23 +30,38 @@ Addends addends_of(const Row& row, F f) {
   return a;
 }
 
-/// (x - mean) * inverse(variance) of the row, where the mean is a sum, and the variance that of the squares
-/// of the distances from what was taken for the mean.
+/// The sums that a mean and a variance are made of: that of the row, and that of the squares of the distances
+/// from what was taken for the mean. Returns the mean.
+double set_moments(const Row& row, SummedElement& out) {
+  const auto n = static_cast<double>(row.count);
+  if (const MeasuredSums* known = out.known_row(); known != nullptr) return known->exact[0] / n;
+  double mean = 0;
+  for (int64_t k = 0; k < row.count; ++k) mean += row[k];
+  mean /= n;
+  out.sums.push_back(addends_of(row, [](double v) { return v; }));
+  out.sums.push_back(addends_of(row, [=](double v) { return (v - mean) * (v - mean); }));
+  return mean;
+}
+
+/// (x - mean) * inverse(variance) of the row.
 void set_centred(const Row& row, double x, Ending end, const std::function<double(double)>& inverse,
                  SummedElement& out) {
   const auto n = static_cast<double>(row.count);
-  double mean = 0;
-  if (const MeasuredSums* known = out.known_row(); known != nullptr) {
-    mean = known->exact[0] / n;
-  } else {
-    for (int64_t k = 0; k < row.count; ++k) mean += row[k];
-    mean /= n;
-    out.sums.push_back(addends_of(row, [](double v) { return v; }));
-    out.sums.push_back(addends_of(row, [=](double v) { return (v - mean) * (v - mean); }));
-  }
+  const double mean = set_moments(row, out);
   out.result = [=](std::span<const double> sums) {
     const double own = sums[0] / n, variance = sums[1] / n + (own - mean) * (own - mean);
     return (x - own) * inverse(variance) * end.scale + end.offset;
+  };
+}
+
+/// The mean, or f(variance), of the row.
+void set_statistics(const Row& row, bool is_mean, const std::function<double(double)>& f,
+                    SummedElement& out) {
+  const auto n = static_cast<double>(row.count);
+  const double mean = set_moments(row, out);
+  out.result = [=](std::span<const double> sums) {
+    const double own = sums[0] / n;
+    return is_mean ? own : f(sums[1] / n + (own - mean) * (own - mean));
   };
 }
 
@@ -88,10 +104,15 @@ bool sums_of_layer_normalization(EvalContext& c, int64_t i, SummedElement& out) 
   const int64_t count =
       in.numel(static_cast<size_t>(normalize_axis(c.attr_int("axis"), in.rank())), in.size());
   const double* x = c.input(0).data<double>();
-  const Row row{.x = x + i / count * count, .places = {}, .count = count};
-  out.row = i / count;
-  Ending end{.scale = broadcast_at(c.input(1), in, i)};
+  out.row = out.output == 0 ? i / count : i;
+  const Row row{.x = x + out.row * count, .places = {}, .count = count};
   const double epsilon = c.attr_float("epsilon");
+  if (out.output != 0) {
+    set_statistics(
+        row, out.output == 1, [=](double v) { return 1 / std::sqrt(v + epsilon); }, out);
+    return true;
+  }
+  Ending end{.scale = broadcast_at(c.input(1), in, i)};
   if (c.op().name == "RMSNormalization") {
     set_root_mean_square(row, x[i], end.scale, epsilon, out);
     return true;
@@ -115,6 +136,34 @@ bool sums_of_channel_normalization(EvalContext& c, int64_t i, SummedElement& out
   const double epsilon = c.attr_float("epsilon");
   set_centred(
       row, x[i], end, [=](double v) { return 1 / std::sqrt(v + epsilon); }, out);
+  return true;
+}
+
+bool sums_of_batch_normalization(EvalContext& c, int64_t i, SummedElement& out) {
+  if (!is_batch_training(c) || (c.since() < 9 && c.attr_int("spatial") == 0)) return false;
+  const Shape& in = c.shape(0);
+  const int64_t channels = in[1], inner = in.numel(2, in.size());
+  out.row = out.output == 0 ? i / inner % channels : i;
+  const double* x = c.input(0).data<double>();
+  Row row{.x = x, .places = {}, .count = in[0] * inner};
+  for (int64_t n = 0; out.known_row() == nullptr && n < in[0]; ++n)
+    for (int64_t k = 0; k < inner; ++k) row.places.push_back((n * channels + out.row) * inner + k);
+  if (out.output == 0) {
+    const double epsilon = c.attr_float("epsilon");
+    const Ending end{.scale = c.input(1).data<double>()[out.row],
+                     .offset = c.input(2).data<double>()[out.row]};
+    set_centred(
+        row, x[i], end, [=](double v) { return 1 / std::sqrt(v + epsilon); }, out);
+    return true;
+  }
+  const bool is_mean = out.output % 2 == 1;
+  const double kept = out.output <= 2 ? c.attr_float("momentum") : 0,
+               before = kept * c.input(is_mean ? 3 : 4).data<double>()[out.row];
+  set_statistics(
+      row, is_mean, [](double v) { return v; }, out);
+  out.result = [=, batch = std::move(out.result)](std::span<const double> sums) {
+    return before + (1 - kept) * batch(sums);
+  };
   return true;
 }
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <map>
 
+#include "ops/contrib/fused_activation.h"
+#include "ops/contrib/fused_operands.h"
 #include "ops/eval_util.h"
 #include "ops/nn/conv_rules.h"
 #include "ops/nn/einsum_equation.h"
@@ -16,18 +18,40 @@ bool are_floats(const EvalContext& c, size_t count) {
   return true;
 }
 
-void set_sum_of_products(Addends addends, double factor, double offset, SummedElement& out) {
-  out.sums.push_back(std::move(addends));
-  out.result = [=](std::span<const double> sums) { return factor * sums[0] + offset; };
-}
+/// A stack of matrices whose batches broadcast.
+struct Matrices {
+  Shape shape;
+  std::vector<int64_t> strides;
+  const double* data;
 
-/// Where a batch of matrices stands in an operand whose batches broadcast.
-int64_t batch_offset(const Shape& own, const Shape& batches, int64_t batch) {
-  const Shape outer(own.begin(), own.end() - 2);
-  const std::vector<int64_t> strides = broadcast_strides(outer, batches);
-  OffsetCursor at(batches.dims(), strides);
-  at.seek(batch);
-  return at.offset() * own[own.size() - 2] * own[own.size() - 1];
+  size_t rows() const { return shape.size() - 2; }
+  size_t columns() const { return shape.size() - 1; }
+  /// The first element of one of `batches`.
+  const double* batch(const Shape& batches, int64_t number) const {
+    const Shape outer(shape.begin(), shape.end() - 2);
+    std::vector<int64_t> steps(batches.size(), 0);
+    for (size_t d = 0; d < outer.size(); ++d)
+      if (outer[d] != 1) steps[batches.size() - outer.size() + d] = strides[d];
+    OffsetCursor at(batches.dims(), steps);
+    at.seek(number);
+    return data + at.offset();
+  }
+};
+
+Matrices as_matrices(const Tensor& t) { return {t.shape(), t.shape().strides(), t.data<double>()}; }
+
+/// Element i of the product of two stacks.
+Addends addends_of_product(const Matrices& a, const Matrices& b, int64_t i) {
+  const int64_t k = a.shape.back(), n = b.shape.back(), m = a.shape[a.rows()];
+  const Shape batches =
+      broadcast(Shape(a.shape.begin(), a.shape.end() - 2), Shape(b.shape.begin(), b.shape.end() - 2));
+  const int64_t number = i / (m * n);
+  const double* x = a.batch(batches, number) + i / n % m * a.strides[a.rows()];
+  const double* y = b.batch(batches, number) + i % n * b.strides[b.columns()];
+  Addends addends;
+  for (int64_t j = 0; j < k; ++j)
+    addends.terms.push_back(x[j * a.strides[a.columns()]] * y[j * b.strides[b.rows()]]);
+  return addends;
 }
 
 /// Offsets of the taps of a window at one position that lie in the image, and which taps they are.
@@ -61,21 +85,35 @@ double bias_of(const EvalContext& c, size_t input, int64_t channel) {
 
 }  // namespace
 
+void set_sum_of_products(Addends addends, double factor, double offset, SummedElement& out) {
+  out.sums.push_back(std::move(addends));
+  out.result = [=](std::span<const double> sums) { return factor * sums[0] + offset; };
+}
+
 bool sums_of_mat_mul(EvalContext& c, int64_t i, SummedElement& out) {
   if (!are_floats(c, 2)) return false;
+  Matrices a = as_matrices(c.input(0)), b = as_matrices(c.input(1));
+  if (a.shape.empty() || b.shape.empty()) return false;
   // A vector is a row on the left and a column on the right.
-  Shape a = c.shape(0), b = c.shape(1);
-  if (a.empty() || b.empty()) return false;
-  if (a.size() == 1) a = Shape{1, a[0]};
-  if (b.size() == 1) b = Shape{b[0], 1};
-  const int64_t k = a.back(), n = b.back(), m = a[a.size() - 2];
-  const Shape batches = broadcast(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
-  const int64_t batch = i / (m * n), row = i / n % m, column = i % n;
-  const double* x = c.input(0).data<double>() + batch_offset(a, batches, batch) + row * k;
-  const double* y = c.input(1).data<double>() + batch_offset(b, batches, batch) + column;
-  Addends addends;
-  for (int64_t j = 0; j < k; ++j) addends.terms.push_back(x[j] * y[j * n]);
-  set_sum_of_products(std::move(addends), 1, 0, out);
+  if (a.shape.size() == 1) a.shape = Shape{1, a.shape[0]}, a.strides = a.shape.strides();
+  if (b.shape.size() == 1) b.shape = Shape{b.shape[0], 1}, b.strides = b.shape.strides();
+  set_sum_of_products(addends_of_product(a, b, i), 1, 0, out);
+  return true;
+}
+
+bool sums_of_fused_product(EvalContext& c, int64_t i, SummedElement& out) {
+  if (!are_floats(c, 2)) return false;
+  Matrices operands[2];
+  for (size_t k = 0; k < 2; ++k) {
+    const Matrices given = as_matrices(c.input(k));
+    if (given.shape.size() < 2) return false;
+    operands[k].data = given.data;
+    for (const size_t d : fused_operand_order(c, k, given.shape.size())) {
+      operands[k].shape.push_back(given.shape[d]);
+      operands[k].strides.push_back(given.strides[d]);
+    }
+  }
+  set_sum_of_products(addends_of_product(operands[0], operands[1], i), c.attr_float("alpha"), 0, out);
   return true;
 }
 
@@ -198,6 +236,37 @@ bool sums_of_conv_transpose(EvalContext& c, int64_t i, SummedElement& out) {
   addends.inner = static_cast<int64_t>(found.size());
   addends.bias = bias_of(c, 2, channel);
   set_sum_of_products(std::move(addends), 1, 0, out);
+  return true;
+}
+
+/// The last of what a fused operator does with its sum.
+namespace {
+
+void end_with_activation(const std::string& name, ActivationParameters parameters, double addend,
+                         SummedElement& out) {
+  out.result = [=, sum = std::move(out.result)](std::span<const double> sums) {
+    Steps values;
+    return activate(values, values.given(Tensor::scalar<double>(sum(sums) + addend)), name, parameters)
+        .value.item<double>();
+  };
+}
+
+std::string activation_of(const OpContext& c) {
+  return c.has_attr("activation") ? c.attr_string("activation") : "";
+}
+
+}  // namespace
+
+bool sums_of_fused_conv(EvalContext& c, int64_t i, SummedElement& out) {
+  if (!sums_of_conv(c, i, out)) return false;
+  const double addend = c.has_input(3) ? c.input(3).data<double>()[i] : 0;
+  end_with_activation(activation_of(c), c.attr_floats("activation_params"), addend, out);
+  return true;
+}
+
+bool sums_of_fused_gemm(EvalContext& c, int64_t i, SummedElement& out) {
+  if (!sums_of_gemm(c, i, out)) return false;
+  end_with_activation(activation_of(c), fused_gemm_parameters(c), 0, out);
   return true;
 }
 

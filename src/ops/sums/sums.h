@@ -6,15 +6,20 @@
 
 namespace assay {
 
-/// Fills in the sums in element `i` (row-major) of output 0. All floats are float64. False when the element
-/// has none. Throws Error where eval would.
+/// Fills in the sums in element `i` (row-major) of output `out.output`. All floats are float64. False when
+/// the element has none. Throws Error where eval would.
 using SumsOf = bool (*)(EvalContext& c, int64_t i, SummedElement& out);
 
 /// By the lines of sums.def; null for an operator without one, or whose sums are made within steps
 /// (ops/numerics/steps.h).
 SumsOf sums_of(const OpDef& op);
+/// Why an operator whose bounds take roundings for independent needs no line: by sums.def. Empty for others.
+std::string_view why_without_sums(const OpDef& op);
 
-// One function for each family of operators.
+/// One sum: factor * sum + offset.
+void set_sum_of_products(Addends addends, double factor, double offset, SummedElement& out);
+
+// One function for each family of operators, here or in the operator's file.
 bool sums_of_reduction(EvalContext& c, int64_t i, SummedElement& out);
 bool sums_of_planes(EvalContext& c, int64_t i, SummedElement& out);
 bool sums_of_window(EvalContext& c, int64_t i, SummedElement& out);
@@ -30,5 +35,18 @@ bool sums_of_layer_normalization(EvalContext& c, int64_t i, SummedElement& out);
 bool sums_of_channel_normalization(EvalContext& c, int64_t i, SummedElement& out);
 bool sums_of_mean_variance(EvalContext& c, int64_t i, SummedElement& out);
 bool sums_of_lp_normalization(EvalContext& c, int64_t i, SummedElement& out);
+bool sums_of_batch_normalization(EvalContext& c, int64_t i, SummedElement& out);
+bool sums_of_class_loss(EvalContext& c, int64_t i, SummedElement& out);
+bool sums_of_col2_im(EvalContext& c, int64_t i, SummedElement& out);
+bool sums_of_deform_conv(EvalContext& c, int64_t i, SummedElement& out);
+bool sums_of_dft(EvalContext& c, int64_t i, SummedElement& out);
+bool sums_of_fused_conv(EvalContext& c, int64_t i, SummedElement& out);
+bool sums_of_fused_gemm(EvalContext& c, int64_t i, SummedElement& out);
+bool sums_of_fused_product(EvalContext& c, int64_t i, SummedElement& out);
+bool sums_of_range(EvalContext& c, int64_t i, SummedElement& out);
+bool sums_of_roi_align(EvalContext& c, int64_t i, SummedElement& out);
+bool sums_of_scatter_elements(EvalContext& c, int64_t i, SummedElement& out);
+bool sums_of_scatter_nd(EvalContext& c, int64_t i, SummedElement& out);
+bool sums_of_stft(EvalContext& c, int64_t i, SummedElement& out);
 
 }  // namespace assay

@@ -3,6 +3,7 @@
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
+#include "ops/sums/sums.h"
 #include "ops/tensor/axes.h"
 #include "ops/tensor/elements.h"
 
@@ -156,3 +157,31 @@ constinit const OpDef def = {
 };
 
 }  // namespace assay::op_onnx_Col2Im
+
+namespace assay {
+
+bool sums_of_col2_im(EvalContext& c, int64_t i, SummedElement& out) {
+  using namespace op_onnx_Col2Im;
+  if (c.input(0).dtype() != DType::kFloat64) return false;
+  const std::vector<Dimension> dims = dimensions(c);
+  const int64_t block = product<&Dimension::block>(dims), blocks = product<&Dimension::blocks>(dims),
+                image = product<&Dimension::image>(dims);
+  const double* x = c.input(0).data<double>() + i / image * block * blocks;
+  Addends met;
+  for (int64_t within = 0; within < block; ++within) {
+    int64_t rest = within, place = i % image, number = 0, step = 1;
+    bool inside = true;
+    for (size_t d = dims.size(); d-- > 0;) {
+      const Dimension& dim = dims[d];
+      const int64_t from = place % dim.image + dim.pad - rest % dim.block * dim.dilation;
+      inside = inside && from >= 0 && from % dim.stride == 0 && from / dim.stride < dim.blocks;
+      number += from / dim.stride * step;
+      step *= dim.blocks, rest /= dim.block, place /= dim.image;
+    }
+    if (inside) met.terms.push_back(x[within * blocks + number]);
+  }
+  set_sum_of_products(std::move(met), 1, 0, out);
+  return true;
+}
+
+}  // namespace assay

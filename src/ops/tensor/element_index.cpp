@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
+#include "ops/sums/sums.h"
 #include "ops/tensor/axes.h"
 #include "ops/tensor/elements.h"
 
@@ -162,6 +164,44 @@ void eval_scatter_elements(EvalContext& c) {
   Tensor y = c.input(0);
   scatter_slices(y, scatter_positions(c), 1, c.input(2), scatter_reduction(c));
   c.set_output(0, std::move(y));
+}
+
+namespace {
+
+/// Which slices of updates meet, by the element of data where they begin.
+using Meeting = std::unordered_map<int64_t, std::vector<int64_t>>;
+
+template <typename Positions>
+bool sums_of_scatter(EvalContext& c, int64_t i, int64_t slice, Positions positions, SummedElement& out) {
+  if (c.input(0).dtype() != DType::kFloat64 || scatter_reduction(c) != ScatterReduction::kAdd) return false;
+  std::shared_ptr<const void> here;
+  std::shared_ptr<const void>& kept = out.kept == nullptr ? here : *out.kept;
+  if (kept == nullptr) {
+    auto meeting = std::make_shared<Meeting>();
+    const std::vector<int64_t> places = positions();
+    for (size_t k = 0; k < places.size(); ++k) (*meeting)[places[k]].push_back(static_cast<int64_t>(k));
+    kept = std::move(meeting);
+  }
+  const auto& meeting = *static_cast<const Meeting*>(kept.get());
+  Addends met{.terms = {c.input(0).data<double>()[i]}, .inner = 0};
+  if (const auto it = meeting.find(i - i % slice); it != meeting.end())
+    for (const int64_t k : it->second) met.terms.push_back(c.input(2).data<double>()[k * slice + i % slice]);
+  set_sum_of_products(std::move(met), 1, 0, out);
+  return true;
+}
+
+}  // namespace
+
+bool sums_of_scatter_elements(EvalContext& c, int64_t i, SummedElement& out) {
+  return sums_of_scatter(
+      c, i, 1, [&] { return scatter_positions(c); }, out);
+}
+
+bool sums_of_scatter_nd(EvalContext& c, int64_t i, SummedElement& out) {
+  const auto width = static_cast<size_t>(c.shape(1).back());
+  return sums_of_scatter(
+      c, i, c.shape(0).numel(width, c.shape(0).size()),
+      [&] { return tuple_positions(c.shape(0), c.input(1), 0).positions; }, out);
 }
 
 }  // namespace assay

@@ -1,0 +1,116 @@
+#include "arbiter/asked.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "graph/read.h"
+#include "ops/moves.h"
+#include "ops/op_set.h"
+#include "tensor/convert.h"
+
+namespace assay {
+
+std::string NarrowTypes::str() const {
+  std::string text;
+  const auto add = [&](bool is_asked, const char* name) {
+    if (is_asked) text += (text.empty() ? "" : " and ") + std::string(name);
+  };
+  add(float16, "float16"), add(bfloat16, "bfloat16"), add(int8, "int8");
+  return text;
+}
+
+std::string Asked::of(const Node* n) const {
+  if (n == nullptr) return types.str();
+  NarrowTypes own = types;
+  own.int8 = lowering.int8.contains(n);
+  return own.str();
+}
+
+namespace {
+
+/// A step may be so many times what the numbers need in comparison with those of other tensors: calibration
+/// saw other data.
+constexpr double kGrantedFactor = 2;
+
+double largest(const Tensor& t) {
+  double most = 0;
+  if (!t.defined() || t.dtype() != DType::kFloat32) return most;
+  for (const float x : t.span<float>())
+    if (std::isfinite(x)) most = std::max(most, std::abs(static_cast<double>(x)));
+  return most;
+}
+
+/// Whether a builder may compute it once for all.
+bool is_made_once(const Value* v) {
+  if (v == nullptr || v->is_constant()) return true;
+  const Node* n = v->producer();
+  return n != nullptr && !has_subgraph(*n) &&
+         std::ranges::all_of(n->inputs(), [](const Value* v) { return is_made_once(v); });
+}
+
+bool may_be_quantised(const Node& n) {
+  if (!is_op(n, "Conv") && !is_op(n, "Gemm") && !is_op(n, "MatMul")) return false;
+  const Value *x = n.input(0), *w = n.input(1);
+  return x != nullptr && w != nullptr && !is_made_once(x) && is_made_once(w) &&
+         leaf_dtype(w->type) == DType::kFloat32;
+}
+
+/// The tensor whose step a tensor has: itself, or whose numbers it holds; null for one that has none.
+const std::string* scaled_name(const Model& model, const Value& v,
+                               const std::map<std::string, float>& scales) {
+  for (const Value* at = &v; at != nullptr;) {
+    if (const auto it = scales.find(at->name()); it != scales.end()) return &it->first;
+    const Node* n = at->producer();
+    const OpDef* op = n == nullptr ? nullptr : ops_of(model).find(n->domain, n->op_type);
+    if (op == nullptr || !moves_elements(*op)) break;  // a builder does that before, or leaves it out
+    at = n->input(0);
+  }
+  return nullptr;
+}
+
+/// How many times the step that shows a tensor's largest number the step is that it has; 0: not known.
+using StepRatios = std::map<std::string, double>;
+
+StepRatios step_ratios(const NarrowTypes& types, const std::function<Tensor(const std::string&)>& own) {
+  StepRatios ratios;
+  for (const auto& [name, step] : types.scales)
+    if (const double needed = largest(own(name)) / kInt8Levels; needed > 0 && step > 0)
+      ratios[name] = static_cast<double>(step) / needed;
+  return ratios;
+}
+
+double median(const StepRatios& ratios) {
+  std::vector<double> sorted;
+  for (const auto& [name, ratio] : ratios) sorted.push_back(ratio);
+  if (sorted.empty()) return 1;
+  std::ranges::nth_element(sorted, sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2));
+  return sorted[sorted.size() / 2];
+}
+
+}  // namespace
+
+Asked read_asked(const Model& model, const NarrowTypes& types,
+                 const std::function<Tensor(const std::string&)>& own) {
+  Asked asked{.types = types, .lowering = {}};
+  if (types.float16) asked.lowering.u = unit_roundoff(DType::kFloat16);
+  if (types.bfloat16) asked.lowering.u = unit_roundoff(DType::kBFloat16);
+  if (!types.int8) return asked;
+  const StepRatios ratios = step_ratios(types, own);
+  const double most = kGrantedFactor * std::max(1.0, median(ratios));
+  for (const auto& n : model.graph->nodes()) {
+    if (!may_be_quantised(*n) || types.float_nodes.contains(n->name)) continue;
+    if (types.scales.empty()) {
+      asked.lowering.int8[n.get()] = std::numeric_limits<double>::quiet_NaN();
+      continue;
+    }
+    const std::string* tensor = scaled_name(model, *n->input(0), types.scales);
+    const double scale = tensor == nullptr ? 0 : static_cast<double>(types.scales.at(*tensor));
+    if (scale == 0) continue;
+    const auto ratio = ratios.find(*tensor);
+    asked.lowering.int8[n.get()] = scale / (ratio == ratios.end() ? 1 : std::max(1.0, ratio->second / most));
+  }
+  return asked;
+}
+
+}  // namespace assay
