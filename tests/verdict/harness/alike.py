@@ -3,7 +3,6 @@ loops. Whoever is called WRONG is a false alarm."""
 import collections
 import hashlib
 import itertools
-import sys
 
 from onnx import TensorProto as T
 
@@ -15,18 +14,56 @@ import healthy
 import loops
 import models
 import networks
+import verdicts
 
 #: Networks of models.py that belong here, too.
 OLDER = ("mlp", "cnn", "mobile", "residual", "unet", "attention", "attention_op", "gelu_block", "lstm", "gru", "norms", "pools", "reductions",
          "sampling", "transformer", "classes", "embedding", "functions", "loop", "scan")
 
-#: What a backend really computes wrong, as in healthy.DEFECTS: (suspect, network, operator).
-DEFECTS = {}
+#: What a backend really computes otherwise, as in healthy.DEFECTS: (suspect, network, operator), "*" for any network.
+DEFECTS = {
+    ("loops", "norms", "LRN"): "onnx's evaluator goes through as many channels as there are images",
+    ("loops", "norms", "LpNormalization"): "behind that LRN where only outputs are known",
+    ("openvino", "resize_modes", "Resize"): "neither exclude_outside nor antialias as ONNX has them: off by up to a third of the picture's range",
+    ("openvino", "resize_modes", "ReduceSum"): "behind that Resize where only outputs are known",
+    ("openvino", "*", "Unsqueeze"): "64-bit integers are cut to 32 bits: 2147483647 for the largest",
+    ("openvino", "*", "TopK"): "of equal numbers it does not take the first",
+    ("older", "*", "ReduceLogSumExp"): "of float16: exponentials overflow, as in the newer version",
+    ("onnxrt", "reductions", "Einsum"): "behind that ReduceLogSumExp of float16 where only outputs are known",
+    ("onnxrt", "reductions", "LogSoftmax"): "the same",
+    ("onnxrt", "reductions", "CumSum"): "the same",
+    ("older", "reductions", "Einsum"): "the same",
+    ("older", "reductions", "LogSoftmax"): "the same",
+    ("older", "reductions", "CumSum"): "the same",
+}
+
+#: Right results that the verdict calls WRONG today: (suspect's maker, network, operator, shown, type), "*" for any -> why. A complete run with
+#: float32 and two backends for each network fails where one of those of float32 does not occur any more.
+FALSE_ALARMS = {
+    ("*", "maps", "MatMul", "outputs", "float"): "a softmax over a flat picture times its coordinates: the sum cancels, and three evaluations of alike addends "
+                                                 "spread less than float32's sums in vectors; right with layers shown",
+    ("openvino", "vision_transformer", "Mul", "layers", "float"): "a fused Gelu hands out the products on the way as it has them; Mul by 0.5 allows nothing",
+    ("openvino", "*", "Add", "layers", "float"): "Mul and Add as one fused multiply-add, in rotary positions, where products are handed out rounded",
+    ("*", "*", "Mul", "layers", "float16"): "x sigmoid(x): the sigmoid, 3.0e-8, is handed out as 0 and was not 0 when it was multiplied",
+    ("*", "resize_modes", "Resize", "*", "float16"): "nearest: a coordinate next to a whole number goes to the other side, which is explained in float32 and not in float16",
+}
+
+
+def false_alarm(suspect, name, shown, dtype, outputs):
+    """The entries of FALSE_ALARMS that these wrong outputs are, or None where one is not listed."""
+    found = set()
+    for o in outputs:
+        given = (suspect.name.split("-")[0], name, o["op_type"], shown, T.DataType.Name(dtype).lower())
+        key = next((k for k in FALSE_ALARMS if all(a in ("*", b) for a, b in zip(k, given))), None)
+        if key is None:
+            return None
+        found.add(key)
+    return found
 
 
 def suspects(judge, show=print):
     """Each with the number of threads it uses. Those that are not here are named."""
-    found = [loops.Loops(order) for order in loops.ORDERS]
+    found = [*(loops.Loops(order) for order in loops.ORDERS), verdicts.Assay(judge.assay, judge.folder, "engine")]
     found += [Threads(level, threads) for level, threads in (("all", 1), ("all", 2), ("basic", 3), ("none", 4), ("extended", 2))]
     older = elsewhere.python_of("ASSAY_OLDER_ONNXRUNTIME")
     if older:
@@ -75,11 +112,11 @@ def word_of(verdict):
     return next((w for w in order if verdict.of(w)), "right" if verdict.outputs else "error")
 
 
-def run(judge, built, kinds, seeds, all_suspects, per=2, marks=(True, False), show=print, seen=None):
-    """Counts of verdicts per (suspect, network, data, what was given out), false alarms, and runs that end in 0 although something could not
-    be told. Each network gets `per` of the suspects on each kind of data, others the next time. seen(case, verdict) is told of all."""
+def run(judge, built, kinds, seeds, all_suspects, per=2, marks=(True, False), show=print, seen=None, dtype=T.FLOAT):
+    """Counts of verdicts per (suspect, network, data, what was given out), false alarms, runs that end in 0 although something could not be told,
+    and the entries of FALSE_ALARMS that were seen. Each network gets `per` of the suspects on each kind of data, others the next time. seen(case, verdict) is told of all."""
     counts = collections.defaultdict(collections.Counter)
-    alarms, silent = [], []
+    alarms, silent, used = [], [], set()
     for seed, (name, model), kind in itertools.product(seeds, built.items(), kinds):
         first = int.from_bytes(hashlib.sha256(f"{seed} {name} {kind}".encode()).digest()[:4], "little")
         feed = data.feed(model, kind, seed)
@@ -102,10 +139,16 @@ def run(judge, built, kinds, seeds, all_suspects, per=2, marks=(True, False), sh
                 shown = "layers" if marked else "outputs"
                 verdict = judge.judge(model, feed, results[marked], *(["--onnx-outputs", "mark", "all"] if marked else []))
                 word = word_of(verdict)
-                if word == "WRONG" and is_defect(suspect, name, verdict.makers()):
-                    word = "defect"
+                if word == "WRONG":
+                    known = [o for o in verdict.makers() if not is_defect(suspect, name, [o])]
+                    listed = false_alarm(suspect, name, shown, dtype, known)
+                    if not known:
+                        word = "defect"
+                    elif listed is not None:
+                        word = "known alarm"
+                        used.update(listed)
                 counts[suspect.name, name, kind, shown][word] += 1
-                if verdict.code == 0 and word not in ("right", "defect"):
+                if verdict.code == 0 and word not in ("right", "defect", "known alarm"):
                     silent.append((name, suspect.name, kind, shown, word))
                 if seen is not None:
                     seen((name, model, feed, results[marked], marked, suspect.name, kind), verdict)
@@ -113,7 +156,7 @@ def run(judge, built, kinds, seeds, all_suspects, per=2, marks=(True, False), sh
                     worst = [f"{o['node']} {o['op_type']} {o['ratio']} {o['problem']} {o['note']} {o['worst']}" for o in verdict.outputs if o["verdict"] == word]
                     alarms.append((word, name, suspect.name, kind, shown, seed, worst[:2] or verdict.text[-300:]))
                     show(*alarms[-1])
-    return counts, alarms, silent
+    return counts, alarms, silent, used
 
 
 def close(all_suspects):
@@ -123,18 +166,34 @@ def close(all_suspects):
 
 
 def main(judge, args, show):
-    built = all_networks(judge, only=args.models, show=show)
     found = suspects(judge, show)
+    kinds = args.kinds or list(data.KINDS)
+    total, wrong, silent, used, unclear = 0, [], [], set(), 0
     try:
-        counts, alarms, silent = run(judge, built, args.kinds or list(data.KINDS), args.seeds, found, args.per, show=show)
+        for dtype in args.types:
+            built = all_networks(judge, dtype, args.models, show)
+            # Loops are float32's, and ONNX Runtime has no bfloat16 on processors.
+            able = [s for s in found if dtype == T.FLOAT or s.name.startswith("assay") or (dtype == T.FLOAT16 and s.name.startswith(("onnxrt", "older")))]
+            counts, alarms, s, u = run(judge, built, kinds, args.seeds, able, min(args.per, len(able)), show=show, dtype=dtype)
+            print(T.DataType.Name(dtype).lower())
+            for by in (0, 2, 3):
+                print(healthy.table(counts, by, EXTRA), "\n")
+            wrong += [a for a in alarms if a[0] in ("WRONG", "error")]
+            unclear += sum(a[0] == "unclear" for a in alarms)
+            silent += s
+            used |= u
+            total += sum(n for c in counts.values() for w, n in c.items() if w != "refused")
+            show(f"{len(built)} networks, {len(kinds)} kinds of data")
     finally:
         close(found)
-    for by in (0, 2, 3):
-        print(healthy.table(counts, by), "\n")
-    wrong = [a for a in alarms if a[0] in ("WRONG", "error")]
     for s in silent:
         print("exit status 0 although it is", *s)
-    total = sum(n for c in counts.values() for w, n in c.items() if w != "refused")
-    print(f"{total} comparisons of {len(built)} networks on {len(args.kinds or data.KINDS)} kinds of data: {len(wrong)} false alarms, "
-          f"{sum(a[0] == 'unclear' for a in alarms)} unclear with layers shown, {len(silent)} ended in 0 untold", file=sys.stdout)
-    return 1 if wrong or silent else 0
+    complete = not args.models and not args.kinds and T.FLOAT in args.types and {"older", "openvino"} <= {s.name.split("-")[0] for s in found}
+    idle = {k for k in FALSE_ALARMS if k[4] == "float"} - used if complete and args.per > 1 and exported.networks() else set()
+    for k in idle:
+        print("listed as a false alarm, but it is none any more:", *k)
+    print(f"{total} comparisons: {len(wrong)} false alarms beside those listed, {unclear} unclear with layers shown, {len(silent)} ended in 0 untold")
+    return 1 if wrong or silent or idle else 0
+
+
+EXTRA = ("known alarm",)

@@ -141,8 +141,8 @@ def main(judge, args, show):
     try:
         for dtype in (T.FLOAT, T.FLOAT16):
             built = alike.all_networks(judge, dtype, args.models, show)
-            kinds = args.kinds or list(data.KINDS)
-            alike.run(judge, built, kinds, args.seeds, [s for s in found if dtype == T.FLOAT or s.name.startswith("onnxrt")], 1, show=lambda *a: None, seen=seen)
+            able = [s for s in found if dtype == T.FLOAT or s.name.startswith(("onnxrt", "assay"))]
+            alike.run(judge, built, args.kinds or list(data.KINDS), args.seeds, able, 1, (True,), show=lambda *a: None, seen=seen)
     finally:
         alike.close(found)
     show(f"{comparisons} comparisons, {values} values")
@@ -151,7 +151,7 @@ def main(judge, args, show):
         pairs = [(s.smallest(), s.smallest("--no-excuse", name)) for s in sites(judge, name, None)]
         with_it, without = median([p[0] for p in pairs]), median([p[1] for p in pairs])
         cost = [a / b for a, b in pairs if np.isfinite(a) and np.isfinite(b)]
-        row = [name, needed[name], runs[name], " ".join(f"{op}" for op, _ in where[name].most_common(3)), len(pairs), shown(with_it), shown(without),
+        row = [f"`{name}`", needed[name], runs[name], " ".join(f"{op}" for op, _ in where[name].most_common(3)), len(pairs), shown(with_it), shown(without),
                f"{max(cost):g}" if cost else ""]
         rows.append(row)
         show(*row)

@@ -66,11 +66,11 @@ def small(assay):
                                    show=lambda *a: None)
         found = [*(alike.loops.Loops(order) for order in ("plain", "vectorised")), alike.Threads("all", 2)]
         kinds = ["letterbox", "logo_normalised", "flat_255", "silu_map", "padded_text", "heavy_tailed"]
-        counts, alarms, silent = alike.run(judge, built, kinds, [7], found, per=1)
+        counts, alarms, silent, _ = alike.run(judge, built, kinds, [7], found, per=1)
         wrong = [a for a in alarms if a[0] in ("WRONG", "error")]
         rows = trials.run(judge, ["padded_attention", "static_cache", "gqa", "folded", "resize_modes", "qdq_net"], [7], [T.FLOAT], limit=6)
         rows += trials.run(judge, ["text_encoder"], [7], [T.FLOAT16], limit=6)
-        failures, _ = trials.report(rows)
+        failures = trials.report(rows)
     print(healthy.table(counts, 0))
     for f in (*wrong, *silent, *failures):
         print(*f)
