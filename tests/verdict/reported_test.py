@@ -84,12 +84,11 @@ class Reported(Cases):
         return done.returncode, done.stdout + done.stderr, json.loads(saved.read_text()) if saved.exists() else None
 
     def loops_of(self, op, shape, weights=(), **attributes):
-        for seed in (1, 2):
-            for kind, x in alike(seed).items():
-                x = np.ascontiguousarray(x.reshape(shape), F)
-                model = single(op, {"x": list(shape)}, None, weights, **attributes)
-                for order in loops.ORDERS:
-                    self.passes((op, kind, seed, order), model, {"x": x}, loops.Loops(order).run(model, {"x": x}))
+        for kind, x in alike(1).items():
+            x = np.ascontiguousarray(x.reshape(shape), F)
+            model = single(op, {"x": list(shape)}, None, weights, **attributes)
+            for order in loops.ORDERS:
+                self.passes((op, kind, order), model, {"x": x}, loops.Loops(order).run(model, {"x": x}))
 
     def pool_of_spikes(self):
         """Hundreds of channels of 14x14: one value nearly everywhere, a few spikes, added up by a plain loop."""

@@ -30,6 +30,8 @@ KNOWN_MISSES = {
     (("float",), "*", ("element", "channel", "factor", "offset", "tail"), 45):
         "a few elements whose sums happened to err less than five times what is expected of any order of additions",
     (("float",), ("Conv", "MatMul", "Softmax", "Add", "Mul", "Gemm", "LayerNormalization"), ("cut_off_instead_of_rounded",), 12): "the same",
+    (("float",), ("LayerNormalization",), ("cut_off_instead_of_rounded",), 70):
+        "over 12,800 numbers: some order of the additions may err by 326 roundings, the loops that sizes are counted in erred by 5",
     (("float16", "bfloat16"), "*", ("element", "channel", "factor", "offset", "tail"), 70):
         "results of numbers that may not have been rounded yet, and sums that may be made in the narrow type",
     (("float16", "bfloat16"), "*", ("cut_off_instead_of_rounded", "factor_in_all_elements"), 30): "the same",
