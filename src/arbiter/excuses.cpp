@@ -115,9 +115,11 @@ bool has_type_of(const StoredTensor& stored, const Standard& standard) {
 
 /// Operators of which IEEE 754 says what they make of NaN and infinities, or that hand them on.
 constexpr std::string_view kDefinedForSpecials[] = {
-    "Abs",      "Add",     "Concat", "DepthToSpace", "Div",        "Expand",    "Flatten",  "Gather",
-    "Identity", "Mul",     "Neg",    "Pad",          "Reciprocal", "Reshape",   "Slice",    "Split",
-    "Sqrt",     "Squeeze", "Sub",    "Tile",         "Sum",        "Transpose", "Unsqueeze"};
+    "Abs",       "Add",       "Concat",         "DepthToSpace", "Div",      "Expand",
+    "Flatten",   "Gather",    "GatherElements", "GatherND",     "Identity", "Mul",
+    "Neg",       "Pad",       "Reciprocal",     "Reshape",      "Slice",    "SpaceToDepth",
+    "Split",     "Sqrt",      "Squeeze",        "Sub",          "Tile",     "Sum",
+    "Transpose", "Unsqueeze", "Where"};
 
 constexpr const char* kSpecialNote =
     "its inputs hold NaN or infinities, and ONNX does not say what becomes of them";

@@ -173,6 +173,25 @@ TEST(Specials, TheModelsOwnNaNLeavesTheChoiceOpen) {
   EXPECT_NE(a.outputs[1].note.find("NaN or infinities"), std::string::npos) << a.outputs[1].note;
 }
 
+TEST(Specials, AMaskOfInfinitiesIsHandedOn) {
+  constexpr bool kSeen[] = {true, true, false, false};
+  TestModel m;
+  Value* x = m.input("x", {4});
+  const auto model =
+      m.with_outputs({m.node("Where", "y",
+                             {m.constant("seen", Tensor::from<bool>({4}, std::span<const bool>(kSeen))), x,
+                              m.constant("hidden", Tensor::scalar(-kInfinity))})});
+  const std::vector<Tensor> feed{Tensor::from<float>({4}, {1, 2, 3, 4})};
+  const auto verdict = [&](std::vector<float> y) {
+    const StoredTensorList results{{"y", Tensor::from<float>({4}, y)}};
+    const ArbiterCase c{"runner", &results};
+    return arbitrate(model, feed, std::span(&c, 1)).outputs.back().verdict;
+  };
+  EXPECT_EQ(verdict({1, 2, -kInfinity, -kInfinity}), Verdict::kAgrees);
+  EXPECT_EQ(verdict({1, 2, 3, -kInfinity}), Verdict::kWrong);
+  EXPECT_EQ(verdict({1, -kInfinity, 3, -kInfinity}), Verdict::kWrong);
+}
+
 TEST(Specials, BodiesThatAreGivenThemAreNotLookedInto) {
   TestModel m;
   Value *h = m.node("Exp", "h", {m.input("x", {2})}), *y = m.graph.add_value("y");

@@ -89,12 +89,12 @@ def run(judge, names, kinds, seeds, suspects, marks=(True, False), dtypes=(T.FLO
     return counts, alarms
 
 
-def table(counts, by):
-    """One line for each value of the key's field `by`."""
+def table(counts, by, more=()):
+    """One line for each value of the key's field `by`; `more` are words for columns of their own."""
     sums = collections.defaultdict(collections.Counter)
     for key, c in counts.items():
         sums[key[by]].update(c)
-    words = ("right", "cannot tell", "unclear", "WRONG", "not judged", "error", "refused", "defect")
+    words = ("right", "cannot tell", "unclear", "WRONG", "not judged", "error", "refused", "defect", *more)
     lines = [f"{'':22}" + "".join(f"{w:>12}" for w in words)]
     for key, c in sums.items():
         lines.append(f"{key:22}" + "".join(f"{c[w]:12}" for w in words))

@@ -546,8 +546,9 @@ def in_newest_opset(model, assay):
 
 
 def build(name, dtype, assay):
-    """A network of MODELS with floats of this type."""
-    model = MODELS[name]().model()
+    """A network of MODELS, or of networks.py, with floats of this type."""
+    import networks
+    model = (MODELS | networks.NETWORKS)[name]().model()
     return to_type(in_newest_opset(model, assay) if dtype == T.BFLOAT16 else model, dtype)
 
 

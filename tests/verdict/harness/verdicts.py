@@ -42,8 +42,9 @@ def save_results(path, results):
     path.write_text(json.dumps({"lst": [["suspect", [iteration]]], "polygraphy_class": "RunResults"}))
 
 
-def save_feed(path, feed):
-    path.write_text(json.dumps([{n: array(v) for n, v in feed.items()}]))
+def save_feed(path, *feeds):
+    """One for each iteration."""
+    path.write_text(json.dumps([{n: array(v) for n, v in feed.items()} for feed in feeds]))
 
 
 class Verdict:
