@@ -79,7 +79,7 @@ class Decoder(BaseCustomImpl):
     def __call__(self, pairs):
         dct = OrderedDict(pairs)
         for key, value in pairs:  # the oldest files have the type's name as a key
-            if value == constants.LEGACY_TYPE_MARKER and key in self.polygraphy_registered:
+            if isinstance(value, str) and value == constants.LEGACY_TYPE_MARKER and key in self.polygraphy_registered:
                 return self.polygraphy_registered[key](dct)
         name = dct.get(constants.TYPE_MARKER)
         if name is None:
