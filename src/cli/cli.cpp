@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -184,6 +185,31 @@ std::optional<ParsedArgs> parsed_without(const ArgParser& parser, std::span<cons
   }
 }
 
+/// Whether packages of Python may have what this line of `run` needs: help, or an option that nobody knows.
+bool may_need_plugins(const ArgParser& parser, std::span<const std::string> words) {
+  if (words.empty() || words[0] != command_run::def.name) return false;
+  try {
+    const ParsedArgs args = parser.parse(words);
+    const auto& rest = args.unrecognized();
+    return args.wants_help() ||
+           std::any_of(rest.begin(), rest.end(), [](const std::string& w) { return w.starts_with("--"); });
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
+/// What packages add, and why some do not. Without an interpreter there are none.
+script::RunPlugins find_plugins(std::vector<std::string>& left_out) {
+  try {
+    script::RunPlugins plugins = script::list_run_plugins();
+    for (const std::string& problem : plugins.problems) left_out.push_back(problem);
+    return plugins;
+  } catch (const Error& e) {
+    log::verbose("No options of packages: {}", e.what());
+    return {};
+  }
+}
+
 int parse_and_run(const Invocation& invocation, std::span<const std::string> words) {
   Registries registries;
   std::vector<std::string> left_out;
@@ -207,6 +233,11 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
     if (!later.empty()) {
       for (std::string& w : load_extensions(registries, later)) left_out.push_back(std::move(w));
       parser = root_parser(invocation, registries);
+    }
+    if (!is_trtexec(invocation) && may_need_plugins(*parser, words.subspan(1))) {
+      registries.plugins = find_plugins(left_out);
+      if (!registries.plugins.runners.empty() || !registries.plugins.groups.empty())
+        parser = root_parser(invocation, registries);
     }
     try {
       read = parser->parse(words.subspan(1));

@@ -41,6 +41,7 @@ void add_options(ArgParser& parser, const Registries& registries) {
   add_engine_building_options(parser, /*runs=*/true);
   add_unavailable_run_options(parser);
   add_module_options(parser, registries);
+  add_plugin_options(parser, registries.plugins);
   parser.add_group("Generated Program").options = {gen_script_option()};
 }
 
@@ -99,7 +100,7 @@ int run_models(CommandContext& context) {
   DataOptions data = read_data_options(args, model.input_shapes);
   building.calibration.data = calibration_data(data);
   building.calibration.is_random = are_drawn(data);
-  const std::vector<poly::RunRunner> runners = read_runners(args, backends);
+  const std::vector<poly::RunRunner> runners = read_runners(args, backends, context.registries().plugins);
   for (const poly::RunRunner& r : runners)
     options.runners.push_back(poly::runner_choice(r, backends, building));
   poly::set_engine(building, options.session);

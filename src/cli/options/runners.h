@@ -8,6 +8,7 @@
 #include "assay/backend_set.h"
 #include "assay/run.h"
 #include "cli/args.h"
+#include "script/session.h"
 
 namespace assay::cli {
 
@@ -26,8 +27,11 @@ std::optional<int> read_graph_optimization_level(const ParsedArgs& args);
 /// --providers,
 /// --onnxrt-library.
 void add_runner_options(ArgParser& parser, const BackendSet& backends);
+/// What packages of Python add: flags of runners, and their groups. An option that `run` has is left out.
+void add_plugin_options(ArgParser& parser, const script::RunPlugins& plugins);
 /// The runners in the order of the flags. Warns once when --trt is among them. Throws Error.
-std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendSet& backends);
+std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendSet& backends,
+                                          const script::RunPlugins& plugins);
 SessionOptions read_session_options(const ParsedArgs& args);
 
 }  // namespace assay::cli
