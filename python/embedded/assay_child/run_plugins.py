@@ -91,7 +91,7 @@ def describe():
     for group, _ in all_groups.added:
         if group.group is None:  # without options
             continue
-        options = [{"names": list(a.option_strings), "help": a.help or "", "arity": _arity(a), "choices": [str(c) for c in a.choices or ()]}
+        options = [{"names": list(a.option_strings), "help": a.help or "An option of the package, without a description.", "arity": _arity(a), "choices": [str(c) for c in a.choices or ()]}
                    for a in group.group._group_actions if a.option_strings]
         described.append({"title": group.group.title, "description": group.group.description or "", "options": options})
     runners = [{"option": "--" + option, "help": f"{title}, of the package {package.metadata['Name']} {package.version}. {group.get_extra_help_text()}".strip()}
