@@ -19,8 +19,8 @@ from typing import Any, Optional
 
 __all__ = ["install", "listing", "site_folder", "uninstall"]
 
-log = logging.getLogger("assay.compat")
-REAL_VARIABLE = "ASSAY_COMPAT_REAL"
+log: logging.Logger = logging.getLogger("assay.compat")
+REAL_VARIABLE: str = "ASSAY_COMPAT_REAL"
 _HELPERS = ("recorded",)
 """Modules that the others are made of."""
 
