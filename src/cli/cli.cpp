@@ -199,14 +199,12 @@ bool may_need_plugins(const ArgParser& parser, std::span<const std::string> word
 }
 
 /// What packages add, and why some do not. Without an interpreter there are none.
-script::RunPlugins find_plugins(std::vector<std::string>& left_out) {
+script::RunPlugins find_plugins() {
   try {
-    script::RunPlugins plugins = script::list_run_plugins();
-    for (const std::string& problem : plugins.problems) left_out.push_back(problem);
-    return plugins;
+    return script::list_run_plugins();
   } catch (const Error& e) {
-    log::verbose("No options of packages: {}", e.what());
-    return {};
+    if (e.code() == ErrorCode::kNotFound) return {};
+    return {.problems = {e.what()}};
   }
 }
 
@@ -235,7 +233,8 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
       parser = root_parser(invocation, registries);
     }
     if (!is_trtexec(invocation) && may_need_plugins(*parser, words.subspan(1))) {
-      registries.plugins = find_plugins(left_out);
+      registries.plugins = find_plugins();
+      for (const std::string& problem : registries.plugins.problems) left_out.push_back(problem);
       if (!registries.plugins.runners.empty() || !registries.plugins.groups.empty())
         parser = root_parser(invocation, registries);
     }
@@ -261,7 +260,10 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
     log::print(version_text(invocation));
     return 0;
   }
-  if (!args.unrecognized().empty()) return report_unrecognized(args, invocation);
+  if (!args.unrecognized().empty()) {
+    for (const std::string& w : registries.plugins.problems) print_error(fmt::format("[W] {}\n", w));
+    return report_unrecognized(args, invocation);
+  }
   return run_command(args, invocation, registries, left_out);
 }
 

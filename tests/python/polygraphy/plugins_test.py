@@ -129,6 +129,18 @@ class Plugins:
         rc, out, _ = self.run_assay(self.model, "--made-up-nothing")
         self.assertEqual((rc, out), (1, "[E] Unrecognized Options: ['--made-up-nothing']\n"))
 
+    def test_without_the_module_that_is_said(self):
+        os.mkdir(os.path.join(self.folder, "polygraphy"))  # first on the path, and empty
+        with open(os.path.join(self.folder, "polygraphy", "__init__.py"), "w") as file:
+            file.write("raise ImportError('not here')\n")
+        os.mkdir(os.path.join(self.folder, "assay"))
+        with open(os.path.join(self.folder, "assay", "__init__.py"), "w") as file:
+            file.write("raise ImportError('not here')\n")
+        rc, out, err = self.run_assay(self.model, "--made-up")
+        self.assertEqual(rc, 1)
+        self.assertIn("Unrecognized Options: ['--made-up']", out)
+        self.assertIn("classes of the module polygraphy", err)
+
     def test_what_does_not_work_is_said(self):
         _, out, err = self.run_assay(self.model, "--made-up")
         self.assertIn("the options that the package made-up adds (made_up_plugin:fail) cannot be used: this package does not work", out + err)
