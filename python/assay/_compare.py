@@ -48,7 +48,7 @@ class Session:
         """`providers`: of ONNX Runtime. `stored_types`: the reference rounds every result to its declared type,
         instead of computing all in float64."""
         follow_level()
-        self.name = backend
+        self.name: str = backend
         self._native = native.open_session(
             as_model(model)._native, backend, threads, list(providers), optimize, stored_types
         )

@@ -157,7 +157,9 @@ class Engine:
     def __init__(self, source: Any) -> None:
         """`source`: the path of a plan, or its bytes."""
         self._context: Context | None = None
-        self.summary = self.explanation = self.type_summary = ""
+        self.summary: str = ""
+        self.explanation: str = ""
+        self.type_summary: str = ""
         if isinstance(source, native.Engine):
             self._native = source
         elif isinstance(source, (bytes, bytearray, memoryview)):
@@ -288,7 +290,7 @@ class Context:
     __slots__ = ("_run", "_native", "engine")
 
     def __init__(self, engine: Engine) -> None:
-        self.engine = engine
+        self.engine: Engine = engine
         self._native = engine._native.create_context()
         self._run = self._native.run
 

@@ -87,7 +87,8 @@ class NotFound(Error, LookupError):
 class FileError(Error, OSError):
     """The operating system refused: an unwritable place, a full disk."""
 
-    __str__ = Exception.__str__
+    def __str__(self) -> str:  # and not OSError's
+        return Exception.__str__(self)
 
 
 class InternalError(Error, RuntimeError):

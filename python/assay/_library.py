@@ -16,7 +16,7 @@ except ImportError as e:
         "Install it: apt install libgomp1, or dnf install libgomp."
     ) from e
 
-logger = logging.getLogger("assay")
+logger: logging.Logger = logging.getLogger("assay")
 """What the library has to say. Nothing of it is printed unless a handler does; its level decides what is made."""
 logger.addHandler(logging.NullHandler())
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -194,6 +195,29 @@ bool needs_no_modules(const Registries& registries, std::span<const std::string>
   return command != nullptr && command->passes_words_on;
 }
 
+/// Whether packages of Python may have what this line of `run` needs: help, or an option that nobody knows.
+bool may_need_plugins(const ArgParser& parser, std::span<const std::string> words) {
+  if (words.empty() || words[0] != command_run::def.name) return false;
+  try {
+    const ParsedArgs args = parser.parse(words);
+    const auto& rest = args.unrecognized();
+    return args.wants_help() ||
+           std::any_of(rest.begin(), rest.end(), [](const std::string& w) { return w.starts_with("--"); });
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
+/// What packages add, and why some do not. Without an interpreter there are none.
+script::RunPlugins find_plugins() {
+  try {
+    return script::list_run_plugins();
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::kNotFound) return {};
+    return {.problems = {e.what()}};
+  }
+}
+
 int parse_and_run(const Invocation& invocation, std::span<const std::string> words) {
   Registries registries;
   std::vector<std::string> left_out;
@@ -215,6 +239,12 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
     if (!later.empty()) {
       for (std::string& w : load_extensions(registries, later)) left_out.push_back(std::move(w));
       parser = root_parser(invocation, registries);
+    }
+    if (!is_trtexec(invocation) && may_need_plugins(*parser, words.subspan(1))) {
+      registries.plugins = find_plugins();
+      for (const std::string& problem : registries.plugins.problems) left_out.push_back(problem);
+      if (!registries.plugins.runners.empty() || !registries.plugins.groups.empty())
+        parser = root_parser(invocation, registries);
     }
     try {
       read = parser->parse(words.subspan(1));
@@ -238,7 +268,10 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
     log::print(version_text(invocation));
     return 0;
   }
-  if (!args.unrecognized().empty()) return report_unrecognized(args, invocation);
+  if (!args.unrecognized().empty()) {
+    for (const std::string& w : registries.plugins.problems) print_error(fmt::format("[W] {}\n", w));
+    return report_unrecognized(args, invocation);
+  }
   return run_command(args, invocation, registries, left_out);
 }
 

@@ -41,6 +41,7 @@ void add_options(ArgParser& parser, const Registries& registries) {
   add_engine_building_options(parser, /*runs=*/true);
   add_unavailable_run_options(parser);
   add_module_options(parser, registries);
+  add_plugin_options(parser, registries.plugins);
   const char* const title = "Settings and Generated Program";
   parser.add_group(title).options = poly::options_of(title);
 }

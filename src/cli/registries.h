@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "extension/registries.h"
+#include "script/session.h"
 
 namespace assay::cli {
 
@@ -41,6 +42,8 @@ struct Registries : extension::Registries {
   void add(const std::shared_ptr<extension::Extension>& module);
 
   CommandSet commands;
+  /// Options of `run` that packages of Python add; empty until a command line needs to know them.
+  script::RunPlugins plugins;
 };
 
 }  // namespace assay::cli

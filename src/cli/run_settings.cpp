@@ -235,7 +235,7 @@ RunSettings read_run_settings(const ParsedArgs& args, bool as_upstream, const Re
   const ModelOptions given = read_model_options(args, Plans::kAndForeign);
   read_engine_settings(args, as_upstream, *registries.tactics, settings);
   read_data_settings(args, settings);
-  settings.runners = read_runners(args, registries.backends);
+  settings.runners = read_runners(args, registries.backends, registries.plugins);
   read_model_settings(args, given, settings);
   read_module_settings(args, registries, settings.extensions);
   read_run_part(args, RunPart::kOrder, settings);

@@ -273,4 +273,24 @@ std::vector<EntryPointRunner> list_entry_point_runners(const std::string& interp
   return runners;
 }
 
+RunPlugins list_run_plugins(const std::string& interpreter) {
+  Child child({"the options of packages", interpreter});
+  const Item answer = child.call("runner.run_plugins", {}, "the list of options that packages add");
+  const auto texts = [](const Item& list) {
+    std::vector<std::string> found;
+    for (const Item& text : list.list()) found.push_back(text.text());
+    return found;
+  };
+  RunPlugins plugins{.problems = texts(answer.at("problems"))};
+  for (const Item& g : answer.at("groups").list()) {
+    PluginOptionGroup& group = plugins.groups.emplace_back(g.at("title").text(), g.at("description").text());
+    for (const Item& o : g.at("options").list())
+      group.options.push_back(
+          {texts(o.at("names")), o.at("help").text(), o.at("arity").text(), texts(o.at("choices"))});
+  }
+  for (const Item& r : answer.at("runners").list())
+    plugins.runners.push_back({{r.at("option").text()}, r.at("help").text(), "none", {}});
+  return plugins;
+}
+
 }  // namespace assay::script

@@ -75,4 +75,24 @@ struct EntryPointRunner {
 /// Those of the interpreter, by name. Throws Error when there is no interpreter.
 std::vector<EntryPointRunner> list_entry_point_runners(const std::string& interpreter = {});
 
+/// An option that a package adds to `run` by the entry points polygraphy.run.plugins.
+struct PluginOption {
+  std::vector<std::string> names;
+  std::string help;
+  std::string arity;  ///< none, one, optional, any, at least one
+  std::vector<std::string> choices;
+};
+struct PluginOptionGroup {
+  std::string title, description;
+  std::vector<PluginOption> options;
+};
+struct RunPlugins {
+  std::vector<PluginOptionGroup> groups;
+  std::vector<PluginOption> runners;  ///< flags, each of a runner of that name (without dashes)
+  std::vector<std::string> problems;  ///< why a package's are not among them
+};
+/// Those of the interpreter. Throws Error when there is no interpreter, or no module polygraphy for packages
+/// that need it.
+RunPlugins list_run_plugins(const std::string& interpreter = {});
+
 }  // namespace assay::script

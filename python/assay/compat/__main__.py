@@ -19,7 +19,7 @@ from . import install, listing
 def parser(program: str) -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog=program,
-        description="Runs a script in which `import tensorrt`, `cuda`, `pycuda`, `onnx_graphsurgeon` are assay's, on the CPU.",
+        description="Runs a script in which `import tensorrt`, `cuda`, `pycuda`, `polygraphy`, `onnx_graphsurgeon` are assay's, on the CPU.",
     )
     p.add_argument("--real", action="append", default=[], metavar="NAME", help="this package as it is installed; may be repeated")
     p.add_argument("--only-missing", action="store_true", help="installed packages come first")

@@ -1,8 +1,9 @@
-"""Runners that installed packages add: entry points of the group assay.runners, each a class."""
+"""Runners that installed packages add: entry points of the group assay.runners, each a class; and those of run_plugins."""
 
 import inspect
 import sys
 
+from . import run_plugins
 from .failures import ScriptError
 from .scripts import Script
 
@@ -28,8 +29,10 @@ def describe():
 
 
 def find(name):
-    """The entry point of that name."""
+    """The entry point of that name; None for a runner that an argument group adds (run_plugins)."""
     points = _all()
+    if name not in points and run_plugins.find(name) is not None:
+        return None
     if name not in points:
         offer = f"they have {', '.join(map(repr, sorted(points)))}" if points else "they have none"
         raise ScriptError(f"the packages of {sys.executable} have no runner {name!r}; {offer}",
@@ -40,6 +43,8 @@ def find(name):
 def load(name):
     """The script and the class."""
     point = find(name)
+    if point is None:
+        return Script(""), run_plugins.load(name)
     symbol = point.load()
     if not hasattr(symbol, "infer"):
         raise ScriptError(f"the runner {name!r} ({point.value}) has no method infer()",

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 
 #include "base/log.h"
+#include "base/python_repr.h"
 #include "cli/values.h"
 #include "poly/run_parts.h"
 #include "poly/run_table.h"
@@ -63,6 +65,29 @@ std::string backend_for(const Backend& backend, const ParsedArgs& args) {
   return std::string(backend.name);
 }
 
+Option plugin_option(const script::PluginOption& o) {
+  constexpr std::pair<std::string_view, Arity> kArities[] = {{"none", Arity::kNone},
+                                                             {"one", Arity::kOne},
+                                                             {"optional", Arity::kOptional},
+                                                             {"any", Arity::kAny},
+                                                             {"at least one", Arity::kAtLeastOne}};
+  Option option = {.names = o.names, .help = o.help, .choices = o.choices};
+  for (const auto& [name, arity] : kArities)
+    if (name == o.arity) option.arity = arity;
+  return option;
+}
+
+/// The words of the options that packages add and whatever else their groups may ask for.
+std::string plugin_words(const ParsedArgs& args) {
+  std::vector<std::string> words;
+  for (const GivenOption& o : args.occurrences()) {
+    if (!o.name.starts_with("-")) continue;
+    words.push_back(o.name);
+    words.insert(words.end(), o.words.begin(), o.words.end());
+  }
+  return python_list_repr(words);
+}
+
 }  // namespace
 
 namespace {
@@ -117,9 +142,27 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
     parser.add_group(title).options = poly::options_of(title);
 }
 
-std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendSet& backends) {
+void add_plugin_options(ArgParser& parser, const script::RunPlugins& plugins) {
+  const auto is_new = [&](const script::PluginOption& o) {
+    return std::none_of(o.names.begin(), o.names.end(),
+                        [&](const std::string& name) { return parser.has_option(name); });
+  };
+  const auto add = [&](const std::string& title, const std::string& description, const auto& options) {
+    std::vector<Option> added;
+    for (const script::PluginOption& o : options)
+      if (is_new(o)) added.push_back(plugin_option(o));
+    if (!added.empty()) parser.add_group(title, description).options = std::move(added);
+  };
+  add("Runners of packages", "", plugins.runners);
+  for (const script::PluginOptionGroup& g : plugins.groups) add(g.title, g.description, g.options);
+}
+
+std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendSet& backends,
+                                          const script::RunPlugins& plugins) {
   std::vector<std::string> flags = {kRunnerScriptFlag, kTensorFlowFlag, kPyTorchFlag};
   for (const Backend* backend : backends.all()) flags.emplace_back(backend->option);
+  for (const script::PluginOption& r : plugins.runners)
+    if (args.declares(r.names.front())) flags.push_back(r.names.front());
   const auto scripts = args.all(kRunnerScriptFlag);
   auto script = scripts.begin();
   std::vector<poly::RunRunner> runners;
@@ -133,6 +176,9 @@ std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendS
     } else {
       for (const Backend* backend : backends.all())
         if (backend->option == flag) runners.push_back({.backend = backend_for(*backend, args)});
+      for (const script::PluginOption& r : plugins.runners)
+        if (r.names.front() == flag)
+          runners.push_back({.script = flag.substr(2), .options = {{"words", plugin_words(args)}}});
     }
   }
   return runners;

@@ -8,6 +8,7 @@
 #include "assay/backend_set.h"
 #include "assay/run.h"
 #include "cli/args.h"
+#include "script/session.h"
 
 namespace assay::cli {
 
@@ -28,7 +29,10 @@ std::string graph_optimization_name(int level);
 /// --providers,
 /// --onnxrt-library.
 void add_runner_options(ArgParser& parser, const BackendSet& backends);
+/// What packages of Python add: flags of runners, and their groups. An option that `run` has is left out.
+void add_plugin_options(ArgParser& parser, const script::RunPlugins& plugins);
 /// The runners in the order of the flags. Warns once when --trt is among them. Throws Error.
-std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendSet& backends);
+std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendSet& backends,
+                                          const script::RunPlugins& plugins);
 
 }  // namespace assay::cli

@@ -5,7 +5,7 @@ import inspect
 import os
 import time
 
-from .. import entry_points, scripts, values
+from .. import entry_points, run_plugins, scripts, values
 from ..failures import ScriptError
 
 
@@ -38,6 +38,9 @@ class Role:
 
     def entry_points(self):
         return entry_points.describe()
+
+    def run_plugins(self):
+        return run_plugins.describe()
 
     @property
     def script_path(self):

@@ -1,0 +1,1 @@
+from polygraphy.backend.common.loader import *  # noqa: F401,F403

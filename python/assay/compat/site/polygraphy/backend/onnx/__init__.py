@@ -1,0 +1,1 @@
+from polygraphy.backend.onnx.loader import *  # noqa: F401,F403

@@ -1,0 +1,1 @@
+from polygraphy.backend.pluginref.runner import PluginRefRunner  # noqa: F401

@@ -1,0 +1,1 @@
+from polygraphy.backend.pyt.runner import PytRunner  # noqa: F401

@@ -1,0 +1,2 @@
+from polygraphy.exception.exception import (  # noqa: F401
+    DataTypeConversionException, PolygraphyException, PolygraphyInternalException)

@@ -1,0 +1,1 @@
+from polygraphy.func.func import constantmethod, extend  # noqa: F401

@@ -1,0 +1,1 @@
+from polygraphy.logger.logger import G_LOGGER, LogMode  # noqa: F401
