@@ -165,7 +165,7 @@ debug::SearchIdentity identity_of(const ParsedArgs& args, const ModelOptions& mo
 
 /// What the search came to, for mode subsets.
 void log_summary(const debug::Reduction& result, const debug::Iterations& iterations, size_t nodes,
-                 const std::string& output) {
+                 const std::string& output, bool anonymised) {
   const Graph& g = *result.bad->graph;
   std::string text = fmt::format("{} of {} node(s) fail in the same way as the whole model: {}",
                                  g.nodes().size(), nodes, result.failure);

@@ -215,7 +215,10 @@ struct SearchText::Indentation {
 SearchText::SearchText(const ParsedArgs& args, bool shows_kinds)
     : shows_output_(args.has("--show-output")),
       hides_failures_(args.has("--hide-fail-output")),
-      shows_kinds_(shows_kinds) {}
+      shows_kinds_(shows_kinds) {
+  for (const char* option : {"--load-inputs", "--data-loader-script"})
+    if (args.declares(option) && args.has(option)) has_drawn_data_ = false;
+}
 
 SearchText::~SearchText() = default;
 
@@ -307,7 +310,7 @@ void SearchText::mark(bool inputs, const std::vector<const Value*>& values, bool
 
 void SearchText::freeze(const Value& value, bool is_first) {
   const log::Indent inner;
-  if (is_first)
+  if (is_first && has_drawn_data_)
     log::warning(
         "This model includes multiple branches/paths. In order to continue reducing, one branch needs to be "
         "folded away.\n"

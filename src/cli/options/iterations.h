@@ -63,6 +63,7 @@ class SearchText final : public debug::ReductionObserver {
 
  private:
   bool shows_output_, hides_failures_, shows_kinds_;
+  bool has_drawn_data_ = true;
   struct Indentation;
   std::unique_ptr<Indentation> indentation_;
 };
