@@ -10,19 +10,11 @@
 #include "arbiter/unrounded.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
+#include "ops/node_facts.h"
 #include "tensor/convert.h"
 
 namespace assay {
 namespace {
-
-/// An operator, and whether its result grows (1) or falls (-1) with each of its inputs.
-struct Jumping {
-  std::string_view op_type;
-  int first, second;
-};
-constexpr Jumping kJumping[] = {
-    {"Cast", 1, 0},  {"Ceil", 1, 0},         {"Floor", 1, 0}, {"Greater", 1, -1}, {"GreaterOrEqual", 1, -1},
-    {"Less", -1, 1}, {"LessOrEqual", -1, 1}, {"Round", 1, 0}, {"Sign", 1, 0}};
 
 /// Whether zeros among the inputs may have been other numbers that were too small: the lanes then differ at
 /// some.
@@ -42,14 +34,14 @@ bool zeros_are_rounded(const Trial& trial, std::span<const Tensor> lanes) {
 
 /// The inputs where the result is largest, or smallest: those of narrow types that were computed are moved by
 /// half a unit in their last place. Empty when there are none.
-std::vector<Tensor> moved_inputs(const SuspectNode& suspect, const Trial& trial, const Jumping& op, int side,
-                                 bool zeros) {
+std::vector<Tensor> moved_inputs(const SuspectNode& suspect, const Trial& trial, const StepsFact& steps,
+                                 int side, bool zeros) {
   std::vector<Tensor> inputs = trial.inputs();
   bool any = false;
   for (size_t i = 0; i < inputs.size() && i < 2; ++i) {
     const HalfUnit half(suspect, suspect.node.input(i), zeros);
     if (!half.any()) continue;
-    const double direction = side * (i == 0 ? op.first : op.second);
+    const double direction = side * (i == 0 ? steps.first : steps.second);
     inputs[i] =
         map_elements<double>(to_float64(inputs[i]), [=](double x) { return x + direction * half(x); });
     any = true;
@@ -62,18 +54,17 @@ std::vector<Tensor> moved_inputs(const SuspectNode& suspect, const Trial& trial,
 
 void judge_jumps(const SuspectNode& suspect, const StoredTensor& stored, std::span<const Tensor> lanes,
                  const ExcuseSet& excuses, ArbiterVerdict& out) {
-  const auto* op = std::ranges::find(kJumping, suspect.node.op_type, &Jumping::op_type);
-  const bool jumps = op != std::end(kJumping) && is_op(suspect.node, op->op_type);
+  const StepsFact steps = facts_of(suspect.node, suspect.model).steps;
   if (is_op(suspect.node, "Cast") && is_float(stored.dtype())) return;
   const Trial trial(suspect);
   const auto may_judge = [&](Excuse e) { return out.verdict != Verdict::kWrong || excuses.allows(e); };
   if (may_judge(Excuse::kChoices) && judge_choices(suspect, trial, stored, out)) return;
-  if (!jumps || !may_judge(Excuse::kJumps)) return;
+  if (!steps.any() || !may_judge(Excuse::kJumps)) return;
   if (!trial.usable() || lanes[0].shape() != stored.shape()) return;
   const bool zeros = zeros_are_rounded(trial, lanes);
   Tensor ends[2];
   for (const int side : {0, 1}) {
-    std::vector<Tensor> inputs = moved_inputs(suspect, trial, *op, 2 * side - 1, zeros);
+    std::vector<Tensor> inputs = moved_inputs(suspect, trial, steps, 2 * side - 1, zeros);
     if (inputs.empty()) return;
     ends[side] = trial.evaluate(std::move(inputs));
     if (!ends[side].defined() || ends[side].shape() != stored.shape()) return;

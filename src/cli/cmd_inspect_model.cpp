@@ -127,7 +127,7 @@ std::string variable_text(const Value& v) {
 void list_unbounded_dds(Model& model) {
   const TopologicalScope sorted(model);
   std::string list;
-  for (const Value* v : unbounded_dds_tensors(*model.graph))
+  for (const Value* v : unbounded_dds_tensors(*model.graph, model))
     list += (list.empty() ? "" : ", ") + variable_text(*v);
   log::info("Found tensors with unbounded DDS: [{}]", list);
 }

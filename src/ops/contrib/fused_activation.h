@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ops/numerics/steps.h"
@@ -15,6 +16,8 @@ using ActivationParameters = std::vector<double>;
 /// operator. Throws Error for a name that is not known.
 Traced activate(Steps& steps, const Traced& x, const std::string& name,
                 const ActivationParameters& parameters);
+/// Whether it is the name of one.
+bool is_activation(std::string_view name);
 /// Throws Error for a name that is not known.
 void check_activation(const std::string& name);
 

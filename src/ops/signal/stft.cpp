@@ -5,6 +5,7 @@
 #include "ops/op_list.h"
 #include "ops/signal/fourier.h"
 #include "ops/signal/scalars.h"
+#include "ops/work.h"
 
 namespace assay::op_onnx_STFT {
 namespace {
@@ -122,6 +123,10 @@ constinit const OpDef def = {
     .name = "STFT",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
+    .facts =
+        {
+            .extra_steps = fourier_steps,
+        },
 };
 
 }  // namespace assay::op_onnx_STFT
