@@ -42,7 +42,7 @@ int main() {
   if (!can.unsupported.empty() || can.ranges.size() != 1 || !can.ranges[0].use) return 1;
   std::printf("%s\n\n", tactics_text(*can.ranges[0].use).c_str());
 
-  const std::vector<WeightSparsity> weights = weight_sparsity(*model->graph);
+  const std::vector<WeightSparsity> weights = weight_sparsity(*model);
   if (weights.size() != 1 || weights[0].state != WeightSparsity::State::kDense) return 1;
 
   const Runtime runtime(RuntimeOptions{.threads = 1});

@@ -607,6 +607,11 @@ class Operator {
   virtual int64_t terms(EvalContext&) { return 1; }
   virtual void bound(EvalContext&, double /*u*/, uint64_t /*index*/, const Tensor& /*y*/, double* /*bound*/) {
   }
+  /// What passes, tactics, the verdict and inspection may know of it; `size` and the function need not be
+  /// set.
+  virtual AssayOperatorFacts facts() const { return {}; }
+  /// Of a node whose types are known.
+  virtual int64_t multiply_accumulates(const Node&) { return ASSAY_UNKNOWN; }
 };
 
 /// A graph pass.
@@ -845,6 +850,14 @@ class Registry {
         static_cast<Operator*>(self)->bound(context, u, index, Tensor(*y), bound);
       });
     };
+    auto* facts = new AssayOperatorFacts(o->facts());
+    facts->size = sizeof *facts;
+    facts->multiply_accumulates = [](void* self, const AssayNode* n) {
+      int64_t count = ASSAY_UNKNOWN;
+      guarded([&] { count = static_cast<Operator*>(self)->multiply_accumulates(Node(n)); });
+      return count;
+    };
+    d.facts = facts;
     check(functions_.add_operator(raw_, &d));
   }
   void put(Pass* p) {

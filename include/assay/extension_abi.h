@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-#define ASSAY_EXTENSION_ABI 2
+#define ASSAY_EXTENSION_ABI 3
 
 /* ---- Values ---- */
 
@@ -287,6 +287,53 @@ typedef struct AssayOperatorVersion {
 
 enum { ASSAY_EXACT, ASSAY_ELEMENTWISE, ASSAY_ACCUMULATING, ASSAY_CUSTOM_ERROR };
 
+/* Where the elements of an operator's outputs come from. */
+enum {
+  ASSAY_MOVES_NOTHING,  /* they are computed */
+  ASSAY_MOVES_VIEW,     /* those of input 0 in their order, in another shape */
+  ASSAY_MOVES_FIRST,    /* those of input 0 in other places, perhaps repeated or left out */
+  ASSAY_MOVES_INPUTS,   /* those of several inputs */
+  ASSAY_MOVES_FILLED,   /* those of inputs, and numbers that the node has itself */
+  ASSAY_MOVES_EXTENTS,  /* of the input only the extents count */
+  ASSAY_MOVES_SELECTED, /* numbers of the inputs, chosen by comparing them */
+};
+enum { ASSAY_SIGN_ANY, ASSAY_SIGN_NOT_NEGATIVE, ASSAY_SIGN_POSITIVE }; /* of results; the last: never -0 */
+
+/* For AssayOperatorFacts::flags. */
+#define ASSAY_COMMUTATIVE 1u /* the order of the inputs means nothing */
+#define ASSAY_IDEMPOTENT 2u  /* applied again it changes nothing */
+#define ASSAY_GIVES_WHOLE 4u /* results are whole numbers */
+#define ASSAY_JUMPS 8u       /* close inputs may give results that are far apart */
+#define ASSAY_COMMUTES_WITH_CAST                                                                    \
+  16u                         /* in an integer type it gives what a Cast makes of its float results \
+                               */
+#define ASSAY_TOTAL 32u       /* only types and shapes decide whether it can be computed */
+#define ASSAY_RECODES 64u     /* the same elements in another type */
+#define ASSAY_MIXES_AXIS 128u /* elements along an axis are computed with each other */
+#define ASSAY_MAY_GROW 256u   /* results may be much larger than the inputs */
+
+#define ASSAY_EVERY_INPUT 255
+
+/* What is known of an operator without running it: passes, tactics, the verdict, sharding and inspection
+ * treat it accordingly, as they treat the standard's. Zero everywhere: nothing is assumed. From version 3 on.
+ */
+typedef struct AssayOperatorFacts {
+  uint64_t size;
+  int32_t moves;
+  int32_t elementwise; /* the number of its first inputs that are broadcast together; ASSAY_EVERY_INPUT; 0:
+                          none */
+  uint64_t flags;
+  int32_t sign;
+  int32_t size_input; /* the input, counted from 1, whose values decide an extent; 0: none */
+  /* The engine's pointwise instruction that computes it, for the element types that both have, and the
+   * attributes that are its parameters a and b: "LeakyRelu", "alpha", null. docs/guide/extensions.md lists
+   * them. */
+  const char *instruction, *parameter_a, *parameter_b;
+  /* Multiply-accumulates of a node whose types are known; ASSAY_UNKNOWN. May be null: then they are unknown.
+   */
+  int64_t (*multiply_accumulates)(void* self, const AssayNode*);
+} AssayOperatorFacts;
+
 typedef struct AssayOperator {
   uint64_t size;
   void* self;
@@ -302,6 +349,7 @@ typedef struct AssayOperator {
   int64_t (*terms)(void* self, AssayEval*);
   /* Fills one float64 for each element of output `index`, whose exact value is `y` (float64). */
   int32_t (*bound)(void* self, AssayEval*, double u, uint64_t index, const AssayTensor* y, double* bound);
+  const AssayOperatorFacts* facts; /* may be null */
 } AssayOperator;
 
 enum {

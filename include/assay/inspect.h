@@ -353,7 +353,7 @@ struct WeightSparsity {
 };
 
 /// Each weight of the main graph once.
-std::vector<WeightSparsity> weight_sparsity(const Graph& graph);
+std::vector<WeightSparsity> weight_sparsity(const Model& model);
 std::string sparsity_json(const std::vector<WeightSparsity>& weights);
 
 // ---- tensors ----

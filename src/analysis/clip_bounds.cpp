@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analysis/match.h"
+#include "ops/node_facts.h"
 
 namespace assay {
 namespace {
@@ -22,8 +23,8 @@ std::optional<ClipBounds> clip_bounds(const Node& n) {
   return low && high ? std::optional(ClipBounds{*low, *high}) : std::nullopt;
 }
 
-bool gives_no_negative(const Node& n) {
-  if (is_op(n, "Relu") || is_op(n, "Sigmoid")) return true;
+bool gives_no_negative(const Node& n, const Model& model) {
+  if (facts_of(n, model).sign != SignOfResult::kAny) return true;
   const std::optional<ClipBounds> bounds = clip_bounds(n);
   return bounds && bounds->are_non_negative();
 }

@@ -19,6 +19,6 @@ struct ClipBounds {
 std::optional<ClipBounds> clip_bounds(const Node& n);
 
 /// Whether the node's results are at least 0 or NaN: Relu, Sigmoid, a Clip that says so.
-bool gives_no_negative(const Node& n);
+bool gives_no_negative(const Node& n, const Model& model);
 
 }  // namespace assay

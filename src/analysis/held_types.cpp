@@ -59,18 +59,6 @@ bool are_held_apart(const std::vector<Node*>& nodes) {
   return false;
 }
 
-bool only_moves(const Node& n) {
-  static constexpr std::string_view kMoves[] = {
-      "Compress",       "Concat",       "DepthToSpace", "Expand",  "Flatten",   "Gather",
-      "GatherElements", "GatherND",     "Identity",     "Reshape", "ScatterND", "Slice",
-      "Split",          "SpaceToDepth", "Squeeze",      "Tile",    "Transpose", "Unsqueeze"};
-  if (!n.domain.empty() || std::find(std::begin(kMoves), std::end(kMoves), n.op_type) == std::end(kMoves))
-    return false;
-  const Attribute* reduction = n.find_attribute("reduction");
-  const std::string* text = reduction != nullptr ? reduction->get_if<std::string>() : nullptr;
-  return text == nullptr || *text == "none";
-}
-
 bool has_held_types(const Model& model) {
   const auto& nodes = model.graph->nodes();
   return std::any_of(nodes.begin(), nodes.end(), [](const auto& n) {

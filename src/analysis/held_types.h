@@ -35,9 +35,6 @@ inline bool is_held_in_floats(const Node& n) {
 /// Two of the nodes are held in different types, so that they may not become one.
 bool are_held_apart(const std::vector<Node*>& nodes);
 
-/// Operators that give elements of their input as they are, so that they compute in no type.
-bool only_moves(const Node& n);
-
 /// Whether a node of the main graph has one of these records.
 bool has_held_types(const Model& model);
 /// Forgets all of these records.

@@ -1,11 +1,11 @@
 #include "analysis/integer_range.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "analysis/extents.h"
 #include "analysis/match.h"
+#include "ops/node_facts.h"
 #include "tensor/convert.h"
 
 namespace assay {
@@ -59,14 +59,6 @@ std::optional<IntegerRange> of_extents(const Node& n) {
   if (is_op(n, "Size")) return IntegerRange{shape->numel(), shape->numel()};
   const auto [least, most] = std::minmax_element(shape->begin(), shape->end());
   return IntegerRange{*least, *most};
-}
-
-/// Operators whose results are elements of the first input.
-bool picks_or_moves(const Node& n) {
-  static constexpr std::array<const char*, 14> kOperators = {
-      "Identity", "Squeeze", "Unsqueeze", "Reshape",        "Flatten",  "Transpose", "Expand",
-      "Tile",     "Gather",  "Slice",     "GatherElements", "GatherND", "Split",     "Compress"};
-  return std::any_of(kOperators.begin(), kOperators.end(), [&](const char* op) { return is_op(n, op); });
 }
 
 template <typename F>
@@ -126,7 +118,7 @@ std::optional<IntegerRange> IntegerRanges::computed(const Value* v, int depth) {
   if (!whole) return std::nullopt;
   std::optional<IntegerRange> range;
   if (v->is_constant())
-    range = is_fixed(v, ir_version_) && v->tensor().defined() ? of_constant(v->tensor()) : std::nullopt;
+    range = is_fixed(v, model_.ir_version) && v->tensor().defined() ? of_constant(v->tensor()) : std::nullopt;
   else if (v->producer() != nullptr)
     range = of_result(*v->producer(), depth + 1);
   // What leaves its type begins anew at the other end.
@@ -150,7 +142,7 @@ std::optional<IntegerRange> IntegerRanges::of_result(const Node& n, int depth) {
     const UnalignedTensor* t = data_of(n.output(0));
     return t != nullptr ? of_constant(*t) : std::nullopt;
   }
-  if (picks_or_moves(n) || is_op(n, "Cast")) return found(n.input(0), depth);
+  if (facts_of(n, model_).gives_first() || is_op(n, "Cast")) return found(n.input(0), depth);
   if (is_op(n, "Concat")) return of_operands(n, 0, n.inputs().size(), depth);
   if (is_op(n, "Where")) return of_operands(n, 1, 3, depth);
   const bool is_max = is_op(n, "Max"), is_min = is_op(n, "Min");

@@ -30,8 +30,8 @@ IntegerRange hull(const IntegerRange& a, const IntegerRange& b);
 /// what it has found out before, so the graph must stay as it is.
 class IntegerRanges {
  public:
-  /// `ir_version` says which initializers are constants (is_fixed()).
-  explicit IntegerRanges(int64_t ir_version) : ir_version_(ir_version) {}
+  /// `model` has the operators, and says by its version which initializers are constants (is_fixed()).
+  explicit IntegerRanges(const Model& model) : model_(model) {}
 
   /// Nothing where nothing is known, and for values that are no integers.
   std::optional<IntegerRange> of(const Value* v);
@@ -42,7 +42,7 @@ class IntegerRanges {
   std::optional<IntegerRange> of_result(const Node& n, int depth);
   std::optional<IntegerRange> of_operands(const Node& n, size_t first, size_t last, int depth);
 
-  int64_t ir_version_;
+  const Model& model_;
   std::unordered_map<const Value*, std::optional<IntegerRange>> known_;
 };
 

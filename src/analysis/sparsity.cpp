@@ -11,13 +11,15 @@
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "base/resident_memory.h"
+#include "ops/node_facts.h"
 
 namespace assay {
 namespace {
 
-constexpr std::string_view kKeepsAxes[] = {"QuantizeLinear", "DequantizeLinear", "TRT_FP8QuantizeLinear",
-                                           "TRT_FP8DequantizeLinear", "Cast"};
+/// Of TensorRT's own, which stand in files that its tools have quantized.
+constexpr std::string_view kKeepsAxes[] = {"TRT_FP8QuantizeLinear", "TRT_FP8DequantizeLinear"};
 /// Producers behind which no weight is expected, so that nothing needs to be said.
+/// A list: Polygraphy is silent about these and warns of all others, and its lines are followed.
 constexpr std::string_view kEnds[] = {"LayerNormalization", "Reshape", "Concat", "Slice", "Shape",
                                       "Unsqueeze",          "Gather",  "Mul",    "Add"};
 
@@ -34,7 +36,7 @@ struct Candidate {
 
 class TargetFinder {
  public:
-  explicit TargetFinder(SparsityTargets& targets) : targets_(targets) {}
+  TargetFinder(const Model& model, SparsityTargets& targets) : model_(model), targets_(targets) {}
   void node(const Node& n);
   const std::vector<Candidate>& found() const { return found_; }
 
@@ -42,6 +44,7 @@ class TargetFinder {
   void operand(Value* v, size_t axis, bool is_matrix);
   void add(Value* weight, std::optional<size_t> axis);
 
+  const Model& model_;
   SparsityTargets& targets_;
   std::vector<Candidate> found_;
   std::unordered_map<const Value*, size_t> index_;
@@ -82,7 +85,7 @@ void TargetFinder::operand(Value* v, size_t axis, bool is_matrix) {
     if (producer == nullptr || contains(kEnds, producer->op_type)) return;
     if (producer->op_type == "Transpose") {
       transposes.push_back(producer);
-    } else if (!contains(kKeepsAxes, producer->op_type)) {
+    } else if (!facts_of(*producer, model_).recodes && !contains(kKeepsAxes, producer->op_type)) {
       targets_.unreached.push_back({v->name(), producer->name, producer->op_type});
       return;
     }
@@ -148,11 +151,11 @@ bool groups_are_sparse(const char* data, int64_t outer, int64_t groups, int64_t 
 
 }  // namespace
 
-SparsityTargets find_sparsity_targets(const Graph& graph,
+SparsityTargets find_sparsity_targets(const Model& model,
                                       const std::function<bool(const Value&)>& is_skipped) {
   SparsityTargets targets;
-  TargetFinder finder(targets);
-  for (const auto& n : graph.nodes()) finder.node(*n);
+  TargetFinder finder(model, targets);
+  for (const auto& n : model.graph->nodes()) finder.node(*n);
   for (const Candidate& c : finder.found()) {
     if (is_skipped && is_skipped(*c.weight))
       targets.skipped.push_back({.weight = c.weight,
@@ -209,8 +212,8 @@ bool has_2_4_sparsity(const UnalignedTensor& tensor, size_t axis) {
                                          : groups_are_sparse<uint16_t>(data, outer, shape[axis] / 4, inner);
 }
 
-SparsityReport check_sparsity(const Graph& graph, SparsityObserver& observer) {
-  SparsityReport report{.targets = find_sparsity_targets(graph), .is_sparse = {}};
+SparsityReport check_sparsity(const Model& model, SparsityObserver& observer) {
+  SparsityReport report{.targets = find_sparsity_targets(model), .is_sparse = {}};
   observer.on_targets(report.targets);
   for (const auto& [weight, axis] : report.targets.eligible) {
     const UnalignedTensor& data = weight->tensor();

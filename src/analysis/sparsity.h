@@ -49,7 +49,7 @@ struct SparsityTargets {
 /// factor) directly or through QuantizeLinear, DequantizeLinear, Cast and Transpose. Batches of matrices are
 /// left out. Each once, in the order in which they are met; the last use decides the axis. `is_skipped` marks
 /// those that are to be left out.
-SparsityTargets find_sparsity_targets(const Graph& graph,
+SparsityTargets find_sparsity_targets(const Model& model,
                                       const std::function<bool(const Value&)>& is_skipped = {});
 
 /// Whether at least two of every four neighbours along the axis are zero. The tensor is of one of those types
@@ -80,6 +80,6 @@ struct SparsityReport {
   std::vector<bool> is_sparse;  ///< of each that is eligible
 };
 /// Gives the pages of mapped weights back as soon as they were looked at.
-SparsityReport check_sparsity(const Graph& graph, SparsityObserver& observer);
+SparsityReport check_sparsity(const Model& model, SparsityObserver& observer);
 
 }  // namespace assay

@@ -32,14 +32,15 @@ class SparsityTest : public testing::Test {
   }
   std::vector<std::pair<std::string, size_t>> targets() {
     std::vector<std::pair<std::string, size_t>> list;
-    const SparsityTargets found = find_sparsity_targets(g);
+    const SparsityTargets found = find_sparsity_targets(m);
     log_sparsity_targets(found);
     for (const SparsityTarget& t : found.eligible) list.emplace_back(t.weight->name(), t.axis);
     return list;
   }
   using List = std::vector<std::pair<std::string, size_t>>;
 
-  Graph g;
+  Model m;
+  Graph& g = *m.graph;
   log::Capture log;
 };
 

@@ -12,12 +12,13 @@ class UnboundedDdsTest : public testing::Test {
   }
   std::vector<std::string> found() {
     std::vector<std::string> names;
-    for (const Value* v : unbounded_dds_tensors(g)) names.push_back(v->name());
+    for (const Value* v : unbounded_dds_tensors(g, m)) names.push_back(v->name());
     return names;
   }
   using Names = std::vector<std::string>;
 
-  Graph g;
+  Model m;
+  Graph& g = *m.graph;
   Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Dims{Dim::symbol("n")}));
 };
 

@@ -10,6 +10,7 @@
 #include "backends/onnxrt_nodes.h"
 #include "base/log.h"
 #include "base/progress_line.h"
+#include "ops/node_facts.h"
 #include "reference/interpreter.h"
 #include "reference/quantisation_scale.h"
 #include "tensor/block_reuse.h"
@@ -118,7 +119,8 @@ bool may_follow_levels(const ArbiterVerdict& v) {
 
 bool has_quantized(const Model& model) {
   const auto& nodes = model.graph->nodes();
-  return std::any_of(nodes.begin(), nodes.end(), [](const auto& n) { return gives_levels(*n); });
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [&](const auto& n) { return facts_of(*n, model).is_quantized(); });
 }
 
 /// Backends compute in integers what a model writes between DequantizeLinear and QuantizeLinear, and are a

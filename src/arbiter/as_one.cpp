@@ -9,6 +9,7 @@
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "graph/read.h"
+#include "ops/node_facts.h"
 #include "reference/interpreter.h"
 
 namespace assay {
@@ -22,19 +23,13 @@ bool is_fixed(const Value& v) {
   return v.is_constant() || (v.producer() != nullptr && is_op(*v.producer(), "Constant"));
 }
 
-constexpr std::string_view kFunctions[] = {"Erf", "HardSigmoid", "Sigmoid", "Softplus", "Tanh"};
-
-bool is_one_of(std::span<const std::string_view> names, const Node& n) {
-  return std::ranges::find(names, std::string_view(n.op_type)) != names.end() && is_op(n, n.op_type);
-}
-
 /// What kernels for whole patterns consist of: no products of matrices, no windows.
 bool is_light(const Node& n, const Model& model) {
   const BoundOp op = bind_op(n, model);
   if (!op || op.op->random || has_subgraph(n)) return false;
   const Numerics::Kind kind = op.op->numerics.kind;
-  return kind == Numerics::Kind::kExact || kind == Numerics::Kind::kElementwise || is_op(n, "Pow") ||
-         op.op->name.starts_with("Reduce") || is_one_of(kFunctions, n);
+  return kind == Numerics::Kind::kExact || kind == Numerics::Kind::kElementwise ||
+         op.op->facts.elementwise != 0 || op.op->name.starts_with("Reduce");
 }
 
 /// The last step of an activation function x f(x), of a normalisation, of a softmax.
@@ -43,12 +38,15 @@ bool ends_pattern(const Node& n) {
   return std::ranges::count_if(n.inputs(), [](const Value* v) { return v != nullptr && !is_fixed(*v); }) == 2;
 }
 
-bool is_pattern(std::span<const Node* const> nodes) {
+bool is_pattern(std::span<const Node* const> nodes, const Model& model) {
+  // A list: with what the formulas of normalisations and softmaxes scale, a matter of these formulas.
   static constexpr std::string_view kScales[] = {"Exp", "Pow", "Reciprocal", "Sqrt"};
+  const auto scales = [](const Node& n) {
+    return std::ranges::any_of(kScales, [&](std::string_view op) { return is_op(n, op); });
+  };
   const auto any = [&](auto is) { return std::ranges::any_of(nodes, [&](const Node* n) { return is(*n); }); };
-  return any([](const Node& n) { return is_one_of(kFunctions, n); }) ||
-         (any([](const Node& n) { return n.op_type.starts_with("Reduce"); }) &&
-          any([](const Node& n) { return is_one_of(kScales, n); }));
+  return any([&](const Node& n) { return facts_of(n, model).gates; }) ||
+         (any([](const Node& n) { return n.op_type.starts_with("Reduce"); }) && any(scales));
 }
 
 struct Pattern {
@@ -149,7 +147,7 @@ std::optional<AsOne> computed_as_one(const SuspectNode& suspect, DType dtype,
   if (!ends_pattern(suspect.node)) return {};
   Backwards backwards(suspect);
   while (const std::optional<Pattern> pattern = backwards.next()) {
-    if (!is_pattern(pattern->nodes)) continue;
+    if (!is_pattern(pattern->nodes, suspect.model)) continue;
     const Tensor from = suspect.own(*pattern->from);
     if (!from.defined() || from.is_container()) continue;
     std::optional<AsOne> one = evaluate(*pattern, suspect, from, dtype);

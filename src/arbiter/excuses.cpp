@@ -14,6 +14,7 @@
 #include "arbiter/widening.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
+#include "ops/node_facts.h"
 #include "reference/evaluate.h"
 #include "reference/quantisation_scale.h"
 #include "tensor/convert.h"
@@ -58,15 +59,16 @@ bool goes_either_way(const StoredTensor& stored, Low low, High high, ArbiterVerd
 /// A quotient next to the middle between two steps may go to either.
 bool between_steps(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
                    ArbiterVerdict& out) {
-  const int input = quantisation_scale_input(suspect.node);
+  const OpFacts& facts = facts_of(suspect.node, suspect.model);
+  const int input = quantisation_scale_input(suspect.node, facts);
   if (input < 0 || !is_integer(stored.dtype()) || static_cast<size_t>(input) >= trial.inputs().size())
     return false;
   const Tensor& scale = trial.inputs()[static_cast<size_t>(input)];
   if (!scale.defined() || !is_float(scale.dtype())) return false;
   Tensor ends[2];
   for (int side = 0; side < 2; ++side) {
-    std::vector<Tensor> changed =
-        with_moved_quotient(suspect.node, trial.inputs(), side == 0 ? 1 : -1, unit_roundoff(scale.dtype()));
+    std::vector<Tensor> changed = with_moved_quotient(suspect.node, facts, trial.inputs(), side == 0 ? 1 : -1,
+                                                      unit_roundoff(scale.dtype()));
     for (size_t i = 0; i < changed.size(); ++i)
       if (changed[i].defined()) changed[i] = convert(changed[i], trial.inputs()[i].dtype());
     ends[side] = trial.evaluate(std::move(changed));
@@ -113,23 +115,20 @@ bool has_type_of(const StoredTensor& stored, const Standard& standard) {
   return expected == DType::kUndefined || stored.dtype() == expected;
 }
 
-/// Operators of which IEEE 754 says what they make of NaN and infinities, or that hand them on.
-constexpr std::string_view kDefinedForSpecials[] = {
-    "Abs",       "Add",       "Concat",         "DepthToSpace", "Div",      "Expand",
-    "Flatten",   "Gather",    "GatherElements", "GatherND",     "Identity", "Mul",
-    "Neg",       "Pad",       "Reciprocal",     "Reshape",      "Slice",    "SpaceToDepth",
-    "Split",     "Sqrt",      "Squeeze",        "Sub",          "Tile",     "Sum",
-    "Transpose", "Unsqueeze", "Where"};
+/// Whether IEEE 754 says what it makes of NaN and infinities, or it hands them on.
+bool is_defined_for_specials(const SuspectNode& suspect) {
+  const OpFacts& facts = facts_of(suspect.node, suspect.model);
+  return facts.is_ieee || hands_on(suspect.node, suspect.model) || facts.moves == Moves::kFilled;
+}
 
 constexpr const char* kSpecialNote =
     "its inputs hold NaN or infinities, and ONNX does not say what becomes of them";
 
 /// Where a node chooses among its inputs, what NaN reaches is open; elsewhere (products with zero that are
 /// left out, say) what is special in the exact value or the result.
-bool has_special_inputs(const Trial& trial, const SpecialReach& reach, const Tensor& result,
-                        const Tensor& exact, Explained& explained) {
-  if (std::ranges::any_of(kDefinedForSpecials, [&](std::string_view op) { return is_op(trial.node(), op); }))
-    return false;
+bool has_special_inputs(const SuspectNode& suspect, const Trial& trial, const SpecialReach& reach,
+                        const Tensor& result, const Tensor& exact, Explained& explained) {
+  if (is_defined_for_specials(suspect)) return false;
   if (std::ranges::none_of(trial.inputs(), [](const Tensor& t) { return has_special(t, true); }))
     return false;
   explained.most = explained.most.reshaped(exact.shape());
@@ -369,7 +368,7 @@ constexpr Widening kWidenings[] = {
 void judge_again(FloatPlea& p, ArbiterVerdict& out) {
   Deviation d = p.deviates();
   const bool special = d.ratio > 1 && p.standard.excuses.allows(Excuse::kSpecials) &&
-                       has_special_inputs(p.trial, p.reach, p.wide, p.exact, p.explained);
+                       has_special_inputs(p.suspect, p.trial, p.reach, p.wide, p.exact, p.explained);
   if (special) {
     d = p.deviates();
     p.note = kSpecialNote;

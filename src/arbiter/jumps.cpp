@@ -10,19 +10,11 @@
 #include "arbiter/unrounded.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
+#include "ops/node_facts.h"
 #include "tensor/convert.h"
 
 namespace assay {
 namespace {
-
-/// An operator, and whether its result grows (1) or falls (-1) with each of its inputs.
-struct Jumping {
-  std::string_view op_type;
-  int first, second;
-};
-constexpr Jumping kJumping[] = {
-    {"Cast", 1, 0},  {"Ceil", 1, 0},         {"Floor", 1, 0}, {"Greater", 1, -1}, {"GreaterOrEqual", 1, -1},
-    {"Less", -1, 1}, {"LessOrEqual", -1, 1}, {"Round", 1, 0}, {"Sign", 1, 0}};
 
 /// Whether zeros among the inputs may have been other numbers that were too small: the lanes then differ at
 /// some.
@@ -42,14 +34,14 @@ bool zeros_are_rounded(const Trial& trial, std::span<const Tensor> lanes) {
 
 /// The inputs where the result is largest, or smallest: those of narrow types that were computed are moved by
 /// half a unit in their last place. Empty when there are none.
-std::vector<Tensor> moved_inputs(const SuspectNode& suspect, const Trial& trial, const Jumping& op, int side,
-                                 bool zeros) {
+std::vector<Tensor> moved_inputs(const SuspectNode& suspect, const Trial& trial, const StepsFact& steps,
+                                 int side, bool zeros) {
   std::vector<Tensor> inputs = trial.inputs();
   bool any = false;
   for (size_t i = 0; i < inputs.size() && i < 2; ++i) {
     const HalfUnit half(suspect, suspect.node.input(i), zeros);
     if (!half.any()) continue;
-    const double direction = side * (i == 0 ? op.first : op.second);
+    const double direction = side * (i == 0 ? steps.first : steps.second);
     inputs[i] =
         map_elements<double>(to_float64(inputs[i]), [=](double x) { return x + direction * half(x); });
     any = true;
@@ -64,13 +56,13 @@ struct Ends {
   Tensor low, high;
 };
 
-Ends ends_of(const SuspectNode& suspect, const Trial& trial, const Jumping& op, const StoredTensor& stored,
+Ends ends_of(const SuspectNode& suspect, const Trial& trial, const StepsFact& steps, const StoredTensor& stored,
              std::span<const Tensor> lanes) {
   if (!trial.usable() || lanes[0].shape() != stored.shape()) return {};
   const bool zeros = zeros_are_rounded(trial, lanes);
   Ends ends;
   for (const int side : {-1, 1}) {
-    std::vector<Tensor> inputs = moved_inputs(suspect, trial, op, side, zeros);
+    std::vector<Tensor> inputs = moved_inputs(suspect, trial, steps, side, zeros);
     if (inputs.empty()) return {};
     Tensor& end = side < 0 ? ends.low : ends.high;
     end = trial.evaluate(std::move(inputs));
@@ -128,12 +120,6 @@ void set_wrong(const Allowed& allowed, double result, int64_t first, int64_t bey
   out.note = "beyond where its inputs, before they were rounded, may have jumped to";
 }
 
-/// The operator's row of the table; null for those that do not jump.
-const Jumping* jumping(const Node& n) {
-  const auto* op = std::ranges::find(kJumping, n.op_type, &Jumping::op_type);
-  return op != std::end(kJumping) && is_op(n, op->op_type) ? op : nullptr;
-}
-
 }  // namespace
 
 void judge_jumps(const SuspectNode& suspect, const StoredTensor& stored, std::span<const Tensor> lanes,
@@ -143,9 +129,9 @@ void judge_jumps(const SuspectNode& suspect, const StoredTensor& stored, std::sp
   const bool so_far_right = out.verdict != Verdict::kWrong;
   if ((so_far_right || excuses.allows(Excuse::kChoices)) && judge_choices(suspect, trial, stored, out))
     return;
-  const Jumping* op = jumping(suspect.node);
-  if (op == nullptr || !(so_far_right || excuses.allows(Excuse::kJumps))) return;
-  Ends ends = ends_of(suspect, trial, *op, stored, lanes);
+  const StepsFact steps = facts_of(suspect.node, suspect.model).steps;
+  if (!steps.any() || !(so_far_right || excuses.allows(Excuse::kJumps))) return;
+  Ends ends = ends_of(suspect, trial, steps, stored, lanes);
   if (!ends.high.defined()) return;
   const Allowed allowed = allowed_by(std::move(ends), lanes, stored.shape(), so_far_right);
   const Tensor result = convert(stored.load(), DType::kFloat64);

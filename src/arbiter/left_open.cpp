@@ -9,25 +9,12 @@
 #include "arbiter/float_range.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
+#include "ops/node_facts.h"
 #include "ops/numerics/noise.h"
 #include "reference/evaluate.h"
 
 namespace assay {
 namespace {
-
-/// Operators that add and multiply, and how many of their inputs are numbers to do that with; 0: all.
-struct Arithmetic {
-  std::string_view op_type;
-  size_t inputs;
-};
-constexpr Arithmetic kArithmetic[] = {{"Abs", 1},       {"Add", 2},
-                                      {"CumSum", 1},    {"Div", 2},
-                                      {"Einsum", 0},    {"Gemm", 3},
-                                      {"MatMul", 2},    {"Mul", 2},
-                                      {"Neg", 1},       {"Pow", 2},
-                                      {"ReduceL1", 1},  {"ReduceProd", 1},
-                                      {"ReduceSum", 1}, {"ReduceSumSquare", 1},
-                                      {"Sub", 2},       {"Sum", 0}};
 
 struct IntegerRange {
   explicit IntegerRange(DType t)
@@ -62,11 +49,10 @@ bool differs_only_beyond(const StoredTensor& stored, const Tensor& reference, co
 /// Integers that overflow wrap, saturate or trap, as the processor and the compiler have it.
 bool overflows(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
                ArbiterVerdict& out) {
-  const auto* op = std::ranges::find(kArithmetic, suspect.node.op_type, &Arithmetic::op_type);
-  if (op == std::end(kArithmetic) || !is_op(suspect.node, op->op_type) || !is_integer(stored.dtype()))
-    return false;
+  const uint8_t numbers = facts_of(suspect.node, suspect.model).overflows;
+  if (numbers == 0 || !is_integer(stored.dtype())) return false;
   std::vector<Tensor> inputs = trial.inputs();
-  for (size_t i = 0; i < inputs.size() && (op->inputs == 0 || i < op->inputs); ++i)
+  for (size_t i = 0; i < inputs.size() && i < numbers; ++i)
     if (inputs[i].defined()) inputs[i] = convert(inputs[i], DType::kFloat64);
   const Tensor exact = trial.evaluate(std::move(inputs)), wrapped = trial.evaluate(trial.inputs());
   if (!exact.defined() || exact.shape() != stored.shape() || exact.dtype() != DType::kFloat64 ||

@@ -7,87 +7,30 @@
 
 #include "graph/order.h"
 #include "graph/read.h"
+#include "ops/node_facts.h"
 #include "tensor/container.h"
 #include "tensor/convert.h"
 
 namespace assay {
 namespace {
 
-/// How far one input without an order reaches into a result.
-enum class Reach : uint8_t {
-  kElement,   ///< to the elements that are computed from it
-  kAxis,      ///< to all that is chosen along the node's axis
-  kLargest,   ///< to what it is the largest of
-  kSmallest,  ///< to what it is the smallest of
-  kAll,       ///< to everything
-};
-
-struct Chooser {
-  std::string_view op_type;
-  Reach reach;
-  size_t first = 0, count = SIZE_MAX;  ///< inputs that are looked at
-  bool infinities = false;             ///< differences and quotients of infinities are compared, too
-};
-
-constexpr Chooser kChoosers[] = {
-    {"ArgMax", Reach::kAxis},
-    {"ArgMin", Reach::kAxis},
-    {"Clip", Reach::kElement},
-    {"DynamicQuantizeLSTM", Reach::kAll, 0, SIZE_MAX, true},
-    {"DynamicQuantizeLinear", Reach::kAll, 0, SIZE_MAX, true},
-    {"DynamicQuantizeMatMul", Reach::kAll, 0, SIZE_MAX, true},
-    {"Equal", Reach::kElement},
-    {"GlobalMaxPool", Reach::kLargest},
-    {"Greater", Reach::kElement},
-    {"GreaterOrEqual", Reach::kElement},
-    {"GridSample", Reach::kAll, 1, 1, true},  // where it looks
-    {"GRU", Reach::kAll},                     // activation functions with thresholds
-    {"HardSigmoid", Reach::kElement},
-    {"Hardmax", Reach::kAxis},
-    {"LeakyRelu", Reach::kElement},
-    {"Less", Reach::kElement},
-    {"LessOrEqual", Reach::kElement},
-    {"LSTM", Reach::kAll},
-    {"Max", Reach::kElement},
-    {"MaxPool", Reach::kLargest},
-    {"LinearClassifier", Reach::kAll},  // the class with the largest score
-    {"MaxRoiPool", Reach::kAll},
-    {"Min", Reach::kElement},
-    {"NonMaxSuppression", Reach::kAll, 0, SIZE_MAX, true},  // quotients of areas
-    {"OneHot", Reach::kAll},
-    {"PRelu", Reach::kElement},
-    {"QuantizeLinear", Reach::kElement, 0, 1},
-    {"QuantizeLinear", Reach::kAll, 1, 1, true},  // the scale
-    {"ReduceMax", Reach::kLargest},
-    {"ReduceMin", Reach::kSmallest},
-    {"Relu", Reach::kElement},
-    {"RNN", Reach::kAll},
-    {"RoiAlign", Reach::kLargest, 0, 1},  // with mode=max
-    {"RoiAlign", Reach::kAll, 1, 1, true},
-    {"Shrink", Reach::kElement},
-    {"Sign", Reach::kElement},
-    {"SVMClassifier", Reach::kAll},
-    {"ThresholdedRelu", Reach::kElement},
-    {"TopK", Reach::kAxis},
-    {"TreeEnsembleClassifier", Reach::kAll},
-    {"Unique", Reach::kAll},
-};
+using Reach = ComparisonFact::Reach;
 
 /// Scatter keeps the larger or the smaller of what meets in one place.
-constexpr Chooser kScatteredMax = {"", Reach::kLargest}, kScatteredMin = {"", Reach::kSmallest};
+constexpr ComparisonFact kScatteredMax = {Reach::kLargest}, kScatteredMin = {Reach::kSmallest};
 
 bool is_special(double x, bool infinities) { return std::isnan(x) || (infinities && std::isinf(x)); }
 
-bool looks_at(const Chooser& c, size_t input) { return input >= c.first && input - c.first < c.count; }
+bool looks_at(const ComparisonFact& c, size_t input) { return input >= c.first && input - c.first < c.count; }
 
-bool chooses(const Chooser& c, const Trial& trial) {
+bool chooses(const ComparisonFact& c, const Trial& trial) {
   for (size_t i = 0; i < trial.inputs().size(); ++i)
     if (looks_at(c, i) && has_special(trial.inputs()[i], c.infinities)) return true;
   return false;
 }
 
 /// `value` where the number has no order, else 0.
-Tensor marks(const Tensor& t, const Chooser& c, double value) {
+Tensor marks(const Tensor& t, const ComparisonFact& c, double value) {
   return convert(
       map_elements<double>(to_float64(t),
                            [&, value](double x) { return is_special(x, c.infinities) ? value : 0.0; }),
@@ -96,7 +39,7 @@ Tensor marks(const Tensor& t, const Chooser& c, double value) {
 
 bool is_number_input(const Tensor& t) { return t.defined() && !t.is_container() && is_float(t.dtype()); }
 
-Tensor marked_elements(const Chooser& c, const Trial& trial, const Shape& shape) {
+Tensor marked_elements(const ComparisonFact& c, const Trial& trial, const Shape& shape) {
   Tensor marked = Tensor::allocate(DType::kFloat64, shape);
   std::ranges::fill(marked.mutable_span<double>(), 0.0);
   for (size_t i = 0; i < trial.inputs().size(); ++i) {
@@ -108,7 +51,7 @@ Tensor marked_elements(const Chooser& c, const Trial& trial, const Shape& shape)
 }
 
 /// The operator's own maximum of marks.
-Tensor marked_windows(const Chooser& c, const Trial& trial, double value) {
+Tensor marked_windows(const ComparisonFact& c, const Trial& trial, double value) {
   std::vector<Tensor> inputs = trial.inputs();
   for (size_t i = 0; i < inputs.size(); ++i)
     if (looks_at(c, i) && is_number_input(inputs[i])) inputs[i] = marks(inputs[i], c, value);
@@ -135,7 +78,7 @@ struct Choice {
   int64_t extent, inner = 1;
 };
 
-Tensor marked_along_axis(const Chooser& c, const Trial& trial, const Shape& shape) {
+Tensor marked_along_axis(const ComparisonFact& c, const Trial& trial, const Shape& shape) {
   const Tensor& x = trial.inputs().at(0);
   const Choice choice(trial, x.shape());
   Tensor marked = Tensor::allocate(DType::kFloat64, shape);
@@ -155,7 +98,7 @@ Tensor marked_along_axis(const Chooser& c, const Trial& trial, const Shape& shap
   return marked;
 }
 
-Tensor marked(const Chooser& c, const Trial& trial, const Shape& shape) {
+Tensor marked(const ComparisonFact& c, const Trial& trial, const Shape& shape) {
   try {
     switch (c.reach) {
       case Reach::kElement:
@@ -166,6 +109,7 @@ Tensor marked(const Chooser& c, const Trial& trial, const Shape& shape) {
         return marked_windows(c, trial, 1);
       case Reach::kSmallest:
         return marked_windows(c, trial, -1);
+      case Reach::kNone:
       case Reach::kAll:
         break;
     }
@@ -174,7 +118,7 @@ Tensor marked(const Chooser& c, const Trial& trial, const Shape& shape) {
   return {};
 }
 
-void add(SpecialReach& reach, const Chooser& c, const Trial& trial, const Shape& shape) {
+void add(SpecialReach& reach, const ComparisonFact& c, const Trial& trial, const Shape& shape) {
   if (!chooses(c, trial)) return;
   reach.any = true;
   if (c.reach == Reach::kAll) {
@@ -217,8 +161,8 @@ SpecialReach reach_of_specials(const SuspectNode& suspect, const Trial& trial, c
     return reach;
   }
   if (!trial.usable()) return reach;
-  for (const Chooser& c : kChoosers)
-    if (c.op_type == n.op_type) add(reach, c, trial, shape);
+  for (const ComparisonFact& c : facts_of(n, suspect.model).compares)
+    if (c.reach != Reach::kNone) add(reach, c, trial, shape);
   if (const std::string_view how = string_attribute(n, "reduction", "none");
       n.op_type.starts_with("Scatter") && (how == "max" || how == "min"))
     add(reach, how == "max" ? kScatteredMax : kScatteredMin, trial, shape);

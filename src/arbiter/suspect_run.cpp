@@ -13,6 +13,7 @@
 #include "graph/read.h"
 #include "naming/origins.h"
 #include "ops/eval_util.h"
+#include "ops/node_facts.h"
 #include "reference/evaluate.h"
 #include "reference/quantisation_scale.h"
 #include "tensor/convert.h"
@@ -28,9 +29,9 @@ bool is_bad(Verdict v) { return v == Verdict::kWrong || v == Verdict::kUnclear; 
 bool is_narrow_float(DType t) { return is_float(t) && unit_roundoff(t) > unit_roundoff(DType::kFloat32); }
 
 /// Whether a result is quantised values: of few bits, or what a quantisation gives.
-bool is_level(const Value& v, DType dtype) {
-  return is_integer(dtype) &&
-         (bit_width(dtype) <= 8 || (v.producer() != nullptr && gives_levels(*v.producer())));
+bool is_level(const Value& v, DType dtype, const Model& model) {
+  return is_integer(dtype) && (bit_width(dtype) <= 8 ||
+                               (v.producer() != nullptr && facts_of(*v.producer(), model).is_quantized()));
 }
 
 /// The largest distance, and the exact value there.
@@ -41,8 +42,6 @@ void measure_distance(const Tensor& result, const Tensor& exact, ArbiterVerdict&
   out.max_error = distance.most;
   out.exact = exact.data<double>()[distance.at];
 }
-
-bool is_recurrence(const Node& n) { return is_op(n, "RNN") || is_op(n, "GRU") || is_op(n, "LSTM"); }
 
 /// Whether these nodes, more than one, are the body of one call of a local function.
 bool are_one_call(std::span<const Node* const> nodes) {
@@ -186,10 +185,11 @@ void SuspectRun::set_standard(Judged& j) const {
                                           : Basis::kNetwork,
                 .declared = j.whole ? declared_dtype(v) : DType::kUndefined,
                 .one_call = are_one_call(j.before.between),
-                .is_recurrence = j.whole && computed.own && has_node && is_recurrence(*v.producer()),
-                .keeps_numbers = has_node && keeps_numbers(*v.producer()),
+                .is_recurrence = j.whole && computed.own && has_node &&
+                                 facts_of(*v.producer(), model_).recurrent.has_value(),
+                .keeps_numbers = has_node && keeps_numbers(*v.producer(), model_),
                 .noisy_levels = noisy_levels_,
-                .is_level = is_level(v, j.stored.dtype()),
+                .is_level = is_level(v, j.stored.dtype(), model_),
                 .step = step_of(v, j.stored.shape()),
                 .computes_wider = computes_wider_,
                 .exact = j.exact.defined() && !j.exact.shares_storage(j.lanes[0]) ? &j.exact : nullptr,

@@ -7,34 +7,14 @@
 #include "arbiter/float_range.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
+#include "ops/node_facts.h"
 #include "ops/numerics/noise.h"
 #include "reference/quantisation_scale.h"
 
 namespace assay {
-namespace {
-
-constexpr std::string_view kKeepers[] = {"Abs",           "CenterCropPad",
-                                         "Clip",          "Compress",
-                                         "Concat",        "DepthToSpace",
-                                         "Expand",        "Flatten",
-                                         "Gather",        "GatherND",
-                                         "Identity",      "GatherElements",
-                                         "GlobalMaxPool", "Max",
-                                         "MaxPool",       "Min",
-                                         "Neg",           "Pad",
-                                         "ReduceMax",     "ReduceMin",
-                                         "Relu",          "Reshape",
-                                         "Slice",         "Split",
-                                         "Squeeze",       "ReverseSequence",
-                                         "SpaceToDepth",  "Tile",
-                                         "Transpose",     "TopK",
-                                         "Trilu",         "Unsqueeze",
-                                         "Where"};
-
-}  // namespace
-
-bool keeps_numbers(const Node& n) {
-  return std::ranges::any_of(kKeepers, [&](std::string_view op) { return is_op(n, op); });
+bool keeps_numbers(const Node& n, const Model& model) {
+  const Moves moves = facts_of(n, model).moves;
+  return moves != Moves::kNothing && moves != Moves::kExtents;
 }
 
 HalfUnit::HalfUnit(const SuspectNode& suspect, const Value* input, bool zeros) : zeros_(zeros) {
@@ -43,7 +23,7 @@ HalfUnit::HalfUnit(const SuspectNode& suspect, const Value* input, bool zeros) :
   if (!is_float(type) || unit_roundoff(type) <= unit_roundoff(DType::kFloat32)) return;
   u_ = unit_roundoff(type);
   smallest_ = float_range(type).smallest / 2;
-  if (gives_whole_numbers(*input->producer())) whole_ = 1 / u_;
+  if (facts_of(*input->producer(), suspect.model).gives_whole) whole_ = 1 / u_;
 }
 
 double HalfUnit::operator()(double x) const {
@@ -85,20 +65,20 @@ std::vector<Tensor> evaluated_moved(const Trial& trial, const std::vector<HalfUn
 
 namespace {
 
-/// Functions of one element, or of two.
-constexpr std::string_view kReaching[] = {
-    "Add",  "Atan",     "Celu",        "Cos",       "Div",  "Elu",   "Erf",       "Exp",  "FastGelu",
-    "Gelu", "Log",      "HardSigmoid", "HardSwish", "Mish", "Mul",   "QuickGelu", "Selu", "Sigmoid",
-    "Sin",  "Softplus", "Softsign",    "Sqrt",      "Sub",  "Swish", "Tan",       "Tanh"};
+/// Whether it is a function of one element, or of two, that rounds and goes from one number to the next.
+bool is_continuous(const OpDef& op) {
+  const OpFacts& facts = op.facts;
+  return (facts.elementwise == 1 || facts.elementwise == 2) && op.numerics.kind != Numerics::Kind::kExact &&
+         !facts.jumps && !facts.recodes && facts.moves == Moves::kNothing;
+}
+
 /// An end is half a unit away; halves of that show a turning point in between.
 constexpr double kPlaces[] = {-1, -0.5, 0.5, 1};
 
 }  // namespace
 
 Tensor reach_of_inputs(const Trial& trial, const SuspectNode& suspect) {
-  if (!trial.usable() || trial.output() != 0 ||
-      std::ranges::find(kReaching, suspect.node.op_type) == std::end(kReaching))
-    return {};
+  if (!trial.usable() || trial.output() != 0 || !is_continuous(trial.op())) return {};
   const std::vector<HalfUnit> halves = half_units(trial, suspect);
   const auto moved = std::ranges::count_if(halves, &HalfUnit::any);
   if (moved == 0) return {};

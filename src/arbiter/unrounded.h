@@ -25,7 +25,7 @@ class HalfUnit {
 
 /// Whether the node moves numbers or selects them by their order: rounded, what it gives for any numbers is
 /// what it gives for the rounded ones.
-bool keeps_numbers(const Node& n);
+bool keeps_numbers(const Node& n, const Model& model);
 
 /// How far each element may lie from what the node gives on its inputs as they are stored, because those may
 /// have been others before they were rounded: of functions of single elements, which are evaluated at the

@@ -76,7 +76,7 @@ void make_acceptable(const lint::LintOptions& options, const DataOptions& data, 
                                   .allow_weightless = true,
                                   .ops = options.import.ops});
     infer_shapes(*model, {.on_problem = [](const Node&, const std::string&) {}});
-    obey_roles(*model->graph, data.random, feed);
+    obey_roles(*model, data.random, feed);
   } catch (const Error& e) {
     log::verbose("Data are drawn without regard to what reads them: {}", e.what());
   }

@@ -115,7 +115,7 @@ DescribeOptions read_text_options(const ParsedArgs& args) {
 void list_unbounded_dds(Model& model) {
   const TopologicalScope sorted(model);
   std::string list;
-  for (const Value* v : unbounded_dds_tensors(*model.graph))
+  for (const Value* v : unbounded_dds_tensors(*model.graph, model))
     list += (list.empty() ? "" : ", ") + variable_text(*v);
   log::info("Found tensors with unbounded DDS: [{}]", list);
 }

@@ -28,7 +28,7 @@ int run(CommandContext& context) {
   context.announce();
   const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
   SparsityLog sparsity_log;
-  const SparsityReport report = check_sparsity(*model->graph, sparsity_log);
+  const SparsityReport report = check_sparsity(*model, sparsity_log);
   if (const auto json = args.text("--json")) {
     log::info("Saving sparsity to {}", *json);
     AtomicFile file(*json);

@@ -25,7 +25,7 @@ int run(CommandContext& context) {
   const ResidentMemoryLimit limit;
   const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
   log_model("Original Model", *model);
-  const SparsityTargets targets = find_sparsity_targets(*model->graph);
+  const SparsityTargets targets = find_sparsity_targets(*model);
   log_sparsity_targets(targets);
   prune_weights(targets.eligible);
   save_edited_model(args, *model);

@@ -43,8 +43,8 @@ void set_ir_version(Model& model, bool is_down) {
   if (model.ir_version < 4) model.ir_version = std::min<int64_t>(ir_version_of_features(model), 4);
 }
 
-void check_version(const std::string& domain, int64_t version) {
-  const int64_t newest = built_in_ops().newest_opset(domain);
+void check_version(const OpSet& ops, const std::string& domain, int64_t version) {
+  const int64_t newest = ops.newest_opset(domain);
   const std::string name = domain.empty() ? "ai.onnx" : domain;
   require(newest > 0, ErrorCode::kInvalidArgument, "no operator of the domain '{}' is known", name);
   require(version >= 1 && version <= newest, ErrorCode::kInvalidArgument,
@@ -60,15 +60,16 @@ std::string ConvertProblem::str(int64_t wanted) const {
 
 ConvertReport convert_opset(Model& model, const ConvertOptions& options) {
   const std::string domain = plain_domain(options.domain);
-  check_version(domain, options.version);
+  const OpSet& ops = ops_of(model);
+  check_version(ops, domain, options.version);
   check_depth(model);
   OpsetImport* import = import_of(model.opsets, domain);
   require(import != nullptr, ErrorCode::kInvalidArgument, "the model does not import the domain {}",
           domain.empty() ? "ai.onnx" : domain);
   ConvertReport report{.from = import->version, .old_ir_version = model.ir_version};
-  require(report.from >= 1 && report.from <= built_in_ops().newest_opset(domain), ErrorCode::kUnsupported,
+  require(report.from >= 1 && report.from <= ops.newest_opset(domain), ErrorCode::kUnsupported,
           "the model imports opset {} of {}, and this build knows 1 to {}", report.from,
-          domain.empty() ? "ai.onnx" : domain, built_in_ops().newest_opset(domain));
+          domain.empty() ? "ai.onnx" : domain, ops.newest_opset(domain));
   check_forms(model);
   DeclaredTypes declared(model);
   UnusedConstants unused(model);

@@ -65,7 +65,7 @@ std::optional<int64_t> Converter::step(Node& n, const OpDef& op, const OpVersion
     return std::nullopt;
   }
   if (removed_.contains(&n) || n.op_type != op.name) return opset;
-  infer_node(n, opset, constants_);
+  infer_node(n, ops(), opset, constants_);
   const std::vector<std::string> reasons = fit_schema(n, now, *other, outputs_);
   for (const std::string& reason : reasons) problem(reason, nearest);
   if (!reasons.empty()) return std::nullopt;
@@ -121,7 +121,7 @@ void Converter::take_back(size_t pending) {
 void Converter::convert(Node& n, int64_t opset) {
   std::optional<int64_t> at = opset;
   while (at && *at != to_ && !removed_.contains(&n)) {
-    const OpDef* op = built_in_ops().find(domain_, n.op_type);
+    const OpDef* op = ops().find(domain_, n.op_type);
     if (op == nullptr || !is_ours(n)) return;
     const OpVersion* now = version_for(*op, *at);
     if (now == version_for(*op, to_)) return;
@@ -144,7 +144,7 @@ void Converter::make_name_unique(Node& node) {
 }
 
 void Converter::schedule(Node& node, int64_t opset) {
-  infer_node(node, opset, constants_);
+  infer_node(node, ops(), opset, constants_);
   pending_.push_back({&node, opset});
   ++report_.added;
   if (options_.on_added) options_.on_added(node, *original_);
@@ -153,7 +153,7 @@ void Converter::schedule(Node& node, int64_t opset) {
 void Converter::original(Node& n, int64_t from) {
   each_subgraph(n, [&](Graph& sub) { graph(sub, from); });
   if (!is_ours(n)) return;
-  const OpDef* op = built_in_ops().find(domain_, n.op_type);
+  const OpDef* op = ops().find(domain_, n.op_type);
   if (op == nullptr) {
     add_note(fmt::format("The operator {} of {} is unknown; its nodes stay as they are.", n.op_type,
                          domain_.empty() ? "ai.onnx" : domain_));
@@ -189,7 +189,7 @@ void Converter::original(Node& n, int64_t from) {
 
 /// What stands for a node must be allowed the node's types, too.
 void Converter::check_added(const Node& n, const OpDef& original, int64_t from) {
-  const OpDef* op = built_in_ops().find(domain_, n.op_type);
+  const OpDef* op = ops().find(domain_, n.op_type);
   const OpVersion* now = op != nullptr && !removed_.contains(&n) ? version_for(*op, to_) : nullptr;
   if (now == nullptr) return;
   for (const std::string& reason : type_problems(n, *now))

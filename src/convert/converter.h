@@ -12,6 +12,7 @@
 #include "convert/upkeep.h"
 #include "graph/function_index.h"
 #include "ops/op_def.h"
+#include "ops/op_set.h"
 
 namespace assay {
 
@@ -44,6 +45,7 @@ class Converter final : public RewriteSink {
   void note(const Node&, std::string text) override { add_note(fmt::format("{}: {}", label_, text)); }
   ConstantFinder& constants() override { return constants_; }
   OutputIndex& outputs() override { return outputs_; }
+  const OpSet& ops() const override { return ops_of(model_); }
   bool wants_constant_nodes(const Graph& graph) const override {
     const Graph* root = &graph;
     while (root->parent() != nullptr) root = root->parent();

@@ -57,8 +57,8 @@ void check_rules(const Node& node, const OpDef& op, const OpVersion& version, Co
   version.infer(context);
 }
 
-void infer_node(Node& node, int64_t opset, ConstantFinder& constants) {
-  const OpDef* op = built_in_ops().find(node.domain, node.op_type);
+void infer_node(Node& node, const OpSet& ops, int64_t opset, ConstantFinder& constants) {
+  const OpDef* op = ops.find(node.domain, node.op_type);
   const OpVersion* version = op != nullptr ? version_for(*op, opset) : nullptr;
   if (version == nullptr || version->infer == nullptr) return;
   try {

@@ -50,6 +50,8 @@ class RewriteSink {
   virtual ConstantFinder& constants() = 0;
   /// Of the graphs of the model.
   virtual OutputIndex& outputs() = 0;
+  /// That the model may have.
+  virtual const OpSet& ops() const = 0;
   /// Constants must be nodes: inside functions.
   virtual bool wants_constant_nodes(const Graph& graph) const = 0;
 };
@@ -66,6 +68,7 @@ class Rewrite {
   /// New nodes are written for that opset of the node's domain from now on; they are converted further.
   void set_opset(int64_t opset) { opset_ = opset; }
   void note(std::string text) { sink_.note(node_, std::move(text)); }
+  const OpSet& ops() const { return sink_.ops(); }
 
   /// Null when left out.
   Value* input(size_t i) const { return node_.input(i); }

@@ -165,6 +165,24 @@ class Registrar {
     check_there((o.error != ASSAY_ACCUMULATING || o.terms != nullptr) &&
                     (o.error != ASSAY_CUSTOM_ERROR || o.bound != nullptr),
                 "operator", o.name);
+    if (o.facts != nullptr) check_facts(o, complete(o.facts));
+  }
+  static void check_facts(const AssayOperator& o, const AssayOperatorFacts& f) {
+    const auto is_known = [](int32_t kind, int32_t last) { return kind >= 0 && kind <= last; };
+    require(is_known(f.moves, ASSAY_MOVES_SELECTED) && is_known(f.sign, ASSAY_SIGN_POSITIVE) &&
+                is_known(f.elementwise, ASSAY_EVERY_INPUT) && is_known(f.size_input, INT8_MAX),
+            ErrorCode::kInvalidArgument, "the operator {} states a fact of no known kind", o.name);
+    if (f.instruction == nullptr) return;
+    const std::optional<kernels::PointwiseOp> op = kernels::find_pointwise(f.instruction);
+    require(op.has_value(), ErrorCode::kInvalidArgument,
+            "the operator {} states the pointwise instruction '{}', and there is none of that name", o.name,
+            f.instruction);
+    const int arity = kernels::pointwise_arity(*op);
+    require(f.elementwise == arity || (f.elementwise == ASSAY_EVERY_INPUT && arity == 2),
+            ErrorCode::kInvalidArgument,
+            "the operator {} states the pointwise instruction '{}' of {} operand(s), but {} element-wise "
+            "input(s)",
+            o.name, f.instruction, arity, f.elementwise);
   }
   static void check(const AssayPass& p) {
     check_word(p.name, "a pass");

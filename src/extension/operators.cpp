@@ -1,8 +1,10 @@
 // Operators of modules as OpDefs.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <deque>
 
+#include "assay/count.h"
 #include "base/crash_report.h"
 #include "extension/host.h"
 
@@ -13,6 +15,7 @@ namespace {
 struct ModuleOp : OpDef {
   const Extension* extension = nullptr;
   AssayOperator module{};
+  AssayOperatorFacts module_facts{};
   std::vector<AssayOperatorVersion> module_versions;
   std::vector<OpVersion> list;
 };
@@ -96,6 +99,43 @@ Numerics numerics_of(const AssayOperator& o) {
   return n;
 }
 
+/// Numbers that are not known, and errors, count as unknown: nothing is computed from them.
+Count multiply_accumulates(const Node& n, const OpDef& definition) {
+  const auto& op = static_cast<const ModuleOp&>(definition);
+  if (op.module_facts.multiply_accumulates == nullptr) return Count::unknown();
+  int64_t count = ASSAY_UNKNOWN;
+  op.extension->call("counted multiply-accumulates", [&] {
+    count = op.module_facts.multiply_accumulates(op.module.self, reinterpret_cast<const AssayNode*>(&n));
+    return 0;
+  });
+  return count >= 0 ? Count(count) : Count::unknown();
+}
+
+std::string_view text_of(const char* text) { return text != nullptr ? text : ""; }
+
+OpFacts facts_of(const AssayOperatorFacts& f) {
+  const auto has = [&](uint64_t flag) { return (f.flags & flag) != 0; };
+  OpFacts facts;
+  facts.moves = static_cast<Moves>(f.moves);
+  facts.elementwise = static_cast<uint8_t>(f.elementwise);
+  if (f.instruction != nullptr)
+    facts.pointwise = {.op = kernels::find_pointwise(f.instruction),
+                       .parameters = {text_of(f.parameter_a), text_of(f.parameter_b)}};
+  facts.sign = static_cast<SignOfResult>(f.sign);
+  facts.size_input = static_cast<int8_t>(f.size_input - 1);
+  facts.commutative = has(ASSAY_COMMUTATIVE);
+  facts.idempotent = has(ASSAY_IDEMPOTENT);
+  facts.gives_whole = has(ASSAY_GIVES_WHOLE);
+  facts.jumps = has(ASSAY_JUMPS);
+  facts.commutes_with_cast = has(ASSAY_COMMUTES_WITH_CAST);
+  facts.is_total = has(ASSAY_TOTAL);
+  facts.recodes = has(ASSAY_RECODES);
+  facts.mixes_axis = has(ASSAY_MIXES_AXIS);
+  facts.may_grow = has(ASSAY_MAY_GROW);
+  facts.multiply_accumulates = multiply_accumulates;
+  return facts;
+}
+
 }  // namespace
 
 void add_operators(const std::shared_ptr<Extension>& extension, OpSet& ops) {
@@ -106,6 +146,9 @@ void add_operators(const std::shared_ptr<Extension>& extension, OpSet& ops) {
     op->numerics = numerics_of(o);
     op->types = o.as_stored != 0 ? EvalTypes::kAsStored : EvalTypes::kFloat64;
     op->random = o.random != 0;
+    if (o.facts != nullptr)
+      std::memcpy(&op->module_facts, o.facts, std::min<uint64_t>(o.facts->size, sizeof op->module_facts));
+    op->facts = facts_of(op->module_facts);
     op->extension = extension.get();
     op->module = o;
     for (uint64_t i = 0; i < o.version_count; ++i) {

@@ -9,7 +9,7 @@
 #include "graph/order.h"
 #include "ops/extent_form.h"
 #include "ops/multiply_accumulates.h"
-#include "ops/op_set.h"
+#include "ops/node_facts.h"
 
 namespace assay {
 namespace {
@@ -52,7 +52,7 @@ struct GraphCost {
 
 class StatsCounter {
  public:
-  explicit StatsCounter(ModelStats& stats) : stats_(stats) {}
+  StatsCounter(const Model& model, ModelStats& stats) : model_(model), stats_(stats) {}
 
   GraphCost graph(const Graph& g, const std::string& path, const Count& times);
 
@@ -67,6 +67,7 @@ class StatsCounter {
   int64_t constant(const UnalignedTensor& t, const Type& type, bool is_weight);
   void note(std::string text);
 
+  const Model& model_;
   ModelStats& stats_;
   std::unordered_set<std::string> known_notes_;
   std::unordered_set<const Value*> seen_;
@@ -239,13 +240,13 @@ GraphCost StatsCounter::node(const Node& n, const std::string& path, const Count
   layer.op_type = full_op_type(n);
   layer.times = times;
   layer.parameters = new_parameters(n);
-  layer.macs = multiply_accumulates(n);
+  const OpDef* op = find_op(n, model_);
+  layer.macs = multiply_accumulates(n, op);
   if (const Value* first = n.output(0)) layer.output = first->type.str();
   if (!is_constant_node(n))
     for (const Value* v : n.outputs())
       if (v != nullptr) layer.output_bytes += bytes_of(*v);
-  if (built_in_ops().find(n.domain, n.op_type) == nullptr)
-    note(fmt::format("{}: what this operator computes is not known", layer.op_type));
+  if (op == nullptr) note(fmt::format("{}: what this operator computes is not known", layer.op_type));
   GraphCost cost{layer.macs, layer.output_bytes, 0};
   stats_.layers.push_back(std::move(layer));
   const GraphCost inside = subgraphs(n, path, times);
@@ -293,7 +294,7 @@ ModelStats model_stats(const Model& model) {
   const ExtentNames names(model);
   ModelStats stats;
   stats.name = model.graph->name;
-  const GraphCost cost = StatsCounter(stats).graph(*model.graph, "", 1);
+  const GraphCost cost = StatsCounter(model, stats).graph(*model.graph, "", 1);
   stats.nodes = static_cast<int64_t>(stats.layers.size());
   stats.macs = cost.macs;
   stats.activation_bytes = cost.bytes;

@@ -22,9 +22,9 @@ std::vector<WeightSparsity> weight_sparsity(const SparsityReport& report) {
   return list;
 }
 
-std::vector<WeightSparsity> weight_sparsity(const Graph& graph) {
+std::vector<WeightSparsity> weight_sparsity(const Model& model) {
   SparsityObserver silent;
-  return weight_sparsity(check_sparsity(graph, silent));
+  return weight_sparsity(check_sparsity(model, silent));
 }
 
 std::string sparsity_json(const std::vector<WeightSparsity>& weights) {

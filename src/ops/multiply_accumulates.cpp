@@ -31,28 +31,27 @@ Count filter(const Value* weights) {
   return Count::elements(Dims(dims->begin() + 1, dims->end()));
 }
 
-template <size_t weights>
-Count conv(const Node& n) {
-  return elements(n.output(0)) * filter(n.input(weights));
-}
+}  // namespace
 
-Count conv_transpose(const Node& n) { return elements(n.input(0)) * filter(n.input(1)); }
+Count conv_macs(const Node& n, const OpDef&) { return elements(n.output(0)) * filter(n.input(1)); }
 
-Count mat_mul(const Node& n) { return elements(n.output(0)) * extent(n.input(0), -1); }
+Count q_linear_conv_macs(const Node& n, const OpDef&) { return elements(n.output(0)) * filter(n.input(3)); }
 
-Count gemm(const Node& n) {
+Count conv_transpose_macs(const Node& n, const OpDef&) { return elements(n.input(0)) * filter(n.input(1)); }
+
+Count mat_mul_macs(const Node& n, const OpDef&) { return elements(n.output(0)) * extent(n.input(0), -1); }
+
+Count gemm_macs(const Node& n, const OpDef&) {
   const Attribute* a = n.find_attribute("transA");
   const auto* transposed = a != nullptr ? a->get_if<int64_t>() : nullptr;
   return elements(n.output(0)) * extent(n.input(0), transposed != nullptr && *transposed != 0 ? 0 : 1);
 }
 
-/// LSTM, GRU, RNN: every step multiplies with all of W and R.
-Count recurrent(const Node& n) {
+Count recurrent_macs(const Node& n, const OpDef&) {
   return extent(n.input(0), 0) * extent(n.input(0), 1) * (elements(n.input(1)) + elements(n.input(2)));
 }
 
-/// Every combination of indices is visited once, with a multiplication for each operand but the first.
-Count einsum(const Node& n) {
+Count einsum_macs(const Node& n, const OpDef&) {
   const Attribute* a = n.find_attribute("equation");
   const auto* equation = a != nullptr ? a->get_if<std::string>() : nullptr;
   if (equation == nullptr || equation->find('.') != std::string::npos) return Count::unknown();
@@ -73,8 +72,7 @@ Count einsum(const Node& n) {
   return combinations * Count(static_cast<int64_t>(operand));
 }
 
-/// Scores and their product with the values, over all keys, those of the past included.
-Count attention(const Node& n) {
+Count attention_macs(const Node& n, const OpDef&) {
   const std::optional<Dims>& key = dims_of(n.input(1));
   if (!key) return Count::unknown();
   Count keys = extent(n.input(1), key->size() == 4 ? 2 : 1);
@@ -82,35 +80,9 @@ Count attention(const Node& n) {
   return (elements(n.input(0)) + elements(n.output(0))) * keys;
 }
 
-struct Cost {
-  std::string_view op;
-  Count (*macs)(const Node&);
-};
-constexpr Cost kCosts[] = {
-    {"Conv", conv<1>},
-    {"ConvInteger", conv<1>},
-    {"QLinearConv", conv<3>},
-    {"DeformConv", conv<1>},
-    {"ConvTranspose", conv_transpose},
-    {"MatMul", mat_mul},
-    {"MatMulInteger", mat_mul},
-    {"QLinearMatMul", mat_mul},
-    {"Gemm", gemm},
-    {"LSTM", recurrent},
-    {"GRU", recurrent},
-    {"RNN", recurrent},
-    {"Einsum", einsum},
-    {"Attention", attention},
-};
-
-}  // namespace
-
-Count multiply_accumulates(const Node& node) {
-  if (built_in_ops().find(node.domain, node.op_type) == nullptr) return Count::unknown();
-  if (!node.domain.empty() && node.domain != "ai.onnx") return 0;
-  const auto* cost =
-      std::find_if(std::begin(kCosts), std::end(kCosts), [&](const Cost& c) { return c.op == node.op_type; });
-  return cost == std::end(kCosts) ? Count(0) : cost->macs(node);
+Count multiply_accumulates(const Node& node, const OpDef* op) {
+  if (op == nullptr) return Count::unknown();
+  return op->facts.multiply_accumulates != nullptr ? op->facts.multiply_accumulates(node, *op) : Count(0);
 }
 
 }  // namespace assay

@@ -1,4 +1,5 @@
 #include "ops/multiply_accumulates.h"
+#include "ops/op_set.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +14,8 @@ std::string macs(const std::string& op, const std::vector<Dims>& inputs, const D
   for (size_t i = 0; i < inputs.size(); ++i)
     in.push_back(g.add_input("x" + std::to_string(i), Type::tensor(DType::kFloat32, inputs[i])));
   Value* out = g.add_value("y", Type::tensor(DType::kFloat32, output));
-  return multiply_accumulates(*g.add_node(op, in, {out}, std::move(attributes))).str();
+  const Node& n = *g.add_node(op, in, {out}, std::move(attributes));
+  return multiply_accumulates(n, built_in_ops().find("", op)).str();
 }
 
 TEST(MultiplyAccumulatesTest, Products) {

@@ -30,6 +30,7 @@
 
 #include "assay/tensor.h"
 #include "kernels/approx_gemm/approx_gemm.h"
+#include "ops/op_facts.h"
 
 namespace assay {
 
@@ -113,6 +114,7 @@ struct OpDef {
   std::unique_ptr<RowScorer> (*scorer)(const OpContext&) = nullptr;
   /// Results differ from run to run unless a seed is given: never folded.
   bool random = false;
+  OpFacts facts = {};
 };
 
 }  // namespace assay

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 
 #include "ops/multiply_accumulates.h"
+#include "ops/op_set.h"
 
 namespace assay {
 namespace {
@@ -50,35 +50,41 @@ int64_t integer(const Node& n, std::string_view name) {
   return i != nullptr ? std::max<int64_t>(*i, 0) : 0;
 }
 
-StepCount windows(const Node& n) {
+}  // namespace
+
+int64_t window_steps(const Node& n) {
   const Attribute* a = n.find_attribute("kernel_shape");
   const auto* extents = a != nullptr ? a->get_if<std::vector<int64_t>>() : nullptr;
-  if (extents == nullptr) return {0};
+  if (extents == nullptr) return 0;
   StepCount all = steps_of_elements(n.output(0));
   for (const int64_t e : *extents) all = all * StepCount{std::max<int64_t>(e, 0)};
-  return all;
+  return all.n;
 }
 
-StepCount neighbours(const Node& n) { return steps_of_elements(n.output(0)) * StepCount{integer(n, "size")}; }
+int64_t neighbour_steps(const Node& n) {
+  return (steps_of_elements(n.output(0)) * StepCount{integer(n, "size")}).n;
+}
 
-StepCount samples(const Node& n) {
+int64_t sample_steps(const Node& n) {
   const StepCount ratio{integer(n, "sampling_ratio")};
-  return steps_of_elements(n.output(0)) * ratio * ratio;
+  return (steps_of_elements(n.output(0)) * ratio * ratio).n;
 }
 
-/// Every box of a class is compared with every one that is kept.
-StepCount box_pairs(const Node& n) {
-  return steps_along(n.input(1), 0) * steps_along(n.input(1), 1) * steps_along(n.input(1), 2) *
-         steps_along(n.input(1), 2);
+int64_t box_pair_steps(const Node& n) {
+  return (steps_along(n.input(1), 0) * steps_along(n.input(1), 1) * steps_along(n.input(1), 2) *
+          steps_along(n.input(1), 2))
+      .n;
 }
 
-StepCount elimination(const Node& n) { return steps_of_elements(n.input(0)) * steps_along(n.input(0), -1); }
+int64_t elimination_steps(const Node& n) {
+  return (steps_of_elements(n.input(0)) * steps_along(n.input(0), -1)).n;
+}
 
-StepCount distances(const Node& n) { return steps_of_elements(n.output(0)) * steps_along(n.input(0), -1); }
+int64_t row_product_steps(const Node& n) {
+  return (steps_of_elements(n.output(0)) * steps_along(n.input(0), -1)).n;
+}
 
-/// A transform of length n takes n steps for every prime that divides it, times that prime, or times some
-/// hundred where it is larger.
-StepCount fourier(const Node& n) {
+int64_t fourier_steps(const Node& n) {
   constexpr int64_t kLargestPrime = 256;
   StepCount worst{0};
   for (const Value* v : {static_cast<const Value*>(n.input(0)), static_cast<const Value*>(n.output(0))}) {
@@ -91,51 +97,17 @@ StepCount fourier(const Node& n) {
       worst.n = std::max(worst.n, (steps_of_elements(v) * StepCount{primes}).n);
     }
   }
-  return worst;
+  return worst.n;
 }
 
-struct StepCost {
-  std::string_view op;
-  StepCount (*steps)(const Node&);
-};
-constexpr StepCost kStepCosts[] = {
-    {"AveragePool", windows},
-    {"CDist", distances},
-    {"DFT", fourier},
-    {"Det", elimination},
-    {"DynamicQuantizeMatMul", distances},
-    {"FusedGemm", distances},
-    {"FusedMatMul", distances},
-    {"LpPool", windows},
-    {"LRN", neighbours},
-    {"MatMulIntegerToFloat", distances},
-    {"MatMulNBits", distances},
-    {"MaxPool", windows},
-    {"NonMaxSuppression", box_pairs},
-    {"QLinearAveragePool", windows},
-    {"RoiAlign", samples},
-    {"STFT", fourier},
-};
-
-}  // namespace
-
-int64_t work_estimate(const Node& node) {
+int64_t work_estimate(const Node& node, const OpDef* op) {
   StepCount all{0};
   for (const Value* v : node.inputs()) all = all + steps_of_elements(v);
   for (const Value* v : node.outputs()) all = all + steps_of_elements(v);
-  if (const std::optional<int64_t> macs = multiply_accumulates(node).number())
+  if (const std::optional<int64_t> macs = multiply_accumulates(node, op).number())
     all = all + StepCount{std::max<int64_t>(*macs, 0)};
-  const auto* cost = std::find_if(std::begin(kStepCosts), std::end(kStepCosts),
-                                  [&](const StepCost& c) { return c.op == node.op_type; });
-  if (cost != std::end(kStepCosts)) all = all + cost->steps(node);
+  if (op != nullptr && op->facts.extra_steps != nullptr) all = all + StepCount{op->facts.extra_steps(node)};
   return all.n;
-}
-
-bool may_blow_up(const Node& node) {
-  for (const char* op :
-       {"ConstantOfShape", "Expand", "Tile", "Range", "Resize", "Upsample", "Pad", "EyeLike", "OneHot"})
-    if (node.op_type == op) return true;
-  return false;
 }
 
 }  // namespace assay

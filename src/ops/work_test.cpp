@@ -1,4 +1,5 @@
 #include "ops/work.h"
+#include "ops/op_set.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@ int64_t work(const char* op, const std::vector<Shape>& in, const Shape& out, Att
   std::vector<Value*> inputs;
   for (const Shape& s : in) inputs.push_back(g.add_value("x" + std::to_string(inputs.size()), floats(s)));
   Value* y = g.add_value("y", floats(out));
-  return work_estimate(*g.add_node(op, inputs, {y}, std::move(attributes)));
+  return work_estimate(*g.add_node(op, inputs, {y}, std::move(attributes)), built_in_ops().find("", op));
 }
 
 TEST(Work, CountsElementsAndWhatEachTakes) {
@@ -32,8 +33,10 @@ TEST(Work, NeverOverflowsAndTakesWhatIsNotKnownForNothing) {
   EXPECT_EQ(work("MaxPool", {{big}}, {big}, {{"kernel_shape", std::vector<int64_t>{big, big}}}), INT64_MAX);
   EXPECT_EQ(work("MatMul", {}, {}), 1);
   Graph g;
-  EXPECT_EQ(work_estimate(*g.add_node("Det", {}, {})), 0);
-  EXPECT_EQ(work_estimate(*g.add_node("NonMaxSuppression", {nullptr, g.add_value("x")}, {})), 0);
+  EXPECT_EQ(work_estimate(*g.add_node("Det", {}, {}), built_in_ops().find("", "Det")), 0);
+  EXPECT_EQ(work_estimate(*g.add_node("NonMaxSuppression", {nullptr, g.add_value("x")}, {}),
+                          built_in_ops().find("", "NonMaxSuppression")),
+            0);
 }
 
 }  // namespace

@@ -3,16 +3,11 @@
 // too.
 #include "analysis/extents.h"
 #include "analysis/match.h"
+#include "ops/node_facts.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_canonicalize_views {
 namespace {
-
-bool is_view(const Node& n) {
-  for (const char* op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze"})
-    if (is_op(n, op)) return true;
-  return false;
-}
 
 /// True when the dimensions of extent above 1 keep their order.
 bool moves_only_ones(const Node& n, const Shape& in) {
@@ -39,7 +34,8 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   const std::optional<Shape> in = shape_of(n.input(0)), out = shape_of(n.output(0));
   // A shape with 0 would be read as "keep the extent".
   if (!in || !out || in->numel() == 0) return std::nullopt;
-  if (!is_view(n) && !(is_op(n, "Transpose") && moves_only_ones(n, *in))) return std::nullopt;
+  const bool is_view = facts_of(n, context.model).is_view() && !is_op(n, "Identity");
+  if (!is_view && !(is_op(n, "Transpose") && moves_only_ones(n, *in))) return std::nullopt;
   const Node* before = producer_of(n.input(0), "Reshape");
   if (before == nullptr && is_canonical(n, *out)) return std::nullopt;
   Patch patch(n);

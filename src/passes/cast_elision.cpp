@@ -9,6 +9,7 @@
 #include "analysis/integer_range.h"
 #include "analysis/match.h"
 #include "assay/edit.h"
+#include "ops/node_facts.h"
 #include "ops/schema.h"
 #include "reference/evaluate.h"
 #include "tensor/convert.h"
@@ -16,13 +17,7 @@
 namespace assay {
 namespace {
 
-bool is_comparison(const Node& n) { return is_op(n, "Equal") || is_op(n, "Greater") || is_op(n, "Less"); }
-
-bool is_candidate(const Node& n) {
-  for (const char* op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Concat"})
-    if (is_op(n, op)) return true;
-  return is_comparison(n);
-}
+bool is_comparison(const Node& n) { return dtype_of(n.output(0)) == DType::kBool; }
 
 bool is_shape_type(DType t) { return t == DType::kInt32 || t == DType::kInt64; }
 
@@ -47,7 +42,7 @@ std::optional<Tensor> as_integers(const UnalignedTensor& t, DType type) {
 
 class CastElision {
  public:
-  CastElision(Graph& graph, const Model& model) : graph_(graph), model_(model), ranges_(model.ir_version) {
+  CastElision(Graph& graph, const Model& model) : graph_(graph), model_(model), ranges_(model) {
     given_.insert(graph.outputs.begin(), graph.outputs.end());
     for (const Graph* sub : subgraphs(graph, true)) given_.insert(sub->outputs.begin(), sub->outputs.end());
   }
@@ -57,7 +52,7 @@ class CastElision {
     std::vector<std::pair<Node*, DType>> found;
     for (const auto& n : graph_.nodes()) nodes.push_back(n.get());
     for (Node* n : nodes) {
-      if (!is_candidate(*n)) continue;
+      if (!facts_of(*n, model_).commutes_with_cast) continue;
       const std::optional<DType> type = integer_type(*n);
       if (type && is_defined_for(*n, *type) && is_cast_back(*n, *type) && is_exact(*n))
         found.emplace_back(n, *type);

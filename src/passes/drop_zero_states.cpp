@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/match.h"
+#include "ops/node_facts.h"
 #include "passes/pass_list.h"
 #include "tensor/convert.h"
 
@@ -19,7 +20,7 @@ bool is_all_zero(const UnalignedTensor& t) {
 constexpr int kMaxSteps = 8;
 
 /// A constant, or one that is made larger or cut without another number coming in.
-bool is_zero(const Value* v) {
+bool is_zero(const Value* v, const Model& model) {
   for (int step = 0; v != nullptr && step < kMaxSteps; ++step) {
     if (const UnalignedTensor* t = constant_of(v)) return is_all_zero(*t);
     const Node* n = v->producer();
@@ -29,22 +30,19 @@ bool is_zero(const Value* v) {
       const UnalignedTensor* t = a != nullptr ? a->get_if<UnalignedTensor>() : nullptr;
       return a == nullptr || (t != nullptr && is_all_zero(*t));
     }
-    constexpr const char* kMoving[] = {"Expand",    "Slice",   "Reshape",  "Tile",
-                                       "Unsqueeze", "Squeeze", "Transpose"};
-    if (std::none_of(std::begin(kMoving), std::end(kMoving), [&](const char* op) { return is_op(*n, op); }))
-      return false;
+    if (!facts_of(*n, model).gives_first()) return false;
     v = n->input(0);
   }
   return false;
 }
 
-std::optional<Patch> match(const Node& n, const PassContext&) {
-  if (!is_op(n, "LSTM") && !is_op(n, "GRU") && !is_op(n, "RNN")) return std::nullopt;
+std::optional<Patch> match(const Node& n, const PassContext& context) {
+  if (!facts_of(n, context.model).recurrent) return std::nullopt;
   std::vector<Patch::Ref> inputs;
   bool drops = false;
   for (size_t i = 0; i < n.inputs().size(); ++i) {
     const bool is_state = i == 5 || (i == 6 && is_op(n, "LSTM"));
-    const bool goes = is_state && is_zero(n.input(i));
+    const bool goes = is_state && is_zero(n.input(i), context.model);
     drops = drops || goes;
     inputs.emplace_back(goes ? nullptr : n.input(i));
   }

@@ -21,13 +21,6 @@ void append_value(std::string& key, const Value* v) {
   key += ';';
 }
 
-/// Operators of two inputs whose order means nothing.
-bool commutes(const Node& n) {
-  for (const char* op : {"Add", "Mul", "And", "Or", "Xor", "Equal"})
-    if (is_op(n, op)) return true;
-  return false;
-}
-
 /// Equal keys, equal results. Nothing for nodes that must not be merged.
 std::optional<std::string> key_of(const Node& n, const Model& model) {
   const BoundOp op = bind_op(n, model);
@@ -35,7 +28,7 @@ std::optional<std::string> key_of(const Node& n, const Model& model) {
   std::string key = n.domain + '/' + n.op_type + '/' + std::to_string(n.outputs().size()) + '/';
   std::vector<std::string> inputs;
   for (const Value* v : n.inputs()) append_value(inputs.emplace_back(), v);
-  if (commutes(n)) std::sort(inputs.begin(), inputs.end());
+  if (op.op->facts.commutative) std::sort(inputs.begin(), inputs.end());
   for (const std::string& input : inputs) key += input;
   if (!append_attributes(key, n)) return std::nullopt;
   return key;

@@ -2,15 +2,15 @@
 // and a Relu before or after a Clip that has it in its bounds.
 #include "analysis/clip_bounds.h"
 #include "analysis/match.h"
+#include "ops/node_facts.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_eliminate_idempotent {
 namespace {
 
-bool is_idempotent(const Node& n) {
-  for (const char* op : {"Relu", "Abs", "Ceil", "Floor", "Round", "Sign", "ThresholdedRelu"})
-    if (is_op(n, op)) return !is_op(n, "ThresholdedRelu") || float_attribute(n, "alpha", 1) >= 0;
-  return false;
+bool is_idempotent(const Node& n, const Model& model) {
+  if (is_op(n, "ThresholdedRelu")) return float_attribute(n, "alpha", 1) >= 0;
+  return facts_of(n, model).idempotent;
 }
 
 bool same_attributes(const Node& a, const Node& b) {
@@ -35,10 +35,12 @@ bool cuts_negatives(const Node& n) {
 }
 
 /// Whether `n` gives back what `before` gives.
-bool changes_nothing_after(const Node& n, const Node& before) {
-  if (is_idempotent(n) && is_op(before, n.op_type) && same_attributes(n, before)) return true;
+bool changes_nothing_after(const Node& n, const Node& before, const Model& model) {
+  const bool again =
+      before.op_type == n.op_type && canonical_domain(before.domain) == canonical_domain(n.domain);
+  if (again && is_idempotent(n, model) && same_attributes(n, before)) return true;
   if (is_op(n, "Clip") && is_op(before, "Clip")) return same_bounds(n, before);
-  return is_op(n, "Relu") && gives_no_negative(before);
+  return is_op(n, "Relu") && gives_no_negative(before, model);
 }
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {
@@ -47,7 +49,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
     return std::nullopt;
   const Node& before = *x->producer();
   Patch patch(n);
-  if (changes_nothing_after(n, before) && context.can_replace(y, x)) {
+  if (changes_nothing_after(n, before, context.model) && context.can_replace(y, x)) {
     patch.remove(n);
     patch.replace(y, x);
     return patch;

@@ -5,6 +5,7 @@
 
 #include "analysis/extents.h"
 #include "analysis/match.h"
+#include "ops/node_facts.h"
 #include "passes/pass_list.h"
 #include "passes/reductions.h"
 #include "tensor/convert.h"
@@ -46,16 +47,13 @@ bool slices_everything(const Node& n) {
 }
 
 /// Takes the sum, mean, maximum, ... of one element each, which is that element.
-bool reduces_ones(const Node& n) {
-  for (const char* op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"})
-    if (is_op(n, op)) {
-      const std::optional<AxisReduction> r = reduction_of(n);
-      const Dims* dims = dims_of(n.input(0));
-      return r && r->keeps && dims != nullptr && std::all_of(r->axes.begin(), r->axes.end(), [&](int64_t a) {
-               return (*dims)[static_cast<size_t>(a)].same_as(Dim(1));
-             });
-    }
-  return false;
+bool reduces_ones(const Node& n, const OpFacts& facts) {
+  if (!facts.reduction.keeps_single) return false;
+  const std::optional<AxisReduction> r = reduction_of(n);
+  const Dims* dims = dims_of(n.input(0));
+  return r && r->keeps && dims != nullptr && std::all_of(r->axes.begin(), r->axes.end(), [&](int64_t a) {
+           return (*dims)[static_cast<size_t>(a)].same_as(Dim(1));
+         });
 }
 
 /// The factors of an Upsample or Resize, an attribute in old opsets.
@@ -82,6 +80,7 @@ bool walks_forward(const Node& n) {
 }
 
 bool is_no_op(const Node& n, const PassContext& context) {
+  const OpFacts& facts = facts_of(n, context.model);
   if (is_op(n, "Identity") || is_inactive_dropout(n, context)) return true;
   if (is_op(n, "Cast") || is_op(n, "CastLike"))
     return dtype_of(n.input(0)) != DType::kUndefined && dtype_of(n.input(0)) == dtype_of(n.output(0));
@@ -89,14 +88,13 @@ bool is_no_op(const Node& n, const PassContext& context) {
   if (is_op(n, "Concat") || is_op(n, "Sum") || is_op(n, "Max") || is_op(n, "Min") || is_op(n, "Mean"))
     return n.inputs().size() == 1;
   if (is_op(n, "Split")) return n.outputs().size() == 1 && same_shape(n);
-  for (const char* op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand", "Tile"})
-    if (is_op(n, op) && same_shape(n)) return true;
+  if ((facts.is_view() || is_op(n, "Expand") || is_op(n, "Tile")) && same_shape(n)) return true;
   if (is_op(n, "Slice")) return (same_shape(n) && walks_forward(n)) || slices_everything(n);
   if (is_op(n, "Pad")) return all_equal(ints_parameter(n, "pads", 1), 0);
   if (is_op(n, "Tile")) return n.inputs().size() == 2 && all_equal(integers_of(n.input(1)), 1);
   if (is_op(n, "Upsample")) return scales_by_one(n);
   if (is_op(n, "Resize")) return resizes_nothing(n);
-  return reduces_ones(n);
+  return reduces_ones(n, facts);
 }
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {

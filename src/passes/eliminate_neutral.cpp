@@ -5,6 +5,7 @@
 
 #include "analysis/extents.h"
 #include "analysis/match.h"
+#include "ops/node_facts.h"
 #include "passes/pass_list.h"
 #include "tensor/convert.h"
 
@@ -29,19 +30,20 @@ std::optional<double> uniform_number(const Value* v) {
 }
 
 /// Whether no element is -0, of which a sum with 0 makes 0.
-bool has_no_negative_zero(const Value* v) {
-  for (const char* op : {"Abs", "Exp", "Sigmoid", "Softmax"})
-    if (producer_of(v, op) != nullptr) return true;
-  return is_integer(dtype_of(v));
+bool has_no_negative_zero(const Value* v, const Model& model) {
+  const Node* n = v->producer();
+  const bool is_positive =
+      n != nullptr && &n->graph() == &v->graph() && facts_of(*n, model).sign == SignOfResult::kPositive;
+  return is_positive || is_integer(dtype_of(v));
 }
 
 /// Whether x + number is x for all numbers x, of either zero, too.
-bool is_neutral_term(double number, const Value* x) {
-  return number == 0 && (std::signbit(number) || has_no_negative_zero(x));
+bool is_neutral_term(double number, const Value* x, const Model& model) {
+  return number == 0 && (std::signbit(number) || has_no_negative_zero(x, model));
 }
 
 /// The operand that the node gives back when its other one is uniformly neutral.
-const Value* kept_operand(const Node& n) {
+const Value* kept_operand(const Node& n, const Model& model) {
   if (n.inputs().size() != 2) return nullptr;
   const auto is = [&](size_t i, double number) { return uniform_number(n.input(i)) == number; };
   const auto either = [&](double number) {
@@ -49,7 +51,8 @@ const Value* kept_operand(const Node& n) {
   };
   if (is_op(n, "Add")) {
     for (const size_t i : {1, 0})
-      if (const auto number = uniform_number(n.input(i)); number && is_neutral_term(*number, n.input(1 - i)))
+      if (const auto number = uniform_number(n.input(i));
+          number && is_neutral_term(*number, n.input(1 - i), model))
         return n.input(1 - i);
     return nullptr;
   }
@@ -58,7 +61,7 @@ const Value* kept_operand(const Node& n) {
   if (is_op(n, "And")) return either(1);
   if (is_op(n, "Sub")) {
     const auto number = uniform_number(n.input(1));
-    return number && is_neutral_term(-*number, n.input(0)) ? n.input(0) : nullptr;
+    return number && is_neutral_term(-*number, n.input(0), model) ? n.input(0) : nullptr;
   }
   if (is_op(n, "Div") || is_op(n, "Pow")) return is(1, 1) ? n.input(0) : nullptr;
   return nullptr;
@@ -79,7 +82,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
     if (const auto condition = uniform_number(n.input(0))) kept = n.input(*condition != 0 ? 1 : 2);
     if (!same_dims(kept, n.output(0))) kept = nullptr;
   } else {
-    kept = kept_operand(n);
+    kept = kept_operand(n, context.model);
     if (kept != nullptr && !keeps_extents(n, kept)) kept = nullptr;
   }
   if (kept == nullptr || dtype_of(kept) != dtype_of(n.output(0)) || !context.can_replace(n.output(0), kept))

@@ -4,6 +4,7 @@
 
 #include "analysis/match.h"
 #include "assay/fold.h"
+#include "ops/node_facts.h"
 #include "ops/work.h"
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
@@ -16,7 +17,7 @@ constexpr int64_t kMaxBytes = int64_t{1} << 30;
 /// Where the size of a result is not known before, only small inputs are evaluated.
 constexpr int64_t kMaxUnknownInput = 1 << 16;
 
-bool is_small_enough(const Node& n) {
+bool is_small_enough(const Node& n, const Model& model) {
   int64_t in = 0;
   for (const Value* v : n.inputs())
     if (v != nullptr) in += static_cast<int64_t>(v->tensor().nbytes());
@@ -24,7 +25,7 @@ bool is_small_enough(const Node& n) {
     if (v == nullptr) continue;
     const std::optional<Shape> shape = shape_of(v);
     if (!shape) {
-      if (may_blow_up(n) || in > kMaxUnknownInput) return false;
+      if (facts_of(n, model).may_grow || in > kMaxUnknownInput) return false;
     } else if (static_cast<int64_t>(storage_bytes(dtype_of(v), shape->numel())) >
                std::max(kMaxBytes, 2 * in)) {
       return false;
@@ -54,7 +55,8 @@ std::optional<std::vector<Tensor>> fold(const Node& n, const Model& model) {
                                     [](const Value* v) { return v == nullptr || v->tensor().defined(); });
   if (!constant || has_subgraph(n)) return std::nullopt;
   const BoundOp op = bind_op(n, model);
-  if (!op || op.op->random || !is_small_enough(n) || work_estimate(n) > kMaxFoldWork) return std::nullopt;
+  if (!op || op.op->random || !is_small_enough(n, model) || work_estimate(n, op.op) > kMaxFoldWork)
+    return std::nullopt;
   std::vector<Tensor> inputs;
   for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? v->tensor().aligned() : Tensor());
   std::vector<Tensor> results = evaluate_node(n, op, std::move(inputs));

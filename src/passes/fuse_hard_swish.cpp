@@ -26,7 +26,7 @@ Value* ramp_argument(const Node& add) {
 
 /// Clip(x + 3, 0, 6): the addition, when `n` is the Clip.
 const Node* ramp_addition(const Node& n, const PassContext& context) {
-  const std::optional<PointwiseForm> clip = pointwise_form(n);
+  const std::optional<PointwiseForm> clip = pointwise_form(n, context.model);
   if (!clip || clip->op != kernels::PointwiseOp::kClip || clip->a != 0 || clip->b != 6) return nullptr;
   const Node* add = producer_of(n.input(0), "Add");
   if (add == nullptr || context.sole_consumer(n.input(0)) != &n) return nullptr;

@@ -29,9 +29,9 @@ std::optional<std::vector<int64_t>> spatial_pads(const Node& n) {
   return spatial ? pads : std::nullopt;
 }
 
-bool is_non_negative(const Value* v) {
+bool is_non_negative(const Value* v, const Model& model) {
   const Node* n = v != nullptr ? v->producer() : nullptr;
-  return n != nullptr && &n->graph() == &v->graph() && gives_no_negative(*n);
+  return n != nullptr && &n->graph() == &v->graph() && gives_no_negative(*n, model);
 }
 
 /// Whether a product of the weights with zeros is 0, as which a convolution takes its own padding.
@@ -66,7 +66,7 @@ bool windows_meet_image(const Node& n, const Value* image, const std::vector<int
 
 /// Whether the node treats its own padding as `pad` does; `pads` are those that it would have.
 bool takes_padding(const Node& n, const Node& pad, const std::vector<int64_t>& own,
-                   const std::vector<int64_t>& pads) {
+                   const std::vector<int64_t>& pads, const Model& model) {
   const std::optional<double> value = pad_value(pad);
   if (!value) return false;
   if (is_op(n, "Conv")) return *value == 0 && are_finite_weights(n.input(1));
@@ -75,7 +75,7 @@ bool takes_padding(const Node& n, const Node& pad, const std::vector<int64_t>& o
     return *value == 0 && (int_attribute(n, "count_include_pad", 0) != 0 ||
                            std::all_of(own.begin(), own.end(), [](int64_t p) { return p == 0; }));
   return n.output(1) == nullptr && is_float(dtype_of(n.input(0))) &&
-         (*value == -INFINITY || (*value == 0 && is_non_negative(pad.input(0))));
+         (*value == -INFINITY || (*value == 0 && is_non_negative(pad.input(0), model)));
 }
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {
@@ -97,7 +97,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
     pads[a] += (*added)[a + 2];
     pads[axes + a] += (*added)[axes + 2 + a + 2];
   }
-  if (!takes_padding(n, *pad, own, pads)) return std::nullopt;
+  if (!takes_padding(n, *pad, own, pads, context.model)) return std::nullopt;
   AttributeList attributes;
   for (const Attribute& a : n.attributes)
     if (a.name != "pads" && a.name != "auto_pad" && a.name != "count_include_pad")

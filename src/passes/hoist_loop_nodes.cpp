@@ -9,15 +9,14 @@
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "naming/origins.h"
+#include "ops/node_facts.h"
 #include "passes/pass_list.h"
 #include "passes/pointwise_form.h"
+#include "passes/region.h"
 #include "reference/evaluate.h"
 
 namespace assay::pass_hoist_loop_nodes {
 namespace {
-
-/// Of these only types and shapes decide whether they can be computed.
-constexpr std::string_view kTotal[] = {"Identity", "Shape", "Size", "Transpose", "MatMul", "Gemm"};
 
 bool has_known_shapes(const Node& n) {
   const auto known = [](const Value* v) { return v == nullptr || shape_of(v).has_value(); };
@@ -26,11 +25,9 @@ bool has_known_shapes(const Node& n) {
 }
 
 /// Whether it gives a result for whatever elements its inputs have.
-bool never_fails(const Node& n) {
-  if (!n.domain.empty()) return false;
-  const bool total = std::find(std::begin(kTotal), std::end(kTotal), n.op_type) != std::end(kTotal);
-  if (total) return has_known_shapes(n);
-  const std::optional<PointwiseForm> form = pointwise_form(n);
+bool never_fails(const Node& n, const Model& model) {
+  if (facts_of(n, model).is_total) return has_known_shapes(n);
+  const std::optional<PointwiseForm> form = is_region(n) ? std::nullopt : pointwise_form(n, model);
   if (!form || (n.inputs().size() > 1 && !has_known_shapes(n))) return false;
   const bool divides = n.op_type == "Div" || n.op_type == "Mod" || n.op_type == "Pow";
   return !divides || is_float(dtype_of(n.output(0)));
@@ -75,7 +72,7 @@ class Mover {
   void look_at(Node* n) {
     if (has_subgraph(*n)) return;
     const BoundOp op = bind_op(*n, model_);
-    if (!op || op.op->random || !(runs_ || never_fails(*n))) return;
+    if (!op || op.op->random || !(runs_ || never_fails(*n, model_))) return;
     Kind kind = Kind::kConstant;
     for (const Value* v : n->inputs()) {
       if (v == nullptr) continue;

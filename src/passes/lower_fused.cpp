@@ -7,6 +7,8 @@
 
 #include "analysis/extents.h"
 #include "analysis/match.h"
+#include "ops/contrib/fused_activation.h"
+#include "ops/op_set.h"
 #include "passes/formula.h"
 #include "passes/pass_list.h"
 
@@ -247,23 +249,6 @@ std::optional<Patch> embedding(const Node& n, const PassContext& context) {
   return w.done(f.binary("Add", f.binary("Mul", y, w.in(kGamma)), w.in(kBeta)));
 }
 
-/// An activation with the numbers it takes, which its operator has as attributes.
-struct Activation {
-  std::string_view name;
-  const char* operation;
-  std::array<const char*, 2> attributes = {};
-};
-
-constexpr Activation kActivations[] = {{"Relu", "Relu"},
-                                       {"Sigmoid", "Sigmoid"},
-                                       {"Tanh", "Tanh"},
-                                       {"Softplus", "Softplus"},
-                                       {"Softsign", "Softsign"},
-                                       {"LeakyRelu", "LeakyRelu", {"alpha"}},
-                                       {"Elu", "Elu", {"alpha"}},
-                                       {"ThresholdedRelu", "ThresholdedRelu", {"alpha"}},
-                                       {"HardSigmoid", "HardSigmoid", {"alpha", "beta"}}};
-
 /// Parameters that are not given have defaults, those of the operators. Nothing for what cannot be evaluated.
 std::optional<Term> activated(Writer& w, const Term& x, const std::vector<float>& parameters) {
   Formula& f = w.f;
@@ -277,14 +262,13 @@ std::optional<Term> activated(Writer& w, const Term& x, const std::vector<float>
     if (!(low <= high)) return std::nullopt;
     return f.node("Clip", {x.ref, f.number(low).ref, f.number(high).ref}, {}, x.dtype, x.shape);
   }
-  for (const Activation& a : kActivations) {
-    if (a.name != name) continue;
-    AttributeList attributes;
-    for (size_t i = 0; i < std::min(parameters.size(), a.attributes.size()); ++i)
-      if (a.attributes[i] != nullptr) attributes.emplace_back(a.attributes[i], parameters[i]);
-    return f.node(a.operation, {x.ref}, std::move(attributes), x.dtype, x.shape);
-  }
-  return std::nullopt;
+  const OpDef* op = is_activation(name) ? ops_of(w.context.model).find("", name) : nullptr;
+  if (op == nullptr || op->facts.elementwise != 1) return std::nullopt;
+  AttributeList attributes;
+  const auto& names = op->facts.pointwise.parameters;
+  for (size_t i = 0; i < std::min(parameters.size(), names.size()); ++i)
+    if (!names[i].empty()) attributes.emplace_back(std::string(names[i]), parameters[i]);
+  return f.node(std::string(op->name).c_str(), {x.ref}, std::move(attributes), x.dtype, x.shape);
 }
 
 /// Attributes and inputs of an operator that a fused one does before its activation.

@@ -5,26 +5,24 @@
 
 #include "analysis/extents.h"
 #include "analysis/match.h"
+#include "ops/node_facts.h"
 #include "passes/pass_list.h"
 #include "passes/reductions.h"
 
 namespace assay::pass_merge_reductions {
 namespace {
 
-bool is_one_of(const Node& n, std::initializer_list<const char*> ops) {
-  return std::any_of(ops.begin(), ops.end(), [&](const char* op) { return is_op(n, op); });
-}
-
 /// Whether f(f(x) over some axes) over others is f(x) over all. Integers: what wraps around does so in any
 /// order; means and L2 round at each step, and so does L1, which takes the magnitude of what has wrapped.
 /// Floats: all groups are of one size, so means are among them; a product may leave the range on the way, and
 /// so may the sum of as many numbers in the narrow range of float16.
-bool composes(const Node& n) {
+bool composes(const Node& n, const OpFacts& facts) {
   const DType dtype = dtype_of(n.input(0));
-  if (is_op(n, "ReduceMax") || is_op(n, "ReduceMin")) return dtype != DType::kUndefined;
-  if (is_integer(dtype)) return is_op(n, "ReduceSum") || is_op(n, "ReduceProd");
+  if (facts.moves == Moves::kSelected && facts.reduction.composes_for_floats)
+    return dtype != DType::kUndefined;
+  if (is_integer(dtype)) return facts.reduction.composes_for_integers;
   if (dtype != DType::kFloat32 && dtype != DType::kFloat64 && dtype != DType::kBFloat16) return false;
-  return is_one_of(n, {"ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2"});
+  return facts.reduction.composes_for_floats;
 }
 
 /// The axes of x that an axis list of the reduced value means.
@@ -42,7 +40,8 @@ std::vector<int64_t> axes_before(const AxisReduction& first, const std::vector<i
 std::optional<Patch> merge(const Node& n, const Node& before, const AxisReduction& first,
                            const PassContext& context) {
   const std::optional<AxisReduction> second = reduction_of(n);
-  if (!second || n.op_type != before.op_type || !composes(n) || first.keeps != second->keeps)
+  if (!second || n.op_type != before.op_type || !composes(n, facts_of(n, context.model)) ||
+      first.keeps != second->keeps)
     return std::nullopt;
   AxisReduction both = first;
   for (const int64_t a : axes_before(first, second->axes))

@@ -4,6 +4,7 @@
 
 #include "analysis/extents.h"
 #include "analysis/match.h"
+#include "ops/node_facts.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_merge_views {
@@ -23,18 +24,17 @@ bool moves_only_ones(const Node& n, const Dims& in) {
   return true;
 }
 
-bool is_view(const Node& n) {
-  for (const char* op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze"})
-    if (is_op(n, op)) return true;
+bool is_view(const Node& n, const Model& model) {
+  if (facts_of(n, model).is_view() && !is_op(n, "Identity")) return true;
   const Dims* in = dims_of(n.input(0));
   return is_op(n, "Transpose") && in != nullptr && moves_only_ones(n, *in);
 }
 
 /// The view that gives the node's input; null when there is none in the same graph.
-const Node* view_before(const Node& n) {
+const Node* view_before(const Node& n, const Model& model) {
   const Value* v = n.input(0);
   const Node* before = v != nullptr ? v->producer() : nullptr;
-  return before != nullptr && &before->graph() == &v->graph() && is_view(*before) ? before : nullptr;
+  return before != nullptr && &before->graph() == &v->graph() && is_view(*before, model) ? before : nullptr;
 }
 
 /// The shape of a Reshape that holds whatever comes in: a constant without zeros.
@@ -45,8 +45,8 @@ std::optional<std::vector<int64_t>> absolute_target(const Node& n) {
 }
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {
-  if (context.model.opset() < 5 || n.output(0) == nullptr || !is_view(n)) return std::nullopt;
-  const Node* before = view_before(n);
+  if (context.model.opset() < 5 || n.output(0) == nullptr || !is_view(n, context.model)) return std::nullopt;
+  const Node* before = view_before(n, context.model);
   if (before == nullptr || before->input(0) == nullptr) return std::nullopt;
   Value *source = before->input(0), *out = n.output(0);
   Patch patch(n);

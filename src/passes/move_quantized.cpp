@@ -6,23 +6,20 @@
 #include "analysis/held_types.h"
 #include "analysis/match.h"
 #include "analysis/quantization.h"
+#include "ops/node_facts.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_move_quantized {
 namespace {
 
-/// Their first input, or every one of Concat's, has the elements of the result.
-constexpr std::string_view kMoving[] = {"Concat",  "DepthToSpace", "Expand",   "Flatten",      "Gather",
-                                        "MaxPool", "Reshape",      "Slice",    "SpaceToDepth", "Squeeze",
-                                        "Tile",    "Transpose",    "Unsqueeze"};
 /// MaxPool takes 8-bit numbers from this opset on.
 constexpr int64_t kMaxPoolOpset = 12;
 
-bool is_moving(const Node& n, int64_t opset) {
-  if (is_op(n, "MaxPool") && opset < kMaxPoolOpset) return false;
+/// Its first input, or every one of Concat's, has the elements of the result.
+bool is_moving(const Node& n, const Model& model) {
+  if (is_op(n, "MaxPool") && model.opset() < kMaxPoolOpset) return false;
   return n.outputs().size() == 1 && n.output(0) != nullptr && !is_held_in_floats(n) &&
-         std::any_of(std::begin(kMoving), std::end(kMoving),
-                     [&](std::string_view op) { return is_op(n, op); });
+         (facts_of(n, model).gives_first() || is_op(n, "Concat") || is_op(n, "MaxPool"));
 }
 
 /// More than any exporter writes between two quantizations.
@@ -49,7 +46,7 @@ class LevelMover {
     if (v == nullptr || v->producer() == nullptr) return false;
     if (moves > 0 && is_dequantized(v)) return true;
     const Node& n = *v->producer();
-    if (moves == kMaxMoves || !is_moving(n, context_.model.opset()) || context_.sole_consumer(v) != &user)
+    if (moves == kMaxMoves || !is_moving(n, context_.model) || context_.sole_consumer(v) != &user)
       return false;
     for (size_t i = 0; i < moved_inputs(n); ++i)
       if (!comes_from_levels(n.input(i), n, moves + 1)) return false;
@@ -76,7 +73,7 @@ class LevelMover {
     Type type = n.output(0)->type;
     type.dtype = to_.dtype;
     patch_.remove(n);
-    return patch_.add(n.op_type, std::move(inputs), std::move(attributes), output, type);
+    return patch_.add(n.op_type, std::move(inputs), std::move(attributes), output, type, n.domain);
   }
 
   const Node& quantize_;

@@ -11,6 +11,7 @@
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "ops/infer.h"
+#include "ops/node_facts.h"
 #include "ops/op_set.h"
 #include "ops/work.h"
 #include "passes/pass_list.h"
@@ -33,12 +34,10 @@ std::vector<const Graph*> graphs_of(const Node& n) {
   return list;
 }
 
-/// Operators of which one element may take any number of steps.
-bool may_take_long(const Node& n) {
-  for (const char* op : {"Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "DeformConv", "AveragePool",
-                         "LpPool", "MaxPool", "LRN", "RoiAlign", "Einsum", "DFT", "STFT"})
-    if (n.op_type == op) return true;
-  return false;
+/// Whether one element may take any number of steps, or there may be very many.
+bool may_take_long(const Node& n, const Model& model) {
+  const OpFacts& facts = facts_of(n, model);
+  return facts.may_grow || facts.multiply_accumulates != nullptr || facts.extra_steps != nullptr;
 }
 
 bool any_node(const Node& n, const std::function<bool(const Node&)>& holds) {
@@ -122,7 +121,7 @@ void NodeEvaluator::check_cost(const Node& n) const {
   int64_t given = 0;
   for (const Value* v : n.inputs())
     if (v != nullptr) given += static_cast<int64_t>(known_(v).nbytes());
-  if (given <= kSmallInputs && !may_blow_up(n) && !may_take_long(n)) return;
+  if (given <= kSmallInputs && !may_take_long(n, scope_)) return;
   const std::shared_ptr<Model> model = fragment(n);
   for (const Value* v : model->graph->outputs) {
     const std::optional<Shape> shape = shape_of(v);
@@ -132,7 +131,7 @@ void NodeEvaluator::check_cost(const Node& n) const {
             "its result would have {} bytes, too many to be computed here", bytes);
   }
   for (const auto& inner : model->graph->nodes())
-    require(work_estimate(*inner) <= max_work_, ErrorCode::kUnsupported,
+    require(work_estimate(*inner, find_op(*inner, *model)) <= max_work_, ErrorCode::kUnsupported,
             "it takes more than {} steps, too long to be computed here", max_work_);
 }
 

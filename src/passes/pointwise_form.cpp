@@ -1,11 +1,13 @@
 #include "passes/pointwise_form.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "analysis/match.h"
 #include "analysis/quantization.h"
+#include "ops/node_facts.h"
 #include "passes/region.h"
 #include "tensor/convert.h"
 
@@ -19,70 +21,21 @@ struct Named {
   std::string_view name;
   PointwiseOp op;
 };
-
-/// Operators that map one to one, without parameters.
-constexpr Named kUnary[] = {
-    {"Abs", PointwiseOp::kAbs},           {"Acos", PointwiseOp::kAcos},
-    {"Acosh", PointwiseOp::kAcosh},       {"Asin", PointwiseOp::kAsin},
-    {"Asinh", PointwiseOp::kAsinh},       {"Atan", PointwiseOp::kAtan},
-    {"Atanh", PointwiseOp::kAtanh},       {"Ceil", PointwiseOp::kCeil},
-    {"Cos", PointwiseOp::kCos},           {"Cosh", PointwiseOp::kCosh},
-    {"Erf", PointwiseOp::kErf},           {"Exp", PointwiseOp::kExp},
-    {"Floor", PointwiseOp::kFloor},       {"Log", PointwiseOp::kLog},
-    {"Neg", PointwiseOp::kNeg},           {"Reciprocal", PointwiseOp::kReciprocal},
-    {"Relu", PointwiseOp::kRelu},         {"Round", PointwiseOp::kRound},
-    {"Sigmoid", PointwiseOp::kSigmoid},   {"Sign", PointwiseOp::kSign},
-    {"Sin", PointwiseOp::kSin},           {"Sinh", PointwiseOp::kSinh},
-    {"Softplus", PointwiseOp::kSoftplus}, {"Sqrt", PointwiseOp::kSqrt},
-    {"Softsign", PointwiseOp::kSoftsign}, {"Tan", PointwiseOp::kTan},
-    {"Tanh", PointwiseOp::kTanh},         {"HardSwish", PointwiseOp::kHardSwish},
-    {"Mish", PointwiseOp::kMish},
-};
-constexpr Named kBinary[] = {
-    {"Add", PointwiseOp::kAdd}, {"Sub", PointwiseOp::kSub}, {"Mul", PointwiseOp::kMul},
-    {"Div", PointwiseOp::kDiv}, {"Pow", PointwiseOp::kPow}, {"PRelu", PointwiseOp::kPRelu},
-};
-/// Of other numbers: what the kernel has for all of them, for float64, and for integers.
-constexpr Named kNumberUnary[] = {{"Abs", PointwiseOp::kAbs},
-                                  {"Neg", PointwiseOp::kNeg},
-                                  {"Relu", PointwiseOp::kRelu},
-                                  {"Sign", PointwiseOp::kSign}};
-constexpr Named kDoubleUnary[] = {{"Ceil", PointwiseOp::kCeil},
-                                  {"Floor", PointwiseOp::kFloor},
-                                  {"Reciprocal", PointwiseOp::kReciprocal},
-                                  {"Round", PointwiseOp::kRound},
-                                  {"Sqrt", PointwiseOp::kSqrt}};
-constexpr Named kNumberBinary[] = {
-    {"Add", PointwiseOp::kAdd}, {"Mul", PointwiseOp::kMul}, {"Sub", PointwiseOp::kSub}};
-constexpr Named kBitwise[] = {{"BitwiseAnd", PointwiseOp::kBitAnd},
-                              {"BitwiseOr", PointwiseOp::kBitOr},
-                              {"BitwiseXor", PointwiseOp::kBitXor}};
-/// Operands of any one type, result bool.
-constexpr Named kComparisons[] = {
-    {"Equal", PointwiseOp::kEqual},
-    {"Greater", PointwiseOp::kGreater},
-    {"GreaterOrEqual", PointwiseOp::kGreaterOrEqual},
-    {"Less", PointwiseOp::kLess},
-    {"LessOrEqual", PointwiseOp::kLessOrEqual},
-};
-/// Operands and result bool.
-constexpr Named kLogic[] = {{"And", PointwiseOp::kAnd}, {"Or", PointwiseOp::kOr}, {"Xor", PointwiseOp::kXor}};
 constexpr Named kRegions[] = {
     {kSilu, PointwiseOp::kSilu}, {kHardSwish, PointwiseOp::kHardSwish}, {kMish, PointwiseOp::kMish},
     {kGelu, PointwiseOp::kGelu}, {kGeluTanh, PointwiseOp::kGeluTanh},
 };
 
-template <size_t N>
-std::optional<PointwiseOp> find(const Named (&table)[N], std::string_view name) {
-  for (const Named& entry : table)
+std::optional<PointwiseOp> find_region(std::string_view name) {
+  for (const Named& entry : kRegions)
     if (entry.name == name) return entry.op;
   return std::nullopt;
 }
 
-bool all_of_type(const Node& n, DType dtype) {
-  for (const Value* v : n.inputs())
-    if (v == nullptr || dtype_of(v) != dtype) return false;
-  return true;
+/// Whether inputs from `first` on are there and of one type.
+bool are_of_type(const Node& n, size_t first, DType dtype) {
+  return std::all_of(n.inputs().begin() + static_cast<std::ptrdiff_t>(first), n.inputs().end(),
+                     [&](const Value* v) { return v != nullptr && dtype_of(v) == dtype; });
 }
 
 /// Add, Sub and Mul by a number become one multiply-add; powers of whole and half exponents become what they
@@ -128,36 +81,6 @@ std::optional<float> bound(const Node& n, std::string_view attribute, size_t inp
   if (n.input(input) == nullptr) return otherwise;
   const std::optional<double> x = scalar_of(n.input(input));
   return x ? std::optional(static_cast<float>(*x)) : std::nullopt;
-}
-
-std::optional<PointwiseForm> with_parameters(const Node& n) {
-  Value* x = n.input(0);
-  const auto form = [&](PointwiseOp op, double a = 0, double b = 0) {
-    return PointwiseForm{op, static_cast<float>(a), static_cast<float>(b), {x}};
-  };
-  if (is_op(n, "LeakyRelu")) return form(PointwiseOp::kLeakyRelu, float_attribute(n, "alpha", 0.01F));
-  if (is_op(n, "Elu")) return form(PointwiseOp::kElu, float_attribute(n, "alpha", 1));
-  if (is_op(n, "HardSigmoid"))
-    return form(PointwiseOp::kHardSigmoid, float_attribute(n, "alpha", 0.2F),
-                float_attribute(n, "beta", 0.5F));
-  if (is_op(n, "Gelu"))
-    return form(string_attribute(n, "approximate", "none") == "tanh" ? PointwiseOp::kGeluTanh
-                                                                     : PointwiseOp::kGelu);
-  if (is_op(n, "Celu")) return form(PointwiseOp::kCelu, float_attribute(n, "alpha", 1));
-  if (is_op(n, "Selu"))
-    return form(PointwiseOp::kSelu, float_attribute(n, "alpha", 1.67326319F),
-                float_attribute(n, "gamma", 1.05070102F));
-  if (is_op(n, "Shrink"))
-    return form(PointwiseOp::kShrink, float_attribute(n, "lambd", 0.5F), float_attribute(n, "bias", 0));
-  if (is_op(n, "ThresholdedRelu")) return form(PointwiseOp::kThresholdedRelu, float_attribute(n, "alpha", 1));
-  if (is_op(n, "Swish") && float_attribute(n, "alpha", 1) == 1) return form(PointwiseOp::kSilu);
-  if (is_op(n, "Clip")) {
-    constexpr float kUnbounded = std::numeric_limits<float>::infinity();
-    const std::optional<float> low = bound(n, "min", 1, -kUnbounded), high = bound(n, "max", 2, kUnbounded);
-    // Bounds the wrong way round, and NaN, are clamp_form()'s.
-    if (low && high && *low <= *high) return form(PointwiseOp::kClip, *low, *high);
-  }
-  return std::nullopt;
 }
 
 bool is_half(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
@@ -206,32 +129,13 @@ std::optional<PointwiseForm> quantized_form(const Node& n, const Quantization& q
   return PointwiseForm{op, q.scale, static_cast<float>(q.zero_point), {n.input(0)}, true};
 }
 
-std::optional<PointwiseForm> bool_form(const Node& n) {
-  const DType in = dtype_of(n.input(0));
-  if (!register_of(in) || !all_of_type(n, in)) return std::nullopt;
-  if (n.inputs().size() == 2) {
-    const auto op = in == DType::kBool ? find(kLogic, n.op_type) : std::nullopt;
-    if (op) return PointwiseForm{*op, 0, 0, n.inputs()};
-    if (in == DType::kBool && !is_op(n, "Equal")) return std::nullopt;
-    if (const auto compares = find(kComparisons, n.op_type))
-      return PointwiseForm{*compares, 0, 0, n.inputs()};
-  }
-  if (n.inputs().size() != 1) return std::nullopt;
-  if (is_op(n, "Not")) return PointwiseForm{PointwiseOp::kNot, 0, 0, n.inputs()};
-  if (in != DType::kFloat32 && in != DType::kFloat64 && !is_half(in)) return std::nullopt;
-  if (is_op(n, "IsNaN")) return PointwiseForm{PointwiseOp::kIsNaN, 0, 0, n.inputs()};
-  if (is_op(n, "IsInf"))
-    return PointwiseForm{PointwiseOp::kIsInf, static_cast<float>(int_attribute(n, "detect_positive", 1)),
-                         static_cast<float>(int_attribute(n, "detect_negative", 1)), n.inputs()};
-  return std::nullopt;
-}
-
-/// Max, Min and Sum of two; the pass split_variadic cuts longer ones.
-std::optional<PointwiseOp> variadic(const Node& n) {
-  if (n.inputs().size() != 2) return std::nullopt;
-  if (is_op(n, "Max")) return PointwiseOp::kMax;
-  if (is_op(n, "Min")) return PointwiseOp::kMin;
-  return is_op(n, "Sum") ? std::optional(PointwiseOp::kAdd) : std::nullopt;
+/// Clip of float32 by bounds that are numbers.
+std::optional<PointwiseForm> clip_form(const Node& n) {
+  constexpr float kUnbounded = std::numeric_limits<float>::infinity();
+  const std::optional<float> low = bound(n, "min", 1, -kUnbounded), high = bound(n, "max", 2, kUnbounded);
+  // Bounds the wrong way round, and NaN, are clamp_form()'s.
+  if (!low || !high || !(*low <= *high)) return std::nullopt;
+  return PointwiseForm{PointwiseOp::kClip, *low, *high, {n.input(0)}};
 }
 
 /// Clip by bounds that are operands: they must be single elements, or the result would be larger.
@@ -257,31 +161,38 @@ bool is_divisor(const Value* v) {
   return std::find(elements.begin(), elements.end(), 0) == elements.end();
 }
 
-/// Arithmetic of float64 and integers.
-std::optional<PointwiseForm> number_form(const Node& n, DType dtype) {
-  const bool is_double = dtype == DType::kFloat64;
-  const auto form = [&](PointwiseOp op) { return PointwiseForm{op, 0, 0, n.inputs()}; };
-  if (is_op(n, "Clip")) return clamp_form(n);
-  if (is_op(n, "Pow") && is_scalar_beside(n.input(1), 2, n.input(0)))
-    return PointwiseForm{PointwiseOp::kSquare, 0, 0, {n.input(0)}};
-  if (n.inputs().size() == 1) {
-    if (is_op(n, "BitwiseNot") && !is_double) return form(PointwiseOp::kBitNot);
-    if (const auto op = find(kNumberUnary, n.op_type)) return form(*op);
-    const auto op = is_double ? find(kDoubleUnary, n.op_type) : std::nullopt;
-    return op ? std::optional(form(*op)) : std::nullopt;
-  }
-  if (n.inputs().size() != 2 || !all_of_type(n, dtype)) return std::nullopt;
-  if (const auto op = variadic(n)) return form(*op);
-  if (const auto op = find(kNumberBinary, n.op_type)) return form(*op);
-  if (is_op(n, "Div") && (is_double || is_divisor(n.input(1)))) return form(PointwiseOp::kDiv);
-  if (is_double) return std::nullopt;
-  if (is_op(n, "Mod") && is_divisor(n.input(1)))
-    return form(int_attribute(n, "fmod", 0) != 0 ? PointwiseOp::kTruncMod : PointwiseOp::kFloorMod);
-  if (is_op(n, "BitShift"))
-    return form(string_attribute(n, "direction", "") == "LEFT" ? PointwiseOp::kShiftLeft
-                                                               : PointwiseOp::kShiftRight);
-  const auto op = find(kBitwise, n.op_type);
-  return op ? std::optional(form(*op)) : std::nullopt;
+/// Whether the instruction may be given these integers: a division by 0 is an error, not a number.
+bool may_divide(const Node& n, PointwiseOp op, DType dtype) {
+  const bool divides =
+      op == PointwiseOp::kDiv || op == PointwiseOp::kFloorMod || op == PointwiseOp::kTruncMod;
+  return !divides || is_float(dtype) || is_divisor(n.input(1));
+}
+
+/// The operator's own instruction on all of its inputs, of types that both have.
+std::optional<PointwiseForm> plain_form(const Node& n, const PointwiseCode& code) {
+  const auto count = static_cast<size_t>(kernels::pointwise_arity(code.op));
+  const bool chooses = code.op == PointwiseOp::kSelect;
+  const DType in = n.inputs().size() == count ? dtype_of(n.input(count - 1)) : DType::kUndefined,
+              out = dtype_of(n.output(0));
+  const std::optional<RegisterType> from = register_of(in), to = register_of(out);
+  if (!from || !to || !are_of_type(n, chooses ? 1 : 0, in)) return std::nullopt;
+  // Arithmetic of halves is rounded at each step, which an instruction does not do.
+  if (is_half(in) && out != DType::kBool && !chooses) return std::nullopt;
+  if (out != DType::kBool && out != in) return std::nullopt;
+  std::array<RegisterType, 3> registers = {*from, *from, *from};
+  if (chooses) registers[0] = register_of(dtype_of(n.input(0))).value_or(*from);
+  if (kernels::pointwise_result(code.op, registers) != to || !may_divide(n, code.op, in)) return std::nullopt;
+  return PointwiseForm{code.op, code.a, code.b, n.inputs()};
+}
+
+/// Numbers among the operands that make it a shorter instruction.
+std::optional<PointwiseForm> form_with_number(const Node& n, PointwiseOp op) {
+  if (n.inputs().size() != 2) return std::nullopt;
+  if (dtype_of(n.output(0)) != DType::kFloat32)
+    return op == PointwiseOp::kPow && is_scalar_beside(n.input(1), 2, n.input(0))
+               ? std::optional(PointwiseForm{PointwiseOp::kSquare, 0, 0, {n.input(0)}})
+               : std::nullopt;
+  return are_of_type(n, 0, DType::kFloat32) ? with_number(n, op) : std::nullopt;
 }
 
 }  // namespace
@@ -317,37 +228,29 @@ std::optional<RegisterType> register_of(DType dtype, bool bytes_as_float) {
   }
 }
 
-std::optional<PointwiseForm> pointwise_form(const Node& n) {
+std::optional<PointwiseForm> pointwise_form(const Node& n, const Model& model) {
   if (n.outputs().size() != 1 || n.output(0) == nullptr || n.inputs().empty() || n.input(0) == nullptr)
     return std::nullopt;
   if (is_region(n)) {
-    const auto op = find(kRegions, n.op_type);
+    const auto op = find_region(n.op_type);
     if (!op || dtype_of(n.input(0)) != DType::kFloat32) return std::nullopt;
     return PointwiseForm{*op, 0, 0, {n.input(0)}};
   }
-  if (!n.domain.empty()) return std::nullopt;
-  const DType out = dtype_of(n.output(0));
+  const DType in = dtype_of(n.input(0)), out = dtype_of(n.output(0));
   if (is_op(n, "Cast")) return cast_form(n, out);
   if (const auto q = read_quantization(n)) return quantized_form(n, *q);
-  if (is_op(n, "Where") && n.inputs().size() == 3 && register_of(out) && dtype_of(n.input(0)) == DType::kBool)
-    return PointwiseForm{PointwiseOp::kSelect, 0, 0, n.inputs()};
+  const std::optional<PointwiseCode> code = pointwise_code(n, model);
   // Broadcasting by an axis attribute, before opset 7, is left to the plain evaluation.
-  if (n.find_attribute("axis") != nullptr || n.find_attribute("broadcast") != nullptr) return std::nullopt;
-  if (out == DType::kBool) return bool_form(n);
-  const DType in = dtype_of(n.input(0));
-  if (out != in || !register_of(out)) return std::nullopt;
-  if (out != DType::kFloat32) return is_half(out) ? std::nullopt : number_form(n, out);
-  if (auto form = with_parameters(n)) return form;
-  if (is_op(n, "Clip")) return clamp_form(n);
-  if (n.inputs().size() == 1)
-    if (const auto op = find(kUnary, n.op_type)) return PointwiseForm{*op, 0, 0, n.inputs()};
-  if (n.inputs().size() != 2 || !all_of_type(n, DType::kFloat32)) return std::nullopt;
-  if (is_op(n, "Mod") && int_attribute(n, "fmod", 0) != 0)
-    return PointwiseForm{PointwiseOp::kTruncMod, 0, 0, n.inputs()};
-  const auto op = variadic(n) ? variadic(n) : find(kBinary, n.op_type);
-  if (!op) return std::nullopt;
-  if (auto form = with_number(n, *op)) return form;
-  return PointwiseForm{*op, 0, 0, n.inputs()};
+  if (!code || n.find_attribute("axis") != nullptr || n.find_attribute("broadcast") != nullptr)
+    return std::nullopt;
+  if (code->op == PointwiseOp::kClip) {
+    if (out != in || !register_of(out) || is_half(out)) return std::nullopt;
+    const auto form = out == DType::kFloat32 ? clip_form(n) : std::nullopt;
+    return form ? form : clamp_form(n);
+  }
+  if (out == in && register_of(out) && !is_half(out))
+    if (auto form = form_with_number(n, code->op)) return form;
+  return plain_form(n, *code);
 }
 
 }  // namespace assay

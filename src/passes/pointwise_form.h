@@ -23,9 +23,9 @@ struct PointwiseForm {
 /// where `bytes_as_float`; nothing for types that the kernel does not have.
 std::optional<kernels::RegisterType> register_of(DType dtype, bool bytes_as_float = false);
 
-/// The form of a node (or of a region such as Silu) with one output; nothing when it has none. float32 has
-/// every function; float64, integers, bools and halves have arithmetic, comparisons, choices and casts as far
-/// as pointwise_ops.def says.
-std::optional<PointwiseForm> pointwise_form(const Node& n);
+/// The form of a node (or of a region such as Silu) with one output; nothing when it has none: by the
+/// instruction that the operator states (OpFacts::pointwise), for the types that this has
+/// (pointwise_ops.def).
+std::optional<PointwiseForm> pointwise_form(const Node& n, const Model& model);
 
 }  // namespace assay

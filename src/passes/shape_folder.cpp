@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "analysis/match.h"
+#include "ops/node_facts.h"
 #include "reference/evaluate.h"
 
 namespace assay {
@@ -18,12 +19,6 @@ std::vector<Dim> shape_result(const Node& n, const Dims& dims) {
   };
   const int64_t start = bound("start", 0), end = std::max(start, bound("end", rank));
   return {dims.begin() + start, dims.begin() + end};
-}
-
-bool picks(const Node& n) {
-  for (const char* op : {"Gather", "Slice", "Squeeze", "Unsqueeze", "Identity"})
-    if (is_op(n, op)) return true;
-  return false;
 }
 
 }  // namespace
@@ -57,7 +52,8 @@ std::optional<ShapeFolder::Extents> ShapeFolder::extents_of(const Node& n) const
     return shape ? std::optional(Extents{Shape{}, {Dim(shape->numel())}}) : std::nullopt;
   }
   const auto it = partly_known_.find(x);
-  return it != partly_known_.end() && picks(n) ? picked(n, it->second) : std::nullopt;
+  return it != partly_known_.end() && facts_of(n, model_).gives_first() ? picked(n, it->second)
+                                                                        : std::nullopt;
 }
 
 /// The operator picks from the positions as it would from the extents, by its own rules.

@@ -4,6 +4,7 @@
 
 #include "analysis/extents.h"
 #include "analysis/match.h"
+#include "ops/node_facts.h"
 #include "passes/pass_list.h"
 #include "tensor/convert.h"
 
@@ -12,19 +13,8 @@ namespace {
 
 using Axes = std::vector<int64_t>;
 
-bool is_unary(const Node& n) {
-  for (const char* op : {"Relu",  "LeakyRelu", "Elu",        "Selu", "Sigmoid", "HardSigmoid", "HardSwish",
-                         "Tanh",  "Softplus",  "Softsign",   "Erf",  "Gelu",    "Mish",        "Exp",
-                         "Log",   "Sqrt",      "Reciprocal", "Abs",  "Neg",     "Ceil",        "Floor",
-                         "Round", "Cast",      "Not",        "Clip"})
-    if (is_op(n, op)) return true;
-  return false;
-}
-
-bool is_binary(const Node& n) {
-  for (const char* op : {"Add", "Sub", "Mul", "Div", "Pow", "PRelu", "Max", "Min"})
-    if (is_op(n, op)) return n.inputs().size() == 2;
-  return false;
+bool is_binary(const Node& n, const OpFacts& facts) {
+  return n.inputs().size() == 2 && (facts.elementwise == 2 || facts.elementwise == kEveryInput);
 }
 
 /// A constant of at most `rank` dimensions whose elements can be moved.
@@ -34,8 +24,10 @@ bool is_operand(const Value* v, size_t rank) {
 }
 
 /// Which input of an element-wise node is transposed with it; nothing when it is not such a node.
-std::optional<size_t> followed_input(const Node& n, size_t rank) {
-  if (is_unary(n)) {
+std::optional<size_t> followed_input(const Node& n, size_t rank, const Model& model) {
+  const OpFacts& facts = facts_of(n, model);
+  if (n.outputs().size() != 1) return std::nullopt;
+  if (facts.elementwise == 1) {
     for (size_t i = 1; i < n.inputs().size(); ++i)
       if (n.input(i) != nullptr && constant_of(n.input(i)) == nullptr) return std::nullopt;
     return 0;
@@ -44,7 +36,7 @@ std::optional<size_t> followed_input(const Node& n, size_t rank) {
     return n.inputs().size() == 2 || (n.inputs().size() == 3 && constant_of(n.input(2)) != nullptr)
                ? std::optional<size_t>(0)
                : std::nullopt;
-  if (!is_binary(n)) return std::nullopt;
+  if (!is_binary(n, facts)) return std::nullopt;
   if (is_operand(n.input(1), rank)) return 0;
   return is_operand(n.input(0), rank) && !is_op(n, "PRelu") ? std::optional<size_t>(1) : std::nullopt;
 }
@@ -94,7 +86,7 @@ std::vector<const Node*> chain_before(const Node& last, size_t rank, const PassC
     user = v->producer();
     chain.push_back(user);
     if (is_op(*user, "Transpose")) return chain;
-    const std::optional<size_t> next = followed_input(*user, rank);
+    const std::optional<size_t> next = followed_input(*user, rank, context.model);
     if (!next) return {};
     v = user->input(*next);
   }
@@ -103,28 +95,28 @@ std::vector<const Node*> chain_before(const Node& last, size_t rank, const PassC
 
 /// One node of the chain again, on the order before the transposition.
 std::optional<Patch::Ref> add_step(Patch& patch, const Node& n, Patch::Ref x, const Axes& perm, Value* output,
-                                   int64_t opset) {
+                                   const Model& model) {
   AttributeList attributes;
   for (const Attribute& a : n.attributes)
     if (a.name != "pads") attributes.emplace_back(a.name, a.data);
-  const size_t followed = *followed_input(n, perm.size());
+  const size_t followed = *followed_input(n, perm.size(), model);
   std::vector<Patch::Ref> inputs;
   for (Value* v : n.inputs()) inputs.emplace_back(v);
   inputs[followed] = x;
   if (is_op(n, "Pad")) {
     const std::optional<Axes> pads = untransposed_pads(n, perm);
     if (!pads) return std::nullopt;
-    if (opset < 11)
+    if (model.opset() < 11)
       attributes.emplace_back("pads", *pads);
     else
       inputs[1] = patch.constant(n.output(0)->name() + "/pads", Tensor::vector(*pads));
-  } else if (is_binary(n)) {
+  } else if (is_binary(n, facts_of(n, model))) {
     const Value* other = n.input(1 - followed);
     inputs[1 - followed] =
         patch.constant(other->name() + "/transposed", untransposed(constant_of(other)->aligned(), perm));
   }
   return patch.add(n.op_type, std::move(inputs), std::move(attributes), output,
-                   Type::tensor(dtype_of(n.output(0))));
+                   Type::tensor(dtype_of(n.output(0))), n.domain);
 }
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {
@@ -142,7 +134,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   Patch::Ref x = chain.back()->input(0);
   for (size_t i = chain.size() - 1; i-- > 0;) {
     Value* output = i == 0 && ends ? n.output(0) : nullptr;
-    const std::optional<Patch::Ref> y = add_step(patch, *chain[i], x, *inner, output, context.model.opset());
+    const std::optional<Patch::Ref> y = add_step(patch, *chain[i], x, *inner, output, context.model);
     if (!y) return std::nullopt;
     x = *y;
   }

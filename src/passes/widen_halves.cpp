@@ -10,6 +10,7 @@
 #include "graph/node_order.h"
 #include "graph/read.h"
 #include "naming/origins.h"
+#include "ops/node_facts.h"
 #include "ops/op_list.h"
 #include "ops/schema.h"
 #include "passes/pass_list.h"
@@ -104,7 +105,7 @@ class Widening {
 
   /// Moving elements needs no width of its own: halves stay what they are unless they are wide already.
   bool would_only_move(const Node& n) const {
-    if (!only_moves(n)) return false;
+    if (!hands_on(n, model_)) return false;
     return std::none_of(n.inputs().begin(), n.inputs().end(),
                         [&](const Value* v) { return wide_.contains(v); });
   }

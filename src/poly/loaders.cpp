@@ -124,7 +124,7 @@ std::shared_ptr<Session> SessionFromOnnx::operator()() const {
 
 Network CreateNetwork::operator()() const {
   auto network = std::make_shared<Model>();
-  network->opsets = {{.domain = "", .version = built_in_ops().newest_opset("")}};
+  network->opsets = {{.domain = "", .version = ops_of(*network).newest_opset("")}};
   return network;
 }
 

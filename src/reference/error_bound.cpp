@@ -111,14 +111,15 @@ Tensor statistical_sum(const Tensor& y, const Tensor& drift, const Tensor& magni
 /// excuses look for. What normalisations and the like give as their magnitude is no sum of terms.
 constexpr double kWalkOfTerms = 0.5;
 
-/// Operators that form nothing but sums of products of their inputs, and quotients of those by a count.
-constexpr std::string_view kSumsOfProducts[] = {
-    "AveragePool", "Conv",     "ConvTranspose", "CumSum",    "Einsum",          "MatMul", "GlobalAveragePool",
-    "Mean",        "ReduceL1", "ReduceMean",    "ReduceSum", "ReduceSumSquare", "Sum"};
+/// Whether the operator forms nothing but sums of products of its inputs, and quotients of those by a count.
+bool adds_products(EvalContext& c) {
+  const SumsFact sums = c.op().facts.sums;
+  return sums == SumsFact::kProducts || sums == SumsFact::kMean;
+}
 
 /// Whether the operator adds up nothing but whole numbers.
 bool adds_whole_numbers(EvalContext& c) {
-  if (std::ranges::find(kSumsOfProducts, c.op().name) == std::end(kSumsOfProducts)) return false;
+  if (!adds_products(c)) return false;
   for (const Tensor& t : c.inputs()) {
     if (!t.defined() || t.dtype() != DType::kFloat64) continue;
     for (const double x : t.span<double>())
@@ -144,10 +145,7 @@ Tensor whole_sum(const Tensor& y, const Tensor& bound, const Tensor& magnitude, 
 
 /// Squares of numbers that float32 has may be too small for it. Roots of sums of `terms` squares then err by
 /// much more than the numbers' own roundings.
-bool roots_squares(EvalContext& c) {
-  const std::string_view name = c.op().name;
-  return name == "ReduceL2" || name == "LpPool" || name == "GlobalLpPool";
-}
+bool roots_squares(EvalContext& c) { return c.op().facts.sums == SumsFact::kRootOfSquares; }
 
 Tensor with_underflow(const Tensor& bound, const Tensor& y, double terms, double u) {
   if (u < 0x1p-24) return bound;
@@ -201,23 +199,16 @@ Tensor bound_of(EvalContext& c, const Accumulation& sums, size_t i, const Tensor
   return {};
 }
 
-bool is_one_of(std::span<const std::string_view> names, const EvalContext& c) {
-  return std::ranges::find(names, c.op().name) != names.end();
-}
-
 /// The largest number of float32, in which backends add up what narrower types hold, too.
 constexpr double kLargestSum = 0x1.fffffep127;
 
-/// Operators that add up squares on the way to something else: where float32 cannot hold their sum, that
-/// becomes 0, infinite or NaN.
-constexpr std::string_view kRootsOfSquares[] = {
-    "GlobalLpPool", "GroupNormalization",          "InstanceNormalization",
-    "LRN",          "LayerNormalization",          "LpNormalization",
-    "LpPool",       "MeanVarianceNormalization",   "RMSNormalization",
-    "ReduceL2",     "SimplifiedLayerNormalization"};
+/// Whether the operator adds up squares on the way to something else: where float32 cannot hold their sum,
+/// that becomes 0, infinite or NaN.
+bool adds_squares(EvalContext& c) {
+  return roots_squares(c) || c.op().facts.sums == SumsFact::kByRootOfSquares;
+}
 /// A square may be added up many times, or with others that are not counted as terms.
 constexpr double kRoomOfSquares = 64;
-constexpr std::string_view kMeans[] = {"AveragePool", "GlobalAveragePool", "Mean", "ReduceMean"};
 
 /// The operator's outputs where inputs whose squares float32 cannot add up are NaN; nothing where there are
 /// none.
@@ -243,23 +234,20 @@ unsigned infinities_of(double sum, double magnitude) {
   return (plus ? kPlusInfinity : 0) | (minus ? kMinusInfinity : 0) | (plus && minus ? kNotANumber : 0);
 }
 
-/// Operators whose result is the root itself, not a quotient by it.
-constexpr std::string_view kRoots[] = {"GlobalLpPool", "LpPool", "ReduceL2"};
-
 /// Of all outputs what an intermediate sum that is more than float32 holds makes of them; nothing where none
 /// is.
 std::vector<Tensor> overflowing_sums(EvalContext& c, const Accumulation& sums, std::span<const Tensor> y) {
   std::vector<Tensor> where;
-  if (is_one_of(kRootsOfSquares, c)) {
-    const unsigned gives = is_one_of(kRoots, c) ? kPlusInfinity : kNotANumber;
+  if (adds_squares(c)) {
+    const unsigned gives = roots_squares(c) ? kPlusInfinity : kNotANumber;
     where = with_large_as_nan(c, sums.terms);
     for (size_t i = 0; i < where.size() && i < y.size(); ++i)
       where[i] = map_broadcast<double>(where[i], y[i], [gives](double large, double x) -> double {
         return std::isnan(large) && !std::isnan(x) ? gives : 0;
       });
-  } else if (is_one_of(kSumsOfProducts, c) || c.op().name == "Gemm") {
+  } else if (adds_products(c) || c.op().name == "Gemm") {
     // A mean is the sum of all that it is made of, divided.
-    const double factor = is_one_of(kMeans, c) ? std::max(sums.terms, 1.0) : 1;
+    const double factor = c.op().facts.sums == SumsFact::kMean ? std::max(sums.terms, 1.0) : 1;
     for (size_t i = 0; i < y.size() && i < sums.magnitude.size(); ++i) {
       const auto m = sums.magnitude[i].span<double>();
       if (std::ranges::none_of(m, [=](double x) { return std::abs(x) * factor > kLargestSum; })) return {};
@@ -315,7 +303,7 @@ std::vector<NodeError> node_errors(EvalContext& c, std::span<const Tensor> y, st
     if (i >= overflowing.size() || u[i] < unit_roundoff(DType::kFloat32) || !is_anywhere(overflowing[i]))
       continue;
     errors[i].overflow = overflowing[i];
-    if (!is_one_of(kRootsOfSquares, c) || is_one_of(kRoots, c)) continue;
+    if (!adds_squares(c) || roots_squares(c)) continue;
     if (collapsed.empty()) collapsed = with_infinite_divisor(c);
     errors[i].collapsed = collapsed[i];
   }

@@ -12,19 +12,6 @@
 namespace assay {
 namespace {
 
-struct Scale {
-  std::string_view op_type;
-  int input;
-};
-
-constexpr Scale kScales[] = {
-    {"QuantizeLinear", 1},     {"QLinearConv", 6},
-    {"QLinearMatMul", 6},      {"QLinearAdd", 6},
-    {"QLinearMul", 6},         {"QGemm", 6},
-    {"QLinearLeakyRelu", 3},   {"QLinearSigmoid", 3},
-    {"QLinearAveragePool", 3}, {"QLinearGlobalAveragePool", 3},
-};
-
 /// Levels of a range that is measured from its end, by the type of the zero point; 0 for wider ones.
 double quantized_of(const Node& n, const std::vector<Tensor>& inputs) {
   const DType zero = inputs.size() > 2 && inputs[2].defined() ? inputs[2].dtype() : DType::kUndefined;
@@ -50,14 +37,14 @@ Tensor broadcast_scale(const Node& n, const Shape& x, const Tensor& scale) {
 
 }  // namespace
 
-int quantisation_scale_input(const Node& n) {
-  const auto* found = std::ranges::find(kScales, n.op_type, &Scale::op_type);
-  return found == std::end(kScales) || static_cast<size_t>(found->input) >= n.inputs().size() ? -1
-                                                                                              : found->input;
+int quantisation_scale_input(const Node& n, const OpFacts& facts) {
+  const int input = facts.quantizing_scale;
+  return input < 0 || static_cast<size_t>(input) >= n.inputs().size() ? -1 : input;
 }
 
-std::vector<Tensor> with_moved_quotient(const Node& n, std::vector<Tensor> inputs, double side, double u) {
-  Tensor& scale = inputs[static_cast<size_t>(quantisation_scale_input(n))];
+std::vector<Tensor> with_moved_quotient(const Node& n, const OpFacts& facts, std::vector<Tensor> inputs,
+                                        double side, double u) {
+  Tensor& scale = inputs[static_cast<size_t>(quantisation_scale_input(n, facts))];
   if (!scale.defined() || !is_float(scale.dtype())) return inputs;
   const Tensor wide = to_float64(scale);
   if (const double levels = quantized_of(n, inputs);
@@ -76,16 +63,6 @@ std::vector<Tensor> with_moved_quotient(const Node& n, std::vector<Tensor> input
 Tensor dequantised_step(const Node& n, const Tensor& scale, const Shape& shape) {
   if (n.op_type != "DequantizeLinear" || !scale.defined() || !is_float(scale.dtype())) return {};
   return broadcast_scale(n, shape, to_float64(scale));
-}
-
-bool gives_whole_numbers(const Node& n) {
-  static constexpr std::string_view kNames[] = {"Ceil", "Floor", "Round", "Sign"};
-  return n.domain.empty() && std::ranges::find(kNames, n.op_type) != std::end(kNames);
-}
-
-bool gives_levels(const Node& n) {
-  return n.op_type == "QuantizeLinear" || n.op_type == "DynamicQuantizeLinear" || n.op_type == "QGemm" ||
-         n.op_type.starts_with("QLinear");
 }
 
 }  // namespace assay

@@ -5,18 +5,12 @@
 
 #include "assay/graph.h"
 #include "assay/tensor.h"
+#include "ops/op_facts.h"
 
 namespace assay {
 
-/// The input that scales what the node rounds to whole numbers; -1 when it does not.
-int quantisation_scale_input(const Node& n);
-
-/// Whether the node gives levels of a quantisation, as its first output.
-bool gives_levels(const Node& n);
-
-/// Whether a node gives whole numbers whatever it is given: a narrow type has those that are not too large,
-/// so that they were none but what is stored.
-bool gives_whole_numbers(const Node& n);
+/// The input that scales what the node rounds to whole numbers; -1 when it does not, or leaves it out.
+int quantisation_scale_input(const Node& n, const OpFacts& facts);
 
 /// How far apart the numbers are that a DequantizeLinear gives, as a tensor that broadcasts over its result
 /// of this shape; undefined for other nodes, and where the scale is in blocks.
@@ -29,6 +23,7 @@ inline constexpr double kScaleUlps = 8;
 /// (`side` 1) or goes as far from it (-1) as kScaleUlps roundings allow: the scale, by the unit `u`, and for
 /// QuantizeLinear x, too, because backends measure it from the end of the range (OpenVINO's FakeQuantize),
 /// where it is rounded by the size of that. float64; unchanged where the scale is not a float.
-std::vector<Tensor> with_moved_quotient(const Node& n, std::vector<Tensor> inputs, double side, double u);
+std::vector<Tensor> with_moved_quotient(const Node& n, const OpFacts& facts, std::vector<Tensor> inputs,
+                                        double side, double u);
 
 }  // namespace assay

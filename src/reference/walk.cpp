@@ -289,7 +289,7 @@ void Walk::charge(const Node& n, const std::vector<Lanes>& inputs) {
   if (impl_.options.max_work == INT64_MAX) return;
   int64_t given = kNodeWork;
   for (const Lanes& l : inputs) given += l[0].defined() ? l[0].numel() : 0;
-  const int64_t work = std::max(given, work_estimate(n));
+  const int64_t work = std::max(given, work_estimate(n, impl_.nodes.at(&n).op.op));
   if (work > work_left_) {
     if (exceeds_memory(n)) return;
     throw TooMuchWork(
@@ -303,8 +303,10 @@ namespace {
 
 /// The inputs of a node that rounds to steps, moved towards 0 and away by turns, so that what lies half-way
 /// goes either way.
-std::vector<Tensor> with_other_scale(const Node& n, std::vector<Tensor> inputs, size_t lane) {
-  return with_moved_quotient(n, std::move(inputs), lane % 2 == 0 ? 1 : -1, unit_roundoff(DType::kFloat32));
+std::vector<Tensor> with_other_scale(const Node& n, const OpFacts& facts, std::vector<Tensor> inputs,
+                                     size_t lane) {
+  return with_moved_quotient(n, facts, std::move(inputs), lane % 2 == 0 ? 1 : -1,
+                             unit_roundoff(DType::kFloat32));
 }
 
 /// A cast to a narrow type, which a backend leaves out that computes in float32.
@@ -365,8 +367,9 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted, Bounds boun
   else
     for (const Value* v : n.inputs()) inputs.push_back(lanes_of(v, frame));
   for (const Lanes& l : inputs) alike = alike && all_shared(l);
-  const bool steps = wanted == Noise::kAdd && quantisation_scale_input(n) >= 0;
-  const bool levels = wanted == Noise::kAdd && impl_.options.noisy_levels && gives_levels(n);
+  const OpFacts& facts = impl_.nodes.at(&n).op.op->facts;
+  const bool steps = wanted == Noise::kAdd && quantisation_scale_input(n, facts) >= 0;
+  const bool levels = wanted == Noise::kAdd && impl_.options.noisy_levels && facts.is_quantized();
   const bool bounded = !has_subgraph(n) && !perturbs && !steps && !levels;
   const bool once = !noisy || (alike && bounded);
   charge(n, inputs);
@@ -388,7 +391,7 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted, Bounds boun
     else if (!at_once.empty())
       y = {std::move(at_once[k - 1])};
     else if (!once)
-      y = evaluate_noisy(n, steps ? with_other_scale(n, inputs_of(k), k) : inputs_of(k), frame,
+      y = evaluate_noisy(n, steps ? with_other_scale(n, facts, inputs_of(k), k) : inputs_of(k), frame,
                          frame.lanes()[k], outputs);
     if (wanted == Noise::kAdd && has_room(frame.lanes()[k]) && may_not_overflow(n)) {
       if (y.empty()) y = {outputs[0][0]};
@@ -434,7 +437,7 @@ Lanes Walk::own_lanes(const Tensor& t, const Value& v, const Frame& frame, Lanes
       largest =
           map_broadcast<double>(largest, c, [](double a, double b) { return std::max(a, std::abs(b)); });
   const double near_zero = rounding_near_zero(t.dtype());
-  const double whole = gives_whole_numbers(*v.producer()) ? 1 / u : -1;
+  const double whole = impl_.nodes.at(v.producer()).op.op->facts.gives_whole ? 1 / u : -1;
   const auto bound_of = [&](const Tensor& numbers) {
     return map_broadcast<double>(numbers, largest, [=](double x, double any) {
       return any == 0 || std::abs(x) <= whole ? 0 : std::max(u * std::abs(x), near_zero);

@@ -183,7 +183,7 @@ class ModelComparison {
     std::set<double> numbers;
     collect_constants(*original_->graph, numbers);
     collect_constants(*changed_->graph, numbers);
-    const TrialData data(*changed_->graph, options_.data, {numbers.begin(), numbers.end()});
+    const TrialData data(*changed_, options_.data, {numbers.begin(), numbers.end()});
     std::map<TrialKind, std::string> refusals;
     std::set<TrialKind> done;
     for (int trial = 0; trial < options_.trials; ++trial) {

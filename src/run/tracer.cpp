@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "arbiter/unroll.h"
-#include "assay/backend_set.h"
+#include "backends/backend_list.h"
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/python_repr.h"
@@ -154,7 +154,7 @@ void Tracer::mark_layers(Arbitration& judged, LoaderCache& cache) {
             python_list_repr(names_of(runners)));
   ModelLoader loader(marked());
   const Results results = run(runners, loader, cache);
-  const std::shared_ptr<const Model> model = loader.load_for(built_in_backends().get("reference")).model;
+  const std::shared_ptr<const Model> model = loader.load_for(backend_reference::def).model;
   cache.set_inputs(tensor_infos(model->graph->inputs));
   apply_trace(judged, arbitrate(model, cache.feed(0), cases_of(runners, results), options_.arbiter));
   for (const size_t i : runners) {
@@ -227,7 +227,7 @@ void Tracer::open_bodies_of(Arbitration& judged, LoaderCache& cache) {
   };
   if (std::none_of(seen.outputs.begin(), seen.outputs.end(), seems_made)) return;
   ModelLoader loader(marked());
-  const std::shared_ptr<const Model> model = loader.load_for(built_in_backends().get("reference")).model;
+  const std::shared_ptr<const Model> model = loader.load_for(backend_reference::def).model;
   std::vector<const Node*> nodes;
   std::vector<std::string> labels;
   const auto holder = [&](const ArbiterVerdict& o) -> const Node* {

@@ -14,6 +14,7 @@
 #include "backends/session_info.h"
 #include "base/name_pattern.h"
 #include "graph/read.h"
+#include "ops/node_facts.h"
 #include "tensor/convert.h"
 #include "tensor/random.h"
 
@@ -44,66 +45,9 @@ const std::vector<std::vector<int64_t>>& size_lists() {
 
 using RoleKind = InputRole::Kind;
 
-/// What nodes say of the input that they read in a slot.
-struct RoleOfSlot {
-  std::string_view op_type;
-  size_t slot;
-  RoleKind kind;
-};
-constexpr RoleOfSlot kRoles[] = {
-    {"Gather", 1, RoleKind::kIndex},
-    {"GatherElements", 1, RoleKind::kIndex},
-    {"GatherND", 1, RoleKind::kIndex},
-    {"ScatterElements", 1, RoleKind::kIndex},
-    {"ScatterND", 1, RoleKind::kIndex},
-    {"Scatter", 1, RoleKind::kIndex},
-    {"TopK", 1, RoleKind::kCount},
-    {"Reshape", 1, RoleKind::kShape},
-    {"Expand", 1, RoleKind::kCount},
-    {"ConstantOfShape", 0, RoleKind::kCount},
-    {"Tile", 1, RoleKind::kCount},
-    {"OneHot", 1, RoleKind::kCount},
-    {"SequenceAt", 1, RoleKind::kIndex},
-    {"ReverseSequence", 1, RoleKind::kCount},
-    {"Slice", 4, RoleKind::kCount},
-    {"Squeeze", 1, RoleKind::kAxis},
-    {"Unsqueeze", 1, RoleKind::kAxis},
-    {"Slice", 3, RoleKind::kAxis},
-    {"CumSum", 1, RoleKind::kAxis},
-    {"Pad", 1, RoleKind::kAxis},
-    {"Pad", 3, RoleKind::kAxis},
-    {"Trilu", 1, RoleKind::kAxis},
-    {"Loop", 0, RoleKind::kCount},
-    {"Range", 1, RoleKind::kCount},
-    {"Range", 2, RoleKind::kCount},
-    {"RoiAlign", 2, RoleKind::kIndex},
-    {"BitShift", 1, RoleKind::kAxis},
-    {"NegativeLogLikelihoodLoss", 1, RoleKind::kIndex},
-    {"Split", 1, RoleKind::kCount},
-    {"SoftmaxCrossEntropyLoss", 1, RoleKind::kIndex},
-    {"RotaryEmbedding", 3, RoleKind::kIndex},
-    {"EmbedLayerNormalization", 0, RoleKind::kIndex},
-    {"EmbedLayerNormalization", 1, RoleKind::kIndex},
-    {"Resize", 3, RoleKind::kCount},
-    {"Upsample", 1, RoleKind::kCount},
-    {"TensorScatter", 2, RoleKind::kIndex},
-    {"SequenceInsert", 2, RoleKind::kIndex},
-    {"SequenceErase", 1, RoleKind::kIndex},
-    {"DFT", 1, RoleKind::kCount},
-    {"DFT", 2, RoleKind::kAxis},
-    {"CenterCropPad", 1, RoleKind::kCount},
-    {"HannWindow", 0, RoleKind::kCount},
-    {"HammingWindow", 0, RoleKind::kCount},
-    {"BlackmanWindow", 0, RoleKind::kCount},
-    {"RandomNormalLike", 9, RoleKind::kCount},
-};
-
 /// The axis that indices count along, as far as its extent is known.
-int64_t indexed_extent(const Node& n, size_t slot) {
-  const size_t table = n.op_type == "EmbedLayerNormalization" ? 2 + slot
-                       : n.op_type == "RotaryEmbedding"       ? 1
-                                                              : 0;
-  const Value* data = n.input(table);
+int64_t indexed_extent(const Node& n, const InputUse& use) {
+  const Value* data = n.input(use.of);
   if (data == nullptr || !data->type.has_shape() || data->type.dims->empty()) return 0;
   const Dims& dims = *data->type.dims;
   const auto rank = static_cast<int64_t>(dims.size());
@@ -121,26 +65,42 @@ int64_t indexed_extent(const Node& n, size_t slot) {
   return least;
 }
 
-bool is_reduction(const Node& n) { return n.op_type.starts_with("Reduce"); }
-
-/// Nodes that hand their first input's numbers on.
-bool passes_on(const Node& n) {
-  for (const char* op : {"Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Transpose", "Concat",
-                         "Slice", "Expand", "Flatten", "Gather", "Split", "Clip", "Tile", "Min", "Max"})
-    if (is_op(n, op)) return true;
-  return false;
+/// Whether it hands the numbers of its inputs on, or some of them.
+bool passes_on(const Node& n, const Model& model) {
+  const OpFacts& facts = facts_of(n, model);
+  return hands_on(n, model) || facts.recodes || (facts.moves == Moves::kSelected && facts.elementwise != 0);
 }
 
-InputRole role_in(const Node& n, size_t slot, bool whole) {
-  for (const RoleOfSlot& r : kRoles) {
-    if (n.op_type != r.op_type || slot != r.slot) continue;
-    const int64_t extent = r.kind == RoleKind::kIndex  ? indexed_extent(n, slot)
-                           : r.kind == RoleKind::kAxis ? std::max(1, rank_of(n.input(0)))
-                                                       : 0;
-    return {r.kind, n.op_type == "Pad" || n.op_type == "BitShift" || n.op_type == "Trilu" ? 2 : extent,
-            n.label()};
+/// Whether input `i` is one of those numbers.
+bool is_passed_on(const Node& n, size_t i, const Model& model) {
+  return i == 0 || facts_of(n, model).elementwise == kEveryInput || is_op(n, "Concat");
+}
+
+RoleKind kind_of(InputUse::Kind kind) {
+  switch (kind) {
+    case InputUse::Kind::kIndex:
+      return RoleKind::kIndex;
+    case InputUse::Kind::kCount:
+      return RoleKind::kCount;
+    case InputUse::Kind::kShape:
+      return RoleKind::kShape;
+    case InputUse::Kind::kAxis:
+      return RoleKind::kAxis;
+    case InputUse::Kind::kNumbers:
+      break;
   }
-  if (is_reduction(n) && slot == 1) return {RoleKind::kAxis, std::max(1, rank_of(n.input(0))), n.label()};
+  return RoleKind::kAny;
+}
+
+InputRole role_in(const Node& n, size_t slot, bool whole, const Model& model) {
+  for (const InputUse& use : facts_of(n, model).uses) {
+    if (use.kind == InputUse::Kind::kNumbers || use.input != slot) continue;
+    const int64_t extent = use.kind == InputUse::Kind::kIndex  ? indexed_extent(n, use)
+                           : use.kind == InputUse::Kind::kAxis ? std::max(1, rank_of(n.input(0)))
+                                                               : 0;
+    const bool is_distance = is_op(n, "Pad") || is_op(n, "BitShift") || is_op(n, "Trilu");
+    return {kind_of(use.kind), is_distance ? 2 : extent, n.label()};
+  }
   if (whole && slot == 1 && (is_op(n, "Div") || is_op(n, "Mod"))) return {RoleKind::kDivisor, 0, n.label()};
   return {};
 }
@@ -148,6 +108,7 @@ InputRole role_in(const Node& n, size_t slot, bool whole) {
 /// Of the nodes that read a value, and of those behind nodes that hand it on.
 class RoleSearch {
  public:
+  explicit RoleSearch(const Model& model) : model_(model) {}
   InputRole find(const Value& v, int depth = 0) {
     constexpr int kDeepest = 8;
     if (!seen_.insert(&v).second) return {};
@@ -155,9 +116,8 @@ class RoleSearch {
     for (const Node* n : v.consumers())
       for (size_t i = 0; i < n->inputs().size(); ++i) {
         if (n->input(i) != &v) continue;
-        if (const InputRole role = role_in(*n, i, is_whole); role.kind != RoleKind::kAny) return role;
-        const bool is_handed_on = i == 0 || is_op(*n, "Concat") || is_op(*n, "Min") || is_op(*n, "Max");
-        if (!is_handed_on || !passes_on(*n) || depth == kDeepest) continue;
+        if (const InputRole role = role_in(*n, i, is_whole, model_); role.kind != RoleKind::kAny) return role;
+        if (!is_passed_on(*n, i, model_) || !passes_on(*n, model_) || depth == kDeepest) continue;
         for (const Value* y : n->outputs())
           if (y != nullptr)
             if (const InputRole role = find(*y, depth + 1); role.kind != RoleKind::kAny) return role;
@@ -166,6 +126,7 @@ class RoleSearch {
   }
 
  private:
+  const Model& model_;
   std::unordered_set<const Value*> seen_;
 };
 
@@ -434,9 +395,9 @@ int64_t allowed(const InputRole& role, int64_t v, int64_t at) {
 
 }  // namespace
 
-void obey_roles(const Graph& graph, const DataLoaderOptions& given, TensorList& feed) {
-  for (const Value* v : graph.inputs) {
-    const InputRole role = RoleSearch().find(*v);
+void obey_roles(const Model& model, const DataLoaderOptions& given, TensorList& feed) {
+  for (const Value* v : model.graph->inputs) {
+    const InputRole role = RoleSearch(model).find(*v);
     if (role.kind == RoleKind::kAny || !is_integer(dtype_of(v)) || has_user_range(given, *v)) continue;
     for (NamedTensor& t : feed) {
       if (t.name != v->name() || !is_integer(t.tensor.dtype())) continue;
@@ -466,10 +427,10 @@ bool is_moderate(TrialKind kind) {
   return kind == TrialKind::kUnit || kind == TrialKind::kSigned || kind == TrialKind::kTies;
 }
 
-TrialData::TrialData(const Graph& graph, DataLoaderOptions options, std::vector<double> constants)
-    : graph_(graph), options_(std::move(options)), constants_(std::move(constants)) {
-  for (const Value* v : graph.inputs) {
-    roles_[v->name()] = RoleSearch().find(*v);
+TrialData::TrialData(const Model& model, DataLoaderOptions options, std::vector<double> constants)
+    : graph_(*model.graph), options_(std::move(options)), constants_(std::move(constants)) {
+  for (const Value* v : graph_.inputs) {
+    roles_[v->name()] = RoleSearch(model).find(*v);
     if (given_shape(*v) != nullptr) continue;
     has_open_ |= !v->type.has_shape() || std::any_of(v->type.dims->begin(), v->type.dims->end(),
                                                      [](const Dim& d) { return !d.is_known(); });

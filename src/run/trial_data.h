@@ -42,13 +42,13 @@ struct InputRole {
 /// Replaces what the nodes that read an input cannot take by what they can: divisors 0, indices beyond the
 /// axis, and what says shapes, counts and axes. Inputs for which a range is given stay as they are. The types
 /// of the graph's values must have been inferred.
-void obey_roles(const Graph& graph, const DataLoaderOptions& given, TensorList& feed);
+void obey_roles(const Model& model, const DataLoaderOptions& given, TensorList& feed);
 
 /// Draws the inputs of a model's main graph.
 class TrialData {
  public:
   /// The types of the graph's values must have been inferred. `constants` are numbers to come near to.
-  TrialData(const Graph& graph, DataLoaderOptions options, std::vector<double> constants);
+  TrialData(const Model& model, DataLoaderOptions options, std::vector<double> constants);
 
   /// Several extents are open, or an input's rank.
   bool has_open_shapes() const { return has_open_; }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "assay/backend_set.h"
+#include "backends/backend_list.h"
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/processor.h"
@@ -26,7 +26,7 @@ VerdictStream::VerdictStream(const RunOptions& options, ModelLoader& loader, Run
       report_(report),
       live_(live),
       observer_(observer),
-      model_(loader.load_for(built_in_backends().get("reference")).model),
+      model_(loader.load_for(backend_reference::def).model),
       own_outputs_(loader.own_outputs()),
       inputs_(tensor_infos(model_->graph->inputs)),
       tracer_(options, first_names(report, live), store) {

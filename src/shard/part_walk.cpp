@@ -3,34 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <unordered_set>
 
 #include "graph/read.h"
+#include "ops/node_facts.h"
 
 namespace assay {
 namespace {
-
-constexpr std::array<std::string_view, 4> kArithmetic = {"Add", "Sub", "Mul", "Div"};
-constexpr std::array<std::string_view, 13> kOfOne = {"Cast", "Identity", "Sigmoid",    "Relu", "Tanh",
-                                                     "Gelu", "Elu",      "Erf",        "Neg",  "Clip",
-                                                     "Sqrt", "Softplus", "HardSigmoid"};
-/// What works along the last dimension, or may.
-constexpr std::array<std::string_view, 9> kAcross = {"LayerNormalization",
-                                                     "RMSNormalization",
-                                                     "SimplifiedLayerNormalization",
-                                                     "SkipSimplifiedLayerNormalization",
-                                                     "Softmax",
-                                                     "LogSoftmax",
-                                                     "ReduceMean",
-                                                     "ReduceSum",
-                                                     "ReduceMax"};
-
-template <size_t N>
-bool is_one_of(const Node& n, const std::array<std::string_view, N>& names) {
-  return std::find(names.begin(), names.end(), n.op_type) != names.end();
-}
 
 /// A value whose columns are still those of the MatMul, or something made of them.
 struct Place {
@@ -54,11 +33,12 @@ PartWalk::Result PartWalk::run(const Value* columns) const {
     }
     for (Node* n : search_.users(p.value)) {
       if (std::find(ends_.begin(), ends_.end(), n) != ends_.end()) continue;
-      if (n->op_type == "MatMul" || n->op_type == "Gemm" || (p.is_columns && is_one_of(*n, kAcross))) {
+      const OpFacts& facts = facts_of(*n, model_);
+      if (n->op_type == "MatMul" || n->op_type == "Gemm" || (p.is_columns && facts.mixes_axis)) {
         r.leak = fmt::format("node {} takes it for the whole", n->label());
         return r;
       }
-      const bool arithmetic = is_one_of(*n, kArithmetic), elementwise = arithmetic || is_one_of(*n, kOfOne);
+      const bool elementwise = facts.elementwise != 0, arithmetic = elementwise && facts.elementwise != 1;
       if (!elementwise && r.not_elementwise.empty())
         r.not_elementwise = fmt::format("node {} follows", n->label());
       if (arithmetic && p.is_columns && n->inputs().size() == 2) {

@@ -27,12 +27,14 @@ class PartWalk {
 
   /// What follows from an end is not looked at, except the nodes after an end's output that is given to
   /// run().
-  PartWalk(const NodeSearch& search, Ends ends) : search_(search), ends_(std::move(ends)) {}
+  PartWalk(const Model& model, const NodeSearch& search, Ends ends)
+      : model_(model), search_(search), ends_(std::move(ends)) {}
 
   /// Outputs of the graph, other MatMuls, and reductions over columns are leaks.
   Result run(const Value* columns) const;
 
  private:
+  const Model& model_;
   const NodeSearch& search_;
   Ends ends_;
 };

@@ -27,10 +27,11 @@ struct Chain {
   }
   PartWalk::Result walk(const Node* end) const {
     const NodeSearch search(g);
-    return PartWalk(search, {end}).run(first);
+    return PartWalk(m, search, {end}).run(first);
   }
 
-  Graph g;
+  Model m;
+  Graph& g = *m.graph;
   Value *x, *w, *bias, *first;
 };
 

@@ -96,7 +96,7 @@ class TensorSharder {
           for (Node* p : projections) cut_columns(*p, {&attention, output}, search);
           cut_rows(*output);
           require_inside(attention.output(0),
-                         PartWalk(search, {&attention, output}).run(attention.output(0)));
+                         PartWalk(model_, search, {&attention, output}).run(attention.output(0)));
           attentions_.push_back(&attention);
         });
   }
@@ -133,7 +133,7 @@ class TensorSharder {
     };
     if (!mlp) return leave("its MatMuls were not found");
     for (const Node* n : {mlp->gate, mlp->up}) {
-      const PartWalk::Result way = PartWalk(search, {mlp->down}).run(n->output(0));
+      const PartWalk::Result way = PartWalk(model_, search, {mlp->down}).run(n->output(0));
       if (!way.leak.empty()) return leave(way.leak);
       if (!way.not_elementwise.empty()) return leave(way.not_elementwise);
     }
@@ -150,7 +150,7 @@ class TensorSharder {
   /// The weight of a MatMul, and what is added to or multiplied with its columns one by one.
   void cut_columns(Node& matmul, const PartWalk::Ends& ends, const NodeSearch& search) {
     const int64_t width = slices_.cut(matmul, 1, 1);
-    const PartWalk::Result way = PartWalk(search, ends).run(matmul.output(0));
+    const PartWalk::Result way = PartWalk(model_, search, ends).run(matmul.output(0));
     require_inside(matmul.output(0), way);
     for (const PartWalk::Operand& o : way.column_operands) {
       const UnalignedTensor* t = constant_of(o.node->input(o.input));

@@ -98,7 +98,7 @@ TEST(Prune, ChangesNothingButTheTargets) {
   g.add_node("MatMul", {x, w}, {h});
   g.add_node("Add", {h, b}, {y});
   g.outputs = {y};
-  prune_weights(find_sparsity_targets(g).eligible);
+  prune_weights(find_sparsity_targets(m).eligible);
   EXPECT_TRUE(w->tensor().identical(Tensor::from<float>({4, 1}, {0, 0, 3, 4})));
   EXPECT_TRUE(b->tensor().identical(Tensor::vector<float>({1, 2, 3, 4})));
   EXPECT_EQ(w->doc_string, "words");

@@ -46,7 +46,7 @@ void bound(Value* v, int64_t limit, NodeOrder& order) {
 UpperBounds set_upper_bounds(Model& model, const UpperBounds& bounds) {
   Graph& g = *model.graph;
   DistinctNames names(model);
-  const std::vector<Value*> unbounded = unbounded_dds_tensors(g);
+  const std::vector<Value*> unbounded = unbounded_dds_tensors(g, model);
   const std::unordered_set<const Value*> known(unbounded.begin(), unbounded.end());
   std::vector<Value*> chosen;
   std::unordered_map<const Value*, int64_t> limits;

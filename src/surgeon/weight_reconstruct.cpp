@@ -24,18 +24,18 @@ constexpr int64_t kDrawnAtOnce = int64_t{1} << 20;
 constexpr double kPlainDeviation = 0.05;
 
 /// Numbers of a size that keeps what is computed from them in range, as far as the use tells.
-Init init_of(const Value& v, const Shape& shape) {
+Init init_of(const Value& v, const Shape& shape, const Model& model) {
   if (!is_float(v.type.dtype)) return Init::normal(1);
-  return init_by_use(v, shape).value_or(Init::normal(kPlainDeviation));
+  return init_by_use(v, shape, model).value_or(Init::normal(kPlainDeviation));
 }
 
-Tensor random_tensor(uint64_t seed, const Value& v) {
+Tensor random_tensor(uint64_t seed, const Value& v, const Model& model) {
   const DType dtype = v.type.dtype;
   require(dtype != DType::kString, ErrorCode::kUnsupported,
           "the initializer '{}' holds strings, and there are no random ones", v.name());
   const Shape shape = known_shape(v.type.dims.value_or(Dims())).value_or(Shape());
   const int64_t count = shape.numel();
-  const Init init = init_of(v, shape);
+  const Init init = init_of(v, shape, model);
   ScratchTensor out(dtype, shape);
   for (int64_t first = 0; first < count; first += kDrawnAtOnce) {
     const int64_t size = std::min(kDrawnAtOnce, count - first);
@@ -62,12 +62,12 @@ int64_t reconstruct_weights(Model& model, uint64_t seed) {
       if (!is_weightless(*v)) continue;
       log::verbose("Reconstructing weights for the {} initializer", v->name());
       if (tensor_doc_string(*v).find("/SPARSE_2_4") != std::string::npos) sparse.insert(v.get());
-      replace_data(*v, random_tensor(seed, *v));
+      replace_data(*v, random_tensor(seed, *v, model));
       ++filled;
     }
   log::info("Calling Sparsity Pruner to prune selected weights");
   const SparsityTargets targets =
-      find_sparsity_targets(*model.graph, [&](const Value& v) { return !sparse.contains(&v); });
+      find_sparsity_targets(model, [&](const Value& v) { return !sparse.contains(&v); });
   log_sparsity_targets(targets);
   prune_weights(targets.eligible);
   log::finish("Finished reconstructing {} weights", filled);

@@ -14,6 +14,7 @@
 #include "graph/initializer_data.h"
 #include "naming/selector.h"
 #include "onnx/tensor_data.h"
+#include "ops/node_facts.h"
 #include "ops/op_set.h"
 
 namespace assay {
@@ -23,10 +24,16 @@ using WeightSet = std::unordered_set<const Value*>;
 
 /// Smaller constants of Gather, Slice and operators outside the standard are parameters, not weights.
 constexpr int64_t kMinElements = 1024;
-constexpr std::array<std::string_view, 4> kProducts = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
 
-bool is_product(const Node& n) {
-  return n.domain.empty() && std::find(kProducts.begin(), kProducts.end(), n.op_type) != kProducts.end();
+bool is_product(const Node& n, const Model& model) {
+  return facts_of(n, model).product == ProductFact::kFloats;
+}
+
+std::vector<std::string_view> product_names(const Model& model) {
+  std::vector<std::string_view> names;
+  for (const OpDef* op : ops_of(model).all())
+    if (op->facts.product == ProductFact::kFloats) names.push_back(op->name);
+  return names;
 }
 
 bool is_standard(const Node& n, std::string_view op_type) { return n.domain.empty() && n.op_type == op_type; }
@@ -40,26 +47,31 @@ bool feeds(const Node& n, Predicate holds, bool first_only) {
          });
 }
 
-bool feeds_product(const Node& n) { return feeds(n, is_product, false); }
-
-bool is_quantized_operand(const Node& quantize) {
+bool feeds_product(const Node& n, const Model& model) {
   return feeds(
-      quantize, [](const Node& n) { return is_standard(n, "DequantizeLinear") && feeds_product(n); }, true);
+      n, [&](const Node& to) { return is_product(to, model); }, false);
+}
+
+bool is_quantized_operand(const Node& quantize, const Model& model) {
+  return feeds(
+      quantize, [&](const Node& n) { return is_standard(n, "DequantizeLinear") && feeds_product(n, model); },
+      true);
 }
 
 /// The inputs of a node that hold weights: the first so many.
-size_t weight_inputs(const Node& n) {
-  const bool unknown = !n.domain.empty() || built_in_ops().find("", n.op_type) == nullptr;
-  if (unknown || is_product(n) || is_standard(n, "Gather")) return n.inputs().size();
+size_t weight_inputs(const Node& n, const Model& model) {
+  const bool unknown = !n.domain.empty() || find_op(n, model) == nullptr;
+  if (unknown || is_product(n, model) || is_standard(n, "Gather")) return n.inputs().size();
   if (is_standard(n, "Slice")) return 1;
-  if (is_standard(n, "Transpose")) return feeds_product(n) ? 1 : 0;
-  if (is_standard(n, "QuantizeLinear")) return is_quantized_operand(n) ? 1 : 0;
+  if (is_standard(n, "Transpose")) return feeds_product(n, model) ? 1 : 0;
+  if (is_standard(n, "QuantizeLinear")) return is_quantized_operand(n, model) ? 1 : 0;
   return 0;
 }
 
-bool is_large_enough(const Node& n, const Value& v) {
+bool is_large_enough(const Node& n, const Value& v, const Model& model) {
   const int64_t count = known_shape(v.type.dims.value_or(Dims())).value_or(Shape()).numel();
-  const bool is_operand = is_product(n) || is_standard(n, "Transpose") || is_standard(n, "QuantizeLinear");
+  const bool is_operand =
+      is_product(n, model) || is_standard(n, "Transpose") || is_standard(n, "QuantizeLinear");
   return count >= (is_operand ? 1 : kMinElements);
 }
 
@@ -69,13 +81,14 @@ bool can_be_stripped(const Value& v) {
   return v.type.dtype != DType::kUInt8 && v.type.dtype != DType::kString && !is_weightless(v);
 }
 
-WeightSet find_weights(const Graph& g, const WeightSet& kept) {
+WeightSet find_weights(const Model& model, const WeightSet& kept) {
+  const Graph& g = *model.graph;
   WeightSet found;
   for (const auto& n : g.nodes())
-    for (size_t i = 0; i < weight_inputs(*n); ++i) {
+    for (size_t i = 0; i < weight_inputs(*n, model); ++i) {
       const Value* v = n->input(i);
       if (v != nullptr && v->is_constant() && &v->graph() == &g && can_be_stripped(*v) &&
-          is_large_enough(*n, *v) && !kept.contains(v))
+          is_large_enough(*n, *v, model) && !kept.contains(v))
         found.insert(v);
     }
   return found;
@@ -123,7 +136,7 @@ int64_t strip_weights(Model& model, const std::set<std::string>& excluded) {
       "stripping");
   log::info("Querying Sparse Initializers in the model");
   SparsityLog sparsity_log;
-  const SparsityReport sparsity = check_sparsity(*model.graph, sparsity_log);
+  const SparsityReport sparsity = check_sparsity(model, sparsity_log);
   WeightSet sparse;
   for (size_t i = 0; i < sparsity.is_sparse.size(); ++i)
     if (sparsity.is_sparse[i]) sparse.insert(sparsity.targets.eligible[i].weight);
@@ -134,7 +147,7 @@ int64_t strip_weights(Model& model, const std::set<std::string>& excluded) {
     if (found.empty()) unknown.push_back(spec);
     kept.insert(found.begin(), found.end());
   }
-  const WeightSet weights = find_weights(*model.graph, kept);
+  const WeightSet weights = find_weights(model, kept);
   for (const auto& v : model.graph->values()) {
     if (!weights.contains(v.get())) continue;
     log::verbose("Stripping initializer {}", v->name());
@@ -148,7 +161,7 @@ int64_t strip_weights(Model& model, const std::set<std::string>& excluded) {
         "operand of another operator that holds weights. Constants in nodes become initializers when they "
         "are folded: `assay "
         "surgeon sanitize --fold-constants`.",
-        fmt::join(kProducts, ", "));
+        fmt::join(product_names(model), ", "));
   else
     mark_model(model);
   log::finish("Finished stripping {} weights", weights.size());

@@ -3,14 +3,15 @@
 #include "graph/export.h"
 #include "ops/infer.h"
 #include "ops/multiply_accumulates.h"
+#include "ops/node_facts.h"
 #include "templates/builder.h"
 #include "templates/templates.h"
 
 namespace assay {
 namespace {
 
-int64_t macs(const ModelTemplate& t, const Node& n) {
-  const std::optional<int64_t> number = multiply_accumulates(n).number();
+int64_t macs(const ModelTemplate& t, const Node& n, const Model& model) {
+  const std::optional<int64_t> number = multiply_accumulates(n, find_op(n, model)).number();
   if (!number && t.is_data_dependent) return 0;
   require(number.has_value(), ErrorCode::kInternal, "the shapes at node {} are not known", n.label());
   return *number;
@@ -39,7 +40,7 @@ TemplateStatistics template_statistics(const ModelTemplate& t, const TemplateOpt
   s.file_bytes = static_cast<int64_t>(serialized_size(*model));
   infer_shapes(*model);
   s.parameters = parameters(*model->graph);
-  for (const auto& n : model->graph->nodes()) s.macs += macs(t, *n);
+  for (const auto& n : model->graph->nodes()) s.macs += macs(t, *n, *model);
   return s;
 }
 

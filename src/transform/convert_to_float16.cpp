@@ -20,6 +20,7 @@
 #include "graph/read.h"
 #include "graph/uses.h"
 #include "ops/infer.h"
+#include "ops/node_facts.h"
 #include "ops/op_set.h"
 #include "ops/schema.h"
 #include "ops/value_type.h"
@@ -215,23 +216,14 @@ Value* Converter::half_constant(Value* constant) {
 }
 
 void Converter::clamp_attributes(Node& node) {
-  constexpr std::pair<std::string_view, std::string_view> kElements[] = {
-      {"Pad", "value"},
-      {"Clip", "min"},
-      {"Clip", "max"},
-      {"Shrink", "lambd"},
-      {"Shrink", "bias"},
-      {"ThresholdedRelu", "alpha"},
-      {"Attention", "mask_filter_value"},
-      {"MultiHeadAttention", "mask_filter_value"}};
-  for (Attribute& a : node.attributes)
-    for (const auto& [op, name] : kElements) {
-      const float* given = a.get_if<float>();
-      if (node.op_type != op || a.name != name || given == nullptr) continue;
-      if (std::abs(*given) <= kLargestHalf || !std::isfinite(*given)) continue;
-      clipped_.add(1, *given, fmt::format("{} of {}", a.name, node.label()));
-      a.data = std::copysign(kLargestHalf, *given);
-    }
+  const auto& elements = facts_of(node, model_).element_attributes;
+  for (Attribute& a : node.attributes) {
+    const float* given = a.get_if<float>();
+    if (given == nullptr || std::find(elements.begin(), elements.end(), a.name) == elements.end()) continue;
+    if (std::abs(*given) <= kLargestHalf || !std::isfinite(*given)) continue;
+    clipped_.add(1, *given, fmt::format("{} of {}", a.name, node.label()));
+    a.data = std::copysign(kLargestHalf, *given);
+  }
 }
 
 void Converter::clamp_cast_constant(Graph& graph, Node& node) {

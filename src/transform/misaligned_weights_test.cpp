@@ -169,7 +169,7 @@ TEST(MisalignedWeights, ChangesThatAreNoPasses) {
   expect_same("random weights", [](Model& m) { EXPECT_EQ(randomize_weights(m, 1), 1); });
   expect_same("sparsity", [](Model& m) {
     SparsityObserver silent;
-    check_sparsity(*m.graph, silent);
+    check_sparsity(m, silent);
   });
 }
 

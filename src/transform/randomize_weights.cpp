@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "analysis/match.h"
+#include "ops/node_facts.h"
 #include "reference/evaluate.h"
 #include "tensor/random_weights.h"
 
@@ -36,25 +37,22 @@ void fold_generated(Model& model) {
 
 /// Whether about half of a value is cut off, as a Relu does: then products need twice the variance to keep
 /// the scale (He et al. 2015, section 2.2). What only moves or pools values is looked through.
-bool is_rectified(const Value* v, int depth = 0) {
+bool is_rectified(const Value* v, const Model& model, int depth = 0) {
   const Node* n = v != nullptr ? v->producer() : nullptr;
   if (n == nullptr) return true;  // an image or the like: no negative values
   if (is_op(*n, "Relu") || is_op(*n, "LeakyRelu") || is_op(*n, "PRelu")) return true;
-  static constexpr std::string_view kMoves[] = {
-      "Reshape",   "Transpose",   "Concat", "Dropout",           "MaxPool",  "Flatten", "Squeeze",
-      "Unsqueeze", "AveragePool", "LRN",    "GlobalAveragePool", "Identity", "Clip"};
-  const bool moves = std::any_of(std::begin(kMoves), std::end(kMoves),
-                                 [&](std::string_view name) { return is_op(*n, name); });
-  return moves && depth < 16 && is_rectified(n->input(0), depth + 1);
+  const bool passes = hands_on(*n, model) || facts_of(*n, model).pool != PoolFact::kNone ||
+                      is_op(*n, "Clip") || is_op(*n, "Dropout") || is_op(*n, "LRN");
+  return passes && depth < 16 && is_rectified(n->input(0), model, depth + 1);
 }
 
-Init linear_init(const Node& n, const Shape& shape) {
+Init linear_init(const Node& n, const Shape& shape, const Model& model) {
   int64_t fan = shape.numel(1, shape.size());
   if (is_op(n, "ConvTranspose")) fan = shape[0] * shape.numel(2, shape.size());
   if (is_op(n, "MatMul") || (is_op(n, "Gemm") && int_attribute(n, "transB", 0) == 0))
     fan = shape[shape.size() - 2];
   fan = std::max<int64_t>(fan, 1);
-  return is_rectified(n.input(0)) ? Init::he_normal(fan) : Init::lecun_normal(fan);
+  return is_rectified(n.input(0), model) ? Init::he_normal(fan) : Init::lecun_normal(fan);
 }
 
 /// True when the node's result goes into a sum: the end of a residual branch.
@@ -66,11 +64,11 @@ bool ends_branch(const Node& n) {
 
 /// What a constant in input `i` of a node should look like; nothing when the node does not treat it as a
 /// weight.
-std::optional<Init> init_for(const Node& n, size_t i, const Shape& shape) {
+std::optional<Init> init_for(const Node& n, size_t i, const Shape& shape, const Model& model) {
   constexpr double kSmall = 0.05, kSpread = 0.25;
   if (is_op(n, "Conv") || is_op(n, "ConvTranspose") || is_op(n, "Gemm"))
-    return i == 1 && shape.rank() >= 2 ? linear_init(n, shape) : Init::normal(kSmall);
-  if (is_op(n, "MatMul") && shape.rank() >= 2) return linear_init(n, shape);
+    return i == 1 && shape.rank() >= 2 ? linear_init(n, shape, model) : Init::normal(kSmall);
+  if (is_op(n, "MatMul") && shape.rank() >= 2) return linear_init(n, shape, model);
   if (is_op(n, "BatchNormalization")) {
     // A sum of branches of full size would grow with every block.
     if (i == 1 && ends_branch(n)) return Init::uniform(0.1, 0.3);
@@ -82,17 +80,17 @@ std::optional<Init> init_for(const Node& n, size_t i, const Shape& shape) {
 }
 
 /// Looks through nodes that only rearrange: the first use that counts.
-std::optional<Init> init_at(const Value& v, const Shape& shape, int depth) {
+std::optional<Init> init_at(const Value& v, const Shape& shape, const Model& model, int depth) {
   for (const Node* n : v.consumers())
     for (size_t i = 0; i < n->inputs().size(); ++i) {
       if (n->input(i) != &v) continue;
-      if (const std::optional<Init> init = init_for(*n, i, shape)) return init;
+      if (const std::optional<Init> init = init_for(*n, i, shape, model)) return init;
       const Value* y = n->output(0);
       if (i != 0 || depth >= 4 || y == nullptr) continue;
       if (is_op(*n, "Unsqueeze") || is_op(*n, "Reshape") || is_op(*n, "Identity") || is_op(*n, "Cast")) {
-        if (const std::optional<Init> init = init_at(*y, shape, depth + 1)) return init;
+        if (const std::optional<Init> init = init_at(*y, shape, model, depth + 1)) return init;
       } else if (is_op(*n, "Transpose") && shape_of(y)) {
-        if (const std::optional<Init> init = init_at(*y, *shape_of(y), depth + 1)) return init;
+        if (const std::optional<Init> init = init_at(*y, *shape_of(y), model, depth + 1)) return init;
       }
     }
   return std::nullopt;
@@ -100,7 +98,9 @@ std::optional<Init> init_at(const Value& v, const Shape& shape, int depth) {
 
 }  // namespace
 
-std::optional<Init> init_by_use(const Value& v, const Shape& shape) { return init_at(v, shape, 0); }
+std::optional<Init> init_by_use(const Value& v, const Shape& shape, const Model& model) {
+  return init_at(v, shape, model, 0);
+}
 
 int64_t randomize_weights(Model& model, uint64_t seed) {
   fold_generated(model);
@@ -108,7 +108,7 @@ int64_t randomize_weights(Model& model, uint64_t seed) {
   for (const auto& v : model.graph->values()) {
     if (!v->tensor().defined() || !is_uniform(v->tensor())) continue;
     const Shape shape = v->tensor().shape();
-    const std::optional<Init> init = init_by_use(*v, shape);
+    const std::optional<Init> init = init_by_use(*v, shape, model);
     if (!init) continue;
     v->set_tensor(random_weights(seed, v->name(), shape, *init));
     ++replaced;

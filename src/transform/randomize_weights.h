@@ -17,6 +17,6 @@ namespace assay {
 int64_t randomize_weights(Model& model, uint64_t seed);
 
 /// What random numbers suit a constant of that shape, by its first use that counts; nothing when none does.
-std::optional<Init> init_by_use(const Value& v, const Shape& shape);
+std::optional<Init> init_by_use(const Value& v, const Shape& shape, const Model& model);
 
 }  // namespace assay

@@ -47,6 +47,78 @@ class Sum : public ext::Operator {
   }
 };
 
+/// test.everything.Soften: x tanh(ln(1 + e^x)), ONNX's Mish: an activation that the engine runs by its facts
+/// alone.
+class Soften : public ext::Operator {
+ public:
+  const char* domain() const override { return "test.everything"; }
+  const char* name() const override { return "Soften"; }
+  const char* schema() const override { return "in X: T\nout Y: T\ntype T: float double"; }
+  void infer(ext::InferContext& c) override { c.set_output(0, c.input_dtype(0), c.input_dims(0)); }
+  void eval(ext::EvalContext& c) override {
+    const ext::Tensor x = c.input(0);
+    auto* y = static_cast<double*>(c.outputs().give(0, ext::kFloat64, x.dims()));
+    for (int64_t i = 0; i < x.size(); ++i)
+      y[i] = x.data<double>()[i] * std::tanh(std::log1p(std::exp(x.data<double>()[i])));
+  }
+  int32_t error() const override { return ASSAY_ELEMENTWISE; }
+  double ulps() const override { return 16; }
+  AssayOperatorFacts facts() const override {
+    AssayOperatorFacts f{};
+    f.elementwise = 1;
+    f.instruction = "Mish";
+    return f;
+  }
+};
+
+/// test.everything.Lengthen: the same elements as one row: a view, for which nothing runs.
+class Lengthen : public ext::Operator {
+ public:
+  const char* domain() const override { return "test.everything"; }
+  const char* name() const override { return "Lengthen"; }
+  const char* schema() const override { return "in X: T\nout Y: T\ntype T: float"; }
+  bool as_stored() const override { return true; }
+  int32_t error() const override { return ASSAY_EXACT; }
+  void infer(ext::InferContext& c) override {
+    int64_t size = 1;
+    for (const int64_t extent : *c.input_dims(0)) size *= extent;
+    c.set_output(0, c.input_dtype(0), ext::Dims{1, size});
+  }
+  void eval(ext::EvalContext& c) override {
+    const ext::Tensor x = c.input(0);
+    auto* y = static_cast<float*>(c.outputs().give(0, ext::kFloat32, ext::Dims{1, x.size()}));
+    for (int64_t i = 0; i < x.size(); ++i) y[i] = x.data<float>()[i];
+  }
+  AssayOperatorFacts facts() const override {
+    AssayOperatorFacts f{};
+    f.moves = ASSAY_MOVES_VIEW;
+    return f;
+  }
+  int64_t multiply_accumulates(const ext::Node&) override { return 0; }
+};
+
+/// test.everything.Outer: a column times a row, whose multiplications are counted.
+class Outer : public ext::Operator {
+ public:
+  const char* domain() const override { return "test.everything"; }
+  const char* name() const override { return "Outer"; }
+  const char* schema() const override { return "in A: T\nin B: T\nout Y: T\ntype T: float double"; }
+  void infer(ext::InferContext& c) override {
+    c.set_output(0, c.input_dtype(0), ext::Dims{(*c.input_dims(0))[0], (*c.input_dims(1))[0]});
+  }
+  void eval(ext::EvalContext& c) override {
+    const ext::Tensor a = c.input(0), b = c.input(1);
+    auto* y = static_cast<double*>(c.outputs().give(0, ext::kFloat64, ext::Dims{a.size(), b.size()}));
+    for (int64_t i = 0; i < a.size(); ++i)
+      for (int64_t k = 0; k < b.size(); ++k) y[i * b.size() + k] = a.data<double>()[i] * b.data<double>()[k];
+  }
+  int64_t multiply_accumulates(const ext::Node& n) override {
+    int64_t count = 1;
+    for (const int64_t extent : *n.output(0).dims()) count *= extent;
+    return count;
+  }
+};
+
 /// Runs Scale in the engine. EVERYTHING_EXTRA is added to each result, so that a test sees that this ran.
 class ScalePlugin : public ext::Plugin {
  public:
@@ -197,6 +269,9 @@ class SameSign : public ext::Comparison {
 ASSAY_EXTENSION("everything", "1.2", "One of each kind", [](ext::Registry& r) {
   r.add<Scale>();
   r.add<Sum>();
+  r.add<Soften>();
+  r.add<Lengthen>();
+  r.add<Outer>();
   r.add<ScaleTactic>();
   r.add<MergeScales>();
   r.add<Append>();

@@ -42,6 +42,18 @@ g (float[1,8,6,6] x) => (float[1,8,6,6] y) <float[8,8,1,1] w = {%s}> {
   y = Relu (b)
 }
 """ % ", ".join(str(i % 7 - 3) for i in range(64)),
+    "soften.onnxtxt": """<ir_version: 8, opset_import: ["" : 17, "test.everything" : 1]>
+g (float[1,8,6,6] x) => (float[1,8,6,6] y) <float[8,8,1,1] w = {%s}> {
+  a = Conv (x, w)
+  y = test.everything.Soften (a)
+}
+""" % ", ".join(str(i % 7 - 3) for i in range(64)),
+    "turned.onnxtxt": everything("  a = Transpose <perm: ints = [0, 2, 1]> (x)\n  b = test.everything.Soften (a)\n"
+                                 "  y = Transpose <perm: ints = [0, 2, 1]> (b)"),
+    "lengthen.onnxtxt": everything("  a = Neg (x)\n  b = test.everything.Lengthen (a)\n  y = Abs (b)", shape="1,12"),
+    "outer.onnxtxt": """<ir_version: 8, opset_import: ["" : 17, "test.everything" : 1]>
+g (float[5] x, float[7] z) => (float[5,7] y) { y = test.everything.Outer (x, z) }
+""",
     "odd.onnxtxt": hostile("  y = test.hostile.Odd (x)"),
 }
 
@@ -129,6 +141,27 @@ class Everything(Test):
         # The tactic refuses this node; the plain evaluation runs it.
         _, zero = self.outputs("zero.onnxtxt", "--engine", EVERYTHING_EXTRA="10")
         self.assertEqual(set(zero["y"]), {0.0})
+
+    def test_facts_let_passes_and_tactics_treat_it_as_one_of_the_standard(self):
+        module = ["--extension", MODULES / "everything.so"]
+        # The activation is done with the convolution in one step; alone it is a pointwise program, not the plain evaluation.
+        result = self.run_assay("run", "soften.onnxtxt", "--engine", "--ref", *module)
+        self.check(result, 0, "PASSED")
+        shown = self.check(self.run_assay("convert", "soften.onnxtxt", "-o", "s.plan", "--explain", *module), 0, "pointwise")
+        self.assertIn("Conv+Soften", shown.replace(" ", ""), shown)
+        # Transpositions go through it, and are gone.
+        self.check(self.run_assay("surgeon", "sanitize", "turned.onnxtxt", "--simplify", "-o", "turned.onnx", *module), 0)
+        shown = self.check(self.run_assay("inspect", "model", "turned.onnx", "--show", "layers", *module), 0, "Soften")
+        self.assertNotIn("Transpose", shown)
+        # For a view nothing runs: of three nodes two are computed.
+        result = self.run_assay("run", "lengthen.onnxtxt", "--engine", "--ref", *module)
+        self.check(result, 0, "PASSED")
+        shown = self.check(self.run_assay("convert", "lengthen.onnxtxt", "-o", "l.plan", "--explain", *module), 0)
+        self.assertNotIn("evaluate", shown)
+        # Its multiplications are counted; of one that says nothing they are not known.
+        self.check(self.run_assay("inspect", "model", "outer.onnxtxt", "--stats", "--json", "o.json", *module), 0)
+        self.assertEqual(json.loads((self.folder / "o.json").read_text())["macs"], 35)
+        self.check(self.run_assay("inspect", "model", "sum.onnxtxt", "--stats", *module), 0, "?")
 
     def test_a_plugin_works_in_a_blocked_layout(self):
         result = self.run_assay("run", "conv.onnxtxt", "--engine", "--ref", "--extension", MODULES / "everything.so")
@@ -249,7 +282,8 @@ class Hostile(Test):
         for what, text in [("register-throws", "thrown in register"), ("register-throws-int", "no std::exception"), ("bad-name", "is no name for a runner"),
                            ("null-name", "a runner has no name"), ("bad-option", "is no name for an option"), ("known-option", "--onnxrt"),
                            ("known-runner", "there is a backend 'onnxrt' already"), ("known-group-option", "--atol is there already"),
-                           ("standard-domain", "standard's domain"), ("bad-schema", "inn X: T"), ("known-command", "there is a command 'run' already"),
+                           ("standard-domain", "standard's domain"), ("bad-schema", "inn X: T"), ("bad-instruction", "the pointwise instruction 'Misbehave', and there is none of that name"),
+                           ("bad-arity", "'Relu' of 1 operand(s), but 2 element-wise input(s)"), ("bad-moves", "a fact of no known kind"), ("known-command", "there is a command 'run' already"),
                            ("known-comparison", "its comparison function l2 is there already"), ("known-postprocess", "post-processing function top-3")]:
             with self.subTest(what):
                 self.hostile(what, texts=[text, "hostile.so"])

@@ -121,6 +121,14 @@ class Operator : public ext::Operator {
     misbehave("op-bound");
     for (int64_t i = 0; i < y.size(); ++i) bound[i] = is("negative-bound") ? -1 : 0;
   }
+  AssayOperatorFacts facts() const override {
+    AssayOperatorFacts f{};
+    f.elementwise = is("bad-arity") ? 2 : 1;
+    if (is("bad-instruction")) f.instruction = "Misbehave";
+    if (is("bad-arity")) f.instruction = "Relu";
+    if (is("bad-moves")) f.moves = 99;
+    return f;
+  }
 };
 
 class Command : public ext::Command {

@@ -96,7 +96,7 @@ void plain_constant(Rewrite& r) {
     if (!a.ref_attr_name.empty())
       no_equivalent("the attribute '{}' that is whatever a call of the function gives", a.name);
   if (r.has("value")) return;
-  const OpDef& op = *built_in_ops().find("", "Constant");
+  const OpDef& op = *r.ops().find("", "Constant");
   const Tensor value = evaluate_node(r.node(), {&op, &op.versions.back()}, {})[0];
   r.node().attributes.clear();
   r.node().set_attribute("value", value);

@@ -230,6 +230,7 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
                                    .calibrator = config.calibrator.get(),
                                    .profiles = config.profiles,
                                    .pool = runtime_->pool,
+                                   .passes = runtime_->options.passes,
                                    .warn = warn,
                                    .on_progress = config.on_progress};
   saved.rules = rules_of(config, config.int8 ? quantization_for(calibration, config.float_nodes) : nullptr);

@@ -31,10 +31,10 @@ bool has_quantization(const Graph& g) {
 bool is_float32(const Value* v) { return v->type.is_tensor() && v->type.dtype == DType::kFloat32; }
 
 /// The network in the form in which names of functions' values are known, every float32 tensor an output.
-std::shared_ptr<Model> with_all_outputs(const Model& network) {
+std::shared_ptr<Model> with_all_outputs(const Model& network, const CalibrationJob& job) {
   std::shared_ptr<Model> model = clone_model(network);
   infer_shapes(*model);
-  run_passes(*model, built_in_passes().stage(PassStage::kLowering));
+  run_passes(*model, passes_of({.set = job.passes}).stage(PassStage::kLowering));
   Graph& g = *model->graph;
   g.outputs.clear();
   for (const auto& n : g.nodes())
@@ -182,7 +182,7 @@ void report_quantization(const QuantizeReport& report, const CalibrationJob& job
 }
 
 CalibrationTable calibrate(const CalibrationJob& job) {
-  const std::shared_ptr<Model> model = with_all_outputs(*job.network);
+  const std::shared_ptr<Model> model = with_all_outputs(*job.network, job);
   remove_held_types(*model);
   const Graph& g = *model->graph;
   require(!g.outputs.empty(), ErrorCode::kInvalidArgument,

@@ -19,6 +19,7 @@ struct CalibrationJob {
   /// Of the engine that is calibrated; the last one has the shapes of the data.
   std::vector<OptimizationProfile> profiles;
   std::shared_ptr<ThreadPool> pool;
+  std::shared_ptr<const PassSet> passes;  ///< null: those of this build
   std::function<void(const std::string&)> warn;
   std::function<void(const BuildProgress&)> on_progress;  ///< may be empty
 };

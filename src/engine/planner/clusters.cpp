@@ -57,8 +57,8 @@ class Finder {
   /// Of nodes in topological order: those that are free.
   void add_clusters(const std::vector<const Node*>& nodes) {
     for (const Node* n : nodes)
-      if (is_free(n) && is_main_operator(*n) &&
-          (is_integer_product(*n) || dtype_of(n->output(0)) == DType::kFloat32))
+      if (is_free(n) && is_main_operator(*n, context_.model) &&
+          (is_integer_product(*n, context_.model) || dtype_of(n->output(0)) == DType::kFloat32))
         add_product(*n);
     // From the back: a chain is found at its end.
     for (auto it = nodes.rbegin(); it != nodes.rend(); ++it)
@@ -147,7 +147,7 @@ class Finder {
     while (steps.size() < kMaxSteps) {
       const Node* next = context_.sole_consumer(running);
       if (next == nullptr || !is_free(next)) break;
-      std::optional<EpilogueStep> step = epilogue_step(*next, running);
+      std::optional<EpilogueStep> step = epilogue_step(*next, running, context_.model);
       if (!step || shape_of(next->output(0)) != out) break;
       if (step->operand != nullptr && !operand_fits(step->operand, out, conv)) break;
       running = next->output(0);
@@ -163,7 +163,7 @@ class Finder {
     if (is_op(n, "MatMul"))
       for (size_t i = 0; i < 2; ++i) whole.transposed[i] = foldable_transpose(n.input(i), n);
     const Value* result = n.output(0);
-    if (is_integer_product(n)) {
+    if (is_integer_product(n, context_.model)) {
       read_sums_to_float(n, *out, whole);
       if (whole.sums_to_float.empty()) return;
       result = whole.sums_to_float.back()->output(0);
@@ -245,9 +245,9 @@ class Finder {
   struct Growth {
     std::unordered_set<const Node*> nodes;
     std::vector<const Value*> operands;  // in the order of their discovery, which decides what joins first
-    void include(const Node& n) {
+    void include(const Node& n, const Model& model) {
       nodes.insert(&n);
-      const std::optional<PointwiseForm> form = pointwise_form(n);
+      const std::optional<PointwiseForm> form = pointwise_form(n, model);
       for (const Value* v : form->operands)
         if (std::find(operands.begin(), operands.end(), v) == operands.end()) operands.push_back(v);
     }
@@ -264,7 +264,8 @@ class Finder {
     if (p == nullptr || g.nodes.contains(p) || !is_free(p) || context_.is_pinned(v) || &p->graph() != &graph_)
       return false;
     // The cheap question first: a value may have very many uses.
-    if (v->consumers().size() > kMaxNodes || shape_of(v) != domain || !pointwise_form(*p)) return false;
+    if (v->consumers().size() > kMaxNodes || shape_of(v) != domain || !pointwise_form(*p, context_.model))
+      return false;
     return std::all_of(v->consumers().begin(), v->consumers().end(),
                        [&](const Node* c) { return g.nodes.contains(c); });
   }
@@ -277,16 +278,16 @@ class Finder {
 
   void add_pointwise(const Node& n) {
     const std::optional<Shape> domain = shape_of(n.output(0));
-    if (!domain || !pointwise_form(n) || gives_quantized_back(n)) return;
+    if (!domain || !pointwise_form(n, context_.model) || gives_quantized_back(n)) return;
     Growth growth;
-    growth.include(n);
+    growth.include(n, context_.model);
     for (bool grown = true; grown && growth.nodes.size() < kMaxNodes;) {
       grown = false;
       const std::vector<const Value*> operands = growth.operands;
       for (const Value* v : operands) {
         if (growth.nodes.size() >= kMaxNodes || !may_join(growth, v, *domain)) continue;
         Growth larger = growth;
-        larger.include(*v->producer());
+        larger.include(*v->producer(), context_.model);
         if (larger.outer_operands() > kMaxOperands) continue;
         growth = std::move(larger);
         grown = true;

@@ -288,7 +288,7 @@ class Lowering {
     step.variant = c.variant;
     step.origins = origins_of(choice.region);
     step.refusals = choice.options.refusals;
-    step.computes = computed_type(choice.region, c, maker_.holds());
+    step.computes = computed_type(choice.region, c, maker_.holds(), maker_.model());
     step.why = choice.why;
     for (const Candidate::Operand& o : c.inputs)
       step.inputs.push_back(o.value != nullptr ? place_of(o.value, o.format) : o.make ? own_constant(o) : -1);

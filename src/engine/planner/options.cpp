@@ -112,7 +112,7 @@ RegionOptions OptionMaker::options_of(const Region& region, std::string_view nam
           wishes.push_back(it->second);
       }
   const MadeProblem problem(region, *this, variant);
-  for (const TacticDef* tactic : tactics_of(rules_).for_region(region)) {
+  for (const TacticDef* tactic : tactics_of(rules_).for_region(region, model_)) {
     if (!name.empty() && tactic->name != wanted) continue;
     Proposals proposals;
     std::string reason;

@@ -68,6 +68,7 @@ class OptionMaker {
               const TypeHolds* holds = nullptr);
 
   const TypeHolds* holds() const { return holds_; }
+  const Model& model() const { return model_; }
 
   RegionOptions options_of(const Region& region);
   /// Only those of this name (Option::name); other tactics are not asked.

@@ -8,6 +8,7 @@
 #include "graph/node_order.h"
 #include "graph/read.h"
 #include "naming/origins.h"
+#include "ops/node_facts.h"
 #include "tensor/convert.h"
 
 namespace assay::engine {
@@ -24,10 +25,7 @@ bool is_16_bits(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16;
 bool is_engine_float(DType t) { return t == DType::kFloat32 || is_16_bits(t); }
 
 /// They lead from one type to another.
-bool is_conversion(const Node& n) {
-  return is_op(n, "Cast") || is_op(n, "CastLike") || is_op(n, "QuantizeLinear") ||
-         is_op(n, "DequantizeLinear");
-}
+bool is_conversion(const Node& n, const Model& model) { return facts_of(n, model).recodes; }
 
 template <typename Test>
 bool any_value(const Node& n, Test test) {
@@ -151,9 +149,9 @@ const std::string* stored_tensor(const Value& v, const TypeRules& rules) {
 }
 
 /// What gives the numbers of a value, behind nodes that only move them.
-const Node* source_of(const Value* v) {
+const Node* source_of(const Value* v, const Model& model) {
   const Node* n = v->producer();
-  while (n != nullptr && only_moves(*n) && n->input(0) != nullptr) n = n->input(0)->producer();
+  while (n != nullptr && hands_on(*n, model) && n->input(0) != nullptr) n = n->input(0)->producer();
   return n;
 }
 
@@ -296,7 +294,8 @@ std::string TypeHolds::refusal(const Region& region, const Candidate& c) const {
       is_kept =
           is_kept || stores_quantized(c) || is_op(*n, "QuantizeLinear") || is_op(*n, "DequantizeLinear");
     else
-      is_kept = is_kept || only_moves(*n) || is_conversion(*n) || (rounded_.contains(n) && is_float32);
+      is_kept = is_kept || hands_on(*n, model_) || is_conversion(*n, model_) ||
+                (rounded_.contains(n) && is_float32);
     if (!is_kept)
       return fmt::format("it computes in {}{}, and '{}' is held in {}", dtype_name(arithmetic),
                          arithmetic != wanted  ? ""
@@ -356,7 +355,7 @@ std::vector<UnmetWish> TypeHolds::prepare(Model& model, OptionMaker& maker, cons
   find_held(model, unmet);
   std::vector<Node*> to_round;
   for (const auto& n : model.graph->nodes())
-    if (is_16_bits(held(*n)) && !only_moves(*n) && !is_conversion(*n) &&
+    if (is_16_bits(held(*n)) && !hands_on(*n, model_) && !is_conversion(*n, model_) &&
         maker.options_of(node_region(*n)).options.empty())
       to_round.push_back(n.get());
   for (const Node* n : to_round) rounded_.insert(n);
@@ -385,7 +384,7 @@ void TypeHolds::round_operands(Model& model, const std::vector<Node*>& nodes) {
       Value* v = n->input(i);
       if (v == nullptr || dtype_of(v) != DType::kFloat32) continue;
       // As between the operators of a network that declares the type: they are not rounded there.
-      const Node* source = v->tensor().defined() ? nullptr : source_of(v);
+      const Node* source = v->tensor().defined() ? nullptr : source_of(v, model);
       if (source != nullptr && held(*source) == dtype) continue;
       auto& made = known[v];
       const auto it =
@@ -413,7 +412,7 @@ void TypeHolds::round_operands(Model& model, const std::vector<Node*>& nodes) {
   }
 }
 
-DType computed_type(const Region& region, const Candidate& c, const TypeHolds* holds) {
+DType computed_type(const Region& region, const Candidate& c, const TypeHolds* holds, const Model& model) {
   if (c.arithmetic != DType::kUndefined) return c.arithmetic;
   if (holds != nullptr)
     if (const DType dtype = holds->rounded(region); dtype != DType::kUndefined) return dtype;
@@ -422,7 +421,7 @@ DType computed_type(const Region& region, const Candidate& c, const TypeHolds* h
       if (o.value != nullptr && o.format.dtype != DType::kUndefined) return o.format.dtype;
   DType dtype = DType::kUndefined;
   for (const Node* n : region.nodes) {
-    if (is_beside(*n) || only_moves(*n) || is_op(*n, "Cast")) continue;
+    if (is_beside(*n) || hands_on(*n, model) || is_op(*n, "Cast")) continue;
     if (dtype == DType::kUndefined && region.output() != nullptr) dtype = dtype_of(region.output());
     if (any_value(*n, [](DType t) { return t == DType::kFloat32; })) return DType::kFloat32;
     for (const Value* v : n->outputs())

@@ -53,8 +53,8 @@ int64_t opset_for(const TypeRules& rules);
 /// Of one network, while a plan of it is made.
 class TypeHolds {
  public:
-  /// `rules` must outlive it.
-  explicit TypeHolds(const TypeRules& rules) : rules_(rules) {}
+  /// Both must outlive it.
+  TypeHolds(const TypeRules& rules, const Model& model) : rules_(rules), model_(model) {}
 
   /// Finds what is held, and rounds the operands of nodes that no algorithm computes in their type. After it
   /// no node may be added or removed. `maker` asks these holds. Gives back what cannot be followed; that is
@@ -73,12 +73,13 @@ class TypeHolds {
   void round_operands(Model& model, const std::vector<Node*>& nodes);
 
   const TypeRules& rules_;
+  const Model& model_;
   std::unordered_map<const Node*, DType> held_;
   std::unordered_set<const Node*> rounded_;
 };
 
 /// What a region computes in when this candidate runs it: the type of its products, else of its numbers;
 /// kUndefined: it only moves or converts numbers.
-DType computed_type(const Region& region, const Candidate& c, const TypeHolds* holds);
+DType computed_type(const Region& region, const Candidate& c, const TypeHolds* holds, const Model& model);
 
 }  // namespace assay::engine

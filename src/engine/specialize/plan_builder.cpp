@@ -289,7 +289,7 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model, Trail& trail) {
     dissolve_regions(model, [&](const Node& n) { return maker.options_of(node_region(n)).options.empty(); });
   }
   std::optional<TypeHolds> holds;
-  if (!config_.types.empty()) holds.emplace(config_.types);
+  if (!config_.types.empty()) holds.emplace(config_.types, model);
   OptionMaker maker(model, tactics, config_.tactics, holds ? &*holds : nullptr);
   if (holds)
     take_unmet(holds->prepare(model, maker, config_.quantization != nullptr ? &quantize_report_ : nullptr));
@@ -323,7 +323,7 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model, Trail& trail) {
   else
     chosen.choices = select(model, maker, estimated, hooks);
   std::vector<Choice>& choices = chosen.choices;
-  say_why(choices, holds ? &*holds : nullptr);
+  say_why(model, choices, holds ? &*holds : nullptr);
   reports_.clear();
   if (config_.reports) report(choices);
   LoweredPlan lowered = lower_choices(model, maker, choices, config_.threads, *config_.constants,
@@ -366,28 +366,28 @@ bool waits_for_shapes(const Plan& plan) {
                      [](const Step& s) { return s.tactic == tactic_network::def.name; });
 }
 
-void PlanBuilder::say_why(std::span<Choice> choices, const TypeHolds* holds) const {
+void PlanBuilder::say_why(const Model& model, std::span<Choice> choices, const TypeHolds* holds) const {
   if (config_.precisions == Precisions() && quantized_.empty() && holds == nullptr) return;
   for (Choice& c : choices) {
     if (!c.option().candidate.views.empty()) continue;
-    const DType type = computed_type(c.region, c.option().candidate, holds);
+    const DType type = computed_type(c.region, c.option().candidate, holds, model);
     const bool is_held =
         holds != nullptr && std::any_of(c.region.nodes.begin(), c.region.nodes.end(),
                                         [&](const Node* n) { return holds->held(*n) == type; });
     if (is_held)
       c.why = fmt::format("held in {}", dtype_name(type));
     else if (type == DType::kFloat32)
-      c.why = why_float32(c);
+      c.why = why_float32(model, c);
   }
 }
 
 /// Of a region that nothing holds.
-std::string PlanBuilder::why_float32(const Choice& c) const {
+std::string PlanBuilder::why_float32(const Model& model, const Choice& c) const {
   const auto& options = c.options.options;
   if (std::any_of(options.begin(), options.end(),
                   [](const Option& o) { return o.candidate.arithmetic != DType::kUndefined; }))
     return "faster than narrower types";
-  if (config_.quantization != nullptr && is_main_operator(*c.region.main))
+  if (config_.quantization != nullptr && is_main_operator(*c.region.main, model))
     if (std::string reason = quantization_reason(*c.region.main, quantize_report_); !reason.empty())
       return "not in 8 bits: " + reason;
   return "no algorithm in a narrower type";

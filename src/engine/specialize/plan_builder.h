@@ -142,8 +142,8 @@ class PlanBuilder {
   void plan_bodies(Plan& plan);
   void report(std::span<const Choice> choices);
   /// Of what computes in float32 where other types are allowed.
-  void say_why(std::span<Choice> choices, const TypeHolds* holds) const;
-  std::string why_float32(const Choice& c) const;
+  void say_why(const Model& model, std::span<Choice> choices, const TypeHolds* holds) const;
+  std::string why_float32(const Model& model, const Choice& c) const;
   BuildConfig config_inside() const;
 
   BuildConfig config_;

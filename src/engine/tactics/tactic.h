@@ -222,6 +222,8 @@ struct TacticDef {
   int version = 1;
   /// Operators of the default domain that it serves as a region's main node; idioms are written `assay.Silu`.
   std::span<const std::string_view> operators;
+  /// By the facts of an operator of any domain, those of modules included, whether the tactic serves it, too.
+  bool (*serves)(const OpFacts&) = nullptr;
   /// It takes Fused and Pointwise regions as well as single nodes.
   bool takes_regions = false;
   /// Adds candidates, or returns the sentence that says why it has none.

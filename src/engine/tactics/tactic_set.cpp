@@ -4,6 +4,7 @@
 
 #include "engine/tactics/tactic_list.h"
 #include "graph/read.h"
+#include "ops/node_facts.h"
 #include "passes/region.h"
 
 namespace assay::engine {
@@ -28,7 +29,7 @@ void TacticSet::add(const TacticDef& tactic, std::shared_ptr<const void> owner) 
   require(find(tactic.name) == nullptr, ErrorCode::kInvalidArgument, "there is a tactic named '{}' already",
           tactic.name);
   tactics_.push_back(&tactic);
-  for (const std::string_view op : tactic.operators) by_operator_[op].push_back(&tactic);
+  for (const std::string_view op : tactic.operators) by_operator_[op].insert(&tactic);
   if (owner != nullptr) owners_.push_back(std::move(owner));
 }
 
@@ -38,13 +39,17 @@ const TacticDef* TacticSet::find(std::string_view name) const {
   return it != tactics_.end() ? *it : nullptr;
 }
 
-std::vector<const TacticDef*> TacticSet::for_region(const Region& region) const {
+std::vector<const TacticDef*> TacticSet::for_region(const Region& region, const Model& model) const {
   const Node& node = *region.main;
   const bool is_node = region.kind == RegionKind::kNode;
   std::vector<const TacticDef*> list;
-  if (const auto it = by_operator_.find(key_of(node)); it != by_operator_.end())
-    std::copy_if(it->second.begin(), it->second.end(), std::back_inserter(list),
-                 [&](const TacticDef* t) { return is_node || t->takes_regions; });
+  const auto named = by_operator_.find(key_of(node));
+  const OpFacts& facts = facts_of(node, model);
+  const auto serves = [&](const TacticDef* t) {
+    const bool is_named = named != by_operator_.end() && named->second.contains(t);
+    return (is_node || t->takes_regions) && (is_named || (t->serves != nullptr && t->serves(facts)));
+  };
+  std::copy_if(tactics_.begin(), tactics_.end(), std::back_inserter(list), serves);
   list.push_back(is_node && !is_region(node) && has_subgraph(node) ? &tactic_control::def
                                                                    : &tactic_evaluate::def);
   return list;

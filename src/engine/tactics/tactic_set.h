@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/tactics/tactic.h"
@@ -24,13 +25,13 @@ class TacticSet {
   /// Null when there is none of that name.
   const TacticDef* find(std::string_view name) const;
   /// Those that serve the region's operator, in order; the plain evaluation is always the last.
-  std::vector<const TacticDef*> for_region(const Region& region) const;
+  std::vector<const TacticDef*> for_region(const Region& region, const Model& model) const;
   /// The kernels of a tactic, for contexts; null when there is none of that name, or it has none.
   const KernelFactory* find_kernel(std::string_view tactic) const;
 
  private:
   std::vector<const TacticDef*> tactics_;
-  std::unordered_map<std::string_view, std::vector<const TacticDef*>> by_operator_;
+  std::unordered_map<std::string_view, std::unordered_set<const TacticDef*>> by_operator_;
   std::vector<std::shared_ptr<const void>> owners_;
 };
 

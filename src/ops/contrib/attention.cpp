@@ -52,6 +52,10 @@ constinit const OpDef def = {
     .name = "Attention",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
+    .facts =
+        {
+            .element_attributes = {"mask_filter_value"},
+        },
 };
 
 }  // namespace assay::op_ms_Attention

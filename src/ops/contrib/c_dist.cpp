@@ -3,6 +3,7 @@
 
 #include "ops/eval_util.h"
 #include "ops/op_list.h"
+#include "ops/work.h"
 
 namespace assay::op_ms_CDist {
 namespace {
@@ -87,6 +88,10 @@ constinit const OpDef def = {
     .name = "CDist",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .extra_steps = row_product_steps,
+        },
 };
 
 }  // namespace assay::op_ms_CDist

@@ -30,6 +30,10 @@ constinit const OpDef def = {
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = 2},
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .recodes = true,
+        },
 };
 
 }  // namespace assay::op_ms_DequantizeLinear

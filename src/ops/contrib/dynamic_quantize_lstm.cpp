@@ -174,6 +174,10 @@ constinit const OpDef def = {
     .name = "DynamicQuantizeLSTM",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .perturb = perturb},
+    .facts =
+        {
+            .compares = {{{.reach = ComparisonFact::Reach::kAll, .infinities = true}}},
+        },
 };
 
 }  // namespace assay::op_ms_DynamicQuantizeLSTM

@@ -10,6 +10,7 @@
 #include "ops/nn/matrix_product.h"
 #include "ops/op_list.h"
 #include "ops/quant/integer_operands.h"
+#include "ops/work.h"
 #include "tensor/convert.h"
 
 namespace assay::op_ms_DynamicQuantizeMatMul {
@@ -69,6 +70,11 @@ constinit const OpDef def = {
     .name = "DynamicQuantizeMatMul",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
+    .facts =
+        {
+            .compares = {{{.reach = ComparisonFact::Reach::kAll, .infinities = true}}},
+            .extra_steps = row_product_steps,
+        },
 };
 
 }  // namespace assay::op_ms_DynamicQuantizeMatMul

@@ -53,6 +53,11 @@ constinit const OpDef def = {
     .name = "EmbedLayerNormalization",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
+    .facts =
+        {
+            .uses = {{{.kind = InputUse::Kind::kIndex, .input = 0, .of = 2},
+                      {.kind = InputUse::Kind::kIndex, .input = 1, .of = 3}}},
+        },
 };
 
 }  // namespace assay::op_ms_EmbedLayerNormalization

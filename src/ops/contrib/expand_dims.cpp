@@ -41,6 +41,10 @@ constinit const OpDef def = {
     .name = "ExpandDims",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kView,
+        },
 };
 
 }  // namespace assay::op_ms_ExpandDims

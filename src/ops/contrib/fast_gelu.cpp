@@ -38,6 +38,10 @@ constinit const OpDef def = {
     .name = "FastGelu",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
+    .facts =
+        {
+            .elementwise = 2,
+        },
 };
 
 }  // namespace assay::op_ms_FastGelu

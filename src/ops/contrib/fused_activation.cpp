@@ -90,6 +90,11 @@ const FusedActivation& find_activation(const std::string& name) {
 
 }  // namespace
 
+bool is_activation(std::string_view name) {
+  return std::any_of(activations().begin(), activations().end(),
+                     [&](const FusedActivation& a) { return a.name == name; });
+}
+
 void check_activation(const std::string& name) {
   if (!name.empty()) find_activation(name);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ops/numerics/steps.h"
@@ -17,6 +18,8 @@ Traced activate(Steps& steps, const Traced& x, const std::string& name,
                 const ActivationParameters& parameters);
 /// FusedGemm's alpha, beta and gamma as far as they are given, in this order.
 ActivationParameters fused_gemm_parameters(const OpContext& c);
+/// Whether it is the name of one.
+bool is_activation(std::string_view name);
 /// Throws Error for a name that is not known.
 void check_activation(const std::string& name);
 

@@ -2,6 +2,7 @@
 #include "ops/contrib/fused_activation.h"
 #include "ops/op_list.h"
 #include "ops/op_set.h"
+#include "ops/work.h"
 
 namespace assay {
 
@@ -73,6 +74,10 @@ constinit const OpDef def = {
     .name = "FusedGemm",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
+    .facts =
+        {
+            .extra_steps = row_product_steps,
+        },
 };
 
 }  // namespace assay::op_ms_FusedGemm

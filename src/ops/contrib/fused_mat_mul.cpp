@@ -2,6 +2,7 @@
 // two dimensions or with the first one taken behind the batch.
 #include "ops/contrib/fused_operands.h"
 #include "ops/op_list.h"
+#include "ops/work.h"
 
 namespace assay::op_ms_FusedMatMul {
 namespace {
@@ -27,6 +28,10 @@ constinit const OpDef def = {
     .name = "FusedMatMul",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = fused_product_terms},
+    .facts =
+        {
+            .extra_steps = row_product_steps,
+        },
 };
 
 }  // namespace assay::op_ms_FusedMatMul

@@ -21,6 +21,10 @@ constinit const OpDef def = {
     .name = "Gelu",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
+    .facts =
+        {
+            .elementwise = 1,
+        },
 };
 
 }  // namespace assay::op_ms_Gelu

@@ -5,6 +5,7 @@
 #include "ops/nn/matrix_product.h"
 #include "ops/op_list.h"
 #include "ops/quant/integer_operands.h"
+#include "ops/work.h"
 
 namespace assay::op_ms_MatMulIntegerToFloat {
 namespace {
@@ -47,6 +48,10 @@ constinit const OpDef def = {
     .name = "MatMulIntegerToFloat",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
+    .facts =
+        {
+            .extra_steps = row_product_steps,
+        },
 };
 
 }  // namespace assay::op_ms_MatMulIntegerToFloat

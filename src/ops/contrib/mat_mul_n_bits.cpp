@@ -12,6 +12,7 @@
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
+#include "ops/work.h"
 
 namespace assay::op_ms_MatMulNBits {
 namespace {
@@ -177,6 +178,10 @@ constinit const OpDef def = {
     .name = "MatMulNBits",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
+    .facts =
+        {
+            .extra_steps = row_product_steps,
+        },
 };
 
 }  // namespace assay::op_ms_MatMulNBits

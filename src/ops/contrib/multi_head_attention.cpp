@@ -54,6 +54,10 @@ constinit const OpDef def = {
     .name = "MultiHeadAttention",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
+    .facts =
+        {
+            .element_attributes = {"mask_filter_value"},
+        },
 };
 
 }  // namespace assay::op_ms_MultiHeadAttention

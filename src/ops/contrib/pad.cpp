@@ -26,6 +26,12 @@ constinit const OpDef def = {
     .name = "Pad",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kFilled,
+            .uses = {{{.kind = InputUse::Kind::kAxis, .input = 1}}},
+            .may_grow = true,
+        },
 };
 
 }  // namespace assay::op_ms_Pad

@@ -128,6 +128,10 @@ constinit const OpDef def = {
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = 6, .perturb = perturb_quantized<compute>},
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .quantizing_scale = 7,
+        },
 };
 
 }  // namespace assay::op_ms_QGemm

@@ -4,6 +4,7 @@
 #include "ops/contrib/quantized.h"
 #include "ops/nn/pool.h"
 #include "ops/op_list.h"
+#include "ops/work.h"
 
 namespace assay::op_ms_QLinearAveragePool {
 namespace {
@@ -71,6 +72,11 @@ constinit const OpDef def = {
     .versions = kVersions,
     .numerics = {.perturb = perturb_quantized<compute>},
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .quantizing_scale = 3,
+            .extra_steps = window_steps,
+        },
 };
 
 }  // namespace assay::op_ms_QLinearAveragePool

@@ -100,6 +100,10 @@ constinit const OpDef def = {
     .versions = kVersions,
     .numerics = {.perturb = perturb_quantized<compute>},
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .quantizing_scale = 0,
+        },
 };
 
 }  // namespace assay::op_ms_QLinearConcat

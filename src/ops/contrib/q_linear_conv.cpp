@@ -62,6 +62,10 @@ constinit const OpDef def = {
     .name = "QLinearConv",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .quantizing_scale = 6,
+        },
 };
 
 }  // namespace assay::op_ms_QLinearConv

@@ -22,6 +22,10 @@ constinit const OpDef def = {
     .versions = kVersions,
     .numerics = {.perturb = perturb_quantized<compute>},
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .quantizing_scale = 6,
+        },
 };
 
 }  // namespace assay::op_ms_QLinearMul

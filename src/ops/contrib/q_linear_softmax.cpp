@@ -59,6 +59,10 @@ constinit const OpDef def = {
     .versions = kVersions,
     .numerics = {.perturb = perturb_quantized<compute>},
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .quantizing_scale = 3,
+        },
 };
 
 }  // namespace assay::op_ms_QLinearSoftmax

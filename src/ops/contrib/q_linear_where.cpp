@@ -67,6 +67,10 @@ constinit const OpDef def = {
     .versions = kVersions,
     .numerics = {.perturb = perturb_quantized<compute>},
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .quantizing_scale = 7,
+        },
 };
 
 }  // namespace assay::op_ms_QLinearWhere

@@ -28,6 +28,14 @@ constinit const OpDef def = {
     .name = "QuantizeLinear",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .recodes = true,
+            .quantizing_scale = 1,
+            .compares =
+                {{{.reach = ComparisonFact::Reach::kElement, .first = 0, .count = 1},
+                  {.reach = ComparisonFact::Reach::kAll, .first = 1, .count = 1, .infinities = true}}},
+        },
 };
 
 }  // namespace assay::op_ms_QuantizeLinear

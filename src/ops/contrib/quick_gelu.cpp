@@ -26,6 +26,10 @@ constinit const OpDef def = {
     .name = "QuickGelu",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
+    .facts =
+        {
+            .elementwise = 1,
+        },
 };
 
 }  // namespace assay::op_ms_QuickGelu

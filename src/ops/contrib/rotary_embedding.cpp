@@ -77,6 +77,10 @@ constinit const OpDef def = {
     .name = "RotaryEmbedding",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
+    .facts =
+        {
+            .uses = {{{.kind = InputUse::Kind::kIndex, .input = 1, .of = 2}}},
+        },
 };
 
 }  // namespace assay::op_ms_RotaryEmbedding

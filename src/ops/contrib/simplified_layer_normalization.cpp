@@ -66,6 +66,11 @@ constinit const OpDef def = {
     .name = "SimplifiedLayerNormalization",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
+    .facts =
+        {
+            .mixes_axis = true,
+            .sums = SumsFact::kByRootOfSquares,
+        },
 };
 
 }  // namespace assay::op_onnx_SimplifiedLayerNormalization

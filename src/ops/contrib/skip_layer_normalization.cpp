@@ -36,6 +36,10 @@ constinit const OpDef def = {
     .name = "SkipLayerNormalization",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
+    .facts =
+        {
+            .mixes_axis = true,
+        },
 };
 
 }  // namespace assay::op_ms_SkipLayerNormalization

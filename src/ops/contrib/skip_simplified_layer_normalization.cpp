@@ -37,6 +37,10 @@ constinit const OpDef def = {
     .name = "SkipSimplifiedLayerNormalization",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
+    .facts =
+        {
+            .mixes_axis = true,
+        },
 };
 
 }  // namespace assay::op_ms_SkipSimplifiedLayerNormalization

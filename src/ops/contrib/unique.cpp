@@ -50,6 +50,14 @@ type T: @all)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "com.microsoft", .name = "Unique", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "com.microsoft",
+    .name = "Unique",
+    .versions = kVersions,
+    .facts =
+        {
+            .compares = {{{.reach = ComparisonFact::Reach::kAll}}},
+        },
+};
 
 }  // namespace assay::op_ms_Unique

@@ -216,6 +216,10 @@ constinit const OpDef def = {
     .name = "Loop",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .uses = {{{.kind = InputUse::Kind::kCount, .input = 0}}},
+        },
 };
 
 }  // namespace assay::op_onnx_Loop

@@ -32,6 +32,16 @@ type T1: bool)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "And", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "And",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kAnd},
+            .commutative = true,
+        },
+};
 
 }  // namespace assay::op_onnx_And

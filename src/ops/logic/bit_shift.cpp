@@ -42,6 +42,11 @@ void eval(EvalContext& c) {
   });
 }
 
+std::optional<kernels::PointwiseOp> instruction(const OpContext& c) {
+  return c.attr_string("direction") == "LEFT" ? kernels::PointwiseOp::kShiftLeft
+                                              : kernels::PointwiseOp::kShiftRight;
+}
+
 constexpr OpVersion kVersions[] = {
     {11, R"(
 in  X: T
@@ -61,6 +66,16 @@ type T: uint8 uint16 uint32 uint64 int8 int16 int32 int64)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "BitShift", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "BitShift",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kShiftLeft, .choose = instruction},
+            .uses = {{{.kind = InputUse::Kind::kAxis, .input = 1}}},
+        },
+};
 
 }  // namespace assay::op_onnx_BitShift

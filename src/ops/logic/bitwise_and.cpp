@@ -23,6 +23,16 @@ type T: uint8 uint16 uint32 uint64 int8 int16 int32 int64)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "BitwiseAnd", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "BitwiseAnd",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kBitAnd},
+            .commutative = true,
+        },
+};
 
 }  // namespace assay::op_onnx_BitwiseAnd

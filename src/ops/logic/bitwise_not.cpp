@@ -21,6 +21,15 @@ type T: uint8 uint16 uint32 uint64 int8 int16 int32 int64)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "BitwiseNot", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "BitwiseNot",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kBitNot},
+        },
+};
 
 }  // namespace assay::op_onnx_BitwiseNot

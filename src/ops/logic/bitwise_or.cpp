@@ -18,6 +18,16 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "BitwiseOr", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "BitwiseOr",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kBitOr},
+            .commutative = true,
+        },
+};
 
 }  // namespace assay::op_onnx_BitwiseOr

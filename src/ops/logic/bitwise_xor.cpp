@@ -18,6 +18,16 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "BitwiseXor", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "BitwiseXor",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kBitXor},
+            .commutative = true,
+        },
+};
 
 }  // namespace assay::op_onnx_BitwiseXor

@@ -72,6 +72,18 @@ type T1: bool)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Equal", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "Equal",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kEqual},
+            .commutative = true,
+            .commutes_with_cast = true,
+            .compares = {{{.reach = ComparisonFact::Reach::kElement}}},
+        },
+};
 
 }  // namespace assay::op_onnx_Equal

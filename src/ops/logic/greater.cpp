@@ -48,6 +48,18 @@ type T1: bool)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Greater", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "Greater",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kGreater},
+            .steps = {.first = 1, .second = -1},
+            .commutes_with_cast = true,
+            .compares = {{{.reach = ComparisonFact::Reach::kElement}}},
+        },
+};
 
 }  // namespace assay::op_onnx_Greater

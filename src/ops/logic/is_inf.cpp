@@ -37,6 +37,16 @@ type T2: bool)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "IsInf", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "IsInf",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kIsInf,
+                          .parameters = {"detect_positive", "detect_negative"}},
+        },
+};
 
 }  // namespace assay::op_onnx_IsInf

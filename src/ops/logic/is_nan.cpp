@@ -35,6 +35,15 @@ type T2: bool)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "IsNaN", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "IsNaN",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kIsNaN},
+        },
+};
 
 }  // namespace assay::op_onnx_IsNaN

@@ -22,6 +22,18 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Less", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "Less",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kLess},
+            .steps = {.first = -1, .second = 1},
+            .commutes_with_cast = true,
+            .compares = {{{.reach = ComparisonFact::Reach::kElement}}},
+        },
+};
 
 }  // namespace assay::op_onnx_Less

@@ -19,6 +19,18 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "LessOrEqual", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "LessOrEqual",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kLessOrEqual},
+            .steps = {.first = -1, .second = 1},
+            .commutes_with_cast = true,
+            .compares = {{{.reach = ComparisonFact::Reach::kElement}}},
+        },
+};
 
 }  // namespace assay::op_onnx_LessOrEqual

@@ -20,6 +20,15 @@ type T: bool)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Not", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "Not",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kNot},
+        },
+};
 
 }  // namespace assay::op_onnx_Not

@@ -18,6 +18,16 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Or", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "Or",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kOr},
+            .commutative = true,
+        },
+};
 
 }  // namespace assay::op_onnx_Or

@@ -83,6 +83,16 @@ type T: @all_ir4)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Where", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "Where",
+    .versions = kVersions,
+    .facts =
+        {
+            .moves = Moves::kSelected,
+            .elementwise = 3,
+            .pointwise = {.op = kernels::PointwiseOp::kSelect},
+        },
+};
 
 }  // namespace assay::op_onnx_Where

@@ -18,6 +18,16 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Xor", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "Xor",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kXor},
+            .commutative = true,
+        },
+};
 
 }  // namespace assay::op_onnx_Xor

@@ -41,6 +41,20 @@ type T: @numeric_ir4)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Abs", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "Abs",
+    .versions = kVersions,
+    .facts =
+        {
+            .moves = Moves::kSelected,
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kAbs},
+            .idempotent = true,
+            .sign = SignOfResult::kPositive,
+            .is_ieee = true,
+            .overflows = 1,
+        },
+};
 
 }  // namespace assay::op_onnx_Abs

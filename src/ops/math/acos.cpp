@@ -38,6 +38,11 @@ constinit const OpDef def = {
     .name = "Acos",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kAcos},
+        },
 };
 
 }  // namespace assay::op_onnx_Acos

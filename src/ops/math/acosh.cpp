@@ -25,6 +25,11 @@ constinit const OpDef def = {
     .name = "Acosh",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kInverseUlps},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kAcosh},
+        },
 };
 
 }  // namespace assay::op_onnx_Acosh

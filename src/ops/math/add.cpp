@@ -65,6 +65,15 @@ constinit const OpDef def = {
     .name = "Add",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise},
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kAdd},
+            .commutative = true,
+            .is_ieee = true,
+            .overflows = 2,
+            .commutes_with_cast = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Add

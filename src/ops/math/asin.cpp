@@ -25,6 +25,11 @@ constinit const OpDef def = {
     .name = "Asin",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kInverseUlps},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kAsin},
+        },
 };
 
 }  // namespace assay::op_onnx_Asin

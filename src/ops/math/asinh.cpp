@@ -25,6 +25,11 @@ constinit const OpDef def = {
     .name = "Asinh",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kInverseUlps},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kAsinh},
+        },
 };
 
 }  // namespace assay::op_onnx_Asinh

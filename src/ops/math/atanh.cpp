@@ -25,6 +25,11 @@ constinit const OpDef def = {
     .name = "Atanh",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kInverseUlps},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kAtanh},
+        },
 };
 
 }  // namespace assay::op_onnx_Atanh

@@ -28,6 +28,18 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Ceil", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "Ceil",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kCeil},
+            .idempotent = true,
+            .steps = {.first = 1},
+            .gives_whole = true,
+        },
+};
 
 }  // namespace assay::op_onnx_Ceil

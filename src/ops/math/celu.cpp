@@ -47,6 +47,11 @@ constinit const OpDef def = {
     .name = "Celu",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kCelu, .parameters = {"alpha"}},
+        },
 };
 
 }  // namespace assay::op_onnx_Celu

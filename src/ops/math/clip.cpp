@@ -81,6 +81,18 @@ type T: @numeric_ir4)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Clip", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "Clip",
+    .versions = kVersions,
+    .facts =
+        {
+            .moves = Moves::kSelected,
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kClip},
+            .compares = {{{.reach = ComparisonFact::Reach::kElement}}},
+            .element_attributes = {"min", "max"},
+        },
+};
 
 }  // namespace assay::op_onnx_Clip

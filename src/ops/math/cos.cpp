@@ -31,6 +31,11 @@ constinit const OpDef def = {
     .name = "Cos",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kCos},
+        },
 };
 
 }  // namespace assay::op_onnx_Cos

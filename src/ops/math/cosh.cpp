@@ -25,6 +25,12 @@ constinit const OpDef def = {
     .name = "Cosh",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kLibraryUlps},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kCosh},
+            .sign = SignOfResult::kPositive,
+        },
 };
 
 }  // namespace assay::op_onnx_Cosh

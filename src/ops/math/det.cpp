@@ -6,6 +6,7 @@
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
+#include "ops/work.h"
 
 namespace assay::op_onnx_Det {
 namespace {
@@ -107,6 +108,10 @@ constinit const OpDef def = {
     .name = "Det",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .extra_steps = elimination_steps,
+        },
 };
 
 }  // namespace assay::op_onnx_Det

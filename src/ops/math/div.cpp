@@ -37,6 +37,14 @@ constinit const OpDef def = {
     .name = "Div",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise},
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kDiv},
+            .is_ieee = true,
+            .overflows = 2,
+            .commutes_with_cast = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Div

@@ -47,6 +47,11 @@ constinit const OpDef def = {
     .name = "Elu",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kElu, .parameters = {"alpha"}},
+        },
 };
 
 }  // namespace assay::op_onnx_Elu

@@ -47,6 +47,12 @@ constinit const OpDef def = {
     .name = "Erf",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kErf},
+            .gates = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Erf

@@ -38,6 +38,12 @@ constinit const OpDef def = {
     .name = "Exp",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kLibraryUlps, .beside = beside},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kExp},
+            .sign = SignOfResult::kPositive,
+        },
 };
 
 }  // namespace assay::op_onnx_Exp

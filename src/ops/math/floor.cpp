@@ -20,6 +20,18 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Floor", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "Floor",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kFloor},
+            .idempotent = true,
+            .steps = {.first = 1},
+            .gives_whole = true,
+        },
+};
 
 }  // namespace assay::op_onnx_Floor

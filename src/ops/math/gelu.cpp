@@ -60,6 +60,11 @@ Tensor expected(EvalContext& c, double u, size_t, const Tensor& y) {
   return bound_with(c, u, y, expected_erf_error);
 }
 
+std::optional<kernels::PointwiseOp> instruction(const OpContext& c) {
+  return c.attr_string("approximate") == "tanh" ? kernels::PointwiseOp::kGeluTanh
+                                                : kernels::PointwiseOp::kGelu;
+}
+
 constexpr OpVersion kVersions[] = {
     {20, R"(
 in  X: T
@@ -76,6 +81,11 @@ constinit const OpDef def = {
     .name = "Gelu",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kGelu, .choose = instruction},
+        },
 };
 
 }  // namespace assay::op_onnx_Gelu

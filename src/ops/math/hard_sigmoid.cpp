@@ -57,6 +57,14 @@ constinit const OpDef def = {
     .name = "HardSigmoid",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kHardSigmoid, .parameters = {"alpha", "beta"}},
+            .sign = SignOfResult::kNotNegative,
+            .gates = true,
+            .compares = {{{.reach = ComparisonFact::Reach::kElement}}},
+        },
 };
 
 }  // namespace assay::op_onnx_HardSigmoid

@@ -35,6 +35,11 @@ constinit const OpDef def = {
     .name = "HardSwish",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kHardSwish},
+        },
 };
 
 }  // namespace assay::op_onnx_HardSwish

@@ -41,6 +41,12 @@ constinit const OpDef def = {
     .name = "LeakyRelu",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = 2},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kLeakyRelu, .parameters = {"alpha"}},
+            .compares = {{{.reach = ComparisonFact::Reach::kElement}}},
+        },
 };
 
 }  // namespace assay::op_onnx_LeakyRelu

@@ -26,6 +26,11 @@ constinit const OpDef def = {
     .name = "Log",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kLibraryUlps},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kLog},
+        },
 };
 
 }  // namespace assay::op_onnx_Log

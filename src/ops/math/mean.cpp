@@ -45,6 +45,12 @@ constinit const OpDef def = {
     .name = "Mean",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 2, .terms = terms},
+    .facts =
+        {
+            .elementwise = kEveryInput,
+            .commutative = true,
+            .sums = SumsFact::kMean,
+        },
 };
 
 }  // namespace assay::op_onnx_Mean

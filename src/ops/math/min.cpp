@@ -50,6 +50,19 @@ type T: @numeric_ir4)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Min", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "Min",
+    .versions = kVersions,
+    .facts =
+        {
+            .moves = Moves::kSelected,
+            .elementwise = kEveryInput,
+            .pointwise = {.op = kernels::PointwiseOp::kMin},
+            .commutative = true,
+            .commutes_with_cast = true,
+            .compares = {{{.reach = ComparisonFact::Reach::kElement}}},
+        },
+};
 
 }  // namespace assay::op_onnx_Min

@@ -36,6 +36,11 @@ constinit const OpDef def = {
     .name = "Mish",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kMish},
+        },
 };
 
 }  // namespace assay::op_onnx_Mish

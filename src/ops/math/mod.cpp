@@ -65,6 +65,10 @@ Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
   return map_elements<double>(y, [=](double y) { return std::isfinite(y) ? factor * std::abs(y) : 0.0; });
 }
 
+std::optional<kernels::PointwiseOp> instruction(const OpContext& c) {
+  return c.attr_int("fmod") != 0 ? kernels::PointwiseOp::kTruncMod : kernels::PointwiseOp::kFloorMod;
+}
+
 constexpr OpVersion kVersions[] = {
     {10, R"(
 in  A: T
@@ -90,6 +94,12 @@ constinit const OpDef def = {
     .name = "Mod",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kFloorMod, .choose = instruction},
+            .jumps = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Mod

@@ -35,6 +35,15 @@ constinit const OpDef def = {
     .name = "Mul",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise},
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kMul},
+            .commutative = true,
+            .is_ieee = true,
+            .overflows = 2,
+            .commutes_with_cast = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Mul

@@ -29,6 +29,18 @@ type T: @float_ir4 int32 int8 int16 int64)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Neg", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "Neg",
+    .versions = kVersions,
+    .facts =
+        {
+            .moves = Moves::kSelected,
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kNeg},
+            .is_ieee = true,
+            .overflows = 1,
+        },
+};
 
 }  // namespace assay::op_onnx_Neg

@@ -94,6 +94,12 @@ constinit const OpDef def = {
     .name = "PRelu",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise},
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kPRelu},
+            .compares = {{{.reach = ComparisonFact::Reach::kElement}}},
+        },
 };
 
 }  // namespace assay::op_onnx_PRelu

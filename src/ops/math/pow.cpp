@@ -116,6 +116,12 @@ constinit const OpDef def = {
     .name = "Pow",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kPow},
+            .overflows = 2,
+        },
 };
 
 }  // namespace assay::op_onnx_Pow

@@ -118,6 +118,13 @@ constinit const OpDef def = {
     .name = "Range",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .uses = {{{.kind = InputUse::Kind::kCount, .input = 1},
+                      {.kind = InputUse::Kind::kCount, .input = 2}}},
+            .size_input = 1,
+            .may_grow = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Range

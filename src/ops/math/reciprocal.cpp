@@ -23,6 +23,12 @@ constinit const OpDef def = {
     .name = "Reciprocal",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = 2},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kReciprocal},
+            .is_ieee = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Reciprocal

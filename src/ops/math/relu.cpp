@@ -21,6 +21,19 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Relu", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "Relu",
+    .versions = kVersions,
+    .facts =
+        {
+            .moves = Moves::kSelected,
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kRelu},
+            .idempotent = true,
+            .sign = SignOfResult::kNotNegative,
+            .compares = {{{.reach = ComparisonFact::Reach::kElement}}},
+        },
+};
 
 }  // namespace assay::op_onnx_Relu

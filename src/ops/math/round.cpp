@@ -19,6 +19,18 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Round", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "Round",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kRound},
+            .idempotent = true,
+            .steps = {.first = 1},
+            .gives_whole = true,
+        },
+};
 
 }  // namespace assay::op_onnx_Round

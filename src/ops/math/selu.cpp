@@ -56,6 +56,11 @@ constinit const OpDef def = {
     .name = "Selu",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kSelu, .parameters = {"alpha", "gamma"}},
+        },
 };
 
 }  // namespace assay::op_onnx_Selu

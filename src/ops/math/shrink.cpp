@@ -53,6 +53,14 @@ constinit const OpDef def = {
     .name = "Shrink",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kShrink, .parameters = {"lambd", "bias"}},
+            .jumps = true,
+            .compares = {{{.reach = ComparisonFact::Reach::kElement}}},
+            .element_attributes = {"lambd", "bias"},
+        },
 };
 
 }  // namespace assay::op_onnx_Shrink

@@ -42,6 +42,13 @@ constinit const OpDef def = {
     .name = "Sigmoid",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .beside = beside},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kSigmoid},
+            .sign = SignOfResult::kPositive,
+            .gates = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Sigmoid

@@ -26,6 +26,19 @@ type T: @numeric_ir4)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Sign", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "Sign",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kSign},
+            .idempotent = true,
+            .steps = {.first = 1},
+            .gives_whole = true,
+            .compares = {{{.reach = ComparisonFact::Reach::kElement}}},
+        },
+};
 
 }  // namespace assay::op_onnx_Sign

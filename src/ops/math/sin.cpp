@@ -31,6 +31,11 @@ constinit const OpDef def = {
     .name = "Sin",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kSin},
+        },
 };
 
 }  // namespace assay::op_onnx_Sin

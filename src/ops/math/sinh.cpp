@@ -25,6 +25,11 @@ constinit const OpDef def = {
     .name = "Sinh",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kLibraryUlps},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kSinh},
+        },
 };
 
 }  // namespace assay::op_onnx_Sinh

@@ -33,6 +33,13 @@ constinit const OpDef def = {
     .name = "Softplus",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kSoftplus},
+            .sign = SignOfResult::kPositive,
+            .gates = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Softplus

@@ -24,6 +24,11 @@ constinit const OpDef def = {
     .name = "Softsign",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = 3},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kSoftsign},
+        },
 };
 
 }  // namespace assay::op_onnx_Softsign

@@ -25,6 +25,13 @@ constinit const OpDef def = {
     .name = "Sqrt",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kSqrt},
+            .sign = SignOfResult::kNotNegative,
+            .is_ieee = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Sqrt

@@ -35,6 +35,14 @@ constinit const OpDef def = {
     .name = "Sub",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise},
+    .facts =
+        {
+            .elementwise = 2,
+            .pointwise = {.op = kernels::PointwiseOp::kSub},
+            .is_ieee = true,
+            .overflows = 2,
+            .commutes_with_cast = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Sub

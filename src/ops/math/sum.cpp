@@ -43,6 +43,15 @@ constinit const OpDef def = {
     .name = "Sum",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 0, .terms = terms},
+    .facts =
+        {
+            .elementwise = kEveryInput,
+            .pointwise = {.op = kernels::PointwiseOp::kAdd},
+            .commutative = true,
+            .is_ieee = true,
+            .overflows = kEveryInput,
+            .sums = SumsFact::kProducts,
+        },
 };
 
 }  // namespace assay::op_onnx_Sum

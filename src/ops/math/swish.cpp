@@ -18,6 +18,11 @@ Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
   return bound_elements(c, y, u, [=](double x, double) { return swish_error(x, alpha); });
 }
 
+/// There is none with a factor.
+std::optional<kernels::PointwiseOp> instruction(const OpContext& c) {
+  return c.attr_float("alpha") == 1 ? std::optional(kernels::PointwiseOp::kSilu) : std::nullopt;
+}
+
 constexpr OpVersion kVersions[] = {
     {24, "same as Celu-28", infer_same_as_input, eval},
 };
@@ -29,6 +34,11 @@ constinit const OpDef def = {
     .name = "Swish",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kSilu, .choose = instruction},
+        },
 };
 
 }  // namespace assay::op_onnx_Swish

@@ -32,6 +32,11 @@ constinit const OpDef def = {
     .name = "Tan",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kTan},
+        },
 };
 
 }  // namespace assay::op_onnx_Tan

@@ -37,6 +37,12 @@ constinit const OpDef def = {
     .name = "Tanh",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kInverseUlps, .beside = beside},
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kTanh},
+            .gates = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Tanh

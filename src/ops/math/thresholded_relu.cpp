@@ -18,6 +18,18 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "ThresholdedRelu", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "ThresholdedRelu",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 1,
+            .pointwise = {.op = kernels::PointwiseOp::kThresholdedRelu, .parameters = {"alpha"}},
+            .jumps = true,
+            .compares = {{{.reach = ComparisonFact::Reach::kElement}}},
+            .element_attributes = {"alpha"},
+        },
+};
 
 }  // namespace assay::op_onnx_ThresholdedRelu

@@ -81,6 +81,10 @@ constinit const OpDef def = {
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_scores<Model>},
     .scorer = make_model_scorer<Model>,
+    .facts =
+        {
+            .compares = {{{.reach = ComparisonFact::Reach::kAll}}},
+        },
 };
 
 }  // namespace assay::op_ml_LinearClassifier

@@ -226,6 +226,10 @@ constinit const OpDef def = {
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_scores<Machines>},
     .scorer = make_model_scorer<Machines>,
+    .facts =
+        {
+            .compares = {{{.reach = ComparisonFact::Reach::kAll}}},
+        },
 };
 
 }  // namespace assay::op_ml_SVMClassifier

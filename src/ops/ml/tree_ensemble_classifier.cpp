@@ -137,6 +137,10 @@ constinit const OpDef def = {
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_scores<Model>},
     .scorer = scorer,
+    .facts =
+        {
+            .compares = {{{.reach = ComparisonFact::Reach::kAll}}},
+        },
 };
 
 }  // namespace assay::op_ml_TreeEnsembleClassifier

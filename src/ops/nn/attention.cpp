@@ -1,5 +1,6 @@
 // Attention: softmax(scale * Q K^T, capped, plus masks) V for every head. Past keys and values come before
 // the new ones. A query that may attend to nothing gives zeros.
+#include "ops/multiply_accumulates.h"
 #include "ops/nn/attention_plan.h"
 #include "ops/nn/heads.h"
 #include "ops/op_list.h"
@@ -134,6 +135,10 @@ constinit const OpDef def = {
     .name = "Attention",
     .versions = kVersions,
     .numerics = Fused::kNumerics,
+    .facts =
+        {
+            .multiply_accumulates = attention_macs,
+        },
 };
 
 }  // namespace assay::op_onnx_Attention

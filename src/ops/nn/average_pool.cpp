@@ -2,6 +2,7 @@
 // those inside the padded image.
 #include "ops/nn/pool.h"
 #include "ops/op_list.h"
+#include "ops/work.h"
 
 namespace assay::op_onnx_AveragePool {
 namespace {
@@ -89,6 +90,12 @@ constinit const OpDef def = {
     .name = "AveragePool",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
+    .facts =
+        {
+            .sums = SumsFact::kMean,
+            .pool = PoolFact::kMean,
+            .extra_steps = window_steps,
+        },
 };
 
 }  // namespace assay::op_onnx_AveragePool

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ops/eval_util.h"
+#include "ops/multiply_accumulates.h"
 #include "ops/nn/conv_rules.h"
 #include "ops/op_list.h"
 
@@ -83,6 +84,12 @@ constinit const OpDef def = {
     .name = "Conv",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .rough = rough, .stacks = stacks},
+    .facts =
+        {
+            .product = ProductFact::kFloats,
+            .sums = SumsFact::kProducts,
+            .multiply_accumulates = conv_macs,
+        },
 };
 
 }  // namespace assay::op_onnx_Conv

@@ -2,6 +2,7 @@
 #include "kernels/conv.h"
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
+#include "ops/multiply_accumulates.h"
 #include "ops/nn/conv_rules.h"
 #include "ops/nn/window.h"
 #include "ops/op_list.h"
@@ -143,6 +144,12 @@ constinit const OpDef def = {
     .name = "ConvTranspose",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
+    .facts =
+        {
+            .product = ProductFact::kFloats,
+            .sums = SumsFact::kProducts,
+            .multiply_accumulates = conv_transpose_macs,
+        },
 };
 
 }  // namespace assay::op_onnx_ConvTranspose

@@ -4,6 +4,7 @@
 
 #include "kernels/gemm.h"
 #include "ops/eval_util.h"
+#include "ops/multiply_accumulates.h"
 #include "ops/nn/conv_rules.h"
 #include "ops/nn/window.h"
 #include "ops/op_list.h"
@@ -237,6 +238,10 @@ constinit const OpDef def = {
     .name = "DeformConv",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
+    .facts =
+        {
+            .multiply_accumulates = conv_macs,
+        },
 };
 
 }  // namespace assay::op_onnx_DeformConv

@@ -6,6 +6,7 @@
 #include "kernels/gemm.h"
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
+#include "ops/multiply_accumulates.h"
 #include "ops/nn/einsum_equation.h"
 #include "ops/op_list.h"
 
@@ -211,6 +212,12 @@ constinit const OpDef def = {
     .name = "Einsum",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
+    .facts =
+        {
+            .overflows = kEveryInput,
+            .sums = SumsFact::kProducts,
+            .multiply_accumulates = einsum_macs,
+        },
 };
 
 }  // namespace assay::op_onnx_Einsum

@@ -6,6 +6,7 @@
 
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
+#include "ops/multiply_accumulates.h"
 #include "ops/op_list.h"
 
 namespace assay::op_onnx_Gemm {
@@ -248,6 +249,13 @@ constinit const OpDef def = {
                  .magnitude = magnitude,
                  .rough = rough,
                  .stacks = stacks},
+    .facts =
+        {
+            .overflows = 3,
+            .is_total = true,
+            .product = ProductFact::kFloats,
+            .multiply_accumulates = gemm_macs,
+        },
 };
 
 }  // namespace assay::op_onnx_Gemm

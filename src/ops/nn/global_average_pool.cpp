@@ -27,6 +27,12 @@ constinit const OpDef def = {
     .name = "GlobalAveragePool",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
+    .facts =
+        {
+            .sums = SumsFact::kMean,
+            .reduction = {.kernel = kernels::Reduction::kMean},
+            .pool = PoolFact::kMean,
+        },
 };
 
 }  // namespace assay::op_onnx_GlobalAveragePool

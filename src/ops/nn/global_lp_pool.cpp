@@ -46,6 +46,10 @@ constinit const OpDef def = {
     .name = "GlobalLpPool",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 4, .terms = terms},
+    .facts =
+        {
+            .sums = SumsFact::kRootOfSquares,
+        },
 };
 
 }  // namespace assay::op_onnx_GlobalLpPool

@@ -27,6 +27,12 @@ constinit const OpDef def = {
     .domain = "",
     .name = "GlobalMaxPool",
     .versions = kVersions,
+    .facts =
+        {
+            .moves = Moves::kSelected,
+            .pool = PoolFact::kLargest,
+            .compares = {{{.reach = ComparisonFact::Reach::kLargest}}},
+        },
 };
 
 }  // namespace assay::op_onnx_GlobalMaxPool

@@ -77,6 +77,10 @@ constinit const OpDef def = {
                  .terms = terms,
                  .magnitude = magnitude,
                  .drift = drift},
+    .facts =
+        {
+            .sums = SumsFact::kByRootOfSquares,
+        },
 };
 
 }  // namespace assay::op_onnx_GroupNormalization

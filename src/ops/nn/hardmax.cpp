@@ -50,6 +50,11 @@ constinit const OpDef def = {
     .name = "Hardmax",
     .versions = kVersions,
     .types = EvalTypes::kFloat32Too,
+    .facts =
+        {
+            .mixes_axis = true,
+            .compares = {{{.reach = ComparisonFact::Reach::kAxis}}},
+        },
 };
 
 }  // namespace assay::op_onnx_Hardmax

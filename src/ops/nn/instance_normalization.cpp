@@ -74,6 +74,10 @@ constinit const OpDef def = {
                  .terms = terms,
                  .magnitude = magnitude,
                  .drift = drift},
+    .facts =
+        {
+            .sums = SumsFact::kByRootOfSquares,
+        },
 };
 
 }  // namespace assay::op_onnx_InstanceNormalization

@@ -94,6 +94,11 @@ constinit const OpDef def = {
                  .terms = terms,
                  .magnitude = magnitude,
                  .drift = drift},
+    .facts =
+        {
+            .mixes_axis = true,
+            .sums = SumsFact::kByRootOfSquares,
+        },
 };
 
 }  // namespace assay::op_onnx_LayerNormalization

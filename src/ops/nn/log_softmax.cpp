@@ -28,6 +28,10 @@ constinit const OpDef def = {
     .name = "LogSoftmax",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
+    .facts =
+        {
+            .mixes_axis = true,
+        },
 };
 
 }  // namespace assay::op_onnx_LogSoftmax

@@ -2,6 +2,7 @@
 #include "ops/nn/lp_norm.h"
 #include "ops/nn/pool.h"
 #include "ops/op_list.h"
+#include "ops/work.h"
 
 namespace assay::op_onnx_LpPool {
 namespace {
@@ -81,6 +82,11 @@ constinit const OpDef def = {
     .name = "LpPool",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 4, .terms = terms},
+    .facts =
+        {
+            .sums = SumsFact::kRootOfSquares,
+            .extra_steps = window_steps,
+        },
 };
 
 }  // namespace assay::op_onnx_LpPool

@@ -4,6 +4,7 @@
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
+#include "ops/work.h"
 
 namespace assay::op_onnx_LRN {
 namespace {
@@ -107,6 +108,11 @@ constinit const OpDef def = {
     .name = "LRN",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .sums = SumsFact::kByRootOfSquares,
+            .extra_steps = neighbour_steps,
+        },
 };
 
 }  // namespace assay::op_onnx_LRN

@@ -1,5 +1,6 @@
 // MatMul: matrix product as numpy.matmul: the last two dimensions multiply, the others broadcast; a vector is
 // a row on the left and a column on the right.
+#include "ops/multiply_accumulates.h"
 #include "ops/nn/matrix_product.h"
 #include "ops/op_list.h"
 
@@ -54,6 +55,14 @@ constinit const OpDef def = {
     .name = "MatMul",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .rough = rough, .stacks = stacks},
+    .facts =
+        {
+            .overflows = 2,
+            .is_total = true,
+            .product = ProductFact::kFloats,
+            .sums = SumsFact::kProducts,
+            .multiply_accumulates = mat_mul_macs,
+        },
 };
 
 }  // namespace assay::op_onnx_MatMul

@@ -6,6 +6,7 @@
 
 #include "ops/nn/pool.h"
 #include "ops/op_list.h"
+#include "ops/work.h"
 
 namespace assay::op_onnx_MaxPool {
 namespace {
@@ -133,6 +134,13 @@ constinit const OpDef def = {
     .name = "MaxPool",
     .versions = kVersions,
     .types = EvalTypes::kFloat32Too,
+    .facts =
+        {
+            .moves = Moves::kSelected,
+            .pool = PoolFact::kLargest,
+            .compares = {{{.reach = ComparisonFact::Reach::kLargest}}},
+            .extra_steps = window_steps,
+        },
 };
 
 }  // namespace assay::op_onnx_MaxPool

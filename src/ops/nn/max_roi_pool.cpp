@@ -103,6 +103,10 @@ constinit const OpDef def = {
     .domain = "",
     .name = "MaxRoiPool",
     .versions = kVersions,
+    .facts =
+        {
+            .compares = {{{.reach = ComparisonFact::Reach::kAll}}},
+        },
 };
 
 }  // namespace assay::op_onnx_MaxRoiPool

@@ -48,6 +48,10 @@ constinit const OpDef def = {
     .name = "NegativeLogLikelihoodLoss",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
+    .facts =
+        {
+            .uses = {{{.kind = InputUse::Kind::kIndex, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_NegativeLogLikelihoodLoss

@@ -7,6 +7,7 @@
 #include "ops/eval_util.h"
 #include "ops/op_context.h"
 #include "ops/op_list.h"
+#include "ops/work.h"
 
 namespace assay::op_onnx_NonMaxSuppression {
 namespace {
@@ -207,6 +208,11 @@ constinit const OpDef def = {
     .domain = "",
     .name = "NonMaxSuppression",
     .versions = kVersions,
+    .facts =
+        {
+            .compares = {{{.reach = ComparisonFact::Reach::kAll, .infinities = true}}},
+            .extra_steps = box_pair_steps,
+        },
 };
 
 }  // namespace assay::op_onnx_NonMaxSuppression

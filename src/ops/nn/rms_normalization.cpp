@@ -68,6 +68,11 @@ constinit const OpDef def = {
     .name = "RMSNormalization",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
+    .facts =
+        {
+            .mixes_axis = true,
+            .sums = SumsFact::kByRootOfSquares,
+        },
 };
 
 }  // namespace assay::op_onnx_RMSNormalization

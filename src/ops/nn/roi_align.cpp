@@ -10,6 +10,7 @@
 #include "ops/nn/window.h"
 #include "ops/op_list.h"
 #include "ops/sums/sums.h"
+#include "ops/work.h"
 
 namespace assay::op_onnx_RoiAlign {
 namespace {
@@ -240,6 +241,14 @@ constinit const OpDef def = {
     .name = "RoiAlign",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
+    .facts =
+        {
+            .compares =
+                {{{.reach = ComparisonFact::Reach::kLargest, .first = 0, .count = 1},
+                  {.reach = ComparisonFact::Reach::kAll, .first = 1, .count = 1, .infinities = true}}},
+            .uses = {{{.kind = InputUse::Kind::kIndex, .input = 2}}},
+            .extra_steps = sample_steps,
+        },
 };
 
 }  // namespace assay::op_onnx_RoiAlign

@@ -124,6 +124,10 @@ constinit const OpDef def = {
     .name = "RotaryEmbedding",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
+    .facts =
+        {
+            .uses = {{{.kind = InputUse::Kind::kIndex, .input = 3, .of = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_RotaryEmbedding

@@ -60,6 +60,11 @@ constinit const OpDef def = {
     .name = "Softmax",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
+    .facts =
+        {
+            .sign = SignOfResult::kPositive,
+            .mixes_axis = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Softmax

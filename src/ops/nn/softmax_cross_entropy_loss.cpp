@@ -74,6 +74,10 @@ constinit const OpDef def = {
     .name = "SoftmaxCrossEntropyLoss",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
+    .facts =
+        {
+            .uses = {{{.kind = InputUse::Kind::kIndex, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_SoftmaxCrossEntropyLoss

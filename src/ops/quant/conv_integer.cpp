@@ -1,5 +1,6 @@
 // ConvInteger: the convolution of 8-bit integers less their zero points, in 32 bits. Padding reads the zero
 // point.
+#include "ops/multiply_accumulates.h"
 #include "ops/nn/conv_rules.h"
 #include "ops/op_list.h"
 #include "ops/quant/integer_operands.h"
@@ -44,6 +45,11 @@ constinit const OpDef def = {
     .name = "ConvInteger",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .product = ProductFact::kIntegers,
+            .multiply_accumulates = conv_macs,
+        },
 };
 
 }  // namespace assay::op_onnx_ConvInteger

@@ -155,6 +155,10 @@ constinit const OpDef def = {
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .recodes = true,
+        },
 };
 
 }  // namespace assay::op_onnx_DequantizeLinear

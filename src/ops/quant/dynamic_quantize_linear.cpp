@@ -62,6 +62,11 @@ constinit const OpDef def = {
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = 2},
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .quantizing_scale = OpFacts::kOwnScale,
+            .compares = {{{.reach = ComparisonFact::Reach::kAll, .infinities = true}}},
+        },
 };
 
 }  // namespace assay::op_onnx_DynamicQuantizeLinear

@@ -1,4 +1,5 @@
 // MatMulInteger: the matrix product of 8-bit integers less their zero points, in 32 bits.
+#include "ops/multiply_accumulates.h"
 #include "ops/nn/matrix_product.h"
 #include "ops/op_list.h"
 #include "ops/quant/integer_operands.h"
@@ -39,6 +40,11 @@ constinit const OpDef def = {
     .name = "MatMulInteger",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .product = ProductFact::kIntegers,
+            .multiply_accumulates = mat_mul_macs,
+        },
 };
 
 }  // namespace assay::op_onnx_MatMulInteger

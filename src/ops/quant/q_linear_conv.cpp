@@ -2,6 +2,7 @@
 // x_scale * w_scale / y_scale, rounded to nearest even, plus the zero point, saturated. The factor and its
 // product are taken in float64.
 #include "ops/eval_util.h"
+#include "ops/multiply_accumulates.h"
 #include "ops/nn/conv_rules.h"
 #include "ops/op_list.h"
 #include "ops/quant/integer_operands.h"
@@ -77,6 +78,11 @@ constinit const OpDef def = {
     .name = "QLinearConv",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .quantizing_scale = 6,
+            .multiply_accumulates = q_linear_conv_macs,
+        },
 };
 
 }  // namespace assay::op_onnx_QLinearConv

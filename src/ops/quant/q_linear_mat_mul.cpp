@@ -2,6 +2,7 @@
 // b_scale / y_scale, rounded to nearest even, plus the zero point, saturated. The factor and its product are
 // taken in float64.
 #include "ops/eval_util.h"
+#include "ops/multiply_accumulates.h"
 #include "ops/nn/matrix_product.h"
 #include "ops/op_list.h"
 #include "ops/quant/integer_operands.h"
@@ -73,6 +74,11 @@ constinit const OpDef def = {
     .name = "QLinearMatMul",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .quantizing_scale = 6,
+            .multiply_accumulates = mat_mul_macs,
+        },
 };
 
 }  // namespace assay::op_onnx_QLinearMatMul

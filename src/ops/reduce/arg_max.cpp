@@ -40,6 +40,15 @@ type T: @numeric_ir4)",
 }  // namespace
 
 constinit const OpDef def = {
-    .domain = "", .name = "ArgMax", .versions = kVersions, .types = EvalTypes::kFloat32Too};
+    .domain = "",
+    .name = "ArgMax",
+    .versions = kVersions,
+    .types = EvalTypes::kFloat32Too,
+    .facts =
+        {
+            .mixes_axis = true,
+            .compares = {{{.reach = ComparisonFact::Reach::kAxis}}},
+        },
+};
 
 }  // namespace assay::op_onnx_ArgMax

@@ -20,6 +20,15 @@ constexpr OpVersion kVersions[] = {
 }  // namespace
 
 constinit const OpDef def = {
-    .domain = "", .name = "ArgMin", .versions = kVersions, .types = EvalTypes::kFloat32Too};
+    .domain = "",
+    .name = "ArgMin",
+    .versions = kVersions,
+    .types = EvalTypes::kFloat32Too,
+    .facts =
+        {
+            .mixes_axis = true,
+            .compares = {{{.reach = ComparisonFact::Reach::kAxis}}},
+        },
+};
 
 }  // namespace assay::op_onnx_ArgMin

@@ -32,6 +32,10 @@ constinit const OpDef def = {
     .name = "CumProd",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 0, .terms = cumulated_count},
+    .facts =
+        {
+            .mixes_axis = true,
+        },
 };
 
 }  // namespace assay::op_onnx_CumProd

@@ -33,6 +33,13 @@ constinit const OpDef def = {
     .name = "CumSum",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 0, .terms = cumulated_count},
+    .facts =
+        {
+            .overflows = 1,
+            .mixes_axis = true,
+            .sums = SumsFact::kProducts,
+            .uses = {{{.kind = InputUse::Kind::kAxis, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_CumSum

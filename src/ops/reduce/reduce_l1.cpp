@@ -48,6 +48,14 @@ constinit const OpDef def = {
     .name = "ReduceL1",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 0, .terms = reduced_count},
+    .facts =
+        {
+            .overflows = 1,
+            .mixes_axis = true,
+            .sums = SumsFact::kProducts,
+            .reduction = {.kernel = kernels::Reduction::kL1, .composes_for_floats = true},
+            .uses = {{{.kind = InputUse::Kind::kAxis, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_ReduceL1

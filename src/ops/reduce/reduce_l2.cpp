@@ -50,6 +50,13 @@ constinit const OpDef def = {
     .name = "ReduceL2",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 2, .terms = reduced_count},
+    .facts =
+        {
+            .mixes_axis = true,
+            .sums = SumsFact::kRootOfSquares,
+            .reduction = {.kernel = kernels::Reduction::kL2, .composes_for_floats = true},
+            .uses = {{{.kind = InputUse::Kind::kAxis, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_ReduceL2

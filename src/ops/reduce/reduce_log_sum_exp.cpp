@@ -76,6 +76,11 @@ constinit const OpDef def = {
     .name = "ReduceLogSumExp",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
+    .facts =
+        {
+            .mixes_axis = true,
+            .uses = {{{.kind = InputUse::Kind::kAxis, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_ReduceLogSumExp

@@ -65,6 +65,21 @@ type T: @float_ir4 uint32 uint64 int32 int64 uint8 int8 bool)",
 }  // namespace
 
 constinit const OpDef def = {
-    .domain = "", .name = "ReduceMax", .versions = kVersions, .types = EvalTypes::kFloat32Too};
+    .domain = "",
+    .name = "ReduceMax",
+    .versions = kVersions,
+    .types = EvalTypes::kFloat32Too,
+    .facts =
+        {
+            .moves = Moves::kSelected,
+            .mixes_axis = true,
+            .reduction = {.kernel = kernels::Reduction::kMax,
+                          .composes_for_floats = true,
+                          .composes_for_integers = true,
+                          .keeps_single = true},
+            .compares = {{{.reach = ComparisonFact::Reach::kLargest}}},
+            .uses = {{{.kind = InputUse::Kind::kAxis, .input = 1}}},
+        },
+};
 
 }  // namespace assay::op_onnx_ReduceMax

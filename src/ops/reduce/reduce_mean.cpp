@@ -38,6 +38,15 @@ constinit const OpDef def = {
     .name = "ReduceMean",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 2, .terms = reduced_count},
+    .facts =
+        {
+            .mixes_axis = true,
+            .sums = SumsFact::kMean,
+            .reduction = {.kernel = kernels::Reduction::kMean,
+                          .composes_for_floats = true,
+                          .keeps_single = true},
+            .uses = {{{.kind = InputUse::Kind::kAxis, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_ReduceMean

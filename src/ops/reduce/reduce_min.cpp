@@ -36,6 +36,21 @@ constexpr OpVersion kVersions[] = {
 }  // namespace
 
 constinit const OpDef def = {
-    .domain = "", .name = "ReduceMin", .versions = kVersions, .types = EvalTypes::kFloat32Too};
+    .domain = "",
+    .name = "ReduceMin",
+    .versions = kVersions,
+    .types = EvalTypes::kFloat32Too,
+    .facts =
+        {
+            .moves = Moves::kSelected,
+            .mixes_axis = true,
+            .reduction = {.kernel = kernels::Reduction::kMin,
+                          .composes_for_floats = true,
+                          .composes_for_integers = true,
+                          .keeps_single = true},
+            .compares = {{{.reach = ComparisonFact::Reach::kSmallest}}},
+            .uses = {{{.kind = InputUse::Kind::kAxis, .input = 1}}},
+        },
+};
 
 }  // namespace assay::op_onnx_ReduceMin

@@ -36,6 +36,13 @@ constinit const OpDef def = {
     .name = "ReduceProd",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 0, .terms = reduced_count},
+    .facts =
+        {
+            .overflows = 1,
+            .mixes_axis = true,
+            .reduction = {.composes_for_integers = true, .keeps_single = true},
+            .uses = {{{.kind = InputUse::Kind::kAxis, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_ReduceProd

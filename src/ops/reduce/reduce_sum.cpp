@@ -34,6 +34,17 @@ constinit const OpDef def = {
     .name = "ReduceSum",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 0, .terms = reduced_count},
+    .facts =
+        {
+            .overflows = 1,
+            .mixes_axis = true,
+            .sums = SumsFact::kProducts,
+            .reduction = {.kernel = kernels::Reduction::kSum,
+                          .composes_for_floats = true,
+                          .composes_for_integers = true,
+                          .keeps_single = true},
+            .uses = {{{.kind = InputUse::Kind::kAxis, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_ReduceSum

@@ -30,6 +30,14 @@ constinit const OpDef def = {
     .name = "ReduceSumSquare",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 1, .terms = reduced_count},
+    .facts =
+        {
+            .overflows = 1,
+            .mixes_axis = true,
+            .sums = SumsFact::kProducts,
+            .reduction = {.kernel = kernels::Reduction::kSumSquare},
+            .uses = {{{.kind = InputUse::Kind::kAxis, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_ReduceSumSquare

@@ -136,6 +136,13 @@ double Activation::expected_error(double y) const {
   }
 }
 
+const std::vector<std::string>& usual_functions(kernels::RecurrentKind kind) {
+  using kernels::RecurrentKind;
+  static const std::vector<std::string> kRnn = {"Tanh"}, kGru = {"Sigmoid", "Tanh"},
+                                        kLstm = {"Sigmoid", "Tanh", "Tanh"};
+  return kind == RecurrentKind::kRnn ? kRnn : kind == RecurrentKind::kGru ? kGru : kLstm;
+}
+
 std::vector<Activation> read_activations(const OpContext& c, size_t directions,
                                          const std::vector<std::string>& defaults) {
   std::vector<std::string> names;

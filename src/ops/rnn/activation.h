@@ -26,6 +26,9 @@ struct Activation {
   double expected_error(double y) const;
 };
 
+/// The functions of a direction where a node names none.
+const std::vector<std::string>& usual_functions(kernels::RecurrentKind kind);
+
 /// The functions of all directions in order: the attribute activations, or `defaults` for every direction,
 /// with activation_alpha and activation_beta handed out to the functions that take them. Throws Error for an
 /// unknown name or a wrong number of functions.

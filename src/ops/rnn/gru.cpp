@@ -1,5 +1,7 @@
 // GRU: z, r = f(X W^T + H R^T + b), h = g(X W^T + (r (.) H) R^T + b), H = (1 - z) (.) h + z (.) H; with
 // linear_before_reset h = g(X W^T + r (.) (H R^T + Rb) + Wb).
+#include "kernels/rnn/recurrence.h"
+#include "ops/multiply_accumulates.h"
 #include "ops/op_list.h"
 #include "ops/rnn/recurrent.h"
 
@@ -211,6 +213,12 @@ constinit const OpDef def = {
     .name = "GRU",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .perturb = perturb},
+    .facts =
+        {
+            .recurrent = kernels::RecurrentKind::kGru,
+            .compares = {{{.reach = ComparisonFact::Reach::kAll}}},
+            .multiply_accumulates = recurrent_macs,
+        },
 };
 
 }  // namespace assay::op_onnx_GRU

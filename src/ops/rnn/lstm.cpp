@@ -1,4 +1,6 @@
 // LSTM: lstm_cell.h says what it computes.
+#include "kernels/rnn/recurrence.h"
+#include "ops/multiply_accumulates.h"
 #include "ops/op_list.h"
 #include "ops/rnn/lstm_cell.h"
 
@@ -124,6 +126,12 @@ constinit const OpDef def = {
     .name = "LSTM",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .perturb = perturb},
+    .facts =
+        {
+            .recurrent = kernels::RecurrentKind::kLstm,
+            .compares = {{{.reach = ComparisonFact::Reach::kAll}}},
+            .multiply_accumulates = recurrent_macs,
+        },
 };
 
 }  // namespace assay::op_onnx_LSTM

@@ -1,4 +1,6 @@
 // RNN: H = f(X W^T + H R^T + b).
+#include "kernels/rnn/recurrence.h"
+#include "ops/multiply_accumulates.h"
 #include "ops/op_list.h"
 #include "ops/rnn/recurrent.h"
 
@@ -146,6 +148,12 @@ constinit const OpDef def = {
     .name = "RNN",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .perturb = perturb},
+    .facts =
+        {
+            .recurrent = kernels::RecurrentKind::kRnn,
+            .compares = {{{.reach = ComparisonFact::Reach::kAll}}},
+            .multiply_accumulates = recurrent_macs,
+        },
 };
 
 }  // namespace assay::op_onnx_RNN

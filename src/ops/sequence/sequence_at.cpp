@@ -32,6 +32,10 @@ constinit const OpDef def = {
     .name = "SequenceAt",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .uses = {{{.kind = InputUse::Kind::kIndex, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_SequenceAt

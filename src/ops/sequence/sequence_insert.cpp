@@ -51,6 +51,10 @@ constinit const OpDef def = {
     .name = "SequenceInsert",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .uses = {{{.kind = InputUse::Kind::kIndex, .input = 2}}},
+        },
 };
 
 }  // namespace assay::op_onnx_SequenceInsert

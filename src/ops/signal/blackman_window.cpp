@@ -31,6 +31,10 @@ constinit const OpDef def = {
     .name = "BlackmanWindow",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_cosine_window, .expected = expected},
+    .facts =
+        {
+            .uses = {{{.kind = InputUse::Kind::kCount, .input = 0}}},
+        },
 };
 
 }  // namespace assay::op_onnx_BlackmanWindow

@@ -7,6 +7,7 @@
 #include "ops/signal/scalars.h"
 #include "ops/sums/sums.h"
 #include "ops/tensor/elements.h"
+#include "ops/work.h"
 
 namespace assay::op_onnx_DFT {
 namespace {
@@ -188,6 +189,12 @@ constinit const OpDef def = {
     .name = "DFT",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
+    .facts =
+        {
+            .uses = {{{.kind = InputUse::Kind::kCount, .input = 1},
+                      {.kind = InputUse::Kind::kAxis, .input = 2}}},
+            .extra_steps = fourier_steps,
+        },
 };
 
 }  // namespace assay::op_onnx_DFT

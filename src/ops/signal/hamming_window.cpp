@@ -24,6 +24,10 @@ constinit const OpDef def = {
     .name = "HammingWindow",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_cosine_window, .expected = expected},
+    .facts =
+        {
+            .uses = {{{.kind = InputUse::Kind::kCount, .input = 0}}},
+        },
 };
 
 }  // namespace assay::op_onnx_HammingWindow

@@ -6,6 +6,7 @@
 #include "ops/signal/fourier.h"
 #include "ops/signal/scalars.h"
 #include "ops/sums/sums.h"
+#include "ops/work.h"
 
 namespace assay::op_onnx_STFT {
 namespace {
@@ -128,6 +129,10 @@ constinit const OpDef def = {
     .name = "STFT",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
+    .facts =
+        {
+            .extra_steps = fourier_steps,
+        },
 };
 
 }  // namespace assay::op_onnx_STFT

@@ -118,6 +118,12 @@ constinit const OpDef def = {
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise},
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .elementwise = 1,
+            .steps = {.first = 1},
+            .recodes = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Cast

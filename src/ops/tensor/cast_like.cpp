@@ -73,6 +73,11 @@ constinit const OpDef def = {
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise},
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .elementwise = 1,
+            .recodes = true,
+        },
 };
 
 }  // namespace assay::op_onnx_CastLike

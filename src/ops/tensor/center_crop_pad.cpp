@@ -57,6 +57,11 @@ constinit const OpDef def = {
     .name = "CenterCropPad",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kFilled,
+            .uses = {{{.kind = InputUse::Kind::kCount, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_CenterCropPad

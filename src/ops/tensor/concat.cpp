@@ -108,6 +108,11 @@ constinit const OpDef def = {
     .name = "Concat",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kInputs,
+            .commutes_with_cast = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Concat

@@ -185,6 +185,10 @@ constinit const OpDef def = {
     .name = "Constant",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kFilled,
+        },
 };
 
 }  // namespace assay::op_onnx_Constant

@@ -95,6 +95,12 @@ constinit const OpDef def = {
     .name = "ConstantOfShape",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kFilled,
+            .uses = {{{.kind = InputUse::Kind::kCount, .input = 0}}},
+            .may_grow = true,
+        },
 };
 
 }  // namespace assay::op_onnx_ConstantOfShape

@@ -82,6 +82,10 @@ constinit const OpDef def = {
     .name = "DepthToSpace",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kFirst,
+        },
 };
 
 }  // namespace assay::op_onnx_DepthToSpace

@@ -66,6 +66,11 @@ constinit const OpDef def = {
     .name = "EyeLike",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kFilled,
+            .may_grow = true,
+        },
 };
 
 }  // namespace assay::op_onnx_EyeLike

@@ -74,6 +74,10 @@ constinit const OpDef def = {
     .name = "Flatten",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kView,
+        },
 };
 
 }  // namespace assay::op_onnx_Flatten

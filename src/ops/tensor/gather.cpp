@@ -88,6 +88,11 @@ constinit const OpDef def = {
     .name = "Gather",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kFirst,
+            .uses = {{{.kind = InputUse::Kind::kIndex, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_Gather

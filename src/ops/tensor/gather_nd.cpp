@@ -77,6 +77,11 @@ constinit const OpDef def = {
     .name = "GatherND",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kFirst,
+            .uses = {{{.kind = InputUse::Kind::kIndex, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_GatherND

@@ -165,6 +165,11 @@ constinit const OpDef def = {
     .name = "GridSample",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .facts =
+        {
+            .compares =
+                {{{.reach = ComparisonFact::Reach::kAll, .first = 1, .count = 1, .infinities = true}}},
+        },
 };
 
 }  // namespace assay::op_onnx_GridSample

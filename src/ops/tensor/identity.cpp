@@ -68,6 +68,12 @@ constinit const OpDef def = {
     .name = "Identity",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kView,
+            .elementwise = 1,
+            .is_total = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Identity

@@ -85,6 +85,12 @@ constinit const OpDef def = {
     .name = "OneHot",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .compares = {{{.reach = ComparisonFact::Reach::kAll}}},
+            .uses = {{{.kind = InputUse::Kind::kCount, .input = 1}}},
+            .may_grow = true,
+        },
 };
 
 }  // namespace assay::op_onnx_OneHot

@@ -234,6 +234,15 @@ constinit const OpDef def = {
     .name = "Pad",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kFilled,
+            .uses = {{{.kind = InputUse::Kind::kAxis, .input = 1},
+                      {.kind = InputUse::Kind::kAxis, .input = 3}}},
+            .size_input = 1,
+            .may_grow = true,
+            .element_attributes = {"value"},
+        },
 };
 
 }  // namespace assay::op_onnx_Pad

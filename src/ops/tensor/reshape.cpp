@@ -203,6 +203,11 @@ constinit const OpDef def = {
     .name = "Reshape",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kView,
+            .uses = {{{.kind = InputUse::Kind::kShape, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_Reshape

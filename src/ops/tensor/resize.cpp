@@ -250,6 +250,12 @@ constinit const OpDef def = {
     .name = "Resize",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
+    .facts =
+        {
+            .uses = {{{.kind = InputUse::Kind::kCount, .input = 3}}},
+            .size_input = 3,
+            .may_grow = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Resize

@@ -31,6 +31,11 @@ constinit const OpDef def = {
     .name = "Scatter",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kInputs,
+            .uses = {{{.kind = InputUse::Kind::kIndex, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_Scatter

@@ -42,6 +42,11 @@ constinit const OpDef def = {
     .name = "ScatterElements",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 0, .terms = terms},
+    .facts =
+        {
+            .moves = Moves::kInputs,
+            .uses = {{{.kind = InputUse::Kind::kIndex, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_ScatterElements

@@ -78,6 +78,11 @@ constinit const OpDef def = {
     .name = "ScatterND",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 0, .terms = terms},
+    .facts =
+        {
+            .moves = Moves::kInputs,
+            .uses = {{{.kind = InputUse::Kind::kIndex, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_ScatterND

@@ -108,6 +108,11 @@ constinit const OpDef def = {
     .name = "Shape",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kExtents,
+            .is_total = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Shape

@@ -64,6 +64,11 @@ constinit const OpDef def = {
     .name = "Size",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kExtents,
+            .is_total = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Size

@@ -210,6 +210,12 @@ constinit const OpDef def = {
     .name = "Slice",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kFirst,
+            .uses = {{{.kind = InputUse::Kind::kAxis, .input = 3},
+                      {.kind = InputUse::Kind::kCount, .input = 4}}},
+        },
 };
 
 }  // namespace assay::op_onnx_Slice

@@ -66,6 +66,10 @@ constinit const OpDef def = {
     .name = "SpaceToDepth",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kFirst,
+        },
 };
 
 }  // namespace assay::op_onnx_SpaceToDepth

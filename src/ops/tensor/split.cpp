@@ -155,6 +155,11 @@ constinit const OpDef def = {
     .name = "Split",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kFirst,
+            .uses = {{{.kind = InputUse::Kind::kCount, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_Split

@@ -110,6 +110,11 @@ constinit const OpDef def = {
     .name = "Squeeze",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kView,
+            .uses = {{{.kind = InputUse::Kind::kAxis, .input = 1}}},
+        },
 };
 
 }  // namespace assay::op_onnx_Squeeze

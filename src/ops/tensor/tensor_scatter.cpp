@@ -95,6 +95,11 @@ constinit const OpDef def = {
     .name = "TensorScatter",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kInputs,
+            .uses = {{{.kind = InputUse::Kind::kIndex, .input = 2}}},
+        },
 };
 
 }  // namespace assay::op_onnx_TensorScatter

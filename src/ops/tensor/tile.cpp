@@ -107,6 +107,13 @@ constinit const OpDef def = {
     .name = "Tile",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kFirst,
+            .uses = {{{.kind = InputUse::Kind::kCount, .input = 1}}},
+            .size_input = 1,
+            .may_grow = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Tile

@@ -140,6 +140,17 @@ type I: int64)",
 }  // namespace
 
 constinit const OpDef def = {
-    .domain = "", .name = "TopK", .versions = kVersions, .types = EvalTypes::kFloat32Too};
+    .domain = "",
+    .name = "TopK",
+    .versions = kVersions,
+    .types = EvalTypes::kFloat32Too,
+    .facts =
+        {
+            .moves = Moves::kSelected,
+            .mixes_axis = true,
+            .compares = {{{.reach = ComparisonFact::Reach::kAxis}}},
+            .uses = {{{.kind = InputUse::Kind::kCount, .input = 1}}},
+        },
+};
 
 }  // namespace assay::op_onnx_TopK

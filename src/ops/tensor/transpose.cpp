@@ -82,6 +82,11 @@ constinit const OpDef def = {
     .name = "Transpose",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .facts =
+        {
+            .moves = Moves::kFirst,
+            .is_total = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Transpose

@@ -155,6 +155,14 @@ type T: @all_ir4)",
 }  // namespace
 
 constinit const OpDef def = {
-    .domain = "", .name = "Unique", .versions = kVersions, .types = EvalTypes::kFloat32Too};
+    .domain = "",
+    .name = "Unique",
+    .versions = kVersions,
+    .types = EvalTypes::kFloat32Too,
+    .facts =
+        {
+            .compares = {{{.reach = ComparisonFact::Reach::kAll}}},
+        },
+};
 
 }  // namespace assay::op_onnx_Unique

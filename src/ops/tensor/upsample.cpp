@@ -104,6 +104,11 @@ constinit const OpDef def = {
     .name = "Upsample",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
+    .facts =
+        {
+            .uses = {{{.kind = InputUse::Kind::kCount, .input = 1}}},
+            .may_grow = true,
+        },
 };
 
 }  // namespace assay::op_onnx_Upsample

@@ -43,6 +43,14 @@ type T2: bool)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "RegexFullMatch", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "RegexFullMatch",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 1,
+        },
+};
 
 }  // namespace assay::op_onnx_RegexFullMatch

@@ -43,6 +43,14 @@ type T: string)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "StringConcat", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "",
+    .name = "StringConcat",
+    .versions = kVersions,
+    .facts =
+        {
+            .elementwise = 2,
+        },
+};
 
 }  // namespace assay::op_onnx_StringConcat

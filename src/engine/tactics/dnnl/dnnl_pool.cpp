@@ -7,20 +7,23 @@
 #include "engine/tactics/conv/channel_window.h"
 #include "engine/tactics/dnnl/dnnl_util.h"
 #include "engine/tactics/tactic_list.h"
+#include "ops/node_facts.h"
 
 namespace assay::engine::tactic_dnnl_pool {
 namespace {
 
 using Pool = dnnl::pooling_v2_forward;
 
-constexpr std::string_view kOperators[] = {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
-                                           "ReduceMean"};
+/// ReduceMean, too: over the whole image of every channel.
+bool serves(const OpFacts& facts) {
+  return facts.pool != PoolFact::kNone || facts.reduction.kernel == kernels::Reduction::kMean;
+}
 
 /// Numbers that an average adds up at most: oneDNN adds them one after the other, and of a flat image all
 /// roundings have one sign. The error of so many is 2^-14 of the mean at worst.
 constexpr int64_t kMaxTaps = 1024;
 
-bool is_max(const Node& n) { return n.op_type == "MaxPool" || n.op_type == "GlobalMaxPool"; }
+bool is_max(const Problem& p) { return facts_of(p.node(), p.model()).pool == PoolFact::kLargest; }
 
 bool counts_padding(const Problem& p) {
   return p.node().op_type == "AveragePool" && p.attributes().attr_int("count_include_pad", 0) != 0;
@@ -35,7 +38,7 @@ std::string supports(const Problem& p) {
   if (!reduces_images(p)) return "what is reduced is not the whole image of every channel";
   if (p.output_count() > 1 && p.node().output(1) != nullptr) return "the indices of the maxima are wanted";
   const kernels::Window w = pooled_window(p);
-  if (!is_max(p.node()) && w.taps() > kMaxTaps)
+  if (!is_max(p) && w.taps() > kMaxTaps)
     return fmt::format("it would add up {} numbers one after the other", w.taps());
   for (size_t a = 0; a < w.rank(); ++a) {
     // Padding that no window is allowed to lie in whole, and windows that reach past it.
@@ -87,7 +90,7 @@ PoolShape shape_of(const Problem& p) {
   const kernels::Window w = pooled_window(p);
   PoolShape s{.in = *p.input_shape(0),
               .out = *p.output_shape(0),
-              .kind = is_max(p.node())    ? "max"
+              .kind = is_max(p)           ? "max"
                       : counts_padding(p) ? "average_with_pads"
                                           : "average",
               .kernel = w.kernel,
@@ -256,7 +259,7 @@ constinit const TacticDef def = {
     .name = "dnnl_pool",
     .summary = "oneDNN's pooling",
     .version = 3,
-    .operators = kOperators,
+    .serves = serves,
     .propose = propose,
     .factory = {.create = dnnl_kernel<create>},
 };

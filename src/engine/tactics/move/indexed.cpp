@@ -16,6 +16,7 @@ namespace {
 using kernels::ScatterReduction;
 using kernels::ScatterType;
 
+/// A list: each is computed in a way of its own below.
 constexpr std::string_view kOperators[] = {"GatherElements", "GatherND", "Scatter", "ScatterElements",
                                            "ScatterND"};
 constexpr std::string_view kReductions[] = {"none", "add", "mul", "min", "max"};

@@ -12,6 +12,7 @@
 namespace assay::engine::tactic_strided_copy {
 namespace {
 
+/// A list: each has a walk of its own below.
 constexpr std::string_view kOperators[] = {"Slice", "Split", "Transpose", "Expand"};
 
 /// One output as a walk over the input: extents, strides and first element, in elements of row-major memory.

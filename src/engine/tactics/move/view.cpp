@@ -7,8 +7,9 @@
 namespace assay::engine::tactic_view {
 namespace {
 
-constexpr std::string_view kOperators[] = {"Reshape",   "Flatten",  "Squeeze",
-                                           "Unsqueeze", "Identity", "DequantizeLinear"};
+constexpr std::string_view kOperators[] = {"DequantizeLinear"};
+
+bool serves(const OpFacts& facts) { return facts.is_view(); }
 
 std::string supports(const Problem& p) {
   if (p.input_shape(0) == nullptr || p.output_shape(0) == nullptr)
@@ -46,6 +47,7 @@ constinit const TacticDef def = {
     .name = "view",
     .summary = "another shape, type or name for the same memory",
     .operators = kOperators,
+    .serves = serves,
     .propose = propose,
 };
 

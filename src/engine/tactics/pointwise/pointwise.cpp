@@ -20,80 +20,11 @@ using kernels::PointwiseProgram;
 using kernels::PointwiseType;
 using kernels::RegisterType;
 
-constexpr std::string_view kOperators[] = {"Abs",
-                                           "Acos",
-                                           "Acosh",
-                                           "Add",
-                                           "And",
-                                           "Asin",
-                                           "Asinh",
-                                           "Atan",
-                                           "Atanh",
-                                           "BitShift",
-                                           "BitwiseAnd",
-                                           "BitwiseNot",
-                                           "BitwiseOr",
-                                           "BitwiseXor",
-                                           "Cast",
-                                           "Ceil",
-                                           "Celu",
-                                           "Clip",
-                                           "Cos",
-                                           "Cosh",
-                                           "DequantizeLinear",
-                                           "Div",
-                                           "Elu",
-                                           "Equal",
-                                           "Erf",
-                                           "Exp",
-                                           "Floor",
-                                           "Gelu",
-                                           "Greater",
-                                           "GreaterOrEqual",
-                                           "HardSigmoid",
-                                           "HardSwish",
-                                           "IsInf",
-                                           "IsNaN",
-                                           "LeakyRelu",
-                                           "Less",
-                                           "LessOrEqual",
-                                           "Log",
-                                           "Max",
-                                           "Min",
-                                           "Mish",
-                                           "Mod",
-                                           "Mul",
-                                           "Neg",
-                                           "Not",
-                                           "Or",
-                                           "PRelu",
-                                           "Pow",
-                                           "QuantizeLinear",
-                                           "Reciprocal",
-                                           "Relu",
-                                           "Round",
-                                           "Selu",
-                                           "Shrink",
-                                           "Sigmoid",
-                                           "Sign",
-                                           "Sin",
-                                           "Sinh",
-                                           "Softplus",
-                                           "Softsign",
-                                           "Sqrt",
-                                           "Sub",
-                                           "Sum",
-                                           "Swish",
-                                           "Tan",
-                                           "Tanh",
-                                           "ThresholdedRelu",
-                                           "Where",
-                                           "Xor",
-                                           "assay.Silu",
-                                           "assay.HardSwish",
-                                           "assay.Mish",
-                                           "assay.Gelu",
+/// Idioms; operators say themselves that they have an instruction.
+constexpr std::string_view kOperators[] = {"assay.Silu", "assay.HardSwish", "assay.Mish", "assay.Gelu",
                                            "assay.GeluTanh"};
+
+bool serves(const OpFacts& facts) { return facts.pointwise.op.has_value() || facts.recodes; }
 
 /// A program under construction: registers of operands and results.
 struct Chain {
@@ -113,12 +44,12 @@ std::optional<RegisterType> register_type(const Value* v, const PointwiseForm& f
 
 /// The chain of a region; nothing when a node in it has no form, or takes bytes as something else than
 /// another.
-std::optional<Chain> chain_of(const Region& region) {
+std::optional<Chain> chain_of(const Region& region, const Model& model) {
   Chain chain;
   std::unordered_map<const Value*, RegisterType> types;
   chain.results.push_back(region.output());
   for (const Node* inner : region.nodes) {
-    std::optional<PointwiseForm> form = pointwise_form(*inner);
+    std::optional<PointwiseForm> form = pointwise_form(*inner, model);
     if (!form) return std::nullopt;
     for (const Value* v : form->operands) {
       const std::optional<RegisterType> wanted = register_type(v, *form);
@@ -194,7 +125,7 @@ std::optional<PointwiseType> type_of(DType dtype) {
 std::string supports(const Problem& p) {
   const Shape* domain = p.output_shape(0);
   if (domain == nullptr) return "the shape is not known before the run";
-  const std::optional<Chain> chain = chain_of(p.region());
+  const std::optional<Chain> chain = chain_of(p.region(), p.model());
   if (!chain) return "there is no vector form for these types or attributes";
   for (const Value* v : chain->operands) {
     const Value* outer = v;
@@ -327,7 +258,7 @@ void add_candidate(const Problem& p, const Chain& chain, Layout layout, bool rea
 
 std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = supports(p); !reason.empty()) return reason;
-  const Chain chain = *chain_of(p.region());
+  const Chain chain = *chain_of(p.region(), p.model());
   const Shape& domain = *p.output_shape(0);
   for (const Layout layout : p.layouts(DType::kFloat32, domain))
     if (!layout.is_blocked() || fits_blocks(p, chain, domain, layout))
@@ -435,6 +366,7 @@ constinit const TacticDef def = {
     .summary = "chains of elementwise operators, in one walk over memory",
     .version = 5,
     .operators = kOperators,
+    .serves = serves,
     .takes_regions = true,
     .propose = propose,
     .factory = {.create = create},

@@ -4,18 +4,13 @@
 
 #include "analysis/match.h"
 #include "naming/origins.h"
+#include "ops/node_facts.h"
 
 namespace assay::engine {
 namespace {
 
 using kernels::PointwiseOp;
 
-constexpr PointwiseOp kUnary[] = {
-    PointwiseOp::kAbs,       PointwiseOp::kAffine,   PointwiseOp::kClip,        PointwiseOp::kElu,
-    PointwiseOp::kGelu,      PointwiseOp::kGeluTanh, PointwiseOp::kHardSigmoid, PointwiseOp::kHardSwish,
-    PointwiseOp::kLeakyRelu, PointwiseOp::kMish,     PointwiseOp::kRelu,        PointwiseOp::kSigmoid,
-    PointwiseOp::kSilu,      PointwiseOp::kSquare,   PointwiseOp::kSqrt,        PointwiseOp::kTanh,
-};
 constexpr PointwiseOp kCommutative[] = {PointwiseOp::kAdd, PointwiseOp::kMul, PointwiseOp::kMax,
                                         PointwiseOp::kMin};
 constexpr PointwiseOp kOrdered[] = {PointwiseOp::kSub, PointwiseOp::kDiv};
@@ -27,13 +22,13 @@ bool contains(const PointwiseOp (&list)[N], PointwiseOp op) {
 
 }  // namespace
 
-bool is_main_operator(const Node& n) {
-  for (const char* op : {"Conv", "ConvTranspose", "Gemm", "MatMul"})
-    if (is_op(n, op)) return true;
-  return is_integer_product(n);
+bool is_main_operator(const Node& n, const Model& model) {
+  return facts_of(n, model).product != ProductFact::kNone;
 }
 
-bool is_integer_product(const Node& n) { return is_op(n, "ConvInteger") || is_op(n, "MatMulInteger"); }
+bool is_integer_product(const Node& n, const Model& model) {
+  return facts_of(n, model).product == ProductFact::kIntegers;
+}
 
 Region node_region(const Node& n) { return {.kind = RegionKind::kNode, .nodes = {&n}, .main = &n}; }
 
@@ -42,14 +37,14 @@ Region pointwise_region(std::vector<const Node*> nodes) {
   return {.kind = RegionKind::kPointwise, .nodes = std::move(nodes), .main = last};
 }
 
-std::optional<EpilogueStep> epilogue_step(const Node& n, const Value* running) {
-  std::optional<PointwiseForm> form = pointwise_form(n);
+std::optional<EpilogueStep> epilogue_step(const Node& n, const Value* running, const Model& model) {
+  std::optional<PointwiseForm> form = pointwise_form(n, model);
   if (!form || dtype_of(running) != DType::kFloat32) return std::nullopt;
   if (form->op == PointwiseOp::kQuantizeUint8 || form->op == PointwiseOp::kQuantizeInt8)
     return EpilogueStep{std::move(*form), &n, nullptr};
   if (dtype_of(n.output(0)) != DType::kFloat32) return std::nullopt;
   if (form->operands.size() == 1) {
-    if (form->operands[0] != running || !contains(kUnary, form->op)) return std::nullopt;
+    if (form->operands[0] != running) return std::nullopt;
     return EpilogueStep{std::move(*form), &n, nullptr};
   }
   if (form->operands.size() != 2 || form->operands[0] == form->operands[1]) return std::nullopt;

@@ -57,10 +57,9 @@ struct Region {
   }
 };
 
-/// Operators that a Fused region may be built around: Conv, ConvTranspose, Gemm, MatMul; ConvInteger,
-/// MatMulInteger.
-bool is_main_operator(const Node& n);
-bool is_integer_product(const Node& n);
+/// Operators that a Fused region may be built around (OpFacts::product).
+bool is_main_operator(const Node& n, const Model& model);
+bool is_integer_product(const Node& n, const Model& model);
 
 Region node_region(const Node& n);
 /// `nodes` in topological order; the last one's result leaves.
@@ -71,6 +70,6 @@ std::vector<std::string> origins_of(const Region& region);
 
 /// The instruction that `n` applies to `running`, which must be its first operand unless the instruction is
 /// commutative; nothing when it is none that an epilogue may hold.
-std::optional<EpilogueStep> epilogue_step(const Node& n, const Value* running);
+std::optional<EpilogueStep> epilogue_step(const Node& n, const Value* running, const Model& model);
 
 }  // namespace assay::engine

@@ -10,6 +10,7 @@
 #include "engine/tactics/recurrent/recurrent_functions.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
+#include "ops/node_facts.h"
 
 namespace assay::engine::tactic_recurrent {
 namespace {
@@ -18,7 +19,7 @@ using kernels::RecurrentDirection;
 using kernels::RecurrentKind;
 using kernels::RecurrentLayer;
 
-constexpr std::string_view kOperators[] = {"RNN", "GRU", "LSTM"};
+bool serves(const OpFacts& facts) { return facts.recurrent.has_value(); }
 
 /// Inputs of the step: the sequence, lengths and initial states; then the constants of each direction, or the
 /// node's own weights, biases and peepholes.
@@ -127,12 +128,6 @@ Tensor packed_constant(const Settings& s, size_t constant, int64_t direction, co
   return packed;
 }
 
-RecurrentKind kind_of(const Node& n) {
-  return n.op_type == "RNN"   ? RecurrentKind::kRnn
-         : n.op_type == "GRU" ? RecurrentKind::kGru
-                              : RecurrentKind::kLstm;
-}
-
 /// The settings, or why the node is not served.
 std::string read_node(const Problem& p, Settings& s) {
   if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
@@ -143,7 +138,7 @@ std::string read_node(const Problem& p, Settings& s) {
   const Shape &x = *p.input_shape(0), &w = *p.input_shape(1), &r = *p.input_shape(2);
   if (x.size() != 3 || w.size() != 3 || r.size() != 3) return "the ranks are wrong";
   if (x.numel() == 0 || w.numel() == 0 || r.numel() == 0) return "there is nothing to do";
-  s.kind = kind_of(n);
+  s.kind = *facts_of(n, p.model()).recurrent;
   s.by_batch = since >= 14 && int_attribute(n, "layout", 0) != 0;
   s.steps = x[s.by_batch ? 1 : 0];
   s.batch = x[s.by_batch ? 0 : 1];
@@ -379,7 +374,7 @@ constinit const TacticDef def = {
         "RNN, GRU and LSTM in every form: packed weights, the inputs of all steps in one product; directions "
         "side by side or in turn",
     .version = 3,
-    .operators = kOperators,
+    .serves = serves,
     .propose = propose,
     .factory = {.create = create},
 };

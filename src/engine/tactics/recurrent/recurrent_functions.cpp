@@ -7,12 +7,6 @@ namespace assay::engine {
 using kernels::RecurrentDirection;
 using kernels::RecurrentKind;
 
-const std::vector<std::string>& usual_functions(RecurrentKind kind) {
-  static const std::vector<std::string> kRnn = {"Tanh"}, kGru = {"Sigmoid", "Tanh"},
-                                        kLstm = {"Sigmoid", "Tanh", "Tanh"};
-  return kind == RecurrentKind::kRnn ? kRnn : kind == RecurrentKind::kGru ? kGru : kLstm;
-}
-
 void write_recurrent_functions(const Problem& p, RecurrentKind kind, int64_t directions, Step& step) {
   std::vector<int64_t> kinds;
   std::vector<double> alphas, betas;

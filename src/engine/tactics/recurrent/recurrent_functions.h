@@ -10,9 +10,6 @@
 
 namespace assay::engine {
 
-/// What a node has where it names none.
-const std::vector<std::string>& usual_functions(kernels::RecurrentKind kind);
-
 /// Writes those of a node's directions into the step's parameters.
 void write_recurrent_functions(const Problem& p, kernels::RecurrentKind kind, int64_t directions, Step& step);
 

@@ -7,17 +7,20 @@
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic.h"
 #include "engine/tactics/tactic_list.h"
+#include "ops/node_facts.h"
 
 namespace assay::engine::tactic_channel_pool {
 namespace {
 
 using kernels::PoolKind;
 
-constexpr std::string_view kOperators[] = {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
-                                           "ReduceMean"};
+/// ReduceMean, too: over the whole image of every channel.
+bool serves(const OpFacts& facts) {
+  return facts.pool != PoolFact::kNone || facts.reduction.kernel == kernels::Reduction::kMean;
+}
 
 PoolKind kind_of(const Problem& p) {
-  if (p.node().op_type.ends_with("MaxPool")) return PoolKind::kMax;
+  if (facts_of(p.node(), p.model()).pool == PoolFact::kLargest) return PoolKind::kMax;
   const bool counts =
       p.node().op_type == "AveragePool" && p.attributes().attr_int("count_include_pad", 0) != 0;
   return counts ? PoolKind::kAverageWithPads : PoolKind::kAverage;
@@ -129,7 +132,7 @@ constinit const TacticDef def = {
     .name = "channel_pool",
     .summary = "pooling in vectors of channels, channels last or in blocks of 16",
     .version = 2,
-    .operators = kOperators,
+    .serves = serves,
     .propose = propose,
     .factory = {.create = create},
 };

@@ -11,6 +11,7 @@ namespace {
 
 using kernels::Normalization;
 
+/// A list: each says in its own way what its rows are, below.
 constexpr std::string_view kOperators[] = {"LayerNormalization", "RMSNormalization", "InstanceNormalization",
                                            "assay.LayerNorm", "assay.RmsNorm"};
 

@@ -6,27 +6,14 @@
 #include "analysis/match.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
+#include "ops/node_facts.h"
 
 namespace assay::engine::tactic_reduce {
 namespace {
 
 using kernels::Reduction;
 
-constexpr std::string_view kOperators[] = {"ReduceSum",       "ReduceMean", "ReduceMax", "ReduceMin",
-                                           "ReduceSumSquare", "ReduceL1",   "ReduceL2",  "GlobalAveragePool"};
-
-struct Named {
-  std::string_view op;
-  Reduction kind;
-};
-constexpr Named kKinds[] = {{"ReduceSum", Reduction::kSum},
-                            {"ReduceMean", Reduction::kMean},
-                            {"GlobalAveragePool", Reduction::kMean},
-                            {"ReduceMax", Reduction::kMax},
-                            {"ReduceMin", Reduction::kMin},
-                            {"ReduceSumSquare", Reduction::kSumSquare},
-                            {"ReduceL1", Reduction::kL1},
-                            {"ReduceL2", Reduction::kL2}};
+bool serves(const OpFacts& facts) { return facts.reduction.kernel.has_value(); }
 
 /// The reduced axes, sorted; nothing when they are not known.
 std::optional<std::vector<int64_t>> axes_of(const Problem& p) {
@@ -83,8 +70,8 @@ std::string propose(const Problem& p, Proposals& proposals) {
   }
   b.add_input(p.node().input(0));
   b.add_output(p.node().output(0));
-  for (const Named& n : kKinds)
-    if (n.op == p.node().op_type) b.step.parameters.set("kind", static_cast<int64_t>(n.kind));
+  const Reduction kind = *facts_of(p.node(), p.model()).reduction.kernel;
+  b.step.parameters.set("kind", static_cast<int64_t>(kind));
   b.step.parameters.set("outer", outer);
   b.step.parameters.set("count", count);
   b.step.parameters.set("inner", inner);
@@ -121,7 +108,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "reduce",
     .summary = "sums, means and extremes along axes",
-    .operators = kOperators,
+    .serves = serves,
     .propose = propose,
     .factory = {.create = create},
 };

@@ -1,0 +1,26 @@
+// What is known of a node by the facts of its operator, which is looked up among those that its model may
+// use.
+#pragma once
+
+#include <optional>
+
+#include "ops/op_set.h"
+
+namespace assay {
+
+/// The definition of a node's operator; null for one that the model's set does not have.
+const OpDef* find_op(const Node& node, const Model& model);
+/// What is known of a node's operator: nothing for one that the model's set does not have.
+const OpFacts& facts_of(const Node& node, const Model& model);
+/// Whether outputs are elements of the node's inputs as they are, so that it computes in no type.
+bool hands_on(const Node& node, const Model& model);
+/// A pointwise instruction with its parameters.
+struct PointwiseCode {
+  kernels::PointwiseOp op;
+  float a = 0, b = 0;
+};
+/// The instruction of the node's operator and what the attributes, or the defaults of the schema, give it;
+/// nothing when there is none.
+std::optional<PointwiseCode> pointwise_code(const Node& node, const Model& model);
+
+}  // namespace assay

@@ -1,0 +1,180 @@
+// What others may know of an operator without knowing its name: what passes, tactics, the verdict, sharding
+// and inspection ask for. A fact holds for every node of the operator in every version, or says what else it
+// needs. An operator that states none is a black box: nothing is assumed of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "kernels/pointwise/program.h"
+#include "kernels/reduce/reduce.h"
+
+namespace assay {
+
+class Count;
+class Node;
+class OpContext;
+struct OpDef;
+
+namespace kernels {
+enum class RecurrentKind : uint8_t;
+}
+
+/// Where the elements of the outputs come from. All but the first compute none.
+enum class Moves : uint8_t {
+  kNothing,   ///< elements are computed
+  kView,      ///< those of input 0 in their order, in another shape
+  kFirst,     ///< those of input 0 in other places, perhaps repeated or left out
+  kInputs,    ///< those of several inputs, unless the attribute `reduction` combines them
+  kFilled,    ///< those of inputs, and numbers that the node has itself, such as those of a padding
+  kExtents,   ///< of the input only the extents count
+  kSelected,  ///< numbers of the inputs or bounds, chosen by comparing them, perhaps with the sign changed
+};
+
+/// The signs that results may have; NaN stays NaN.
+enum class SignOfResult : uint8_t {
+  kAny,
+  kNotNegative,  ///< at least 0, or -0
+  kPositive,     ///< at least 0, and never -0
+};
+
+/// The instruction of the engine's pointwise programs that computes the operator of element types that it
+/// takes.
+struct PointwiseFact {
+  std::optional<kernels::PointwiseOp> op = std::nullopt;
+  /// Attributes that are the instruction's parameters a and b.
+  std::array<std::string_view, 2> parameters = {};
+  /// Where attributes decide which instruction it is: that one, or nothing when there is none.
+  std::optional<kernels::PointwiseOp> (*choose)(const OpContext&) = nullptr;
+};
+
+/// Functions that are constant but for jumps: whether they grow (1) or fall (-1) with input 0 and 1.
+struct StepsFact {
+  int8_t first = 0, second = 0;
+  constexpr bool any() const { return first != 0 || second != 0; }
+};
+
+/// Products of a value with weights (input 1), behind which element-wise operators can be applied in one go.
+enum class ProductFact : uint8_t { kNone, kFloats, kIntegers };
+
+/// Of the sums that an operator forms of float elements.
+enum class SumsFact : uint8_t {
+  kNone,
+  kProducts,         ///< nothing but sums of products of its inputs
+  kMean,             ///< such sums, divided by a count
+  kRootOfSquares,    ///< the root of a sum of squares
+  kByRootOfSquares,  ///< quotients by such a root
+};
+
+/// Reductions over the axes of the attribute or input `axes`.
+struct ReductionFact {
+  std::optional<kernels::Reduction> kernel = std::nullopt;
+  /// Over some axes and then over others it is the reduction over all: up to rounding for floats, exactly for
+  /// integers.
+  bool composes_for_floats = false, composes_for_integers = false;
+  /// Of one element it is that element.
+  bool keeps_single = false;
+};
+
+enum class PoolFact : uint8_t { kNone, kLargest, kMean };
+
+/// How far an input without an order (NaN) reaches into the results of an operator that compares its inputs.
+struct ComparisonFact {
+  enum class Reach : uint8_t {
+    kNone,
+    kElement,   ///< to the elements that are computed from it
+    kAxis,      ///< to all that is chosen along the node's axis
+    kLargest,   ///< to what it is the largest of
+    kSmallest,  ///< to what it is the smallest of
+    kAll,       ///< to everything
+  };
+  Reach reach = Reach::kNone;
+  uint8_t first = 0, count = 255;  ///< inputs that are compared
+  bool infinities = false;         ///< differences and quotients of infinities are compared, too
+};
+
+/// What an input stands for other than numbers to compute with.
+struct InputUse {
+  enum class Kind : uint8_t {
+    kNumbers,
+    kIndex,  ///< places along an axis of another input, `of`
+    kCount,
+    kShape,
+    kAxis,  ///< axes, or distances along them
+  };
+  Kind kind = Kind::kNumbers;
+  uint8_t input = 0, of = 0;
+};
+
+/// For numbers of inputs.
+inline constexpr uint8_t kEveryInput = 255;
+
+struct OpFacts {
+  Moves moves = Moves::kNothing;
+  /// Element by element: the number of its first inputs that are broadcast together, each giving the elements
+  /// in the places of the result. Further inputs are the same for all elements. 0: it is not element-wise.
+  uint8_t elementwise = 0;
+  PointwiseFact pointwise = {};
+  /// The order of its inputs means nothing.
+  bool commutative = false;
+  /// Applied again, with the same attributes and further inputs, it changes nothing.
+  bool idempotent = false;
+  SignOfResult sign = SignOfResult::kAny;
+  StepsFact steps = {};
+  /// Results are whole numbers, whatever the inputs are.
+  bool gives_whole = false;
+  /// Close inputs may give results that are far apart; those with `steps` do.
+  bool jumps = false;
+  /// Its product with its own input is an activation function that kernels compute in one.
+  bool gates = false;
+  /// IEEE 754 says what it makes of NaN and infinities.
+  bool is_ieee = false;
+  /// Of integers: the number of its first inputs that it adds and multiplies, so that results may leave their
+  /// type. 0: they do not.
+  uint8_t overflows = 0;
+  /// In an integer type it gives what a Cast to that type makes of its float results, as long as float32 has
+  /// all numbers exactly.
+  bool commutes_with_cast = false;
+  /// Only types and shapes decide whether it can be computed.
+  bool is_total = false;
+  /// The same elements in another type, as closely as that has them.
+  bool recodes = false;
+  /// Elements along an axis are computed with each other.
+  bool mixes_axis = false;
+  ProductFact product = ProductFact::kNone;
+  SumsFact sums = SumsFact::kNone;
+  ReductionFact reduction = {};
+  PoolFact pool = PoolFact::kNone;
+  std::optional<kernels::RecurrentKind> recurrent = std::nullopt;
+  /// Results are quantized: by the scale in this input, or by one of its own. kNotQuantized: they are not.
+  int8_t quantizing_scale = kNotQuantized;
+  static constexpr int8_t kNotQuantized = -1, kOwnScale = -2;
+  std::array<ComparisonFact, 2> compares = {};
+  std::array<InputUse, 2> uses = {};
+  /// The input by whose values the output gets an extent that no shape tells; -1: none.
+  int8_t size_input = -1;
+  /// Results may be much larger than the inputs.
+  bool may_grow = false;
+  /// Attributes whose numbers become elements of the result, or are compared with elements.
+  std::array<std::string_view, 2> element_attributes = {};
+  /// Multiply-accumulates of the plain algorithm, by the node's inferred types; null: none.
+  Count (*multiply_accumulates)(const Node&, const OpDef&) = nullptr;
+  /// Further steps of the plain evaluation (ops/work.h); null: a few for each element.
+  int64_t (*extra_steps)(const Node&) = nullptr;
+
+  /// Outputs are elements of input 0 in their order.
+  constexpr bool is_view() const { return moves == Moves::kView; }
+  /// Outputs are elements of input 0 and nothing else.
+  constexpr bool gives_first() const { return moves == Moves::kView || moves == Moves::kFirst; }
+  /// Outputs are elements of inputs and nothing else, if they are not combined (hands_on() in node_facts.h).
+  constexpr bool gives_inputs() const { return gives_first() || moves == Moves::kInputs; }
+  /// No number is computed from those of inputs, nor are any compared.
+  constexpr bool reads_no_numbers() const {
+    return gives_inputs() || moves == Moves::kFilled || moves == Moves::kExtents;
+  }
+  constexpr bool is_quantized() const { return quantizing_scale != kNotQuantized; }
+};
+
+}  // namespace assay
