@@ -17,11 +17,11 @@
 #include "cli/options/runners.h"
 #include "cli/options/unavailable.h"
 #include "cli/registries.h"
+#include "console/text_renderer.h"
 #include "poly/run_parts.h"
 #include "run/comparator.h"
 #include "run/saved_inputs.h"
 #include "run/script_parts.h"
-#include "run/text_renderer.h"
 #include "script/network_script.h"
 
 namespace assay::cli::command_run {

@@ -8,7 +8,7 @@
 #include "cli/args.h"
 #include "cli/options/output_names.h"
 #include "compare/comparison.h"
-#include "compare/comparison_text.h"
+#include "compare/pictures.h"
 #include "extension/functions.h"
 
 namespace assay::cli {

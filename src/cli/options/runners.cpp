@@ -51,6 +51,8 @@ bool wants_tensorrt(const ParsedArgs& args) {
   return args.has(kStrict) || (interpreter != nullptr && *interpreter != 0);
 }
 
+std::string flag_of(const Backend& backend) { return "--" + std::string(backend.option); }
+
 /// The key of RunRunner::backend. The engine that is built as TensorRT's options say has the role of
 /// TensorRT, unless TensorRT is there.
 std::string backend_for(const Backend& backend, const ParsedArgs& args) {
@@ -58,7 +60,7 @@ std::string backend_for(const Backend& backend, const ParsedArgs& args) {
   if (wants_tensorrt(args)) return "tensorrt";
   log::once(log::Severity::kWarning,
             "{}: TensorRT is not part of this build; its own engine (--engine) runs in that role.",
-            backend.option);
+            flag_of(backend));
   return std::string(backend.name);
 }
 
@@ -132,8 +134,7 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
   for (const Backend* backend : backends.all()) {
     std::string help(backend->summary);
     help[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(help[0])));
-    runners.options.push_back(
-        {.names = {std::string(backend->option)}, .help = help + ".", .arity = Arity::kNone});
+    runners.options.push_back({.names = {flag_of(*backend)}, .help = help + ".", .arity = Arity::kNone});
   }
   runners.options.push_back(
       {.names = {kStrict},
@@ -193,7 +194,7 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
 
 std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendSet& backends) {
   std::vector<std::string> flags = {kRunnerScriptFlag, kTensorFlowFlag, kPyTorchFlag};
-  for (const Backend* backend : backends.all()) flags.emplace_back(backend->option);
+  for (const Backend* backend : backends.all()) flags.push_back(flag_of(*backend));
   const auto scripts = args.all(kRunnerScriptFlag);
   auto script = scripts.begin();
   std::vector<poly::RunRunner> runners;
@@ -206,7 +207,7 @@ std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendS
       runners.push_back({.backend = "pytorch", .options = pytorch_options(args)});
     } else {
       for (const Backend* backend : backends.all())
-        if (backend->option == flag) runners.push_back({.backend = backend_for(*backend, args)});
+        if (flag_of(*backend) == flag) runners.push_back({.backend = backend_for(*backend, args)});
     }
   }
   return runners;
