@@ -14,12 +14,34 @@ namespace ASSAY_API assay {
 
 /// What kind of failure an Error reports; the command line maps every kind to exit code 1.
 enum class ErrorCode {
-  kInvalidArgument,  ///< an option, an input tensor or a call that cannot be right
+  kInvalidArgument,  ///< a setting, an input tensor or a call that cannot be right
   kInvalidModel,     ///< a file that breaks the ONNX format or its rules
   kUnsupported,      ///< valid input that this build cannot handle (unknown operator, missing library)
   kNotFound,         ///< a file, tensor, node or name that does not exist
   kIo,               ///< the operating system refused (unwritable place, disk full)
+  kResource,         ///< memory that the budget or the machine does not have
   kInternal,         ///< a broken promise of our own code
+};
+/// `invalid_argument`, `invalid_model`, ...: stable names, for programs and files.
+const char* error_code_name(ErrorCode code);
+
+/// A place that an Error passes through, such as `at node 'conv1' (Conv)`.
+struct ErrorPlace {
+  enum class Kind : unsigned char { kFile, kNode, kTensor };
+  Kind kind;
+  std::string name;
+  std::string text;
+};
+/// `in model.onnx`.
+ErrorPlace file_place(std::string_view path);
+/// `at node 'conv1' (Conv)`; the node is given by its label.
+ErrorPlace node_place(std::string_view label);
+/// `in input 'x'`, with the words before the name.
+ErrorPlace tensor_place(std::string_view words, std::string_view name);
+
+/// What an Error is about, as far as it is known; of each kind the innermost.
+struct ErrorSubject {
+  std::string file, node, tensor;
 };
 
 /// A failure with one sentence, the places it passed through and, where there is one, the remedy.
@@ -31,14 +53,19 @@ class Error : public std::exception {
   ErrorCode code() const { return code_; }
   const std::string& message() const { return message_; }
   const std::vector<std::string>& context() const { return context_; }
+  const ErrorSubject& subject() const { return subject_; }
   /// What set_remedy() said; empty: nothing.
   const std::string& remedy() const { return remedy_; }
+  /// Names the remedy where it is a setting, which each interface calls by another name: `memory-limit`,
+  /// `external-data-dir` (docs/reference/library.md lists them); empty: the sentence says all.
+  const std::string& remedy_key() const { return remedy_key_; }
   const char* what() const noexcept override { return text_.c_str(); }
 
   /// Adds the next outer place, such as `at node 'conv1' (Conv)` or `in model.onnx`.
   Error& add_context(std::string place);
+  Error& add_context(ErrorPlace place);
   /// Says what the user can do about it: one sentence, ended by a full stop.
-  Error& set_remedy(std::string remedy);
+  Error& set_remedy(std::string remedy, std::string key = {});
 
  private:
   void render();
@@ -46,7 +73,9 @@ class Error : public std::exception {
   ErrorCode code_;
   std::string message_;
   std::vector<std::string> context_;
+  ErrorSubject subject_;
   std::string remedy_;
+  std::string remedy_key_;
   std::string text_;
 };
 

@@ -13,8 +13,12 @@ namespace ASSAY_API assay {
 /// thread, also from several at once. Must not throw.
 using LogSink = std::function<void(int severity, const std::string& text)>;
 
-/// From now on messages of at least this severity go to the sink, and nothing to standard output and
-/// standard error; null: they go there again. It belongs to the process.
+/// From now on messages of at least this severity go to the sink; null: nowhere, as at first. It belongs to
+/// the process.
 void set_log_sink(LogSink sink, int threshold = 20);
+
+/// Has messages of at least this severity written to standard output, critical ones to standard error, as
+/// the program does, with its remedies in the words of the library. By itself the library writes to neither.
+void show_log(int threshold = 20);
 
 }  // namespace assay

@@ -23,6 +23,7 @@ from ._errors import (
     InvalidArgument,
     InvalidModel,
     NotFound,
+    ResourceError,
     Unsupported,
 )
 
@@ -93,6 +94,7 @@ __all__ = [
     "InvalidArgument",
     "InvalidModel",
     "NotFound",
+    "ResourceError",
     "Unsupported",
     *_HOME_OF,
 ]

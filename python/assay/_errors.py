@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 __all__ = [
     "Cancelled",
     "Error",
@@ -12,6 +10,7 @@ __all__ = [
     "InvalidArgument",
     "InvalidModel",
     "NotFound",
+    "ResourceError",
     "Unsupported",
 ]
 
@@ -23,7 +22,7 @@ class Error(Exception):
     """
 
     code: str
-    """``invalid_argument``, ``invalid_model``, ``unsupported``, ``not_found``, ``io``, ``internal`` or
+    """``invalid_argument``, ``invalid_model``, ``unsupported``, ``not_found``, ``io``, ``resource``, ``internal`` or
     ``cancelled``."""
     rule: str
     """The sentence alone: the rule that is broken, with the numbers that break it."""
@@ -31,6 +30,14 @@ class Error(Exception):
     """The places it passed through, innermost first, such as ``at node 'conv1' (Conv)``, ``in model.onnx``."""
     remedy: str
     """What to do about it; empty where nothing is known."""
+    remedy_key: str
+    """A stable name of the remedy where it is a setting, such as ``external-data-dir``; otherwise empty."""
+    file: str | None
+    """The file that it is about, or None."""
+    node: str | None
+    """The name of the innermost node it happened at, or None."""
+    tensor: str | None
+    """The name of the innermost tensor (input, initializer) it is about, or None."""
 
     def __init__(
         self,
@@ -40,32 +47,21 @@ class Error(Exception):
         rule: str | None = None,
         context: tuple[str, ...] = (),
         remedy: str = "",
+        remedy_key: str = "",
+        subject: tuple[str, str, str] = ("", "", ""),
     ) -> None:
         super().__init__(message)
         self.code = code
         self.rule = message if rule is None else rule
         self.context = context
         self.remedy = remedy
-
-    @property
-    def node(self) -> str | None:
-        """The name of the innermost node it happened at, or None."""
-        for place in self.context:
-            found = re.match(r"at node '(.*)' \(", place)
-            if found:
-                return found[1]
-        return None
-
-    @property
-    def file(self) -> str | None:
-        """The file that it is about, or None."""
-        for place in self.context:
-            if place.startswith("in ") and not place.startswith("in a model in memory"):
-                return place[len("in ") :]
-        return None
+        self.remedy_key = remedy_key
+        file, self.node, self.tensor = (name or None for name in subject)
+        self.file = None if file and file.startswith("a model in memory") else file
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_remake, (self.code, self.rule, list(self.context), self.remedy, str(self)))
+        subject = (self.file or "", self.node or "", self.tensor or "")
+        return (_remake, (self.code, self.rule, list(self.context), self.remedy, str(self), self.remedy_key, subject))
 
 
 class InvalidArgument(Error, ValueError):
@@ -91,6 +87,10 @@ class FileError(Error, OSError):
         return Exception.__str__(self)
 
 
+class ResourceError(Error, MemoryError):
+    """Memory that the budget or the machine does not have."""
+
+
 class InternalError(Error, RuntimeError):
     """A broken promise of assay's own code."""
 
@@ -105,10 +105,21 @@ _BY_CODE: dict[str, type[Error]] = {
     "unsupported": Unsupported,
     "not_found": NotFound,
     "io": FileError,
+    "resource": ResourceError,
     "internal": InternalError,
     "cancelled": Cancelled,
 }
 
 
-def _remake(code: str, rule: str, context: list[str], remedy: str, text: str) -> Error:
-    return _BY_CODE[code](text, code=code, rule=rule, context=tuple(context), remedy=remedy)
+def _remake(
+    code: str,
+    rule: str,
+    context: list[str],
+    remedy: str,
+    text: str,
+    remedy_key: str = "",
+    subject: tuple[str, str, str] = ("", "", ""),
+) -> Error:
+    return _BY_CODE[code](
+        text, code=code, rule=rule, context=tuple(context), remedy=remedy, remedy_key=remedy_key, subject=subject
+    )

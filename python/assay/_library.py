@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from . import _errors
+from . import _errors, _words
 
 try:
     from . import _native
@@ -41,6 +41,7 @@ def follow_level() -> None:
 
 _threshold = -1
 _native.set_error_maker(_errors._remake)
+_native.set_words(_words.WORDS)
 follow_level()
 
 native = _native

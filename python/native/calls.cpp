@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "assay/error.h"
 #include "assay/log.h"
 #include "assay/runtime.h"
+#include "assay/wording.h"
 #include "convert.h"
 
 namespace assay::python {
@@ -81,24 +83,6 @@ int drain_later(void*) {
 
 PyObject* error_maker = nullptr;
 
-const char* code_name(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kInvalidArgument:
-      return "invalid_argument";
-    case ErrorCode::kInvalidModel:
-      return "invalid_model";
-    case ErrorCode::kUnsupported:
-      return "unsupported";
-    case ErrorCode::kNotFound:
-      return "not_found";
-    case ErrorCode::kIo:
-      return "io";
-    case ErrorCode::kInternal:
-      break;
-  }
-  return "internal";
-}
-
 void translate(const std::exception_ptr& p, void*) {
   try {
     std::rethrow_exception(p);
@@ -107,9 +91,11 @@ void translate(const std::exception_ptr& p, void*) {
     nb::list context;
     for (const std::string& place : e.context()) context.append(to_text(place));
     const bool cancelled = dynamic_cast<const Cancelled*>(&e) != nullptr;
-    nb::object made =
-        nb::handle(error_maker)(cancelled ? "cancelled" : code_name(e.code()), to_text(e.message()), context,
-                                to_text(e.remedy()), to_text(e.what()));
+    const ErrorSubject& subject = e.subject();
+    nb::object made = nb::handle(error_maker)(
+        cancelled ? "cancelled" : error_code_name(e.code()), to_text(e.message()), context,
+        to_text(e.remedy()), to_text(e.what()), to_text(e.remedy_key()),
+        nb::make_tuple(to_text(subject.file), to_text(subject.node), to_text(subject.tensor)));
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
   }
 }
@@ -215,6 +201,22 @@ void set_log_receiver(nb::object emit, int threshold) {
   Py_XDECREF(receiver);
   receiver = emit.is_none() ? nullptr : emit.release().ptr();
   set_log_sink(collect_message, receiver == nullptr ? 1000 : threshold);
+}
+
+void set_words(const nb::dict& words) {
+  std::map<std::string, std::string, std::less<>> table;
+  for (const auto& [key, sentence] : words)
+    table.emplace(nb::cast<std::string>(key), nb::cast<std::string>(sentence));
+  set_wording([table = std::move(table)](std::string_view key, std::span<const std::string> values) {
+    const auto found = table.find(key);
+    return found == table.end() ? std::string() : fill_wording(found->second, values);
+  });
+}
+
+nb::list wording_keys() {
+  nb::list keys;
+  for (const WordingEntry& e : wording_entries()) keys.append(nb::str(e.key.data(), e.key.size()));
+  return keys;
 }
 
 void set_error_maker(nb::object make) {

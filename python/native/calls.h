@@ -97,8 +97,13 @@ auto without_lock(Body&& body) {
   return std::forward<Body>(body)();
 }
 
-/// Makes assay::Error an exception of Python's, made by `make(code, message, context, remedy, text)`.
+/// Makes assay::Error an exception of Python's, made by `make(code, message, context, remedy, text, key,
+/// (file, node, tensor))`.
 void set_error_maker(nb::object make);
+/// The sentences of the package for keys of remedies, with {0}, {1}, ... for values.
+void set_words(const nb::dict& words);
+/// Every key that the library has.
+nb::list wording_keys();
 void register_errors();
 
 }  // namespace assay::python

@@ -10,11 +10,13 @@ namespace nb = nanobind;
 NB_MODULE(_native, m) {
   using namespace assay::python;
   m.attr("__version__") = assay::library_version();
-  nb::set_leak_warnings(false);  // what a user's globals hold at exit is no leak
+  nb::set_leak_warnings(false);        // what a user's globals hold at exit is no leak
   set_log_receiver(nb::none(), 1000);  // nothing is printed, whoever imports this alone
   begin_calls();
   register_errors();
   m.def("set_error_maker", &set_error_maker, nb::arg("make"));
+  m.def("set_words", &set_words, nb::arg("words"));
+  m.def("wording_keys", &wording_keys);
   m.def("set_log_receiver", &set_log_receiver, nb::arg("emit").none(), nb::arg("threshold"));
   m.def("drain_log", &drain_log);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&end_calls));

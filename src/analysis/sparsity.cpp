@@ -8,7 +8,6 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/log.h"
 #include "base/python_repr.h"
 #include "base/resident_memory.h"
 #include "ops/node_facts.h"
@@ -168,38 +167,6 @@ SparsityTargets find_sparsity_targets(const Model& model,
       targets.eligible.push_back({c.weight, *c.axis});
   }
   return targets;
-}
-
-void log_sparsity_targets(const SparsityTargets& targets) {
-  log::verbose("Walking graph to collect weights candidates.");
-  for (const SparsityTargets::Unreached& u : targets.unreached)
-    log::warning("({}) produced by {} type: {} is unsupported!", u.factor, u.producer, u.op_type);
-  log::verbose("Collected {} weights candidates.", targets.candidates());
-  log::verbose("Skipping tensors that are not eligible for pruning.");
-  for (const Skipped& s : targets.skipped) {
-    const std::string& name = s.weight->name();
-    if (s.why == Skipped::Why::kType)
-      log::warning("Skipping tensor: {} due to {}", name, s.reason);
-    else if (s.why == Skipped::Why::kMarked || s.why == Skipped::Why::kNoData)
-      log::warning("Skipping tensor: {} since {}", name, s.reason);
-    else
-      log::verbose("Skipping {} since {}.{}", name, s.reason, s.why == Skipped::Why::kNotInFours ? " " : "");
-  }
-  log::info("Found: {} weight tensor(s) eligible for pruning.", targets.eligible.size());
-}
-
-void SparsityLog::on_targets(const SparsityTargets& targets) {
-  log_sparsity_targets(targets);
-  log::start("Checking the sparsity pattern of {} tensors.", targets.eligible.size());
-}
-void SparsityLog::on_checked(const Value& weight, bool is_sparse) {
-  if (is_sparse)
-    log::info("Found sparse tensor: {}", weight.name());
-  else
-    log::warning("Found non-sparse tensor: {}", weight.name());
-}
-void SparsityLog::on_end(const SparsityTargets& targets) {
-  log::finish("Finished checking {} tensors. ", targets.eligible.size());
 }
 
 bool has_2_4_sparsity(const UnalignedTensor& tensor, size_t axis) {

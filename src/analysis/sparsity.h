@@ -65,16 +65,6 @@ class SparsityObserver {
   virtual void on_checked(const Value& /*weight*/, bool /*is_sparse*/) {}
   virtual void on_end(const SparsityTargets&) {}
 };
-/// Logs in Polygraphy's words.
-class SparsityLog : public SparsityObserver {
- public:
-  void on_targets(const SparsityTargets& targets) override;
-  void on_checked(const Value& weight, bool is_sparse) override;
-  void on_end(const SparsityTargets& targets) override;
-};
-/// Logs the targets alone.
-void log_sparsity_targets(const SparsityTargets& targets);
-
 struct SparsityReport {
   SparsityTargets targets;
   std::vector<bool> is_sparse;  ///< of each that is eligible

@@ -8,7 +8,7 @@
 #include "arbiter/asked.h"
 #include "arbiter/suspect_run.h"
 #include "backends/onnxrt_nodes.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "base/progress_line.h"
 #include "ops/node_facts.h"
 #include "reference/interpreter.h"
@@ -34,7 +34,7 @@ class Progress {
     if (line_.is_shown()) return line_.show("Float64 verdict: " + text);
     const auto now = std::chrono::steady_clock::now();
     if (now < next_) return;
-    log::info("Float64 Verdict | {}", text);
+    diag::info("Float64 Verdict | {}", text);
     next_ = now + kEvery;
   }
 
@@ -228,7 +228,7 @@ Arbitration arbitrate_alike(const std::shared_ptr<const Model>& model, std::span
     double nearest = 0;
     for (const ArbiterVerdict& v : first.outputs)
       if (is_close(v, cases)) nearest = std::max(nearest, v.worst_ratio);
-    log::verbose(
+    diag::verbose(
         "Float64 Verdict | {} noisy evaluation(s) leave it open (at worst {:.2g} times what they explain): "
         "{} more",
         before, nearest, pass.samples);

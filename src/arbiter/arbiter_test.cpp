@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/log.h"
+#include "console/verdict_text.h"
 #include "naming/origins.h"
 #include "tensor/convert.h"
 
@@ -503,7 +504,7 @@ TEST(ArbiterReport, SaysWhoMadeIt) {
         if (name == "b") spoil(t);
       });
   log::Capture capture;
-  report(judge(chain.model, chain.feed, results), {});
+  print_verdict(judge(chain.model, chain.feed, results), {});
   const std::string text = capture.out() + capture.err();
   EXPECT_NE(text.find("First Divergence | runner | Node 'b' (MatMul) | Output: 'b'"), std::string::npos)
       << text;

@@ -1,4 +1,5 @@
 #include "arbiter/cut_out.h"
+#include "base/wording.h"
 
 #include <fmt/format.h>
 
@@ -25,23 +26,19 @@ std::string extract_command(const ArbiterVerdict& v, const RunFiles& files) {
   if (!v.body.empty() && v.enclosing.empty()) return {};
   std::string inputs;
   for (const std::string& name : v.inputs) inputs += " " + quoted(name + ":auto:auto");
-  return fmt::format("assay surgeon extract {}{}{} --outputs {} -o node.onnx",
-                     files.model.empty() ? "MODEL" : path_word(files.model),
-                     inputs.empty() ? "" : " --inputs", inputs,
-                     quoted((v.body.empty() ? v.output : v.enclosing) + ":auto"));
+  const std::string model = files.model.empty() ? "MODEL" : path_word(files.model);
+  const std::string outputs = quoted((v.body.empty() ? v.output : v.enclosing) + ":auto");
+  return inputs.empty() ? say(Say::kExtractSource, {model, outputs})
+                        : say(Say::kExtractNode, {model, inputs, outputs});
 }
 
 std::string inputs_command(const ArbiterVerdict& v, const RunFiles& files) {
   if (v.inputs.empty() || (!v.body.empty() && v.enclosing.empty())) return {};
   if (v.from_feed && v.body.empty() && !files.inputs.empty())
-    return "--load-inputs " + path_word(files.inputs);
+    return say(Say::kNodeInputs, {path_word(files.inputs)});
   if (!v.from_feed && !files.inputs.empty() && !files.results.empty())
-    return fmt::format("assay data merge {} {} -o node_inputs.json", path_word(files.inputs),
-                       path_word(files.results));
-  return v.from_feed && v.body.empty() ? "save them with --save-inputs inputs.json"
-                                       : "save them with --onnx-outputs '*' --save-inputs inputs.json "
-                                         "--save-outputs results.json, then assay data "
-                                         "merge inputs.json results.json -o node_inputs.json";
+    return say(Say::kMergeNodeInputs, {path_word(files.inputs), path_word(files.results)});
+  return say(v.from_feed && v.body.empty() ? Say::kSaveNodeInputs : Say::kSaveNodeResults);
 }
 
 }  // namespace assay

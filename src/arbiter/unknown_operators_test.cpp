@@ -6,6 +6,7 @@
 #include "arbiter/arbiter.h"
 #include "base/log.h"
 #include "base/temporary_folder.h"
+#include "console/verdict_text.h"
 #include "graph/import.h"
 #include "ops/infer.h"
 
@@ -57,7 +58,7 @@ TEST_F(UnknownOperators, OutputsBehindThemAreNotJudgedAndOthersAre) {
   EXPECT_EQ(words(judge(model, {{"y", zeros_}, {"z", zeros_}})),
             "y:not judged for 'magic' (my.ops::Magic) z:WRONG ");
   log::Capture capture;
-  report(a);
+  print_verdict(a);
   EXPECT_NE((capture.out() + capture.err())
                 .find("Not judged | runner | 'y': the reference does not know the operator of node "
                       "'magic' (my.ops::Magic). With every layer marked"),

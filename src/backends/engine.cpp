@@ -2,7 +2,7 @@
 #include "assay/builder.h"
 #include "backends/backend_list.h"
 #include "backends/engine_session.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 
 namespace assay::backend_engine {
 namespace {
@@ -30,7 +30,7 @@ class EngineBackend final : public Backend {
       return open_network(source, options);
     } catch (const Error& e) {
       if (e.code() != ErrorCode::kUnsupported || !has_old_forms(*source.model)) throw;
-      log::warning("The engine evaluates this model as it is, operator by operator: {}", e.what());
+      diag::warning("The engine evaluates this model as it is, operator by operator: {}", e.what());
       SessionOptions plain = options;
       plain.reference_precision = ReferencePrecision::kStored;
       return backend_reference::def.open(source, plain);
@@ -40,7 +40,7 @@ class EngineBackend final : public Backend {
 
 constinit const EngineBackend kBackend({
     .name = "engine",
-    .option = "--engine",
+    .option = "engine",
     .runner_prefix = "engine-runner",
     .human_name = "Engine",
     .summary = "our engine: the network optimised for this CPU, with a static memory plan",

@@ -3,7 +3,7 @@
 #include <new>
 #include <optional>
 
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "base/parallel.h"
 #include "graph/clone.h"
 #include "ops/infer.h"
@@ -31,7 +31,8 @@ void refuse_as_reference(const std::shared_ptr<const Model>& network, std::span<
     return;
   } catch (const Error& e) {
     // An operator that it does not know.
-    if (e.code() == ErrorCode::kInternal || (e.code() == ErrorCode::kUnsupported && !lacks_memory)) return;
+    const bool is_ours = e.code() == ErrorCode::kUnsupported || e.code() == ErrorCode::kResource;
+    if (e.code() == ErrorCode::kInternal || (is_ours && !lacks_memory)) return;
     throw;
   } catch (const std::bad_alloc&) {
     return;
@@ -130,10 +131,10 @@ std::unique_ptr<Session> engine_session(std::shared_ptr<Runtime> runtime,
 
 std::unique_ptr<Session> plan_session(const ModelSource& source, const SessionOptions& options) {
   const std::shared_ptr<Runtime> runtime = session_runtime(source, options);
-  log::info("Loading bytes from {}", source.path);
+  diag::info("Loading bytes from {}", source.path);
   const std::shared_ptr<Engine> engine = runtime->load_engine(source.path);
   if (!options.save_engine.empty()) {
-    log::info("Saving engine to {}", options.save_engine);
+    diag::info("Saving engine to {}", options.save_engine);
     engine->save(options.save_engine);
   }
   return engine_session(runtime, engine, options.profile, nullptr);

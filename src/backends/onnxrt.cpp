@@ -12,6 +12,8 @@
 #include "backends/onnxrt_library.h"
 #include "backends/session_info.h"
 #include "base/cpus.h"
+#include "base/diagnostics.h"
+#include "base/expected_error.h"
 #include "base/log.h"
 #include "base/resident_memory.h"
 #include "base/stopwatch.h"
@@ -78,10 +80,11 @@ void on_log(void*, ort::LogLevel level, const char* category, const char* id, co
             const char* message) {
   const SessionOptions* const options = listening.load();
   if (options != nullptr && options->on_warning) return options->on_warning(message);
-  if (!log::enabled(level == ort::kLogWarning ? log::Severity::kWarning : log::Severity::kError)) return;
+  const auto severity = level == ort::kLogWarning ? diag::Severity::kWarning : diag::Severity::kError;
+  if (!diag::enabled(severity)) return;
   const std::string line = fmt::format("[{}:{}:{}, {}] {}\n", level == ort::kLogWarning ? 'W' : 'E', category,
                                        id, place, visible_text(message, Lines::kOne));
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  log::pass_on(severity, line);
 }
 
 /// One environment per library, alive until the process ends: ONNX Runtime wants it so.
@@ -124,7 +127,7 @@ std::vector<std::string> select_providers(const ort::Api* api, const std::vector
     if (it == available.end()) {
       std::string list;
       for (const std::string& a : available) list += (list.empty() ? "'" : ", '") + a + "'";
-      log::critical(
+      fail_expected(
           ErrorCode::kUnsupported,
           "Could not find specified ONNX-Runtime execution provider.\nNote: Requested provider was: {}, but "
           "available "
@@ -366,7 +369,7 @@ void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
   std::vector<const ort::Value*> input_values;
   std::vector<const char*> input_names, output_names;
   for (size_t i = 0; i < feed.size(); ++i) {
-    values.push_back(with_context([&] { return fmt::format("in input '{}'", inputs_[i].name); },
+    values.push_back(with_context([&] { return tensor_place("in input", inputs_[i].name); },
                                   [&] { return to_value(feed[i]); }));
     input_values.push_back(values.back().get());
     input_names.push_back(inputs_[i].name.c_str());
@@ -406,7 +409,7 @@ class OnnxrtBackend final : public Backend {
   void announce(const SessionOptions& options) const override {
     const std::vector<std::string> providers =
         select_providers(ort::load(options.library).api, options.providers);
-    log::start("Creating ONNX-Runtime Inference Session with providers: {}", python_list(providers));
+    diag::start("Creating ONNX-Runtime Inference Session with providers: {}", python_list(providers));
   }
 
   std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& options) const override {
@@ -416,7 +419,7 @@ class OnnxrtBackend final : public Backend {
 
 constinit const OnnxrtBackend kBackend({
     .name = "onnxrt",
-    .option = "--onnxrt",
+    .option = "onnxrt",
     .runner_prefix = "onnxrt-runner",
     .human_name = "ONNX-Runtime",
     .summary = "ONNX Runtime, loaded from where it is installed",

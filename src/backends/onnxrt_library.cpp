@@ -8,6 +8,7 @@
 #include "assay/error.h"
 #include "base/build_folder.h"
 #include "base/dynamic_library.h"
+#include "base/wording.h"
 
 namespace assay::ort {
 namespace {
@@ -101,11 +102,7 @@ Library find_library(const std::string& given) {
           named.empty() ? fmt::format("ONNX Runtime was not found{}{}", tried.empty() ? "" : "; tried", tried)
                         : fmt::format("there is no usable ONNX Runtime at {}{}{}", named,
                                       tried.empty() ? "" : ":", tried));
-  e.set_remedy(fmt::format(
-      "Install it (`python3 -m venv $HOME/onnxruntime && $HOME/onnxruntime/bin/pip install onnxruntime`, "
-      "on Debian with the package python3-venv) and set {0}=$HOME/onnxruntime, or name another library or "
-      "Python environment with --onnxrt-library or {0}.",
-      kVariable));
+  set_remedy(e, Say::kOnnxrtLibrary, {kVariable});
   throw e;
 }
 

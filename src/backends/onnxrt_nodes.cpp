@@ -8,7 +8,7 @@
 #include "assay/backend.h"
 #include "backends/backend_list.h"
 #include "base/article.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "graph/clone.h"
 #include "graph/read.h"
 
@@ -65,10 +65,10 @@ class OnnxrtNodes final : public ForeignNodes {
           fmt::format("the operator {} of domain '{}' is unknown, and ONNX Runtime says: {}", node.op_type,
                       domain, e.message()));
     }
-    log::once(log::Severity::kWarning,
-              "The operator {} of domain '{}' is unknown: ONNX Runtime evaluates its nodes, so nothing is "
-              "said of them, only of what lies around them.",
-              node.op_type, domain);
+    diag::once(diag::Severity::kWarning,
+               "The operator {} of domain '{}' is unknown: ONNX Runtime evaluates its nodes, so nothing is "
+               "said of them, only of what lies around them.",
+               node.op_type, domain);
     return session;
   }
   /// A model of the node and inputs of these types; their shapes are left open.

@@ -65,7 +65,7 @@ class ReferenceBackend final : public Backend {
 
 constinit const ReferenceBackend kBackend({
     .name = "reference",
-    .option = "--ref",
+    .option = "ref",
     .runner_prefix = "ref-runner",
     .human_name = "Reference",
     .summary = "the reference interpreter: every floating-point operation in float64",

@@ -2,7 +2,7 @@
 #include "assay/builder.h"
 #include "backends/backend_list.h"
 #include "backends/engine_session.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 
 namespace assay::backend_trt {
 namespace {
@@ -17,7 +17,7 @@ class TrtBackend final : public Backend {
                                                ? options.build_engine(*runtime, source.model)
                                                : Builder(*runtime).build_engine(source.model);
     if (!options.save_engine.empty()) {
-      log::info("Saving engine to {}", options.save_engine);
+      diag::info("Saving engine to {}", options.save_engine);
       engine->save(options.save_engine);
     }
     return engine_session(runtime, engine, options.profile, source.model);
@@ -26,7 +26,7 @@ class TrtBackend final : public Backend {
 
 constinit const TrtBackend kBackend({
     .name = "trt",
-    .option = "--trt",
+    .option = "trt",
     .runner_prefix = "trt-runner",
     .human_name = "TensorRT",
     .summary = "the role that TensorRT has in existing command lines: runs the engine of this build, or "

@@ -75,7 +75,7 @@ constexpr Kind kKinds[] = {
     {257, "ustar", "a tar archive", kUnpack},
     {0, "\x89HDF\r\n\x1a\n", "an HDF5 file, as Keras writes",
      "Export the model to ONNX first (tf2onnx reads Keras models)."},
-    {4, "TFL3", "a TensorFlow Lite model", "Convert it to ONNX first (tf2onnx --tflite)."},
+    {4, "TFL3", "a TensorFlow Lite model", "Convert it to ONNX first, as tf2onnx does."},
     {4, "ORTM", "a model in ONNX Runtime's own format (.ort)", "Name the ONNX model that it was made from."},
     {0, "GGUF", "a GGUF file", kExport},
     {0, "\x80\x02", "a Python pickle, as torch.save wrote in former times",
@@ -94,7 +94,7 @@ constexpr Kind kKinds[] = {
     {0, "%PDF-", "a PDF document", "Name the model."},
     {0, "\x89PNG\r\n\x1a\n", "a picture", "Name the model."},
     {0, "\xff\xd8\xff", "a picture", "Name the model."},
-    {0, "\x93NUMPY", "an array of NumPy", "Name the model; inputs are given with --load-inputs."},
+    {0, "\x93NUMPY", "an array of NumPy", "Name the model; arrays are inputs of it."},
     {0, "<?xml", "an XML file",
      "If it is a model of OpenVINO (IR), name the ONNX model that it was made from."},
 };

@@ -9,7 +9,6 @@
 #include <map>
 #include <stdexcept>
 
-#include "base/log.h"
 #include "base/memory_limit.h"
 
 namespace assay::isolated_jobs_test {
@@ -117,18 +116,6 @@ TEST(IsolatedJobs, AChildThatTakesOverKnowsWhatTheParentLearnt) {
       });
   EXPECT_EQ(texts.at(1), "was killed by signal 9 (Killed)");
   EXPECT_EQ(texts.at(2), "2");
-}
-
-TEST(IsolatedJobs, EveryLogLineAppearsOnce) {
-  testing::internal::CaptureStdout();
-  log::info("before");
-  run(1, {.workers = 1}, [](size_t) {
-    log::info("inside");
-    return std::string();
-  });
-  log::info("after");
-  log::flush();
-  EXPECT_EQ(testing::internal::GetCapturedStdout(), "[I] before\n[I] inside\n[I] after\n");
 }
 
 TEST(IsolatedJobs, NoJobs) {

@@ -81,7 +81,8 @@ void JsonReader::error_at(size_t offset, std::string_view message) const {
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   const size_t start = before.rfind('\n') + 1;  // npos + 1 is 0
   Error e(ErrorCode::kInvalidArgument, std::string(message));
-  e.add_context(fmt::format("in {}, line {}, column {}", name_, line, before.size() - start + 1));
+  e.add_context({ErrorPlace::Kind::kFile, name_,
+                 fmt::format("in {}, line {}, column {}", name_, line, before.size() - start + 1)});
   throw e;
 }
 

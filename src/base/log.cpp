@@ -22,8 +22,6 @@
 namespace assay::log {
 namespace {
 
-constexpr size_t kBufferBytes = 16 << 10;
-
 thread_local int indentation = 0;
 
 /// Writes all bytes; false when the system refuses.
@@ -39,61 +37,38 @@ bool write_fully(int fd, std::string_view bytes) {
   return true;
 }
 
-bool wants_color(int fd) {
-  const char* no_color = std::getenv("NO_COLOR");
-  const char* term = std::getenv("TERM");
-  return ::isatty(fd) != 0 && !(no_color && *no_color) && !(term && std::strcmp(term, "dumb") == 0);
-}
-
 struct Captured {
   std::string out, err;
 };
 
-struct State {
-  State() : terminal(::isatty(STDOUT_FILENO) != 0) {}
+/// Above every severity.
+constexpr int kNobodyListens = 1000;
 
+struct State {
   std::mutex mutex;
   Config config;
   std::unordered_set<std::string> seen;  ///< texts shown by once()
-  std::string pending;                   ///< lines for stdout
   Captured* captured = nullptr;
-  std::shared_ptr<const LogSink> sink;  ///< in the place of stdout and stderr; null: there is none
+  std::shared_ptr<const LogSink> sink;  ///< in the place of the output; null: there is none
+  Output* output = nullptr;
   int file = -1;
-  const bool terminal;
-  bool exiting = false;
-  bool stdout_failed = false;
-  std::string failure;  ///< what output_failure() says
+  std::string file_failure;  ///< what the log file could not take
 };
-
-bool flush_locked(State& s) {
-  if (!s.pending.empty() && !write_fully(STDOUT_FILENO, s.pending)) {
-    if (errno != EPIPE && s.failure.empty())
-      s.failure = fmt::format("standard output: {}", std::strerror(errno));
-    s.stdout_failed = true;
-  }
-  s.pending.clear();
-  return !s.stdout_failed;
-}
 
 /// Never destroyed: a message may come from the destructor of another static object.
 State& state() {
-  static State* const s = [] {
-    auto* made = new State;
-    std::atexit([] {
-      State& at_end = state();
-      const std::lock_guard lock(at_end.mutex);
-      flush_locked(at_end);
-      at_end.exiting = true;
-    });
-    return made;
-  }();
+  static auto* const s = new State;
   return *s;
 }
 
-void set_lowest_threshold(const Config& config) {
-  Severity lowest = config.threshold;
-  for (const auto& [path, severity] : config.path_thresholds) lowest = std::min(lowest, severity);
-  internal::lowest_threshold.store(static_cast<int>(lowest), std::memory_order_relaxed);
+/// Where nobody listens no message is made.
+void set_lowest_threshold(const State& s) {
+  int lowest = static_cast<int>(s.config.threshold);
+  for (const auto& [path, severity] : s.config.path_thresholds)
+    lowest = std::min(lowest, static_cast<int>(severity));
+  if (s.captured == nullptr && s.sink == nullptr && s.output == nullptr && s.file < 0)
+    lowest = kNobodyListens;
+  diag::internal::lowest_threshold.store(lowest, std::memory_order_relaxed);
 }
 
 int open_log_file(const std::string& path) {
@@ -109,30 +84,20 @@ int open_log_file(const std::string& path) {
 
 void write_file_locked(State& s, const std::string& line) {
   if (s.file < 0 || write_fully(s.file, line)) return;
-  if (errno != EPIPE && s.failure.empty())
-    s.failure = fmt::format("the log file {}: {}", s.config.file, std::strerror(errno));
+  if (errno != EPIPE && s.file_failure.empty())
+    s.file_failure = fmt::format("the log file {}: {}", s.config.file, std::strerror(errno));
   ::close(s.file);
   s.file = -1;
 }
 
-void emit_locked(State& s, Severity severity, std::string line) {
-  const bool critical = severity >= Severity::kCritical;
-  line += '\n';
-  if (s.captured) {
-    (critical ? s.captured->err : s.captured->out) += line;
+void emit_locked(State& s, Severity severity, std::string lines) {
+  lines += '\n';
+  if (s.captured != nullptr) {
+    (severity >= Severity::kCritical ? s.captured->err : s.captured->out) += lines;
     return;
   }
-  write_file_locked(s, line);
-  if (s.config.colors && wants_color(critical ? STDERR_FILENO : STDOUT_FILENO))
-    line = colored(severity, line);
-  if (critical) {
-    flush_locked(s);
-    write_fully(STDERR_FILENO, line);
-    return;
-  }
-  s.pending += line;
-  if (s.terminal || s.exiting || severity == Severity::kStart || s.pending.size() >= kBufferBytes)
-    flush_locked(s);
+  write_file_locked(s, lines);
+  if (s.output != nullptr) s.output->write(severity, lines, s.config.colors);
 }
 
 /// As a sink gets it.
@@ -155,35 +120,9 @@ Prefix prefix_for(const Config& config, Severity severity, const std::source_loc
 
 }  // namespace
 
-constinit std::atomic<int> internal::lowest_threshold{static_cast<int>(Severity::kInfo)};
-
-bool internal::shown_at(Severity severity, const std::source_location& where) {
-  State& s = state();
-  const std::lock_guard lock(s.mutex);
-  return severity >= threshold_for(s.config, where.file_name());
-}
-
-void internal::write(Severity severity, bool once, fmt::string_view format, fmt::format_args args,
-                     const std::source_location& where) {
-  std::string text = fmt::vformat(format, args);
-  State& s = state();
-  std::shared_ptr<const LogSink> sink;
-  {
-    const std::lock_guard lock(s.mutex);
-    if (once && !s.seen.insert(text).second) return;
-    if (s.captured == nullptr) sink = s.sink;
-    if (sink == nullptr)
-      emit_locked(s, severity, layout(prefix_for(s.config, severity, where), indentation, text));
-    else
-      write_file_locked(s, layout(prefix_for(s.config, severity, where), indentation, text) + '\n');
-  }
-  // Without the lock: a sink may wait for whoever logs.
-  if (sink != nullptr) (*sink)(static_cast<int>(severity), indented(text));
-}
-
 void internal::write_critical(ErrorCode code, fmt::string_view format, fmt::format_args args,
                               const std::source_location& where) {
-  write(Severity::kCritical, false, format, args, where);
+  diag::internal::write(Severity::kCritical, false, format, args, where);
   throw LoggedError(code, fmt::vformat(format, args));
 }
 
@@ -194,13 +133,45 @@ void configure(Config config) {
   if (s.file >= 0) ::close(s.file);
   s.file = file;
   s.config = std::move(config);
-  set_lowest_threshold(s.config);
+  set_lowest_threshold(s);
+}
+
+void set_output(Output* output) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.output = output;
+  set_lowest_threshold(s);
 }
 
 bool flush() {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  return flush_locked(s);
+  return s.output == nullptr || s.output->flush();
+}
+
+void pass_on(Severity severity, std::string_view line) {
+  State& s = state();
+  std::unique_lock lock(s.mutex);
+  if (s.captured != nullptr) {
+    s.captured->err += line;
+  } else if (const std::shared_ptr<const LogSink> sink = s.sink) {
+    lock.unlock();
+    (*sink)(static_cast<int>(severity), std::string(line.substr(0, line.find_last_not_of('\n') + 1)));
+  } else if (s.output != nullptr) {
+    s.output->pass_on(line);
+  }
+}
+
+bool shows_progress() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.output != nullptr && s.captured == nullptr && s.sink == nullptr && s.output->shows_progress();
+}
+
+void show_progress(std::string_view text) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (s.output != nullptr) s.output->show_progress(text);
 }
 
 void print(std::string_view text) {
@@ -215,19 +186,14 @@ void print(std::string_view text) {
     (*sink)(static_cast<int>(Severity::kInfo), std::string(text));
     return;
   }
-  flush_locked(s);
-  s.pending = text;
-  flush_locked(s);
+  if (s.output != nullptr) s.output->print(text);
 }
 
 std::string output_failure() {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  return s.failure;
+  return !s.file_failure.empty() || s.output == nullptr ? s.file_failure : s.output->failure();
 }
-
-Indent::Indent(int levels) : levels_(levels) { indentation += levels_; }
-Indent::~Indent() { indentation -= levels_; }
 
 struct Capture::Saved {
   Config config;
@@ -244,7 +210,7 @@ Capture::Capture(Config config) : saved_(std::make_unique<Saved>()) {
   saved_->seen = std::exchange(s.seen, {});
   saved_->captured = std::exchange(s.captured, &saved_->collected);
   saved_->indentation = std::exchange(indentation, 0);
-  set_lowest_threshold(s.config);
+  set_lowest_threshold(s);
 }
 
 Capture::~Capture() {
@@ -254,7 +220,7 @@ Capture::~Capture() {
   s.seen = std::move(saved_->seen);
   s.captured = saved_->captured;
   indentation = saved_->indentation;
-  set_lowest_threshold(s.config);
+  set_lowest_threshold(s);
 }
 
 std::string Capture::out() const {
@@ -269,14 +235,55 @@ std::string Capture::err() const {
 
 }  // namespace assay::log
 
+namespace assay::diag {
+
+constinit std::atomic<int> internal::lowest_threshold{log::kNobodyListens};
+
+bool internal::shown_at(Severity severity, const std::source_location& where) {
+  log::State& s = log::state();
+  const std::lock_guard lock(s.mutex);
+  return severity >= log::threshold_for(s.config, where.file_name());
+}
+
+void internal::write(Severity severity, bool once, fmt::string_view format, fmt::format_args args,
+                     const std::source_location& where) {
+  std::string text = fmt::vformat(format, args);
+  log::State& s = log::state();
+  std::shared_ptr<const LogSink> sink;
+  {
+    const std::lock_guard lock(s.mutex);
+    if (once && !s.seen.insert(text).second) return;
+    if (s.captured == nullptr) sink = s.sink;
+    std::string lines = log::layout(log::prefix_for(s.config, severity, where), log::indentation, text);
+    if (sink == nullptr)
+      log::emit_locked(s, severity, std::move(lines));
+    else
+      log::write_file_locked(s, lines + '\n');
+  }
+  // Without the lock: a sink may wait for whoever logs.
+  if (sink != nullptr) (*sink)(static_cast<int>(severity), log::indented(text));
+}
+
+Indent::Indent(int levels) : levels_(levels) { log::indentation += levels_; }
+Indent::~Indent() { log::indentation -= levels_; }
+int Indent::levels() { return log::indentation; }
+
+}  // namespace assay::diag
+
 namespace assay {
+
+ExpectedError::ExpectedError(ErrorCode code, std::string message)
+    : ExpectedError(Error(code, std::move(message))) {}
+
+ExpectedError::ExpectedError(Error error)
+    : Error(std::move(error)), report_(what()), indentation_(diag::Indent::levels()) {}
 
 void set_log_sink(LogSink sink, int threshold) {
   log::State& s = log::state();
   const std::lock_guard lock(s.mutex);
   s.config.threshold = sink ? static_cast<log::Severity>(threshold) : log::Severity::kInfo;
   s.sink = sink ? std::make_shared<const LogSink>(std::move(sink)) : nullptr;
-  log::set_lowest_threshold(s.config);
+  log::set_lowest_threshold(s);
 }
 
 }  // namespace assay

@@ -6,41 +6,30 @@
 //           with 'y'                             continuation lines: the same indentation, blanks for the
 //           prefix
 //
-// Everything goes to stdout, only kCritical to stderr. On a terminal, and unless NO_COLOR is set, a line has
-// the colour of its severity. Every function may be called from any thread; a message is never torn apart by
-// another.
+// The library writes nowhere by itself: the lines go to the Output that a program sets (console/terminal.h),
+// or to the sink of assay/log.h. Modules of the library say what they have to say through base/diagnostics.h;
+// the functions here are for those that render results (console, cli). Every function may be called from any
+// thread; a message is never torn apart by another.
 #pragma once
 
 #include <fmt/core.h>
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "assay/error.h"
+#include "base/diagnostics.h"
+#include "base/expected_error.h"
 
 namespace assay::log {
 
-/// A message is shown when its severity is at least the threshold. The letters in the prefix are U S X V I I
-/// I W E !.
-enum class Severity : int {
-  kUltraVerbose = -20,
-  kSuperVerbose = -10,
-  kExtraVerbose = 0,
-  kVerbose = 10,
-  kInfo = 20,
-  kStart = 22,   ///< a piece of work begins
-  kFinish = 28,  ///< a piece of work ended well
-  kWarning = 30,
-  kError = 40,
-  kCritical = 50,
-};
+using diag::Indent;
+using diag::Severity;
 
 /// What is shown and how.
 struct Config {
@@ -66,30 +55,46 @@ std::optional<Severity> severity_from_name(std::string_view name);
 /// levels.
 void add_verbosity(Config& config, std::string_view value);
 
-/// Hands all buffered lines to the system. Lines are held back until a START message, a critical one, a full
-/// buffer, or the end of the process; a terminal gets each at once. Call it before another writer uses
-/// stdout, before fork and before a call that may end the process. False if stdout refused a line since the
-/// start of the process.
+/// Where lines go that neither a Capture nor a sink takes. Called by one thread at a time.
+class Output {
+ public:
+  virtual ~Output() = default;
+  /// The lines of a message, each ended by a newline. `colors`: Config::colors.
+  virtual void write(Severity severity, const std::string& lines, bool colors) = 0;
+  /// Text without a prefix, after all lines so far.
+  virtual void print(std::string_view text) = 0;
+  /// A line in another library's own form.
+  virtual void pass_on(std::string_view line) = 0;
+  /// Hands what it holds back to the system; false if that refused something since the start of the process.
+  virtual bool flush() = 0;
+  /// What it could not take and why; empty: nothing.
+  virtual std::string failure() = 0;
+  /// A line beside the log that is written over and over; empty: it is taken away.
+  virtual bool shows_progress() { return false; }
+  virtual void show_progress(std::string_view /*text*/) {}
+};
+/// Null: nowhere, as at first. The output must live until the process ends.
+void set_output(Output* output);
+
+/// Hands all lines that are held back to the system. Call it before another writer uses stdout, before fork
+/// and before a call that may end the process. False if stdout refused a line since the start of the process.
 bool flush();
 
-/// Text for stdout without a prefix, after all lines so far, whatever the thresholds; not for the log file.
+/// A line that another library would have written to standard error; it stays in that library's form. A sink
+/// gets it with its severity. Ask enabled() first.
+void pass_on(Severity severity, std::string_view line);
+
+/// base/progress_line.h is for whoever works long.
+bool shows_progress();
+void show_progress(std::string_view text);
+
+/// Text for the output without a prefix, after all lines so far, whatever the thresholds; not for the log
+/// file.
 void print(std::string_view text);
 
 /// What the program's output could not take: "standard output: No space left on device", or the log file and
 /// its reason. Empty while all went well; a reader of stdout that went away is not a failure.
 std::string output_failure();
-
-/// Indents the messages of this thread while it lives.
-class Indent {
- public:
-  explicit Indent(int levels = 1);
-  ~Indent();
-  Indent(const Indent&) = delete;
-  Indent& operator=(const Indent&) = delete;
-
- private:
-  int levels_;
-};
 
 /// Collects what would have gone to stdout and stderr, for tests and for embedding. Captures nest. While one
 /// lives its configuration holds (colours and log file off), and messages logged once before may be logged
@@ -110,98 +115,37 @@ class Capture {
 };
 
 /// An Error whose text the log has shown already: the command line exits with 1 and says no more.
-class LoggedError : public Error {
+class LoggedError : public ExpectedError {
  public:
-  using Error::Error;
+  using ExpectedError::ExpectedError;
 };
 
 namespace internal {
-
-/// The lowest threshold of any path.
-extern std::atomic<int> lowest_threshold;
-bool shown_at(Severity severity, const std::source_location& where);
-void write(Severity severity, bool once, fmt::string_view format, fmt::format_args args,
-           const std::source_location& where);
 [[noreturn]] void write_critical(ErrorCode code, fmt::string_view format, fmt::format_args args,
                                  const std::source_location& where);
-
-/// A format string that remembers the line it stands on.
-template <typename... Args>
-struct Format {
-  template <typename Text>
-  consteval Format(const Text& text, std::source_location where = std::source_location::current())  // NOLINT
-      : text(text), where(where) {}
-  fmt::format_string<Args...> text;
-  std::source_location where;
-};
-template <typename... Args>
-using FormatOf = Format<std::type_identity_t<Args>...>;
-
 }  // namespace internal
 
-/// Whether a message of this severity from the calling line is shown; ask before building a costly text.
-inline bool enabled(Severity severity, std::source_location where = std::source_location::current()) {
-  if (static_cast<int>(severity) < internal::lowest_threshold.load(std::memory_order_relaxed)) return false;
-  return internal::shown_at(severity, where);
-}
+using diag::enabled;
+using diag::error;
+using diag::extra_verbose;
+using diag::finish;
+using diag::info;
+using diag::message;
+using diag::once;
+using diag::start;
+using diag::super_verbose;
+using diag::ultra_verbose;
+using diag::verbose;
+using diag::warning;
 
-/// Logs a message formatted by fmt.
-template <typename... Args>
-void message(Severity severity, internal::FormatOf<Args...> format, Args&&... args) {
-  if (!enabled(severity, format.where)) return;
-  internal::write(severity, false, format.text, fmt::make_format_args(args...), format.where);
-}
-/// Logs the message unless the same text was shown by once() before.
-template <typename... Args>
-void once(Severity severity, internal::FormatOf<Args...> format, Args&&... args) {
-  if (!enabled(severity, format.where)) return;
-  internal::write(severity, true, format.text, fmt::make_format_args(args...), format.where);
-}
-
-template <typename... Args>
-void ultra_verbose(internal::FormatOf<Args...> format, Args&&... args) {
-  message<Args...>(Severity::kUltraVerbose, format, std::forward<Args>(args)...);
-}
-template <typename... Args>
-void super_verbose(internal::FormatOf<Args...> format, Args&&... args) {
-  message<Args...>(Severity::kSuperVerbose, format, std::forward<Args>(args)...);
-}
-template <typename... Args>
-void extra_verbose(internal::FormatOf<Args...> format, Args&&... args) {
-  message<Args...>(Severity::kExtraVerbose, format, std::forward<Args>(args)...);
-}
-template <typename... Args>
-void verbose(internal::FormatOf<Args...> format, Args&&... args) {
-  message<Args...>(Severity::kVerbose, format, std::forward<Args>(args)...);
-}
-template <typename... Args>
-void info(internal::FormatOf<Args...> format, Args&&... args) {
-  message<Args...>(Severity::kInfo, format, std::forward<Args>(args)...);
-}
-template <typename... Args>
-void start(internal::FormatOf<Args...> format, Args&&... args) {
-  message<Args...>(Severity::kStart, format, std::forward<Args>(args)...);
-}
-template <typename... Args>
-void finish(internal::FormatOf<Args...> format, Args&&... args) {
-  message<Args...>(Severity::kFinish, format, std::forward<Args>(args)...);
-}
-template <typename... Args>
-void warning(internal::FormatOf<Args...> format, Args&&... args) {
-  message<Args...>(Severity::kWarning, format, std::forward<Args>(args)...);
-}
-template <typename... Args>
-void error(internal::FormatOf<Args...> format, Args&&... args) {
-  message<Args...>(Severity::kError, format, std::forward<Args>(args)...);
-}
 /// Logs at kCritical with the indentation of this place, then throws LoggedError with the same text.
 template <typename... Args>
-[[noreturn]] void critical(ErrorCode code, internal::FormatOf<Args...> format, Args&&... args) {
+[[noreturn]] void critical(ErrorCode code, diag::internal::FormatOf<Args...> format, Args&&... args) {
   internal::write_critical(code, format.text, fmt::make_format_args(args...), format.where);
 }
 /// Logs at kCritical without throwing; what the command line does with an Error that reached it.
 template <typename... Args>
-void report_critical(internal::FormatOf<Args...> format, Args&&... args) {
+void report_critical(diag::internal::FormatOf<Args...> format, Args&&... args) {
   message<Args...>(Severity::kCritical, format, std::forward<Args>(args)...);
 }
 

@@ -83,6 +83,8 @@ constexpr UpstreamPlace kUpstreamPlaces[] = {
     {"run/", "comparator/comparator.py"},
     {"compare/accuracy", "comparator/comparator.py"},
     {"compare/", "comparator/compare.py"},
+    {"console/comparison_text", "comparator/compare.py"},
+    {"console/text_renderer", "comparator/comparator.py"},
     {"view/", "comparator/util.py"},
     {"graph/", "backend/onnx/loader.py"},
     {"onnx/", "backend/onnx/loader.py"},

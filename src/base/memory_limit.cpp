@@ -13,6 +13,7 @@
 #include "assay/error.h"
 #include "base/control_group.h"
 #include "base/resident_limit.h"
+#include "base/wording.h"
 
 namespace assay {
 namespace {
@@ -172,9 +173,9 @@ bool MemoryShare::take(int64_t bytes) noexcept {
 
 MemoryShare::MemoryShare(int64_t bytes, const char* what) {
   if (take(bytes)) return;
-  Error e(ErrorCode::kUnsupported, fmt::format("{} takes {} bytes, but {} of {} bytes are in use", what,
-                                               bytes, memory_in_use(), memory_limit()));
-  throw e.set_remedy("The option --memory-limit changes how many there may be.");
+  Error e(ErrorCode::kResource, fmt::format("{} takes {} bytes, but {} of {} bytes are in use", what, bytes,
+                                            memory_in_use(), memory_limit()));
+  throw set_remedy(e, Say::kMemoryLimit);
 }
 
 MemoryShare& MemoryShare::operator=(MemoryShare&& other) noexcept {

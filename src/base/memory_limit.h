@@ -9,16 +9,15 @@ namespace assay {
 
 /// What is said of a std::bad_alloc that ends an operation.
 inline constexpr std::string_view kOutOfMemory =
-    "Out of memory: what the machine, the control group or --memory-limit allows is used up. Smaller inputs "
-    "or "
-    "fewer marked outputs need less.";
+    "Out of memory: what the machine, the control group or the memory limit allows is used up. Smaller "
+    "inputs or fewer marked outputs need less.";
 
 /// Bytes that all tensors that are alive may take together: half of the memory of the machine, or half of
 /// what the process or its control group may have where that is less. What asks for more is refused before
 /// anything is allocated, because Linux hands out memory that it does not have and kills the process when it
 /// is touched. Mapped files do not count: their pages can be had again.
 int64_t memory_limit();
-/// Replaces it (--memory-limit, tests); 0 brings back the machine's. What is alive stays.
+/// Replaces it; 0 brings back the machine's. What is alive stays.
 void set_memory_limit(int64_t bytes);
 
 /// Bytes of the budget that are taken now: by tensors, and by blocks of the heap (strings, lists, room to

@@ -111,10 +111,9 @@ TEST_F(MemoryLimit, ARefusalSaysHowMuchAndWhatToDo) {
     MemoryShare share(2000, "a list of values");
     FAIL() << "it was granted";
   } catch (const Error& e) {
-    EXPECT_EQ(e.what(),
-              fmt::format("a list of values takes 2000 bytes, but {} of {} bytes are in use. The option "
-                          "--memory-limit changes how many there may be.",
-                          memory_in_use(), memory_limit()));
+    EXPECT_EQ(e.what(), fmt::format("a list of values takes 2000 bytes, but {} of {} bytes are in use. "
+                                    "A higher memory limit allows more.",
+                                    memory_in_use(), memory_limit()));
   }
 }
 

@@ -1,4 +1,4 @@
-// How far long work is, on a terminal.
+// How far long work is, where the log goes to a terminal.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// A line on stderr that is written over and over. Where stderr is not a terminal, nothing is shown. Not for
+/// A line that is written over and over, by the log's output. Where that has none, nothing is shown. Not for
 /// several threads.
 class ProgressLine {
  public:
@@ -17,13 +17,13 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  bool is_shown() const { return is_terminal_; }
-  /// Shows the text, cut to the width of the terminal; at most ten times a second.
+  bool is_shown() const { return is_shown_; }
+  /// Shows the text, cut to the terminal's width; at most ten times a second.
   void show(std::string_view text);
   void clear();
 
  private:
-  bool is_terminal_;
+  bool is_shown_;
   bool is_dirty_ = false;
   std::chrono::steady_clock::time_point last_{};
 };

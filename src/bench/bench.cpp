@@ -9,10 +9,10 @@
 
 #include "backends/session_info.h"
 #include "base/cpus.h"
-#include "base/log.h"
 #include "base/parallel.h"
 #include "base/processor.h"
 #include "base/similar_name.h"
+#include "base/wording.h"
 #include "bench/exports.h"
 #include "bench/feed.h"
 #include "bench/measure.h"
@@ -30,18 +30,6 @@ namespace {
 
 constexpr const char* kEngine = "engine";
 constexpr double kMiB = 1 << 20;
-
-void log_lines(const Lines& lines) {
-  for (const std::string& line : lines) log::info("{}", line);
-}
-
-void log_text(const std::string& text) {
-  for (size_t start = 0; start < text.size();) {
-    const size_t end = std::min(text.find('\n', start), text.size());
-    log::info("{}", text.substr(start, end - start));
-    start = end + 1;
-  }
-}
 
 std::vector<TensorInfo> inputs_of(const Engine& engine) {
   std::vector<TensorInfo> infos;
@@ -69,14 +57,15 @@ class LayerTimer final : public Profiler {
 
 class Bench {
  public:
-  Bench(const Options& options, const std::string& command)
+  Bench(const Options& options, const std::string& command, Observer& observer)
       : options_(options),
+        observer_(observer),
         loader_({.path = options.model, .import = {.ops = options.session.ops}}),
         runtime_({.threads = options.session.threads,
                   .on_warning =
                       [this](const std::string& sentence) {
-                        progress_.clear();
-                        log::warning("{}", sentence);
+                        observer_.on_progress({});
+                        observer_.on_warning(sentence);
                       },
                   .ops = options.session.ops,
                   .passes = options.session.passes,
@@ -97,24 +86,39 @@ class Bench {
       return run_all();
     } catch (Error& e) {
       if (!guessed_.empty() && e.code() == ErrorCode::kInvalidModel)
-        e.set_remedy(fmt::format(
-            "Nothing was said of the input{} {}, so extents of 1 and elements of 0 or 1 were taken: "
-            "give shapes, or the elements of integer inputs, with --shapes (NAME:[1,16], NAME:[16000]), "
-            "or data with --load-inputs.",
-            guessed_.find(',') == std::string::npos ? "" : "s", guessed_));
+        set_remedy(e, Say::kShapesOfInputs, {guessed_.find(',') == std::string::npos ? "" : "s", guessed_});
       throw;
     }
   }
 
  private:
+  template <typename... Args>
+  void tell(fmt::format_string<Args...> format, Args&&... args) const {
+    observer_.on_line(fmt::vformat(format, fmt::make_format_args(args...)));
+  }
+  template <typename... Args>
+  void warn(fmt::format_string<Args...> format, Args&&... args) const {
+    observer_.on_warning(fmt::vformat(format, fmt::make_format_args(args...)));
+  }
+  void tell_lines(const Lines& lines) const {
+    for (const std::string& line : lines) observer_.on_line(line);
+  }
+  void tell_text(const std::string& text) const {
+    for (size_t start = 0; start < text.size();) {
+      const size_t end = std::min(text.find('\n', start), text.size());
+      observer_.on_line(text.substr(start, end - start));
+      start = end + 1;
+    }
+  }
+
   Result run_all() {
     for (const std::string& name : options_.backends) result_.backends.push_back(make_ready(name));
     tell_of_engine();
     if (options_.skips_inference) {
-      log::info("Skipped inference phase since --skipInference is added.");
+      observer_.on_line(say(Say::kSkippedInference));
     } else {
       for (const ShapeSet& set : runs_) measure_shapes(set);
-      log_lines(table_lines(result_));
+      tell_lines(table_lines(result_));
     }
     write_files();
     return std::move(result_);
@@ -137,16 +141,16 @@ class Bench {
             : ModelLoader({.path = path, .import = {.ops = options_.session.ops}}).load_for(backend);
     const double begin = now();
     const RefitReport report = refit_engine(engine, *source.model, path);
-    if (options_.times_refit) log::info("Engine refitted in {:.6g} sec.", now() - begin);
-    log::info("Refitted {} weights from {}.", report.given, path);
+    if (options_.times_refit) tell("Engine refitted in {:.6g} sec.", now() - begin);
+    tell("Refitted {} weights from {}.", report.given, path);
     if (report.kept > 0)
-      log::warning("{} has no weights of the names of {} others; these are as they were.", path, report.kept);
+      warn("{} has no weights of the names of {} others; these are as they were.", path, report.kept);
   }
 
   void save(Ready& ready) const {
     ready.engine->save(options_.save_plan);
     ready.plan_bytes = std::filesystem::file_size(options_.save_plan);
-    log::info("Created engine with size: {:.4g} MiB", static_cast<double>(ready.plan_bytes) / kMiB);
+    tell("Created engine with size: {:.4g} MiB", static_cast<double>(ready.plan_bytes) / kMiB);
   }
 
   Ready load_plan(const std::string& name) {
@@ -155,8 +159,8 @@ class Bench {
     ready.engine = runtime_.load_engine(options_.plan);
     ready.seconds = now() - begin;
     ready.plan_bytes = std::filesystem::file_size(options_.plan);
-    log::info("Loaded engine with size: {:.4g} MiB", static_cast<double>(ready.plan_bytes) / kMiB);
-    log::info("Engine deserialized in {:.6g} sec.", ready.seconds);
+    tell("Loaded engine with size: {:.4g} MiB", static_cast<double>(ready.plan_bytes) / kMiB);
+    tell("Engine deserialized in {:.6g} sec.", ready.seconds);
     profiles_ = ready.engine->profiles();
     has_profiles_ = true;
     set_runs(inputs_of(*ready.engine));
@@ -166,9 +170,7 @@ class Bench {
     if (options_.refits) refit(ready.engine);
     if (options_.refits && !options_.save_plan.empty()) save(ready);
     require(options_.skips_inference || !ready.engine->lacks_weights(), ErrorCode::kInvalidArgument,
-            "the plan {} has been stripped of its weights: give its ONNX model with "
-            "--refit-from-onnx FILE",
-            options_.plan);
+            "the plan {} has been stripped of its weights: {}", options_.plan, say(Say::kRefitFromOnnx));
     return ready;
   }
 
@@ -176,7 +178,7 @@ class Bench {
     Ready ready{.name = name, .how = Ready::How::kBuilt};
     double begin = now();
     const ModelSource source = loader_.load_for(options_.backend_set->get(kEngine));
-    if (cache_ == nullptr) log::info("Read the model in {:.6g} sec.", now() - begin);
+    if (cache_ == nullptr) tell("Read the model in {:.6g} sec.", now() - begin);
     set_profiles(tensor_infos(source.model->graph->inputs));
     check_feed(tensor_infos(source.model->graph->inputs), tensor_infos(source.model->graph->outputs));
     BuilderConfig config = options_.build;
@@ -191,21 +193,21 @@ class Bench {
         phase = p.phase;
         phase_begin = now();
       }
-      progress_.show(progress_text(p, now() - phase_begin));
+      observer_.on_progress(progress_text(p, now() - phase_begin));
     };
     const Builder builder(runtime_);
     begin = now();
     ready.engine = builder.build_engine(source.model, config);
     ready.seconds = now() - begin;
-    progress_.clear();
-    log::info("Engine built in {:.6g} sec.", ready.seconds);
-    if (!builder.type_summary().empty()) log::info("Types of layers: {}.", builder.type_summary());
+    observer_.on_progress({});
+    tell("Engine built in {:.6g} sec.", ready.seconds);
+    if (!builder.type_summary().empty()) tell("Types of layers: {}.", builder.type_summary());
     if (config.optimization_level > 0)
-      log::info("Timing cache: {} times were known before, {} were measured.", known,
-                config.timing_cache->size() - known);
+      tell("Timing cache: {} times were known before, {} were measured.", known,
+           config.timing_cache->size() - known);
     if (!options_.timing_cache.empty()) config.timing_cache->save(options_.timing_cache);
-    if (options_.is_verbose) log_text(builder.summary());
-    if (options_.explains || options_.is_verbose) log_text(builder.explanation());
+    if (options_.is_verbose) tell_text(builder.summary());
+    if (options_.explains || options_.is_verbose) tell_text(builder.explanation());
     if (!options_.save_plan.empty()) save(ready);
     if (options_.must_refit()) refit(ready.engine);
     return ready;
@@ -221,7 +223,7 @@ class Bench {
       ready.sessions.push_back(backend.open(source, options_.session));
       if (s == 0) ready.seconds = now() - begin;
     }
-    log::info("Session of {} opened in {:.6g} sec.", name, ready.seconds);
+    tell("Session of {} opened in {:.6g} sec.", name, ready.seconds);
     if (!has_profiles_) set_profiles(tensor_infos(source.model->graph->inputs));
     return ready;
   }
@@ -233,7 +235,7 @@ class Bench {
     const bool says_nothing = runs_.size() == 1 && runs_.front().empty();
     profiles_ =
         make_profiles(inputs, options_.profiles, says_nothing ? std::vector<ShapeSet>() : runs_, warnings);
-    for (const std::string& sentence : warnings) log::warning("{}", sentence);
+    for (const std::string& sentence : warnings) observer_.on_warning(sentence);
     has_profiles_ = true;
   }
 
@@ -262,8 +264,7 @@ class Bench {
     if (std::filesystem::exists(options_.timing_cache))
       cache_->load(options_.timing_cache);
     else
-      log::info("The timing cache {} does not exist yet; it is written after the build.",
-                options_.timing_cache);
+      tell("The timing cache {} does not exist yet; it is written after the build.", options_.timing_cache);
     return cache_;
   }
 
@@ -277,19 +278,19 @@ class Bench {
 
   void tell_of_engine() {
     if (engine() == nullptr) return;
-    if (options_.dumps_profiles) log_lines(range_lines(engine()->profiles()));
+    if (options_.dumps_profiles) tell_lines(range_lines(engine()->profiles()));
     if (options_.dumps_layers) {
-      log::info("Layer Information:");
-      log_text(layers_text(engine(), options_.detail));
+      tell("Layer Information:");
+      tell_text(layers_text(engine(), options_.detail));
     }
     if (!options_.dumps_weights) return;
     if (!engine()->is_refittable()) {
-      log::warning(
-          "The engine is not refittable, so none of its weights can be changed. Build it with --refit.");
+      warn("The engine is not refittable, so none of its weights can be changed. {}",
+           say(Say::kBuildRefittable));
       return;
     }
-    log::info("Refittable weights:");
-    for (const std::string& name : Refitter(engine()).all_weights()) log::info("{}", name);
+    tell("Refittable weights:");
+    for (const std::string& name : Refitter(engine()).all_weights()) observer_.on_line(name);
   }
 
   std::vector<Tensor> in_order(const std::vector<InputCase>& cases, const std::vector<Tensor>& feed,
@@ -335,8 +336,8 @@ class Bench {
 
   /// What is to be run can be run, before the work of a build.
   void check_feed(const std::vector<TensorInfo>& inputs, const std::vector<TensorInfo>& outputs) const {
-    check_io_formats("--inputIOFormats", options_.input_formats, inputs);
-    check_io_formats("--outputIOFormats", options_.output_formats, outputs);
+    check_io_formats(say(Say::kNameInputFormats), options_.input_formats, inputs);
+    check_io_formats(say(Say::kNameOutputFormats), options_.output_formats, outputs);
     if (options_.skips_inference) return;
     for (const ShapeSet& set : runs_) check_files(cases_of(set, inputs), options_.inputs);
   }
@@ -345,11 +346,11 @@ class Bench {
     const std::vector<InputCase> cases = cases_of(set);
     const std::vector<Tensor> feed = make_feed(cases, options_.inputs);
     const std::string shapes = cases_text(cases);
-    log::info("Input inference shape: {}", shapes);
+    tell("Input inference shape: {}", shapes);
     std::vector<Lane> lanes;
     const size_t first_row = result_.rows.size();
     for (const Ready& backend : result_.backends) {
-      progress_.show(fmt::format("{}: the first run", backend.name));
+      observer_.on_progress(fmt::format("{}: the first run", backend.name));
       Row row{.shapes = shapes, .backend = backend.name};
       const double begin = now();
       lanes.push_back(make_lane(backend, cases, feed));
@@ -357,8 +358,8 @@ class Bench {
       row.peak_bytes = peak_memory();
       result_.rows.push_back(std::move(row));
     }
-    progress_.clear();
-    log::info("Starting inference");
+    observer_.on_progress({});
+    tell("Starting inference");
     origin_ = now();
     measure(lanes, {.warm_up = options_.warm_up,
                     .duration = options_.duration,
@@ -366,9 +367,9 @@ class Bench {
                     .idle = options_.idle,
                     .sleep = options_.sleep,
                     .on_progress = [&](double part) {
-                      progress_.show(fmt::format("{}: {:.0f}% of the runs", shapes, 100 * part));
+                      observer_.on_progress(fmt::format("{}: {:.0f}% of the runs", shapes, 100 * part));
                     }});
-    progress_.clear();
+    observer_.on_progress({});
     for (size_t i = 0; i < lanes.size(); ++i) {
       Row& row = result_.rows[first_row + i];
       const Row& first = result_.rows[first_row];
@@ -396,11 +397,11 @@ class Bench {
   }
 
   void tell_of_row(const Row& row) {
-    if (result_.backends.size() > 1) log::info("=== {} ===", row.backend);
-    log_lines(trace_lines(row, options_.average_runs));
-    log::info("");
-    log_lines(summary_lines(row, options_.streams));
-    if (options_.dumps_output) log_lines(output_lines(row.outputs));
+    if (result_.backends.size() > 1) tell("=== {} ===", row.backend);
+    tell_lines(trace_lines(row, options_.average_runs));
+    observer_.on_line("");
+    tell_lines(summary_lines(row, options_.streams));
+    if (options_.dumps_output) tell_lines(output_lines(row.outputs));
   }
 
   /// In runs of their own, because looking takes time.
@@ -413,21 +414,21 @@ class Bench {
       times.times.push_back(worker->run());
       timer.next_run();
     } while (static_cast<int64_t>(times.runs) < options_.iterations || now() - begin < options_.duration);
-    if (options_.dumps_profile) log_lines(profile_lines(times));
+    if (options_.dumps_profile) tell_lines(profile_lines(times));
     result_.profiles.push_back(std::move(times));
   }
 
   /// The layers of the last profile beside what the machine can do.
   void tell_of_floors(const std::vector<InputCase>& cases) {
-    progress_.show("measuring what the machine can do");
+    observer_.on_progress("measuring what the machine can do");
     const PoolScope scope(pool_of(result_.threads));
     const MachineLimits limits = measure_limits();
     std::optional<ModelStats> stats;
     if (!options_.model.empty()) stats = stats_at(cases);
     const Roofline roofline = make_roofline(describe(*engine(), {.layers = true}), result_.profiles.back(),
                                             stats ? &*stats : nullptr, limits);
-    progress_.clear();
-    log_lines(roofline_lines(roofline));
+    observer_.on_progress({});
+    tell_lines(roofline_lines(roofline));
     result_.rooflines.push_back(roofline);
   }
 
@@ -454,7 +455,7 @@ class Bench {
   }
 
   const Options& options_;
-  ProgressLine progress_;
+  Observer& observer_;
   ModelLoader loader_;
   Runtime runtime_;
   ExportFile times_file_, profile_file_, layers_file_, output_file_, timeline_file_, json_file_;
@@ -480,22 +481,14 @@ void check(const Options& o) {
   require(o.plan.empty() || engines == 1, ErrorCode::kInvalidArgument,
           "a plan is one engine, so only one engine can be among the backends");
   const bool others = static_cast<size_t>(engines) < o.backends.size();
-  require(!o.refits || engines > 0, ErrorCode::kInvalidArgument,
-          "--refit-from-onnx gives weights to an engine, and none is among the backends");
-  require(!o.refits || !o.model.empty() || !o.refit_model.empty(), ErrorCode::kInvalidArgument,
-          "--refit-from-onnx takes the weights of the ONNX model, and none is given: name it with --onnx, or "
-          "behind the option");
+  require(!o.refits || engines > 0, ErrorCode::kInvalidArgument, "{}", say(Say::kRefitWithoutEngine));
+  require(!o.refits || !o.model.empty() || !o.refit_model.empty(), ErrorCode::kInvalidArgument, "{}",
+          say(Say::kRefitWithoutModel));
   require(!o.refits || !o.plan.empty() || o.build.is_refittable || o.build.strips_weights,
-          ErrorCode::kInvalidArgument,
-          "--refit-from-onnx needs an engine that can be refitted: give a plan with --load-engine, or add "
-          "--refit "
-          "or --strip-weights to the build");
-  require(
-      o.model.empty() || o.plan.empty() || others || o.refits, ErrorCode::kInvalidArgument,
-      "both the ONNX model {} and the plan {} are given, and the plan has the network in it: leave one "
-      "out, add --refit-from-onnx to give the engine the model's weights, or name a backend that reads the "
-      "model, as in --backends engine,onnxrt",
-      o.model, o.plan);
+          ErrorCode::kInvalidArgument, "{}", say(Say::kRefitOfFixedEngine));
+  require(o.model.empty() || o.plan.empty() || others || o.refits, ErrorCode::kInvalidArgument,
+          "both the ONNX model {} and the plan {} are given, and the plan has the network in it: {}", o.model,
+          o.plan, say(Say::kModelAndPlan));
   require(!o.model.empty() || !others, ErrorCode::kInvalidArgument,
           "only the engine runs plans: give the ONNX model too, for the other backends");
   require(
@@ -533,9 +526,9 @@ BackendName parse_backend_name(const std::string& name, const BackendSet& set) {
   return parsed;
 }
 
-Result run_bench(const Options& options, const std::string& command) {
+Result run_bench(const Options& options, const std::string& command, Observer& observer) {
   check(options);
-  return Bench(options, command).run();
+  return Bench(options, command, observer).run();
 }
 
 }  // namespace assay::bench

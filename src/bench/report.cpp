@@ -90,21 +90,6 @@ Lines summary_lines(const Row& row, int64_t streams) {
   return lines;
 }
 
-Lines explanation_lines() {
-  return {
-      "=== Explanations of the performance metrics ===",
-      "Throughput: runs in a second, of all streams.",
-      "Latency: from the call that asks for a run until its results are there.",
-      "Enqueue Time: until that call returns; with --useCudaGraph it does so at once, else at the end of the "
-      "run.",
-      "GPU Compute Time: what the backend itself spent; equal to the latency where the engine is called "
-      "directly.",
-      "H2D Latency, D2H Latency: 0, because inputs and outputs are used where they lie.",
-      "Total Host Walltime: from the start of the first run to the end of the last one, without pauses for "
-      "others.",
-  };
-}
-
 Lines table_lines(const Result& result) {
   if (result.rows.size() < 2) return {};
   size_t shapes = 6, backend = 7;

@@ -17,8 +17,6 @@ using Lines = std::vector<std::string>;
 Lines trace_lines(const Row& row, int64_t average_runs);
 /// The performance summary.
 Lines summary_lines(const Row& row, int64_t streams);
-/// What the words of the summary mean.
-Lines explanation_lines();
 /// All rows in one table, where there are several.
 Lines table_lines(const Result& result);
 /// The time of each layer that took any.

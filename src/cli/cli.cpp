@@ -19,8 +19,10 @@
 #include "cli/options/logging.h"
 #include "cli/options/resources.h"
 #include "cli/registries.h"
-#include "run/failure.h"
-#include "run/observer.h"
+#include "console/failure.h"
+#include "console/run_frame.h"
+#include "console/terminal.h"
+#include "console/wording.h"
 
 namespace assay::cli {
 namespace {
@@ -164,14 +166,9 @@ int run_command(const ParsedArgs& args, const Invocation& invocation, const Regi
   if (context.announced() && is_trtexec(invocation)) {
     print_trtexec_mark(outcome.status == 0 ? "PASSED" : "FAILED", invocation);
   } else if (context.announced() && outcome.expected) {
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - invocation.start).count();
-    if (outcome.status == 0)
-      log::finish("PASSED | Runtime: {:.3f}s | Command: {}", seconds, invocation.command_line);
-    else if (outcome.status == static_cast<int>(RunOutcome::kUnclear))
-      log::warning("UNCLEAR | Runtime: {:.3f}s | Command: {}", seconds, invocation.command_line);
-    else
-      log::error("FAILED | Runtime: {:.3f}s | Command: {}", seconds, invocation.command_line);
+    print_end(outcome.status,
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - invocation.start).count(),
+              invocation.command_line);
   }
   return outcome.status;
 }
@@ -280,7 +277,7 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
 void CommandContext::announce() {
   announced_ = true;
   if (is_trtexec(invocation_)) return print_trtexec_mark("RUNNING", invocation_);
-  log::start("RUNNING | Command: {}", invocation_.command_line);
+  print_begin(invocation_.command_line);
   if (log::enabled(log::Severity::kVerbose))
     log::verbose("Loaded Module: {}",
                  module_text(invocation_, invocation_.as_polygraphy() ? "polygraphy" : "assay"));
@@ -289,6 +286,8 @@ void CommandContext::announce() {
 int run_command_line(std::span<const std::string> words) {
   const auto start = std::chrono::steady_clock::now();
   const Invocation invocation = invocation_of(words, start);
+  open_terminal_log();
+  use_words_of_options(is_trtexec(invocation));
   int status = 1;
   try {
     status = parse_and_run(invocation, words);
@@ -298,11 +297,7 @@ int run_command_line(std::span<const std::string> words) {
   } catch (const std::exception& e) {
     log::report_critical("Internal error: {}", e.what());
   }
-  log::flush();
-  const std::string failure = log::output_failure();
-  if (failure.empty()) return status;
-  print_error(fmt::format("[!] cannot write {}\n", failure));
-  return status == 0 ? 1 : status;
+  return close_terminal_log(status);
 }
 
 }  // namespace assay::cli

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "bench/bench.h"
 #include "cli/bench_options.h"
+#include "cli/bench_text.h"
 #include "cli/command.h"
 #include "cli/option_effects.h"
 #include "cli/option_paths.h"
@@ -46,7 +47,8 @@ int tune(CommandContext& context, const ParsedArgs& args, const RouteTuning& tun
     bench::Options one = options;
     apply_route(route, one.build);
     if (tuning.saves_all) one.save_plan = fmt::format("{}.iter{}", best_plan, number);
-    const bench::Result result = bench::run_bench(one, context.invocation().command_line);
+    BenchText text;
+    const bench::Result result = bench::run_bench(one, context.invocation().command_line, text);
     last = result.backends.front().engine;
     double milliseconds = 0;
     for (const bench::Row& row : result.rows) milliseconds += row.latency.median;
@@ -105,7 +107,8 @@ int run(CommandContext& context) {
   apply_set_route(args, knobs, options.build);
   check_option_paths(args, check_bench_effects(args, options));
   context.announce();
-  bench::run_bench(options, context.invocation().command_line);
+  BenchText text;
+  bench::run_bench(options, context.invocation().command_line, text);
   return 0;
 }
 

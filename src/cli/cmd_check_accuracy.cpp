@@ -9,7 +9,7 @@
 #include "cli/options/compare_functions.h"
 #include "cli/options/logging.h"
 #include "cli/options/output_names.h"
-#include "compare/comparison_text.h"
+#include "console/comparison_text.h"
 #include "run/accuracy_results.h"
 #include "script/compare_script.h"
 

@@ -109,7 +109,7 @@ std::shared_ptr<Model> with_known_inputs(const Model& model, const std::string& 
   std::shared_ptr<Model> copy = clone_model(model);
   for (const InputShape& s : shapes) set_input_shape(*copy, s.name, s.dims);
   if (!shapes.empty())
-    with_context([&] { return "in " + path; },
+    with_context([&] { return file_place(path); },
                  [&] { require_possible(model, *copy, "the shapes that --input-shapes gives"); });
   for (Value* v : copy->graph->inputs) {
     if (!v->type.has_shape() || known_shape(*v->type.dims)) continue;

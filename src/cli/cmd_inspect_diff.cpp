@@ -6,8 +6,8 @@
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/registries.h"
+#include "console/failure.h"
 #include "graph/import.h"
-#include "run/failure.h"
 
 namespace assay::cli::command_inspect_diff {
 namespace {

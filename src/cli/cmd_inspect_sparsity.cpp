@@ -6,6 +6,7 @@
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
 #include "cli/registries.h"
+#include "cli/weight_text.h"
 #include "inspect/weight_sparsity.h"
 
 namespace assay::cli::command_inspect_sparsity {
@@ -27,8 +28,8 @@ int run(CommandContext& context) {
   const std::string path = read_onnx_model_path(args);
   context.announce();
   const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
-  SparsityLog sparsity_log;
-  const SparsityReport report = check_sparsity(*model, sparsity_log);
+  WeightText text;
+  const SparsityReport report = check_sparsity(*model, text);
   if (const auto json = args.text("--json")) {
     log::info("Saving sparsity to {}", *json);
     AtomicFile file(*json);

@@ -187,7 +187,7 @@ std::vector<Option> plugin_choice_options() {
 std::shared_ptr<Model> load_plugin_model(const ParsedArgs& args, const std::string& path,
                                          const Registries& registries) {
   const std::shared_ptr<Model> model = load_onnx_model(args, path, registries.ops);
-  with_context([&] { return "in " + path; }, [&] { change_outputs(args, *model); });
+  with_context([&] { return file_place(path); }, [&] { change_outputs(args, *model); });
   return model;
 }
 

@@ -22,9 +22,9 @@
 #include "cli/registries.h"
 #include "cli/run_settings.h"
 #include "cli/run_words.h"
+#include "console/text_renderer.h"
 #include "run/comparator.h"
 #include "run/saved_inputs.h"
-#include "run/text_renderer.h"
 
 namespace assay::cli::command_run {
 namespace {

@@ -63,10 +63,10 @@ void change_opset(const ParsedArgs& args, const std::string& path, Model& model)
                                   .version = *args.integer("--to")};
   const int64_t nodes = count_nodes(model);
   const ConvertReport report =
-      with_context([&] { return "in " + path; }, [&] { return convert_opset(model, options); });
+      with_context([&] { return file_place(path); }, [&] { return convert_opset(model, options); });
   for (const std::string& note : report.notes) log::warning("{}", note);
   if (!report.problems.empty())
-    with_context([&] { return "in " + path; }, [&] { refuse(report, options.version); });
+    with_context([&] { return file_place(path); }, [&] { refuse(report, options.version); });
   log::info("Opset of {}: {} -> {} | {} of {} nodes rewritten, {} added | IR version: {} -> {}",
             options.domain.empty() ? "ai.onnx" : options.domain, report.from, options.version,
             report.rewritten, nodes, report.added, report.old_ir_version, model.ir_version);
@@ -74,7 +74,7 @@ void change_opset(const ParsedArgs& args, const std::string& path, Model& model)
 
 void write_ir_version(const std::string& path, int64_t version, Model& model) {
   const int64_t old = model.ir_version;
-  with_context([&] { return "in " + path; }, [&] { change_ir_version(model, version); });
+  with_context([&] { return file_place(path); }, [&] { change_ir_version(model, version); });
   log::info("IR version: {} -> {}", old, version);
   for (const OpsetImport& o : model.opsets)
     if (const int64_t usual = ir_version_for(o.domain, o.version); usual > version)

@@ -6,6 +6,7 @@
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
 #include "cli/registries.h"
+#include "cli/weight_text.h"
 #include "surgeon/prune.h"
 
 namespace assay::cli::command_surgeon_prune {
@@ -26,8 +27,9 @@ int run(CommandContext& context) {
   const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
   log_model("Original Model", *model);
   const SparsityTargets targets = find_sparsity_targets(*model);
-  log_sparsity_targets(targets);
-  prune_weights(targets.eligible);
+  WeightText text;
+  text.on_prunable(targets);
+  prune_weights(targets.eligible, &text);
   save_edited_model(args, *model);
   return 0;
 }

@@ -15,6 +15,7 @@
 #include "cli/options/onnx_model.h"
 #include "cli/registries.h"
 #include "cli/values.h"
+#include "console/equivalence_text.h"
 #include "graph/metadata_text.h"
 #include "run/results.h"
 #include "run/sanitize.h"
@@ -152,7 +153,8 @@ std::vector<std::pair<std::string, Dims>> to_pairs(const std::vector<InputShape>
 /// What --prove is to look for.
 EquivalenceOptions read_proof_options(const ParsedArgs& args, const Model& original) {
   DataOptions data = read_data_options(args, {});
-  EquivalenceOptions options{.data = std::move(data.random)};
+  static EquivalenceText text;
+  EquivalenceOptions options{.data = std::move(data.random), .observer = &text};
   for (const std::string& path : data.load_inputs)
     for (const StoredTensorList& feed : load_inputs(path)) options.loaded.push_back(load_all(feed));
   if (data.script) {

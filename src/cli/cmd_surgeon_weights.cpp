@@ -11,6 +11,7 @@
 #include "cli/options/onnx_model.h"
 #include "cli/registries.h"
 #include "cli/values.h"
+#include "cli/weight_text.h"
 #include "surgeon/weight_reconstruct.h"
 #include "surgeon/weight_strip.h"
 
@@ -69,7 +70,8 @@ int run_strip(CommandContext& context) {
   const ResidentMemoryLimit limit;
   const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
   log_model("Original Model", *model);
-  strip_weights(*model, excluded);
+  WeightText text;
+  strip_weights(*model, excluded, &text);
   save_edited_model(args, *model);
   return 0;
 }
@@ -82,9 +84,10 @@ int run_reconstruct(CommandContext& context) {
   const ResidentMemoryLimit limit;
   const std::shared_ptr<Model> model = load_unconverted_model(args, path, context.registries().ops);
   log_model("Original Model", *model);
-  with_context([&] { return "in " + path; },
+  with_context([&] { return file_place(path); },
                [&] {
-                 reconstruct_weights(*model, static_cast<uint64_t>(seed));
+                 WeightText text;
+                 reconstruct_weights(*model, static_cast<uint64_t>(seed), &text);
                  convert_loaded_model(args, *model);
                });
   save_edited_model(args, *model);

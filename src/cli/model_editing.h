@@ -19,15 +19,15 @@ void log_model(const std::string& title, const Model& model);
 std::string variable_text(const Value& v);
 
 /// Runs a step on the model of a file. What fails is logged as critical with the file's name, and ends the
-/// command (log::LoggedError).
+/// command (log::LoggedError); what was foreseen passes.
 template <typename Step>
 void edit(const std::string& path, Step step) {
   try {
     step();
-  } catch (const log::LoggedError&) {
+  } catch (const ExpectedError&) {
     throw;
   } catch (Error& e) {
-    e.add_context("in " + path);
+    e.add_context(file_place(path));
     log::critical(e.code(), "{}", e.what());
   }
 }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compare/accuracy.h"
-#include "compare/comparison_text.h"
+#include "console/comparison_text.h"
 
 namespace assay {
 

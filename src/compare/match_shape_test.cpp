@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/log.h"
-#include "compare/comparison_text.h"
+#include "compare/report.h"
 
 namespace assay::match_shape_test {
 namespace {

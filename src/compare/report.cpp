@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "base/diagnostics.h"
 #include "base/python_repr.h"
 
 namespace assay {
 namespace {
+
+std::string shape_tuple(const std::vector<int64_t>& dims) { return Shape(dims.begin(), dims.end()).str(); }
 
 /// The position of a row-major index, as Python prints a tuple; 0 for the index of no element.
 std::string position_text(int64_t index, const Shape& shape) {
@@ -64,6 +67,26 @@ std::string metric_text(CompareFunction function, double value, const MetricThre
   return fmt::format("{}: {}{} ({}: {}{}) | {}", compare_function_label(function), format_g(value, digits),
                      unit, is_distance ? "tolerance" : "min required", format_g(limit, digits), unit,
                      meets(function, value, threshold) ? "PASSED" : "FAILED");
+}
+
+void print_shape_steps(std::span<const ShapeStep> steps) {
+  for (const ShapeStep& s : steps) switch (s.kind) {
+      case ShapeStep::Kind::kReshaped:
+        diag::info("Reshaped array from shape: {} to: {}", shape_tuple(s.from), shape_tuple(s.to));
+        break;
+      case ShapeStep::Kind::kPermuted:
+        diag::info("Permuted array of shape: {} to: {} using permutation {}", shape_tuple(s.from),
+                   shape_tuple(s.to), python_list_repr(std::span<const int64_t>(s.permutation)));
+        break;
+      case ShapeStep::Kind::kCannotReshape:
+        diag::warning("Could not reshape array from shape: {} to {}. Skipping reshape.", shape_tuple(s.from),
+                      shape_tuple(s.to));
+        break;
+      case ShapeStep::Kind::kCannotPermute:
+        diag::extra_verbose("Array of shape: {} cannot be permuted to: {}", shape_tuple(s.from),
+                            shape_tuple(s.to));
+        break;
+    }
 }
 
 }  // namespace assay

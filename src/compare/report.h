@@ -1,10 +1,12 @@
 // The words with which comparisons and `inspect data` describe an array.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "assay/tensor.h"
 #include "compare/comparison.h"
+#include "compare/match_shape.h"
 #include "tensor/numbers.h"
 #include "tensor/statistics.h"
 
@@ -32,5 +34,8 @@ std::string name_column(const std::string& runner_name);
 /// `L2 Norm: 0.89568 (tolerance: 0.001) | FAILED`: a metric and what it is held against, with as many digits
 /// as tell them apart.
 std::string metric_text(CompareFunction function, double value, const MetricThreshold& threshold);
+
+/// Says how an array was brought into the shape that is compared, or why it was not.
+void print_shape_steps(std::span<const ShapeStep> steps);
 
 }  // namespace assay

@@ -11,6 +11,7 @@
 #include "base/crash_report.h"
 #include "base/dynamic_library.h"
 #include "base/input_file.h"
+#include "base/wording.h"
 #include "extension/host.h"
 #include "extension/patience.h"
 #include "ops/schema.h"
@@ -30,9 +31,7 @@ T complete(const T* given) {
 }
 
 /// The file's own name, and what the user can do with it.
-std::string remedy_for(const std::string& path) {
-  return fmt::format("Move {} away, or start with --no-extensions.", path);
-}
+std::string remedy_for(const std::string& path) { return say(Say::kLeaveExtensionOut, {path}); }
 
 }  // namespace
 
@@ -102,7 +101,8 @@ class Registrar {
                            return (c >= 'a' && c <= 'z') || is_digit(c) || c == '-';
                          });
     require(is_flag, ErrorCode::kInvalidArgument,
-            "'{}' is no name for an option: it needs the form --two-words", name);
+            "'{}' is no name for an option: it needs two dashes before small letters, digits and dashes",
+            name);
   }
   static void check_there(bool is_there, const char* what, const char* name) {
     require(is_there, ErrorCode::kInvalidArgument, "the {} '{}' lacks a function that it must have", what,
@@ -245,7 +245,7 @@ std::shared_ptr<Extension> Extension::load(const std::string& path) {
   const fs::path full = fs::absolute(path, ignored);
   const auto failure = [&](ErrorCode code, const std::string& message, const std::string& remedy) {
     Error error(code, message);
-    error.add_context(fmt::format("in the extension {}", path));
+    error.add_context({ErrorPlace::Kind::kFile, path, fmt::format("in the extension {}", path)});
     error.set_remedy(remedy);
     return error;
   };
@@ -298,7 +298,7 @@ std::shared_ptr<Extension> Extension::load(const std::string& path) {
     extension->call("registered what it adds",
                     [&] { return add(&host(), &Registrar::table(), registrar.handle()); });
   } catch (Error& e) {
-    e.set_remedy(extension->crash_remedy_);
+    e.set_remedy(extension->crash_remedy_, std::string(key_of(Say::kLeaveExtensionOut)));
     throw;
   }
   return extension;

@@ -7,7 +7,7 @@
 #include "assay/edit.h"
 #include "assay/io.h"
 #include "assay/version.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "graph/clone.h"
 #include "graph/export.h"
 #include "graph/import.h"
@@ -162,15 +162,15 @@ AssayModel* own(std::shared_ptr<Model> model) { return new AssayModel{std::move(
 void log_text(int32_t severity, const char* text) {
   const std::string line = text == nullptr ? "" : text;
   if (severity >= ASSAY_ERROR)
-    log::error("{}", line);
+    diag::error("{}", line);
   else if (severity >= ASSAY_WARNING)
-    log::warning("{}", line);
+    diag::warning("{}", line);
   else if (severity >= ASSAY_INFO)
-    log::info("{}", line);
+    diag::info("{}", line);
   else if (severity >= ASSAY_VERBOSE)
-    log::verbose("{}", line);
+    diag::verbose("{}", line);
   else
-    log::extra_verbose("{}", line);
+    diag::extra_verbose("{}", line);
 }
 
 void fill_general(AssayHost& h) {

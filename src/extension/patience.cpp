@@ -1,16 +1,24 @@
 #include "extension/patience.h"
 
-#include <fmt/format.h>
-
-#include "base/crash_report.h"
+#include "base/diagnostics.h"
+#include "base/log.h"
 
 namespace assay::extension {
+namespace {
+
+/// While whoever waits is told nothing else.
+void say_now(const std::string& what, const std::string& remedy) {
+  diag::warning("{} Press Ctrl-C to end assay. {}", what, remedy);
+  log::flush();
+}
+
+}  // namespace
 
 Patience::Patience(std::string what, std::string remedy)
     : thread_([this, what = std::move(what), remedy = std::move(remedy)] {
         std::unique_lock lock(mutex_);
         if (!is_over_.wait_for(lock, std::chrono::seconds(kSeconds), [&] { return over_; }))
-          say_at_once(fmt::format("[W] {} Press Ctrl-C to end assay. {}\n", what, remedy));
+          say_now(what, remedy);
       }) {}
 
 Patience::~Patience() {

@@ -72,7 +72,7 @@ class ModuleSession final : public Session {
 
 BackendInfo info_of(const AssayRunner& r, const std::string& prefix) {
   return {.name = r.name,
-          .option = r.option,
+          .option = std::string_view(r.option).substr(2),  // without the dashes that every flag has
           .runner_prefix = prefix,
           .human_name = r.human_name != nullptr ? r.human_name : r.name,
           .summary = r.summary != nullptr ? r.summary : "from an extension",

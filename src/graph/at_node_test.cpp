@@ -27,10 +27,10 @@ TEST(AtNode, EveryExceptionNamesTheNode) {
       error_of([] { throw Error(ErrorCode::kIo, "no luck").add_context("at node 'a' (Relu)"); }).what(),
       "no luck [at node 'a' (Relu)]");
   const Error memory = error_of([] { throw std::bad_alloc(); });
-  EXPECT_EQ(memory.code(), ErrorCode::kUnsupported);
+  EXPECT_EQ(memory.code(), ErrorCode::kResource);
   EXPECT_STREQ(memory.what(),
-               "there is not enough memory for what the node asks for [at node 'a' (Relu)]. The option "
-               "--memory-limit changes how much there may be.");
+               "there is not enough memory for what the node asks for [at node 'a' (Relu)]. A higher memory "
+               "limit allows more.");
   const Error length = error_of([] { std::string().reserve(SIZE_MAX); });
   EXPECT_EQ(length.code(), ErrorCode::kInvalidModel);
   EXPECT_STREQ(length.what(), "the node asks for a list that is longer than any memory [at node 'a' (Relu)]");

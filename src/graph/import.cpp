@@ -4,11 +4,12 @@
 #include <filesystem>
 #include <unordered_set>
 
+#include "base/diagnostics.h"
 #include "base/foreign_file.h"
-#include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/memory_limit.h"
 #include "base/resident_memory.h"
+#include "base/wording.h"
 #include "graph/import_message.h"
 #include "graph/order.h"
 #include "graph/type_message.h"
@@ -97,7 +98,7 @@ void Importer::check_weightless(const onnx::TensorMessage& t) const {
   if (allow_weightless_) return;
   Error e(ErrorCode::kInvalidModel,
           "its data were stripped (its doc string says so: " + std::string(onnx::kWeightlessMark) + ")");
-  e.set_remedy("Give the model random weights with `assay surgeon weight-reconstruct`.");
+  set_remedy(e, Say::kReconstructWeights);
   throw e;
 }
 
@@ -126,10 +127,10 @@ void Importer::initializers(const onnx::GraphMessage& m, Graph& g) {
     return v;
   };
   for (const onnx::TensorMessage& t : m.initializers)
-    with_context([&] { return fmt::format("in initializer '{}'", t.name); },
+    with_context([&] { return tensor_place("in initializer", t.name); },
                  [&] { initializer(t, *constant(t.name)); });
   for (const onnx::SparseTensorMessage& s : m.sparse_initializers)
-    with_context([&] { return fmt::format("in sparse initializer '{}'", s.values.name); },
+    with_context([&] { return tensor_place("in sparse initializer", s.values.name); },
                  [&] {
                    Value* v = constant(s.values.name);
                    v->set_tensor(onnx::decode_sparse_tensor(s, owner_, external_));
@@ -166,8 +167,8 @@ void Importer::inputs(const onnx::GraphMessage& m, Graph& g) {
       // A node or caller hands inputs to a body by position; those of a model are named, and one name is one.
       require(g.parent() == nullptr, ErrorCode::kInvalidModel, "two inputs of graph '{}' are named '{}'",
               g.name, v.name);
-      log::warning("Two graph inputs are named '{}'; they are taken for one, of the type that comes first.",
-                   v.name);
+      diag::warning("Two graph inputs are named '{}'; they are taken for one, of the type that comes first.",
+                    v.name);
       continue;
     }
     if (constants.contains(v.name))
@@ -246,7 +247,7 @@ void Importer::nodes(const std::vector<onnx::NodeMessage>& list, Graph& g) {
     node_outputs(m, g, *n);
   }
   for (size_t i = 0; i < list.size(); ++i) {
-    with_context([&] { return "at node " + made[i]->label(); },
+    with_context([&] { return node_place(made[i]->label()); },
                  [&] {
                    require(!list[i].op_type.empty(), ErrorCode::kInvalidModel,
                            "the node has no operator type");
@@ -453,7 +454,7 @@ void refuse_foreign(std::string_view bytes) {
 
 std::shared_ptr<Model> parse_model(std::string_view bytes, std::shared_ptr<const void> owner,
                                    const std::string& name, const ImportOptions& options) {
-  return with_context([&] { return "in " + name; },
+  return with_context([&] { return file_place(name); },
                       [&] {
                         require(!bytes.empty(), ErrorCode::kInvalidModel, "the file is empty");
                         onnx::ModelMessage message;
@@ -474,7 +475,7 @@ namespace {
 std::shared_ptr<Model> parse_form(onnx::ModelForm form, std::string_view text, const std::string& name,
                                   const ImportOptions& options) {
   const auto message = std::make_shared<const std::string>(
-      with_context([&] { return "in " + name; }, [&] { return onnx::read_form(form, text); }));
+      with_context([&] { return file_place(name); }, [&] { return onnx::read_form(form, text); }));
   return parse_model(*message, message, name, options);
 }
 

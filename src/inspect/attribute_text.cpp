@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "base/python_repr.h"
 #include "inspect/text_block.h"
 #include "tensor/print.h"
@@ -42,8 +42,8 @@ std::optional<std::string> attribute_text(std::string_view name, const Attribute
 }
 
 void warn_of_skipped(std::string_view type) {
-  log::once(log::Severity::kWarning, "Attribute of type {} is currently unsupported. Skipping attribute.",
-            type);
+  diag::once(diag::Severity::kWarning, "Attribute of type {} is currently unsupported. Skipping attribute.",
+             type);
 }
 
 }  // namespace assay

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "compare/histogram.h"
 #include "compare/report.h"
 #include "inspect/data_report.h"
@@ -39,7 +39,7 @@ ArrayDescription describe(std::string name, const Tensor& tensor, const ArrayTex
     if (options.histogram && d.dtype != DType::kBool && numbers.size() > 0)
       d.histogram = try_histogram(numbers, own_range(*d.statistics));
   } catch (const Error& e) {
-    log::verbose("Could not generate statistics.\nNote: Error was: {}", e.message());
+    diag::verbose("Could not generate statistics.\nNote: Error was: {}", e.message());
   }
   return d;
 }

@@ -5,8 +5,9 @@
 #include <functional>
 #include <optional>
 
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "base/python_repr.h"
+#include "base/wording.h"
 #include "graph/metadata_text.h"
 #include "inspect/attribute_text.h"
 #include "inspect/model_describer.h"
@@ -92,17 +93,14 @@ class ModelPrinter {
 std::string ModelPrinter::elements(const InitializerDescription& i) {
   if (i.data == InitializerDescription::Data::kPresent) return array_str(i.elements.aligned());
   if (i.data == InitializerDescription::Data::kStripped)
-    log::once(
-        log::Severity::kError,
-        "Failed to load weights.\nNote: The data of '{}' and maybe of others were stripped; `assay surgeon "
-        "weight-reconstruct` makes random ones.",
-        i.value->name);
+    diag::once(diag::Severity::kError,
+               "Failed to load weights.\nNote: The data of '{}' and maybe of others were stripped; {}.",
+               i.value->name, say(Say::kWeightsStripped));
   else
-    log::once(
-        log::Severity::kError,
-        "Failed to load weights.\nNote: The external data of '{}' and maybe of others were left out, as "
-        "--ignore-external-data says.",
-        i.value->name);
+    diag::once(
+        diag::Severity::kError,
+        "Failed to load weights.\nNote: The external data of '{}' and maybe of others were left out, {}.",
+        i.value->name, say(Say::kExternalDataIgnored));
   return "<error: failed to load weights>";
 }
 

@@ -252,7 +252,7 @@ TEST_F(LintTest, FindsOrphanedExternalData) {
     return fmt::format(
         "orphaned-external-data : {} of the {} bytes of the external data file 'w.bin' belong to no tensor "
         "of the "
-        "model; saving it with --save-external-data leaves them out\n",
+        "model; saving it with external data of its own leaves them out\n",
         bytes, all);
   };
   EXPECT_EQ(found(one, "\"offset\": \"0\", \"length\": \"4\""), "");

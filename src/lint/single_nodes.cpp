@@ -6,6 +6,7 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "base/diagnostics.h"
 #include "base/isolated_jobs.h"
 #include "base/log.h"
 #include "graph/clone.h"
@@ -21,7 +22,9 @@ constexpr std::string_view kPrefix = "ONNX Runtime: ";
 /// The backend's own words. Whatever is not the model's fault (an unknown provider, a broken promise of ours)
 /// is thrown on.
 std::string message_of(const Error& e) {
-  if (e.code() != ErrorCode::kUnsupported && e.code() != ErrorCode::kInvalidModel) throw e;
+  if (e.code() != ErrorCode::kUnsupported && e.code() != ErrorCode::kInvalidModel &&
+      e.code() != ErrorCode::kResource)
+    throw e;
   const std::string_view message = e.message();
   return std::string(message.starts_with(kPrefix) ? message.substr(kPrefix.size()) : message);
 }
@@ -233,7 +236,7 @@ void IsolatedRun::whole_done(const IsolatedJobResult& result) {
     for (std::string line; std::getline(lines, line);)
       if (!line.empty()) report_.add(kRuntimeWarning, {}, pruned_message(line));
   } else if (result.text[0] == kRefused) {
-    log::verbose("{} cannot run the model: {}", options_.backend->human_name, result.text.substr(1));
+    diag::verbose("{} cannot run the model: {}", options_.backend->human_name, result.text.substr(1));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "assay/dtype.h"
+#include "base/wording.h"
 
 namespace assay::lint {
 namespace {
@@ -184,8 +185,7 @@ void StructureCheck::inputs(GraphMessage& g, Scope& scope, const Place& place) {
 }
 
 std::string StructureCheck::problem_of(const TensorMessage& t) {
-  if (onnx::is_weightless(t))
-    return "its data were stripped; `assay surgeon weight-reconstruct` makes random ones";
+  if (onnx::is_weightless(t)) return "its data were stripped; " + say(Say::kWeightsStripped);
   try {
     if (!onnx::is_external(t) || !external_.ignored()) (void)onnx::decode_tensor(t, nullptr, external_);
     return {};

@@ -98,7 +98,7 @@ Tensor decode_container(const ContainerMessage& m, DType kind, const std::shared
 
 Tensor load_container_file(const std::string& path, DType kind) {
   const auto file = MappedFile::open(path);
-  return with_context([&] { return "in " + path; },
+  return with_context([&] { return file_place(path); },
                       [&] {
                         ExternalData external(std::filesystem::path(path).parent_path().string());
                         const ContainerMessage m =

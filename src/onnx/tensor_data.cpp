@@ -11,6 +11,7 @@
 
 #include "base/bounds.h"
 #include "base/input_file.h"
+#include "base/wording.h"
 #include "onnx/data_mark.h"
 #include "tensor/packed_bits.h"
 
@@ -241,7 +242,7 @@ const ExternalData::File& ExternalData::open(const std::string& location) {
           "its external data '{}' are a link to '{}', outside the model's folder", location, found.link);
   if (found.status == BeneathResult::Status::kMissing) {
     Error e(ErrorCode::kNotFound, fmt::format("its external data file {} does not exist", path));
-    e.set_remedy("Name the folder that holds it with --external-data-dir.");
+    set_remedy(e, Say::kExternalDataDir);
     throw e;
   }
   const auto file = MappedFile::map(found.file, path);
@@ -365,7 +366,7 @@ Tensor decode_sparse_tensor(const SparseTensorMessage& s, const std::shared_ptr<
 
 Tensor load_tensor_file(const std::string& path) {
   const auto file = MappedFile::open(path);
-  return with_context([&] { return "in " + path; },
+  return with_context([&] { return file_place(path); },
                       [&] {
                         ExternalData external(fs::path(path).parent_path().string());
                         return decode_tensor(read_tensor(file->bytes()), file, external).aligned();

@@ -8,6 +8,7 @@
 #include "assay/edit.h"
 #include "base/article.h"
 #include "base/memory_limit.h"
+#include "base/wording.h"
 #include "graph/at_node.h"
 #include "graph/clone.h"
 #include "graph/function_index.h"
@@ -313,7 +314,7 @@ void check_forms(const Model& model) {
       with_context([&] { return fmt::format("in function '{}'", f.name); },
                    [&] { check_all(*f.body, scope_of(model, f.opsets)); });
   } catch (Error& e) {
-    e.set_remedy("Repair the node; `assay check lint` lists all that break a rule.");
+    set_remedy(e, Say::kLintModel);
     throw;
   }
 }

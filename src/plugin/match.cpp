@@ -8,7 +8,7 @@
 
 #include "assay/error.h"
 #include "assay/pattern.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "graph/clone.h"
 #include "naming/graph_path.h"
 
@@ -52,7 +52,7 @@ bool holds(const Expression& condition, const ExpressionScope& scope) {
   try {
     return condition.holds(scope);
   } catch (const Error& e) {
-    log::verbose("No match: {}", e.what());
+    diag::verbose("No match: {}", e.what());
     return false;
   }
 }

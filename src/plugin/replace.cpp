@@ -8,7 +8,7 @@
 
 #include "assay/edit.h"
 #include "assay/error.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "base/similar_name.h"
 #include "graph/order.h"
 #include "naming/origins.h"
@@ -231,8 +231,8 @@ std::string PluginReplacer::replace(const PluginMatches& plugin, const PluginIns
     if (std::find(region.nodes.begin(), region.nodes.end(), v->producer()) == region.nodes.end())
       fail(ErrorCode::kInvalidArgument, "the output '{}' does not depend on the inputs", v->name());
   for (const Value* v : region.other_inputs)
-    log::warning("The outputs of {} depend on '{}' too, which is not among its inputs.", plugin.name,
-                 v->name());
+    diag::warning("The outputs of {} depend on '{}' too, which is not among its inputs.", plugin.name,
+                  v->name());
 
   const Node* last = region.nodes.back();
   for (Value* v : outputs) detach_from_producer(*v);

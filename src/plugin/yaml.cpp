@@ -142,7 +142,7 @@ class YamlReader {
  private:
   [[noreturn]] void error(size_t line, std::string_view what) const {
     Error e(ErrorCode::kInvalidArgument, std::string(what));
-    e.add_context(fmt::format("in {}, line {}", name_, line));
+    e.add_context({ErrorPlace::Kind::kFile, name_, fmt::format("in {}, line {}", name_, line)});
     throw e;
   }
 

@@ -43,7 +43,7 @@ const YamlNode::List& YamlFields::list(const YamlNode& value, std::string_view n
 
 void YamlFields::error(const YamlNode& at, std::string_view message) const {
   Error e(ErrorCode::kInvalidArgument, std::string(message));
-  e.add_context(fmt::format("in {}, line {}", file_, at.line()));
+  e.add_context({ErrorPlace::Kind::kFile, file_, fmt::format("in {}, line {}", file_, at.line())});
   throw e;
 }
 

@@ -14,6 +14,7 @@
 #include "compare/postprocess.h"
 #include "compare/simple.h"
 #include "compare/validate.h"
+#include "console/text_renderer.h"
 #include "graph/clone.h"
 #include "ops/infer.h"
 #include "passes/pass_list.h"
@@ -21,7 +22,6 @@
 #include "run/data_loader.h"
 #include "run/results.h"
 #include "run/script_parts.h"
-#include "run/text_renderer.h"
 #include "script/compare_script.h"
 #include "script/postprocess_script.h"
 

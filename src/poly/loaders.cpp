@@ -6,7 +6,7 @@
 #include "assay/edit.h"
 #include "assay/error.h"
 #include "base/atomic_file.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "base/mapped_file.h"
 #include "engine/specialize/plan_builder.h"
 #include "graph/clone.h"
@@ -174,7 +174,8 @@ Config CreateConfig::operator()() const {
   config.builder.layer_types = layer_types;
   config.builder.precision_constraints = precision_constraints;
   if (calibrator != nullptr && !int8)
-    log::warning("A calibrator was provided to CreateConfig, but int8 mode was not enabled: it is not used.");
+    diag::warning(
+        "A calibrator was provided to CreateConfig, but int8 mode was not enabled: it is not used.");
   config.builder.optimization_level = builder_optimization_level;
   config.builder.use_timing_cache_only = error_on_timing_cache_miss;
   if (workspace_limit) config.builder.workspace_limit = *workspace_limit;

@@ -12,11 +12,14 @@
 #include "base/log.h"
 #include "base/memory_limit.h"
 #include "base/thread_pool.h"
+#include "console/failure.h"
+#include "console/run_frame.h"
+#include "console/terminal.h"
+#include "console/text_renderer.h"
+#include "console/wording.h"
 #include "poly/accuracy.h"
 #include "poly/run_extensions.h"
 #include "poly/run_parts.h"
-#include "run/failure.h"
-#include "run/text_renderer.h"
 #include "view/error_pictures.h"
 
 namespace assay::poly {
@@ -95,6 +98,8 @@ void open_standard_streams() {
 
 void own_process() {
   open_standard_streams();
+  open_terminal_log();
+  use_words_of_options(/*as_trtexec=*/false);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   install_interrupt_cleanup();
@@ -177,25 +182,16 @@ int run_main(int argc, const char* const* argv, const std::function<void(RunSett
     prepare_process(settings);
     status = run_prepared(settings, [&] {
                has_begun = true;
-               log::start("RUNNING | Command: {}", command);
+               print_begin(command);
              }).exit_status();
   } catch (...) {
     expected = report_exception();
   }
   if (has_begun && expected) {
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (status == 0)
-      log::finish("PASSED | Runtime: {:.3f}s | Command: {}", seconds, command);
-    else if (status == static_cast<int>(RunSummary::Outcome::kUnclear))
-      log::warning("UNCLEAR | Runtime: {:.3f}s | Command: {}", seconds, command);
-    else
-      log::error("FAILED | Runtime: {:.3f}s | Command: {}", seconds, command);
+    print_end(status, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+              command);
   }
-  log::flush();
-  const std::string failure = log::output_failure();
-  if (failure.empty()) return status;
-  say_at_once("[!] cannot write " + failure + "\n");
-  return status == 0 ? 1 : status;
+  return close_terminal_log(status);
 }
 
 }  // namespace assay::poly

@@ -33,10 +33,11 @@ class RunModules::View final : public extension::Args {
   View(const RunSettings& settings, const extension::Registries& registries)
       : options_(settings.extensions.options), known_(options_of(registries)) {
     for (const Backend* b : registries.backends.all()) {
-      known_.emplace_back(b->option);
+      const std::string flag = "--" + std::string(b->option);
+      known_.push_back(flag);
       const bool runs = std::any_of(settings.runners.begin(), settings.runners.end(),
                                     [&](const RunRunner& r) { return r.backend == b->name; });
-      if (runs) options_.emplace_back(b->option, std::vector<std::string>());
+      if (runs) options_.emplace_back(flag, std::vector<std::string>());
     }
     for (const auto& [name, words] : options_)
       require(is_known(name), ErrorCode::kInvalidArgument, "no module of the run has the option {}", name);

@@ -7,6 +7,7 @@
 
 #include "assay/error.h"
 #include "base/json_writer.h"
+#include "base/wording.h"
 #include "poly/run_parts.h"
 #include "run/script_parts.h"
 
@@ -52,9 +53,9 @@ RunnerChoice custom_choice(const RunRunner& runner) {
 struct Shipped {
   const char *name, *prefix, *human_name, *flag;
 };
-constexpr Shipped kShipped[] = {{"tensorflow", "tf-runner", "TensorFlow", "--tf"},
-                                {"pytorch", "pytorch-runner", "PyTorch", "--pytorch"},
-                                {"tensorrt", "trt-runner", "TensorRT", "--trt"}};
+constexpr Shipped kShipped[] = {{"tensorflow", "tf-runner", "TensorFlow", "tf"},
+                                {"pytorch", "pytorch-runner", "PyTorch", "pytorch"},
+                                {"tensorrt", "trt-runner", "TensorRT", "trt"}};
 
 /// {"x": [1, 3]}, as the runner of TensorRT takes shapes.
 std::string shapes_json(const std::vector<InputShape>& shapes) {
@@ -93,7 +94,7 @@ std::vector<std::pair<std::string, std::string>> tensorrt_options(const EngineBu
          "scripts");
   refuse(building.mark_all || building.outputs || !building.output_layer_types.empty() ||
              building.exclude_outputs,
-         "outputs of the network: --onnx-outputs marks those of the model");
+         say(Say::kMarkModelOutputs).c_str());
   refuse(building.profile != 0, "a choice of profiles");
   std::vector<std::pair<std::string, std::string>> options;
   if (config.fp16) options.emplace_back("fp16", "1");

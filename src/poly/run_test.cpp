@@ -105,7 +105,7 @@ TEST_F(Run, WhatContradictsItself) {
   settings.compare_funcs = {CompareFunc::simple({.check_error_stat = "max"})};
   EXPECT_EQ(error(), "");
   settings.fail_fast = true;
-  expect_error("cannot be combined with --fail-fast");
+  expect_error("cannot be averaged over the iterations of a run that ends at the first failure");
   settings = {};
   settings.warm_up = 2;
   expect_error("one after the other");

@@ -53,11 +53,8 @@ void require_inputs(const Model& model, const SimplifySettings& settings) {
 }
 
 EquivalenceOptions proof_options(const SimplifySettings& settings) {
-  EquivalenceOptions options{.data = {},
-                             .loaded = settings.data,
-                             .trials = settings.trials,
-                             .seconds = settings.seconds,
-                             .log = false};
+  EquivalenceOptions options{
+      .data = {}, .loaded = settings.data, .trials = settings.trials, .seconds = settings.seconds};
   for (const auto& [name, dims] : settings.shapes)
     options.data.shapes.push_back({.name = name, .dims = dims, .dtype = DType::kUndefined});
   options.data.shapes_option = "shapes";

@@ -299,7 +299,7 @@ bool holds_accuracy_results(const std::string& path) {
 
 AccuracyResults load_accuracy_results(const std::string& path) {
   const JsonDocument document = internal::parse_json_file(path);
-  return with_context([&] { return "in " + path; },
+  return with_context([&] { return file_place(path); },
                       [&] {
                         const JsonNode& root = document.root;
                         if (root.class_name() != "AccuracyResults")

@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "base/atomic_file.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "base/mapped_file.h"
+#include "base/wording.h"
 #include "run/coerce_inputs.h"
 
 namespace assay {
@@ -40,17 +41,17 @@ class DataCalibrator final : public Int8Calibrator {
     std::optional<std::string> text = file_text(options_.cache);
     if (!text) return std::nullopt;
     if (text->empty()) {
-      log::warning(
+      diag::warning(
           "Calibration cache was provided, but is empty. Will regenerate scales by running calibration.");
       return std::nullopt;
     }
-    log::info("Loading calibration cache from {}", options_.cache);
+    diag::info("Loading calibration cache from {}", options_.cache);
     return text;
   }
 
   void write_cache(const std::string& text) override {
     if (options_.cache.empty()) return;
-    log::info("Saving calibration cache to {}", options_.cache);
+    diag::info("Saving calibration cache to {}", options_.cache);
     AtomicFile file(options_.cache);
     file.write(text);
     file.commit();
@@ -74,12 +75,12 @@ class DataCalibrator final : public Int8Calibrator {
     require(bool(options_.data), ErrorCode::kInvalidArgument,
             "there are no data to calibrate with, and no calibration cache with scales");
     if (options_.is_random)
-      log::warning(
+      diag::warning(
           "Int8 Calibration is using randomly generated input data.\n"
           "This could negatively impact accuracy if the inference-time input data is dissimilar to the "
           "randomly "
-          "generated calibration data.\n"
-          "You may want to consider providing real data via the --data-loader-script option.");
+          "generated calibration data.\n{}",
+          say(Say::kCalibrationData));
     source_ = options_.data();
     source_->begin(inputs);
   }

@@ -7,11 +7,12 @@
 #include <limits>
 #include <optional>
 
+#include "base/diagnostics.h"
+#include "base/expected_error.h"
 #include "base/hash.h"
-#include "base/log.h"
 #include "base/similar_name.h"
-#include "compare/comparison_text.h"
 #include "compare/match_shape.h"
+#include "compare/report.h"
 #include "graph/metadata_text.h"
 #include "run/runner.h"
 #include "tensor/convert.h"
@@ -55,19 +56,19 @@ bool has_values_outside(const Tensor& tensor, const Limits& limits) {
 
 Tensor cast(const Tensor& tensor, const TensorInfo& input) {
   const DType wanted = input.type.dtype;
-  log::warning(
+  diag::warning(
       "Input tensor: {} | Buffer dtype ({}) does not match expected input dtype ({}), attempting to cast. ",
       input.name, dtype_name(tensor.dtype()), dtype_name(wanted));
   if (const auto limits = limits_of(wanted); limits && tensor.dtype() != DType::kString &&
                                              !is_complex(tensor.dtype()) &&
                                              has_values_outside(tensor, *limits))
-    log::warning("Some values in this input are out of range of {}. Unexpected behavior may ensue!",
-                 dtype_name(wanted));
+    diag::warning("Some values in this input are out of range of {}. Unexpected behavior may ensue!",
+                  dtype_name(wanted));
   return convert(tensor, wanted, /*saturate=*/false);
 }
 
 Tensor match_shape(const Tensor& tensor, const TensorInfo& input) {
-  log::warning(
+  diag::warning(
       "Input tensor: {} | Buffer shape ({}) does not match expected input shape ({}). Attempting to "
       "transpose/reshape.",
       input.name, tensor.shape().str(), bounded_shape_text(*input.type.dims));
@@ -86,8 +87,8 @@ Tensor coerce_input(const TensorList& data, const TensorInfo& input, size_t inde
   if (found == nullptr)
     throw Misfit{fmt::format("Input tensor: {} | Does not exist in the provided input data.", input.name)};
   if (found->name != input.name)
-    log::warning("Input tensor: {} | Buffer name ({}) does not match expected input name ({}).", input.name,
-                 found->name, input.name);
+    diag::warning("Input tensor: {} | Buffer name ({}) does not match expected input name ({}).", input.name,
+                  found->name, input.name);
   Tensor tensor = found->tensor;
   if (tensor.dtype() != input.type.dtype) tensor = cast(tensor, input);
   if (!shape_fits(tensor.shape(), input.type.dims)) tensor = match_shape(tensor, input);
@@ -105,7 +106,7 @@ std::vector<Tensor> coerce_inputs(const TensorList& data, const std::vector<Tens
   for (size_t i = 0; i < inputs.size(); ++i) try {
       feed.push_back(coerce_input(data, inputs[i], i));
     } catch (const Misfit& misfit) {
-      log::critical(ErrorCode::kInvalidArgument, "{}", misfit.message);
+      fail_expected(ErrorCode::kInvalidArgument, "{}", misfit.message);
     }
   return feed;
 }

@@ -18,7 +18,7 @@ struct Misfit {
 /// The tensor for an input, which stands at `index` among the inputs: that of its name, else one of a similar
 /// name, else the one at that place. Throws Misfit.
 Tensor coerce_input(const TensorList& data, const TensorInfo& input, size_t index);
-/// All inputs, in their order. What does not fit is logged as critical and ends in log::LoggedError.
+/// All inputs, in their order. What does not fit is logged as critical and ends in ExpectedError.
 std::vector<Tensor> coerce_inputs(const TensorList& data, const std::vector<TensorInfo>& inputs);
 
 /// Throws Error unless all inputs are tensors of a known type.

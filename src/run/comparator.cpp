@@ -6,9 +6,11 @@
 
 #include "assay/backend_set.h"
 #include "backends/session_info.h"
+#include "base/diagnostics.h"
 #include "base/exception_text.h"
-#include "base/log.h"
+#include "base/expected_error.h"
 #include "base/python_repr.h"
+#include "base/wording.h"
 #include "compare/simple.h"
 #include "run/accuracy_results.h"
 #include "run/check_results.h"
@@ -185,7 +187,7 @@ void Comparator::run_sequentially() {
     names.push_back(runner.name());
   }
   live_ = runs.size();
-  log::verbose("Successfully ran: {}", python_list_repr(names));
+  diag::verbose("Successfully ran: {}", python_list_repr(names));
   if (live_ > 0) save_sequential_results(options_, *cache_, runs, observer_);
   for (const std::string& path : options_.load_outputs)
     for (auto& runner : load_all_results_aloud(path).runners) {
@@ -239,8 +241,8 @@ bool Comparator::take(std::vector<IterationResult> results) {
       for (const IterationResult& r : results)
         for (const NamedStoredTensor& o : r.outputs) names.push_back(o.name);
       for (const UnknownPostprocessed& u : options_.postprocess->unknown(names))
-        log::warning("--postprocess: there is no output {}, so nothing happens to it.{}{}",
-                     python_str_repr(u.name), u.suggestion.empty() ? "" : " ", u.suggestion);
+        diag::warning("{}: there is no output {}, so nothing happens to it.{}{}", say(Say::kNamePostprocess),
+                      python_str_repr(u.name), u.suggestion.empty() ? "" : " ", u.suggestion);
     }
   }
   for (size_t i = 0; i < results.size() && i < report_.runners.size(); ++i) {
@@ -276,14 +278,12 @@ void Comparator::check_inputs(const std::vector<IterationResult>& results, const
     if (theirs == own) continue;
     const std::string sentence = fmt::format("the results of {} were made with other inputs in iteration {}",
                                              results[r].runner_name, iteration_);
-    constexpr const char* kRemedy = "Feed the inputs that they were made with (--load-inputs).";
     if (!options_.arbitrate || options_.partial) {
-      log::verbose("Note that {}. {}", sentence, kRemedy);  // upstream says nothing
+      diag::verbose("Note that {}. {}", sentence, say(Say::kSameInputs));  // upstream says nothing
       continue;
     }
     Error e(ErrorCode::kInvalidArgument, sentence);
-    e.set_remedy(std::string(kRemedy) + " --partial judges them all the same.");
-    throw e;
+    throw set_remedy(e, Say::kSameInputsOrPartial);
   }
 }
 
@@ -301,7 +301,7 @@ bool Comparator::validate(const Outputs& outputs) {
       observer_.on_validated(result, output, kOptions, iteration_);
       note_invalid(result);
       if (!result.valid())
-        log::critical(ErrorCode::kInvalidArgument,
+        fail_expected(ErrorCode::kInvalidArgument,
                       "Output validation failed: iteration {} contains invalid values (NaNs/Infs). See the "
                       "errors above.",
                       iteration_);
@@ -341,8 +341,7 @@ std::optional<TensorList> Comparator::current_data() {
 
 void Comparator::refuse_iterations(const std::string& what) const {
   Error e(ErrorCode::kInvalidArgument, "the saved results " + what);
-  e.set_remedy("Give the model and the inputs that they were made with; --partial judges what there is.");
-  throw e;
+  throw set_remedy(e, Say::kPartial);
 }
 
 void Comparator::check_all_were_judged() {
@@ -350,11 +349,11 @@ void Comparator::check_all_were_judged() {
   const bool has_more = source_ != nullptr && source_->next();
   if (options_.partial) {
     if (without_inputs_ > 0)
-      log::warning("{} iteration(s) of the saved results were not judged: there are no inputs for them",
-                   without_inputs_);
+      diag::warning("{} iteration(s) of the saved results were not judged: there are no inputs for them",
+                    without_inputs_);
     if (has_more)
-      log::warning("The saved results hold {} iteration(s), but there are inputs for more",
-                   report_.iterations);
+      diag::warning("The saved results hold {} iteration(s), but there are inputs for more",
+                    report_.iterations);
     return;
   }
   if (report_.iterations == 0) refuse_iterations("hold no iteration");
@@ -392,7 +391,7 @@ void Comparator::judge_survivors() noexcept {
     judge(stream_->survivors());
     verdict_->finish();
   } catch (const std::exception& e) {
-    log::warning("What the other runners gave could not be judged: {}", text_of(e));
+    diag::warning("What the other runners gave could not be judged: {}", text_of(e));
   }
 }
 
@@ -427,11 +426,11 @@ RunOutcome Comparator::outcome() {
   const bool wants_pairs = live_ + options_.load_outputs.size() > 1;
   bool complete = true;
   if (report_.different_lengths && !report_.ended_early && !options_.partial && runs > 1) {
-    log::error(
-        "FAILED | Iterations of some runs were not compared with any. --partial compares what there is.");
+    diag::error("FAILED | Iterations of some runs were not compared with any. {}",
+                say(Say::kPartialCompares));
     complete = false;
   } else if (wants_pairs && report_.iterations == 0) {
-    log::error("FAILED | Nothing was compared: there was no iteration.");
+    diag::error("FAILED | Nothing was compared: there was no iteration.");
     complete = false;
   }
   const bool matched = report_.matched(), valid = report_.invalid.empty();
@@ -443,26 +442,24 @@ RunOutcome Comparator::outcome() {
   // Without inputs there is nothing to judge, and that has been said.
   const bool nothing = (report_.iterations > 0 || runs == 0) && v.judged() == 0;
   if (nothing)
-    log::warning("Nothing was judged: {}", runs == 0 ? "no runner ran, and no results were loaded"
-                                                     : "the results hold no value of the model");
+    diag::warning("Nothing was judged: {}", runs == 0 ? "no runner ran, and no results were loaded"
+                                                      : "the results hold no value of the model");
   const bool open =
       v.count(Verdict::kUnclear) + v.count(Verdict::kCannotTell) + v.count(Verdict::kNotJudged) > 0;
   if (!matched && !open)
-    log::warning(
-        "Outputs differ by more than the built-in tolerances, but {}: they "
-        "pass. Give tolerances (--atol, --rtol) to have them decide.",
-        v.overflown > 0 ? "only where rounding explains it or numbers overflow"
-                        : "by no more than rounding explains");
+    diag::warning("Outputs differ by more than the built-in tolerances, but {}: they pass. {}",
+                  v.overflown > 0 ? "only where rounding explains it or numbers overflow"
+                                  : "by no more than rounding explains",
+                  say(Say::kTolerances));
   return nothing || open ? RunOutcome::kUnclear : RunOutcome::kPassed;
 }
 
-/// What --check-average cannot work with.
+/// What metrics cannot be averaged over.
 void check_averaging(const RunOptions& o) {
-  if (o.fail_fast)
-    log::critical(ErrorCode::kInvalidArgument, "--check-average cannot be combined with --fail-fast.");
+  if (o.fail_fast) fail_expected(ErrorCode::kInvalidArgument, "{}", say(Say::kAveragesAndFailFast));
   for (const auto& f : o.functions) {
     if (f->function() == CompareFunction::kIndices || f->function() == CompareFunction::kCustom)
-      log::critical(ErrorCode::kInvalidArgument,
+      fail_expected(ErrorCode::kInvalidArgument,
                     "The selected compare_func does not produce averageable metrics and cannot be used with "
                     "check_average=True.");
     const auto* simple = dynamic_cast<const SimpleComparison*>(f.get());
@@ -471,11 +468,7 @@ void check_averaging(const RunOptions& o) {
     const bool is_elemwise = stats.find("") == nullptr ||
                              std::any_of(stats.entries().begin(), stats.entries().end(),
                                          [](const auto& e) { return e.second == ErrorStat::kElemwise; });
-    if (is_elemwise)
-      log::critical(
-          ErrorCode::kInvalidArgument,
-          "--check-average is not supported with check_error_stat='elemwise' (the default). Specify "
-          "--check-error-stat max, mean, median, or quantile.");
+    if (is_elemwise) fail_expected(ErrorCode::kInvalidArgument, "{}", say(Say::kAveragesAndElemwise));
   }
 }
 
@@ -484,26 +477,24 @@ void check_averaging(const RunOptions& o) {
 void check_options(const RunOptions& o) {
   if (o.check_average) check_averaging(o);
   if (o.model.path.empty() && !o.runners.empty())
-    log::critical(
+    fail_expected(
         ErrorCode::kInvalidArgument,
         "One or more runners was specified, but no model file was provided. Make sure you've specified the "
         "model path, and also that it's not being consumed as an argument for another parameter");
   if (o.model.path.empty() && o.arbitrate)
-    log::critical(
-        ErrorCode::kInvalidArgument,
-        "--arbiter needs the model, to evaluate it in float64. Give its path before or between the options.");
+    fail_expected(ErrorCode::kInvalidArgument, "{}", say(Say::kVerdictNeedsModel));
   require(o.sequential_runners || (o.warm_up == 0 && !o.use_subprocess), ErrorCode::kInvalidArgument,
           "warm-up runs and processes of their own need runners that run one after the other");
   require(o.source == nullptr || !o.use_subprocess, ErrorCode::kInvalidArgument,
-          "data of a script cannot be fed to runners in processes of their own: leave --use-subprocess out");
+          "data of a script cannot be fed to runners in processes of their own: {}", say(Say::kNoSubprocess));
   std::vector<std::string> loads = o.load_inputs;
   loads.insert(loads.end(), o.load_outputs.begin(), o.load_outputs.end());
   try {
     check_save_paths(loads, {o.save_inputs, o.save_outputs, o.save_input_blobs});
   } catch (const Error& e) {
-    log::critical(e.code(), "{}", e.what());
+    throw ExpectedError(e);
   }
-  if (o.runners.empty()) log::warning("No runners have been selected. Inference will not be run!");
+  if (o.runners.empty()) diag::warning("No runners have been selected. Inference will not be run!");
 }
 
 RunReport run(const RunOptions& options, RunObserver& observer) {

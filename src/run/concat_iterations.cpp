@@ -3,7 +3,8 @@
 #include <iterator>
 #include <optional>
 
-#include "base/log.h"
+#include "base/diagnostics.h"
+#include "base/expected_error.h"
 #include "base/python_repr.h"
 #include "run/data_source.h"
 
@@ -19,7 +20,7 @@ class NameCheck {
     if (!first_) {
       first_ = std::move(names);
     } else if (names != *first_) {
-      log::warning(
+      diag::warning(
           "Iteration {} from {} contains different tensor names than earlier iterations.\nNote: Expected "
           "names: {}, but "
           "got: {}.",
@@ -32,7 +33,7 @@ class NameCheck {
 };
 
 [[noreturn]] void refuse_mixture() {
-  log::critical(ErrorCode::kInvalidArgument,
+  fail_expected(ErrorCode::kInvalidArgument,
                 "Cannot concatenate input data with output data. Please provide files of the same type.");
 }
 

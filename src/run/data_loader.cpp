@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "base/name_pattern.h"
 #include "base/python_repr.h"
 #include "base/similar_name.h"
+#include "base/wording.h"
 #include "graph/metadata_text.h"
 #include "tensor/convert.h"
 #include "tensor/random.h"
@@ -85,8 +86,9 @@ Tensor draw_integers(RandomState& random, const TensorInfo& input, const Shape& 
   try {
     return convert(random.integers(drawing_type(type), shape, low, high), type);
   } catch (Error& e) {
-    e.add_context(fmt::format("for input '{}' of type {}", input.name, dtype_name(type)));
-    e.set_remedy("Give --val-range a range that the type holds, the smaller bound first.");
+    e.add_context({ErrorPlace::Kind::kTensor, input.name,
+                   fmt::format("for input '{}' of type {}", input.name, dtype_name(type))});
+    set_remedy(e, Say::kValueRange);
     throw;
   }
 }
@@ -107,12 +109,16 @@ Tensor draw_numbers(RandomState& random, DType type, const Shape& shape, const V
 DataLoader::DataLoader(DataLoaderOptions options, Report report) : options_(std::move(options)) {
   const int64_t last = options_.seed + std::max<int64_t>(options_.iterations - 1, 0);
   require(options_.seed >= 0 && last <= kLargestSeed, ErrorCode::kInvalidArgument,
-          "--seed {}: a seed lies between 0 and {}, counted up by one for each iteration", options_.seed,
-          kLargestSeed);
+          "{} {}: a seed lies between 0 and {}, counted up by one for each iteration", say(Say::kNameSeed),
+          options_.seed, kLargestSeed);
   if (options_.shapes.empty() || report == Report::kNo) return;
   MetadataText text;
   for (const InputShape& s : options_.shapes) text.add(s.name, s.dtype, s.dims);
-  log::info("Will generate inference input data according to provided TensorMetadata: {}", text.str());
+  diag::info("Will generate inference input data according to provided TensorMetadata: {}", text.str());
+}
+
+std::string DataLoader::shapes_setting() const {
+  return options_.shapes_option.empty() ? say(Say::kNameInputShapes) : options_.shapes_option;
 }
 
 const InputShape* DataLoader::user_shape(const std::string& input) const {
@@ -146,7 +152,7 @@ void DataLoader::warn_about_unused_shapes(const std::vector<TensorInfo>& inputs)
     for (const TensorInfo& i : inputs) names.push_back(i.name);
     const std::string hint = spec_hint(s.name, names);
     if (has_wildcard(s.name)) {
-      log::warning(
+      diag::warning(
           "Input tensor wildcard: {} | Metadata was provided, but none of the matched inputs exist in one or "
           "more runners.{}{}",
           s.name, hint.empty() ? "" : "\n", hint);
@@ -154,7 +160,7 @@ void DataLoader::warn_about_unused_shapes(const std::vector<TensorInfo>& inputs)
     }
     const auto near = std::find_if(inputs.begin(), inputs.end(),
                                    [&](const TensorInfo& i) { return is_similar_name(s.name, i.name); });
-    log::warning(
+    diag::warning(
         "Input tensor: {} | Metadata was provided, but the input does not exist in one or more runners.{}",
         s.name,
         near != inputs.end() ? "\nMaybe you meant to set: " + near->name + "?"
@@ -175,14 +181,14 @@ void DataLoader::warn_about_unused_ranges(const std::vector<TensorInfo>& inputs)
     if (const std::string hint = spec_hint(name, known); !hint.empty()) hints += "\n" + hint;
   }
   if (!extra.empty())
-    log::warning("Extra items in val_range: {}.\nNote: items requested were: {}, but all items are: {}{}",
-                 set_text(extra), set_text(known), set_text(given), hints);
+    diag::warning("Extra items in val_range: {}.\nNote: items requested were: {}, but all items are: {}{}",
+                  set_text(extra), set_text(known), set_text(given), hints);
 }
 
 void DataLoader::require_shape_fits(const TensorInfo& input) const {
   const InputShape* user = user_shape(input.name);
   if (user == nullptr) return;
-  const std::string& option = options_.shapes_option;
+  const std::string option = shapes_setting();
   if (is_dynamic(user->dims)) {
     Error e(ErrorCode::kInvalidArgument, fmt::format("{}: {} is no shape of data for the input '{}'", option,
                                                      dims_str(user->dims), input.name));
@@ -193,9 +199,7 @@ void DataLoader::require_shape_fits(const TensorInfo& input) const {
   Error e(ErrorCode::kInvalidArgument,
           fmt::format("{}: the input '{}' cannot have the shape {}, its shape in the model is {}", option,
                       input.name, dims_str(user->dims), dims_str(*input.type.dims)));
-  throw e.set_remedy(
-      "Only extents that the model leaves open can be chosen; surgeon sanitize "
-      "--override-input-shapes changes the model.");
+  throw set_remedy(e, Say::kChangeInputShapes);
 }
 
 void DataLoader::require_fit(const std::vector<TensorInfo>& inputs) const {
@@ -221,9 +225,9 @@ void DataLoader::require_fit(const std::vector<TensorInfo>& inputs) const {
       e.set_remedy(fmt::format("Did you mean '{}'?", *near));
     throw e;
   };
-  for (const InputShape& s : options_.shapes) require_input(options_.shapes_option, s.name);
+  for (const InputShape& s : options_.shapes) require_input(shapes_setting(), s.name);
   for (const auto& [name, range] : options_.ranges)
-    if (!name.empty()) require_input("--val-range", name);
+    if (!name.empty()) require_input(say(Say::kNameValueRanges), name);
   for (const TensorInfo& input : inputs) require_shape_fits(input);
 }
 
@@ -232,17 +236,16 @@ Dims DataLoader::shape_for(const TensorInfo& input, Report report) const {
   if (!input.type.dims) {
     // Any rank may be right, so the user's is; upstream takes the rank for 0.
     if (user == nullptr && report == Report::kYes)
-      log::once(log::Severity::kWarning,
-                "Input tensor: {} | Its rank is unknown. Will generate a scalar.\n"
-                "If this is incorrect, give its shape with {}, or its data with --load-inputs.",
-                input.name, options_.shapes_option);
+      diag::once(diag::Severity::kWarning,
+                 "Input tensor: {} | Its rank is unknown. Will generate a scalar.\n{}", input.name,
+                 say(Say::kShapeOrInputs, {shapes_setting()}));
     return user == nullptr ? Dims() : user->dims;
   }
   const Dims& model = *input.type.dims;
   if (user == nullptr) return model;
   if (is_dynamic(user->dims)) {
     if (report == Report::kYes)
-      log::warning(
+      diag::warning(
           "Input tensor: {} [shape={}] | Provided input shape: {} is dynamic.\n"
           "Dynamic shapes cannot be used to generate inference data. Will use default shape instead.\n"
           "To avoid this, please provide a fixed shape to the data loader. ",
@@ -251,11 +254,11 @@ Dims DataLoader::shape_for(const TensorInfo& input, Report report) const {
   }
   if (may_override(user->dims, model)) return user->dims;
   if (report == Report::kYes)
-    log::once(log::Severity::kWarning,
-              "Input tensor: {} [shape={}] | Cannot use provided custom shape: {} to override tensor shape. "
-              "Will use "
-              "default shape instead.",
-              input.name, bounded_shape_text(model), bounded_shape_text(user->dims));
+    diag::once(diag::Severity::kWarning,
+               "Input tensor: {} [shape={}] | Cannot use provided custom shape: {} to override tensor shape. "
+               "Will use "
+               "default shape instead.",
+               input.name, bounded_shape_text(model), bounded_shape_text(user->dims));
   return model;
 }
 
@@ -264,10 +267,10 @@ Shape DataLoader::closed_shape(const TensorInfo& input, const Dims& dims, Report
   Shape shape;
   for (const Dim& d : dims) shape.push_back(d.is_known() ? d.value() : 1);
   if (report == Report::kYes)
-    log::once(log::Severity::kWarning,
-              "Input tensor: {} [shape={}] | Will generate data of shape: {}.\n"
-              "If this is incorrect, please provide a custom data loader.",
-              input.name, bounded_shape_text(dims), list_text(shape));
+    diag::once(diag::Severity::kWarning,
+               "Input tensor: {} [shape={}] | Will generate data of shape: {}.\n"
+               "If this is incorrect, please provide a custom data loader.",
+               input.name, bounded_shape_text(dims), list_text(shape));
   return shape;
 }
 
@@ -275,37 +278,35 @@ Tensor DataLoader::draw(RandomState& random, const TensorInfo& input, Report rep
   const DType type = input.type.dtype;
   const bool is_whole = is_integer(type) || type == DType::kBool;
   require(type != DType::kUndefined, ErrorCode::kUnsupported,
-          "the model does not say the element type of input '{}', so nothing can be drawn for it; load it "
-          "with --load-inputs",
-          input.name);
+          "the model does not say the element type of input '{}', so nothing can be drawn for it; {}",
+          input.name, say(Say::kLoadInputs));
   require(!is_complex(type), ErrorCode::kUnsupported,
-          "input '{}' is of type {}, which cannot be drawn at random; load it with --load-inputs", input.name,
-          dtype_name(type));
+          "input '{}' is of type {}, which cannot be drawn at random; {}", input.name, dtype_name(type),
+          say(Say::kLoadInputs));
   const InputShape* user = user_shape(input.name);
   if (user != nullptr && user->name == input.name && is_shape_tensor(input, user->dims)) {
     const Tensor values = Tensor::vector(known_shape(user->dims)->dims());
     std::string text;
     for (const int64_t v : values.span<int64_t>()) text += (text.empty() ? "" : " ") + std::to_string(v);
     if (report == Report::kYes)
-      log::once(log::Severity::kInfo,
-                "Assuming {} is a shape tensor. Setting input values to: [{}]. If these values are not "
-                "correct, please "
-                "set it correctly in 'input_metadata' or by providing --input-shapes",
-                input.name, text);
+      diag::once(diag::Severity::kInfo,
+                 "Assuming {} is a shape tensor. Setting input values to: [{}]. If these values are not "
+                 "correct, {}",
+                 input.name, text, say(Say::kShapeTensorValues));
     return convert(values, type);
   }
   const Shape shape = closed_shape(input, shape_for(input, report), report);
   const ValueRange range = range_for(input.name, !is_whole);
   if (report == Report::kYes)
-    log::once(log::Severity::kVerbose, "Input tensor: {} | Generating input data in range: [{}, {}]",
-              input.name, bound_text(*range.low, type), bound_text(*range.high, type));
+    diag::once(diag::Severity::kVerbose, "Input tensor: {} | Generating input data in range: [{}, {}]",
+               input.name, bound_text(*range.low, type), bound_text(*range.high, type));
   return is_whole ? draw_integers(random, input, shape, range) : draw_numbers(random, type, shape, range);
 }
 
 TensorList DataLoader::load(int64_t index, const std::vector<TensorInfo>& inputs, Report report) const {
   const int64_t seed = options_.seed + index;
   if (report == Report::kYes) {
-    log::verbose("Generating data using numpy seed: {}", seed);
+    diag::verbose("Generating data using numpy seed: {}", seed);
     warn_about_unused_shapes(inputs);
   }
   // One generator for all inputs, in their order.

@@ -32,7 +32,7 @@ struct DataLoaderOptions {
   int64_t seed = 1;        ///< iteration i draws with seed + i
   int64_t iterations = 1;  ///< below 1: none
   std::vector<InputShape> shapes;
-  std::string shapes_option = "--input-shapes";  ///< where they come from, for messages
+  std::string shapes_option;  ///< where they come from, for messages; empty: as wording.def calls it
   /// Per input; a name may be a pattern, and "" stands for all others. The entry of the name itself counts,
   /// else the last whose pattern matches.
   std::vector<std::pair<std::string, ValueRange>> ranges;
@@ -65,6 +65,7 @@ class DataLoader {
   void warn_about_unused_ranges(const std::vector<TensorInfo>& inputs) const;
   /// The user's shape for an input: a name or a pattern, the last that matches, as upstream; null when there
   /// is none.
+  std::string shapes_setting() const;
   const InputShape* user_shape(const std::string& input) const;
   ValueRange range_for(const std::string& input, bool is_float) const;
   /// The model's shape, or the user's where that may replace it.

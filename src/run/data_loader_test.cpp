@@ -98,7 +98,7 @@ TEST(DataLoader, UserShapes) {
      nope [shape=(1,)],
      Xb [shape=(9, 9)]}
 [W] Input tensor: nope | Metadata was provided, but the input does not exist in one or more runners.
-[I] Assuming s is a shape tensor. Setting input values to: [3 4]. If these values are not correct, please set it correctly in 'input_metadata' or by providing --input-shapes
+[I] Assuming s is a shape tensor. Setting input values to: [3 4]. If these values are not correct, please set them correctly in the metadata of inputs
 [W] Input tensor: Xc [shape=BoundedShape([7], min=None, max=None)] | Cannot use provided custom shape: BoundedShape([1, 2, 3], min=None, max=None) to override tensor shape. Will use default shape instead.
 )");
 }
@@ -164,9 +164,9 @@ TEST(DataLoader, RefusesWhatCannotBeDrawn) {
   EXPECT_NE(load(DType::kInt8, vector, {PythonValue(int64_t{0}), PythonValue(int64_t{1000})})
                 .find("'x' of type int8"),
             std::string::npos);
-  EXPECT_NE(
-      load(DType::kInt32, vector, {PythonValue(int64_t{5}), PythonValue(int64_t{2})}).find("--val-range"),
-      std::string::npos);
+  EXPECT_NE(load(DType::kInt32, vector, {PythonValue(int64_t{5}), PythonValue(int64_t{2})})
+                .find("range of values that the type holds"),
+            std::string::npos);
   const Type huge = Type::tensor(DType::kFloat32, Dims{int64_t{1} << 40, int64_t{1} << 40});
   EXPECT_NE(load(DType::kFloat32, huge, {}), "")
       << "an extent the user made up must not bring the machine down";
@@ -193,10 +193,9 @@ TEST(DataLoader, AnInputOfUnknownRankTakesTheUsersShape) {
   const log::Capture capture;
   const TensorList data = DataLoader({}).load(0, {input}, Report::kYes);
   EXPECT_EQ(find(data, "x")->shape(), Shape());
-  EXPECT_EQ(
-      capture.out(),
-      "[W] Input tensor: x | Its rank is unknown. Will generate a scalar.\n"
-      "    If this is incorrect, give its shape with --input-shapes, or its data with --load-inputs.\n");
+  EXPECT_EQ(capture.out(),
+            "[W] Input tensor: x | Its rank is unknown. Will generate a scalar.\n"
+            "    If this is incorrect, give its shape or its data.\n");
 }
 
 }  // namespace

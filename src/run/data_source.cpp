@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/log.h"
+#include "base/diagnostics.h"
+#include "base/expected_error.h"
 
 namespace assay {
 namespace {
@@ -53,12 +54,12 @@ class SavedData final : public DataSource {
 
 template <typename Load>
 auto load_aloud(const char* kind, const std::string& path, Load&& load) {
-  log::info("Loading {} from {}", kind, path);
+  diag::info("Loading {} from {}", kind, path);
   try {
     return load(path);
   } catch (const Error& e) {
-    if (e.code() != ErrorCode::kInvalidArgument) throw;
-    log::critical(e.code(), "{}", e.what());
+    if (e.code() != ErrorCode::kInvalidArgument && e.code() != ErrorCode::kResource) throw;
+    throw ExpectedError(e);
   }
 }
 

@@ -37,7 +37,7 @@ std::vector<std::string> iteration_files(const std::string& path);
 bool is_folder(const std::string& path);
 
 /// Loads a file of results or inputs, and says so in the log. One of the wrong kind is explained there, as
-/// upstream does: throws log::LoggedError.
+/// upstream does: throws ExpectedError.
 InputData load_inputs_aloud(const std::string& path);
 RunResults load_results_aloud(const std::string& path);
 

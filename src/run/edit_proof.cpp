@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "assay/edit.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "graph/clone.h"
 #include "graph/node_order.h"
 #include "graph/read.h"
@@ -208,7 +208,6 @@ EditProof::Outcome EditProof::decide(const PassEdit& edit, std::string& reason) 
   options.trials = kEditTrials;
   options.seconds = options_.edit_seconds;
   options.max_work = kMaxEditWork;
-  options.log = false;
   size_t size = 0;
   try {
     for (const int depth : kDepths) {
@@ -226,7 +225,7 @@ EditProof::Outcome EditProof::decide(const PassEdit& edit, std::string& reason) 
       if (around.is_complete()) break;
     }
   } catch (const Error& e) {
-    log::verbose("Not proved by itself: {} at {}: {}", edit.pass.name, edit.node->label(), e.what());
+    diag::verbose("Not proved by itself: {} at {}: {}", edit.pass.name, edit.node->label(), e.what());
   }
   return reason.empty() ? Outcome::kUndecided : Outcome::kRefused;
 }

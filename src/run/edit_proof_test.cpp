@@ -65,18 +65,12 @@ int count(const Model& m, std::string_view op) {
                                         [&](const auto& n) { return is_op(*n, op); }));
 }
 
-EquivalenceOptions quiet() {
-  EquivalenceOptions options;
-  options.log = false;
-  return options;
-}
-
 TEST(EditProof, AnEditThatIsWrongIsNotMadeAndOneThatIsRightIs) {
   // The second one comes after what is never negative.
   const auto model = model_of(
       "g (float[n] x) => (float[n] y) { [a] r = Relu (x) t = Neg (r) [s] u = Sigmoid (t) [b] y = Relu (u) }");
   EditProof proof;
-  const ProvenModel proven = make_proven(model, maker(model, {&kDropRelu}), proof, quiet());
+  const ProvenModel proven = make_proven(model, maker(model, {&kDropRelu}), proof, EquivalenceOptions());
   ASSERT_NE(proven.model, nullptr);
   EXPECT_EQ(count(*proven.model, "Relu"), 1);
   ASSERT_EQ(proof.refused().size(), 1U);
@@ -92,7 +86,7 @@ TEST(EditProof, ARightEditIsMadeFarFromWhatMakesItRight) {
       "g (float[n] x) => (float[n] y) { a = Abs (x) b = Identity (a) c = Identity (b) d = Identity (c) e = "
       "Identity (d) f = Identity (e) h = Identity (f) [r] y = Relu (h) }");
   EditProof proof;
-  const ProvenModel proven = make_proven(model, maker(model, {&kDropRelu}), proof, quiet());
+  const ProvenModel proven = make_proven(model, maker(model, {&kDropRelu}), proof, EquivalenceOptions());
   EXPECT_EQ(count(*proven.model, "Relu"), 0);
   EXPECT_TRUE(proof.refused().empty());
 }
@@ -103,20 +97,23 @@ TEST(EditProof, ARoundingTrickStays) {
       "y = "
       "Add (t, w) }");
   EditProof proof;
-  EXPECT_EQ(count(*make_proven(trick, maker(trick, {&kMergeAdds}), proof, quiet()).model, "Add"), 2);
+  EXPECT_EQ(count(*make_proven(trick, maker(trick, {&kMergeAdds}), proof, EquivalenceOptions()).model, "Add"),
+            2);
   const auto sums = model_of(
       "g (float[n] x) => (float[n] y) <float m = {1.5}, float w = {-0.3}> { [a] t = Add (x, m) [b] y = Add "
       "(t, w) "
       "}");
   EditProof other;
-  EXPECT_EQ(count(*make_proven(sums, maker(sums, {&kMergeAdds}), other, quiet()).model, "Add"), 1);
+  EXPECT_EQ(count(*make_proven(sums, maker(sums, {&kMergeAdds}), other, EquivalenceOptions()).model, "Add"),
+            1);
 }
 
 TEST(EditProof, WhatCannotBeProvedByItselfIsFoundInTheWhole) {
   const auto model = model_of(
       "g (float[n] x) => (float[n] y) { a = Exp (x) [p] b = Relu (a) [q] c = Neg (b) [r] y = Relu (c) }");
   EditProof proof({.is_local = false});
-  const ProvenModel proven = make_proven(model, maker(model, {&kDropRelu, &kNegIsAbs}), proof, quiet());
+  const ProvenModel proven =
+      make_proven(model, maker(model, {&kDropRelu, &kNegIsAbs}), proof, EquivalenceOptions());
   ASSERT_NE(proven.model, nullptr);
   EXPECT_EQ(count(*proven.model, "Neg"), 1);
   EXPECT_EQ(count(*proven.model, "Relu"), 1) << "the one behind Exp goes";
@@ -132,7 +129,7 @@ TEST(EditProof, WithoutAnyEditThatHelpsThereIsNoModel) {
   const ProvenModel proven = make_proven(
       model,
       [](EditProof&, FoldExtent) { return model_of("g (float[n] x) => (float[n] y) { y = Abs (x) }"); },
-      proof, quiet());
+      proof, EquivalenceOptions());
   EXPECT_EQ(proven.model, nullptr);
   EXPECT_NE(proven.comparison.difference, "");
 }

@@ -13,10 +13,11 @@
 #include <thread>
 
 #include "base/atomic_file.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "base/name_pattern.h"
 #include "base/progress_line.h"
 #include "base/python_repr.h"
+#include "base/wording.h"
 #include "graph/clone.h"
 #include "graph/metadata_text.h"
 #include "ops/infer.h"
@@ -72,10 +73,11 @@ OptimizationProfile make_profile(const Graph& g, const ProfileShapes& given,
     if (min == nullptr && opt == nullptr && max == nullptr) {
       if (v->type.has_shape() && known_shape(*v->type.dims)) continue;
       require(v->type.has_shape(), ErrorCode::kInvalidArgument,
-              "the rank of input '{}' is not known: --input-shapes gives its shape", name);
+              "the rank of input '{}' is not known: {} must give its shape", name,
+              say(Say::kNameInputShapes));
       std::vector<int64_t> extents;
       for (const Dim& d : *v->type.dims) extents.push_back(d.is_known() ? d.value() : 1);
-      log::warning(
+      diag::warning(
           "Input tensor: {} (dtype={}, shape={}) | No shapes provided; Will use shape: {} for min/opt/max in "
           "profile.\n"
           "Note: This will cause the tensor to have a static shape. If this is incorrect, please set the "
@@ -85,13 +87,13 @@ OptimizationProfile make_profile(const Graph& g, const ProfileShapes& given,
       continue;
     }
     require(min != nullptr && opt != nullptr && max != nullptr, ErrorCode::kInvalidArgument,
-            "Mismatch in input names: '{}' is named by --trt-{}-shapes, but not by --trt-{}-shapes", name,
-            min != nullptr   ? "min"
-            : opt != nullptr ? "opt"
-                             : "max",
-            min == nullptr   ? "min"
-            : opt == nullptr ? "opt"
-                             : "max");
+            "Mismatch in input names: '{}' is named by {}, but not by {}", name,
+            say(Say::kNameProfileShapes, {min != nullptr   ? "min"
+                                          : opt != nullptr ? "opt"
+                                                           : "max"}),
+            say(Say::kNameProfileShapes, {min == nullptr   ? "min"
+                                          : opt == nullptr ? "opt"
+                                                           : "max"}));
     if (is_shape_tensor(*v, *opt))
       profile.set_shape_values(name, numbers(*min), numbers(*opt), numbers(*max));
     else
@@ -101,18 +103,18 @@ OptimizationProfile make_profile(const Graph& g, const ProfileShapes& given,
 }
 
 void refuse_unknown_inputs(const Graph& g, const EngineBuildOptions& options) {
-  const auto check = [&](const std::vector<InputShape>& shapes, const char* option) {
+  const auto check = [&](const std::vector<InputShape>& shapes, const char* which) {
     for (const InputShape& s : shapes) {
       const bool known =
           std::any_of(g.inputs.begin(), g.inputs.end(), [&](const Value* v) { return v->name() == s.name; });
       require(known, ErrorCode::kInvalidArgument, "{} names the input '{}', which the network does not have",
-              option, s.name);
+              say(Say::kNameProfileShapes, {which}), s.name);
     }
   };
   for (const ProfileShapes& p : options.profiles) {
-    check(p.min, "--trt-min-shapes");
-    check(p.opt, "--trt-opt-shapes");
-    check(p.max, "--trt-max-shapes");
+    check(p.min, "min");
+    check(p.opt, "opt");
+    check(p.max, "max");
   }
 }
 
@@ -138,7 +140,7 @@ class CacheLock {
     for (auto until = Clock::now() + std::chrono::seconds(2); Clock::now() < until;
          std::this_thread::sleep_for(std::chrono::milliseconds(20)))
       if (try_once()) return;
-    log::warning("Another process holds {}; going on without waiting for it.", path_);
+    diag::warning("Another process holds {}; going on without waiting for it.", path_);
   }
   ~CacheLock() {
     if (fd_ < 0) return;
@@ -173,7 +175,7 @@ void save_timing_cache(const std::string& path, const std::string& environment, 
   std::error_code ec;
   if (std::filesystem::exists(path, ec)) all.load(path);
   all.merge(cache);
-  log::info("Saving timing cache to {}", path);
+  diag::info("Saving timing cache to {}", path);
   all.save(path);
 }
 
@@ -237,8 +239,8 @@ class Replayer final : public AlgorithmSelector {
             "{} is a replay for another network: it has {} layers, and none of them is in this one", path_,
             wanted_.size());
     if (met_ < wanted_.size())
-      log::warning("{} of the {} layers of {} are not in this engine; what they say is left out.",
-                   wanted_.size() - met_, wanted_.size(), path_);
+      diag::warning("{} of the {} layers of {} are not in this engine; what they say is left out.",
+                    wanted_.size() - met_, wanted_.size(), path_);
   }
 
  private:
@@ -269,7 +271,7 @@ std::shared_ptr<const Model> with_io_types(const Model& model, const EngineBuild
   const std::shared_ptr<Model> changed = clone_model(model);
   std::vector<std::string> unknown;
   set_io_types(*changed, options.io_types, options.config.skips_unknown_layers ? &unknown : nullptr);
-  for (const std::string& sentence : unknown) log::warning("{}", sentence);
+  for (const std::string& sentence : unknown) diag::warning("{}", sentence);
   infer_shapes(*changed);
   return changed;
 }
@@ -292,20 +294,20 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
   if (config.profiles.size() == 1 && config.profiles[0].ranges().empty()) config.profiles.clear();
   if (options.change_config) options.change_config(*model, config);
   if (config.int8 && config.calibrator == nullptr) config.calibrator = make_calibrator(options.calibration);
-  if (!config.profiles.empty()) log::info("Configuring with profiles:{}", profiles_text(config.profiles));
+  if (!config.profiles.empty()) diag::info("Configuring with profiles:{}", profiles_text(config.profiles));
 
   auto cache = std::make_shared<TimingCache>(runtime.timing_environment());
   if (!options.load_timing_cache.empty()) {
     std::error_code ec;
     if (std::filesystem::exists(options.load_timing_cache, ec)) {
       const CacheLock lock(options.load_timing_cache);
-      log::info("Loading timing cache from {}", options.load_timing_cache);
+      diag::info("Loading timing cache from {}", options.load_timing_cache);
       cache->load(options.load_timing_cache);
       if (std::filesystem::is_empty(options.load_timing_cache, ec))
-        log::warning("The timing cache {} is an empty file: no times are known.", options.load_timing_cache);
+        diag::warning("The timing cache {} is an empty file: no times are known.", options.load_timing_cache);
     } else {
-      log::warning("Timing cache file: {} does not exist. Falling back to an empty timing cache.",
-                   options.load_timing_cache);
+      diag::warning("Timing cache file: {} does not exist. Falling back to an empty timing cache.",
+                    options.load_timing_cache);
     }
   }
   // What cannot be added to is found before the work.
@@ -324,7 +326,7 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
     line.show(fmt::format("{}: {} of {} groups of nodes, {} times known{}{}", p.phase, p.done, p.total,
                           p.from_cache, p.what.empty() ? "" : ", ", p.what));
   };
-  log::start(
+  diag::start(
       "Building engine with configuration:\n    Optimization Level     | {}\n    Threads                | "
       "{}\n    Types                  | {}\n    Refittable             | {}",
       config.optimization_level, runtime.threads(),
@@ -335,13 +337,13 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
   const Builder builder(runtime);
   const std::shared_ptr<Engine> engine = builder.build_engine(model, config);
   line.clear();
-  log::finish("Finished engine building in {:.3f} seconds", seconds_since(start));
-  if (!builder.type_summary().empty()) log::info("Types of layers: {}.", builder.type_summary());
-  if (log::enabled(log::Severity::kVerbose)) log::verbose("{}", builder.summary());
+  diag::finish("Finished engine building in {:.3f} seconds", seconds_since(start));
+  if (!builder.type_summary().empty()) diag::info("Types of layers: {}.", builder.type_summary());
+  if (diag::enabled(diag::Severity::kVerbose)) diag::verbose("{}", builder.summary());
   if (options.explain)
-    log::info("Choices:\n{}", builder.explanation());
-  else if (log::enabled(log::Severity::kVerbose))
-    log::verbose("Choices:\n{}", builder.explanation());
+    diag::info("Choices:\n{}", builder.explanation());
+  else if (diag::enabled(diag::Severity::kVerbose))
+    diag::verbose("Choices:\n{}", builder.explanation());
   if (replayer) replayer->check();
   if (!options.save_tactics.empty()) save_tactic_replay(recorder.replay, options.save_tactics);
   if (!options.save_timing_cache.empty())

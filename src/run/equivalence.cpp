@@ -13,7 +13,8 @@
 #include "arbiter/arbiter.h"
 #include "assay/edit.h"
 #include "backends/onnxrt_nodes.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
+#include "base/wording.h"
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "graph/read.h"
@@ -236,7 +237,7 @@ class ModelComparison {
       slowest_ = std::max(slowest_, std::chrono::steady_clock::now() - start);
     } catch (const Error& e) {
       if (refused.empty()) refused = e.what();
-      log::extra_verbose("A trial is replaced by another one: {}", e.what());
+      diag::extra_verbose("A trial is replaced by another one: {}", e.what());
       return false;
     }
     finish(kind, std::move(feed), inputs, std::move(results));
@@ -250,7 +251,7 @@ class ModelComparison {
       results.exact = evaluate(original_, inputs, ReferencePrecision::kFloat64, options_.max_work);
     } catch (const Error& e) {
       result_.refused = e.what();
-      log::warning("Loaded inputs are left out: the original refuses them: {}", e.what());
+      diag::warning("Loaded inputs are left out: the original refuses them: {}", e.what());
       return false;
     }
     finish(std::nullopt, feed, inputs, std::move(results));
@@ -285,13 +286,13 @@ class ModelComparison {
         return;
       }
     ++result_.trials;
-    if (options_.log)
-      log::info("Trial {} | {} | {} | {} output(s)", result_.trials, shapes_text(feed),
-                kind ? trial_kind_name(*kind) : "loaded inputs", r.changed_exact.size());
+    if (options_.observer != nullptr)
+      options_.observer->on_trial(result_.trials, shapes_text(feed),
+                                  kind ? trial_kind_name(*kind) : "loaded inputs", r.changed_exact.size());
     for (const NamedTensor& t : r.changed_exact) result_.elements += t.tensor.numel();
     evaluate_stored(inputs, changed_inputs, r);
     if (identical(r.exact, r.changed_exact) && identical(r.stored, r.changed_stored)) {
-      if (options_.log) log::verbose("    Every element of every output is the original's");
+      if (options_.observer != nullptr) options_.observer->on_identical();
       return;
     }
     const bool plain = kind ? is_moderate(*kind) : is_plain(feed);
@@ -334,7 +335,7 @@ class ModelComparison {
       r.stored = evaluate(original_, inputs, ReferencePrecision::kStored, options_.max_work);
       r.changed_stored = evaluate(changed_, changed_inputs, ReferencePrecision::kStored, options_.max_work);
     } catch (const Error& e) {
-      log::verbose("    Not evaluated in the declared types: {}", e.what());
+      diag::verbose("    Not evaluated in the declared types: {}", e.what());
       r.stored = r.changed_stored = {};
     }
   }
@@ -444,7 +445,7 @@ class ModelComparison {
     });
     const auto unclear = find_verdict([](const ArbiterVerdict& o) { return o.verdict == Verdict::kUnclear; });
     if (wrong != arbitration.outputs.end()) {
-      if (options_.log) report(arbitration, {});
+      if (options_.observer != nullptr) options_.observer->on_verdict(arbitration);
       take(*wrong);
     } else if (unclear != arbitration.outputs.end()) {
       if (unclear_++ == 0) {
@@ -518,20 +519,10 @@ Error no_trial_error(const Model& original, const Equivalence& comparison) {
     if (is_integer(v->type.dtype)) whole += fmt::format(" {}:[0,1]", v->name());
   }
   std::string remedy;
-  if (!shapes.empty())
-    remedy = fmt::format(
-        "The shapes of inputs are open: say which the model takes with `--prove-input-shapes{}`, the numbers "
-        "replaced.",
-        shapes);
-  if (!whole.empty())
-    remedy += fmt::format("{}Say which integers it takes with `--val-range{}`, the bounds replaced.",
-                          remedy.empty() ? "" : " ", whole);
-  remedy += fmt::format(
-      "{}Or give inputs that it runs on with `--load-inputs FILE`, as `assay run MODEL --engine "
-      "--load-inputs "
-      "FILE` takes them.",
-      remedy.empty() ? "" : " ");
-  error.set_remedy(std::move(remedy));
+  if (!shapes.empty()) remedy = say(Say::kProveShapes, {shapes});
+  if (!whole.empty()) remedy += (remedy.empty() ? "" : " ") + say(Say::kProveIntegers, {whole});
+  remedy += (remedy.empty() ? "" : " ") + say(Say::kProveData);
+  error.set_remedy(std::move(remedy), std::string(key_of(Say::kProveData)));
   return error;
 }
 

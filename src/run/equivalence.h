@@ -5,13 +5,28 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "arbiter/arbiter.h"
 #include "assay/graph.h"
 #include "run/data_loader.h"
 
 namespace assay {
+
+/// Told of each trial, and of what the arbiter says of a difference.
+class EquivalenceObserver {
+ public:
+  virtual ~EquivalenceObserver() = default;
+  /// `kind` of data, on these shapes; counted from 1.
+  virtual void on_trial(int number, const std::string& shapes, std::string_view kind, size_t outputs) {
+    (void)number, (void)shapes, (void)kind, (void)outputs;
+  }
+  /// Every element of every output of the trial is the original's.
+  virtual void on_identical() {}
+  virtual void on_verdict(const Arbitration&) {}
+};
 
 struct EquivalenceOptions {
   /// Seed, ranges and shapes of the data. Extents that stay open are tried with several sizes; an input for
@@ -24,7 +39,7 @@ struct EquivalenceOptions {
   double seconds = 20;  ///< no further trial is begun after so long, but for the first two
   /// Steps (ops/work.h) that one evaluation may take.
   int64_t max_work = INT64_MAX;
-  bool log = true;  ///< each trial, and what the arbiter says of a difference
+  EquivalenceObserver* observer = nullptr;  ///< null: nobody watches
 };
 
 /// What a search for a counterexample came to.

@@ -221,7 +221,6 @@ TEST_P(KnownValues, SimplifiedWithProof) {
   };
   EditProof proof;
   EquivalenceOptions options;
-  options.log = false;
   const ProvenModel proven = make_proven(model, make, proof, options);
   ASSERT_NE(proven.model, nullptr) << proven.comparison.difference;
   EXPECT_TRUE(proof.refused().empty()) << proof.refused()[0].pass << ": " << proof.refused()[0].reason;

@@ -1,7 +1,8 @@
 #include "run/live_stream.h"
 
+#include "base/diagnostics.h"
 #include "base/exception_text.h"
-#include "base/log.h"
+#include "base/expected_error.h"
 #include "run/coerce_inputs.h"
 
 namespace assay {
@@ -21,11 +22,11 @@ template <typename Body>
 void as_critical(Body&& body) {
   try {
     body();
-  } catch (const log::LoggedError&) {
+  } catch (const ExpectedError&) {
     throw;
   } catch (const Error& e) {
-    if (e.code() != ErrorCode::kInvalidArgument) throw;
-    log::critical(e.code(), "{}", e.what());
+    if (e.code() != ErrorCode::kInvalidArgument && e.code() != ErrorCode::kResource) throw;
+    throw ExpectedError(e);
   }
 }
 
@@ -54,7 +55,7 @@ LiveStream::LiveStream(const RunOptions& options, ModelLoader& loader, std::shar
 std::optional<std::vector<IterationResult>> LiveStream::next() {
   std::optional<TensorList> next = source_->next();
   if (!next) {
-    if (iteration_ == 0) log::warning("Data loader did not yield any input data.");
+    if (iteration_ == 0) diag::warning("Data loader did not yield any input data.");
     return std::nullopt;
   }
   data_ = std::move(next);
@@ -79,7 +80,7 @@ std::optional<std::vector<IterationResult>> LiveStream::next() {
       if (failure == nullptr)
         failure = std::current_exception();
       else
-        log::error("{}", e.what());
+        diag::error("{}", e.what());
     }
   }
   // A file has as many iterations of each of its runners, or none.
@@ -107,7 +108,7 @@ void LiveStream::finish_quietly() noexcept {
   try {
     finish();
   } catch (const std::exception& e) {
-    log::warning("What was complete could not be saved: {}", text_of(e));
+    diag::warning("What was complete could not be saved: {}", text_of(e));
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/diagnostics.h"
+#include "base/expected_error.h"
 #include "base/log.h"
 #include "run/coerce_inputs.h"
 
@@ -28,7 +30,7 @@ void LoaderCache::set_inputs(std::vector<TensorInfo> inputs) {
   if (fixed_ && size() > 0) return;
   first_inputs_ = inputs_;
   fixed_ = true;
-  log::verbose("Loading inputs from data loader");
+  diag::verbose("Loading inputs from data loader");
   if (source_ != nullptr) {
     source_->begin(first_inputs_);
     while (std::optional<TensorList> data = source_->next()) {
@@ -45,7 +47,7 @@ void LoaderCache::set_inputs(std::vector<TensorInfo> inputs) {
     drawn_ = loader_->load(i, first_inputs_, DataLoader::Report::kYes);
     drawn_iteration_ = i;
   }
-  if (size() == 0) log::warning("Data loader did not yield any input data.");
+  if (size() == 0) diag::warning("Data loader did not yield any input data.");
 }
 
 TensorList LoaderCache::data(int64_t iteration) const {
@@ -66,8 +68,8 @@ std::vector<Tensor> LoaderCache::feed(int64_t iteration) const {
     try {
       result.push_back(coerce_input(data, input, i));
     } catch (const Misfit& misfit) {
-      log::report_critical("{}", misfit.message);
-      log::warning(
+      diag::message(diag::Severity::kCritical, "{}", misfit.message);
+      diag::warning(
           "Could not use buffer previously cached from data loader for input: {}. Attempting to reload "
           "inputs from the "
           "data loader.\nNote that this will only work if the data loader supports random access.\nPlease "
@@ -78,7 +80,7 @@ std::vector<Tensor> LoaderCache::feed(int64_t iteration) const {
         reloaded = loader_ != nullptr ? loader_->load(iteration, inputs_, DataLoader::Report::kYes) : data;
       const Tensor* tensor = find(reloaded, input.name);
       if (tensor == nullptr)
-        log::critical(ErrorCode::kInvalidArgument,
+        fail_expected(ErrorCode::kInvalidArgument,
                       "Could not reload inputs from data loader. Are the runners running the same model? If "
                       "not, please "
                       "rewrite the data loader to support random access.");

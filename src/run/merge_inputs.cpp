@@ -3,7 +3,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "run/concat_iterations.h"
 #include "run/data_source.h"
 
@@ -17,11 +17,11 @@ void merge(StoredTensorList& into, const StoredTensorList& from, const std::stri
   for (const NamedStoredTensor& t : from) {
     const auto it = index.find(t.name);
     if (it != index.end()) {
-      log::once(log::Severity::kWarning,
-                "Overwriting input '{}' while merging data from {}. If you intended to concatenate "
-                "iterations, consider using "
-                "`data concat` instead.",
-                t.name, path);
+      diag::once(diag::Severity::kWarning,
+                 "Overwriting input '{}' while merging data from {}. If you intended to concatenate "
+                 "iterations, consider using "
+                 "`data concat` instead.",
+                 t.name, path);
       into[it->second].tensor = t.tensor;
     } else {
       into.push_back(t);
@@ -34,7 +34,7 @@ void merge(StoredTensorList& into, const StoredTensorList& from, const std::stri
 template <typename TensorsOf>
 void merge_iterations(InputData& into, size_t count, const std::string& path, TensorsOf tensors_of) {
   if (!into.empty() && into.size() != count)
-    log::warning(
+    diag::warning(
         "The provided files have different numbers of iterations.\n"
         "Note: Inputs currently contains {} iterations, but the data in {} contains {} iterations. Some "
         "iterations will contain incomplete data. ",

@@ -1,6 +1,8 @@
 #include "run/model_loader.h"
 
-#include "base/log.h"
+#include "base/diagnostics.h"
+#include "base/expected_error.h"
+#include "base/wording.h"
 #include "graph/order.h"
 #include "ops/check.h"
 #include "ops/infer.h"
@@ -9,13 +11,18 @@
 #include "transform/mark_outputs.h"
 
 namespace assay {
+
+std::string backend_name(const Backend& backend) {
+  return say(Say::kNameBackend, {std::string(backend.option)});
+}
+
 void infer_known_shapes(Model& model, bool report) {
   const TopologicalScope sorted(model);
-  if (report) log::verbose("Starting shape inference");
+  if (report) diag::verbose("Starting shape inference");
   infer_shapes(model, {.on_problem = [&](const Node& node, const std::string& reason) {
-                 if (report) log::warning("Shape inference stops at node {}: {}", node.label(), reason);
+                 if (report) diag::warning("Shape inference stops at node {}: {}", node.label(), reason);
                }});
-  if (report) log::verbose("Shape inference completed successfully");
+  if (report) diag::verbose("Shape inference completed successfully");
 }
 
 bool ModelLoader::changes_model() const {
@@ -29,7 +36,7 @@ bool ModelLoader::changes_model() const {
 std::shared_ptr<Model> ModelLoader::read(bool report) const {
   std::shared_ptr<Model> model = options_.make ? options_.make() : load_model(options_.path, options_.import);
   for (const auto& edit : options_.edits)
-    with_context([&] { return "in " + options_.path; }, [&] { edit(model); });
+    with_context([&] { return file_place(options_.path); }, [&] { edit(model); });
   if (options_.infer_shapes) infer_known_shapes(*model, report);
   // Outputs that are named keep their type through the conversion; all of them are the tensors that it made,
   // so that what goes wrong is traced through every one.
@@ -37,13 +44,14 @@ std::shared_ptr<Model> ModelLoader::read(bool report) const {
     note_outputs(*model);
     // What happens in local functions is to be seen, too.
     if (!model->functions.empty())
-      with_context([&] { return "in " + options_.path; }, [&] { pass_inline_functions::def.run(*model); });
+      with_context([&] { return file_place(options_.path); },
+                   [&] { pass_inline_functions::def.run(*model); });
   } else {
     change_outputs(*model);
     note_outputs(*model);
   }
   if (options_.convert_to_fp16) {
-    if (report) log::info("Converting float tensors to float16");
+    if (report) diag::info("Converting float tensors to float16");
     convert_to_float16(*model);
   }
   if (options_.mark_all) change_outputs(*model);
@@ -64,11 +72,11 @@ void ModelLoader::change_outputs(Model& model) const {
     if (!options_.output_types.empty() && !options_.mark_all)
       mark_outputs_by_type(model, options_.output_types, /*add=*/options_.outputs.has_value());
     if (options_.exclude_outputs) unmark_outputs(model, *options_.exclude_outputs);
-  } catch (const log::LoggedError&) {
+  } catch (const ExpectedError&) {
     throw;
   } catch (Error& e) {
-    e.add_context("in " + options_.path);
-    log::critical(e.code(), "{}", e.what());
+    e.add_context(file_place(options_.path));
+    throw ExpectedError(e);
   }
 }
 
@@ -76,20 +84,19 @@ ModelSource ModelLoader::load_for(const Backend& backend) {
   if (given_ != nullptr) return {.model = given_, .path = {}};
   if (!options_.foreign_format.empty()) {
     require(backend.takes_any_file, ErrorCode::kInvalidArgument,
-            "{} is a model of type {}, which only runners in Python read (--tf, --pytorch, --runner-script): "
-            "{} needs the ONNX model",
-            options_.path, options_.foreign_format, backend.option);
+            "{} is a model of type {}, {}: {} needs the ONNX model", options_.path, options_.foreign_format,
+            say(Say::kForeignRunners), backend_name(backend));
     return {.model = nullptr, .path = options_.path};
   }
   if (options_.is_plan) {
     require(backend.loads_plans || backend.takes_any_file, ErrorCode::kInvalidArgument,
-            "{} is a plan, which only --trt and --engine run: {} needs the ONNX model", options_.path,
-            backend.option);
+            "{} is a plan, {}: {} needs the ONNX model", options_.path, say(Say::kPlanRunners),
+            backend_name(backend));
     return {.model = nullptr, .path = options_.path};
   }
   const bool is_changed = changes_model();
   const std::string path = is_changed ? "" : options_.path;
-  if (is_changed) log::info("Loading model: {}", options_.path);
+  if (is_changed) diag::info("Loading model: {}", options_.path);
   // Who reads no files gets a model of its own, which has been inferred.
   if (model_ == nullptr && (backend.reads_files || !options_.save.path.empty())) {
     const std::shared_ptr<Model> model = read(true);
@@ -102,8 +109,8 @@ ModelSource ModelLoader::load_for(const Backend& backend) {
     const std::shared_ptr<Model> model = read(model_ == nullptr);
     if (options_.check && model_ == nullptr) options_.check(*model);
     if (const std::string unknown = find_unknown_opset(*model); !unknown.empty())
-      log::warning("In {}, {}.", options_.path, unknown);
-    with_context([&] { return "in " + options_.path; },
+      diag::warning("In {}, {}.", options_.path, unknown);
+    with_context([&] { return file_place(options_.path); },
                  [&] {
                    if (!model->functions.empty()) pass_inline_functions::def.run(*model);
                    infer_shapes(*model);

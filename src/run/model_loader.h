@@ -14,6 +14,9 @@
 
 namespace assay {
 
+/// How messages call a backend: as it is chosen.
+std::string backend_name(const Backend& backend);
+
 struct ModelLoaderOptions {
   std::string path;
   bool is_plan = false;  ///< the file is an engine's plan: only what loads plans can run it

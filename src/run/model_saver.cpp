@@ -3,8 +3,9 @@
 #include <cmath>
 
 #include "analysis/held_types.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "base/python_repr.h"
+#include "base/wording.h"
 #include "graph/clone.h"
 #include "graph/export.h"
 
@@ -21,7 +22,7 @@ void warn_of_open_ranks(const Model& model) {
   for (const Value* v : model.graph->outputs)
     if (v->type.is_tensor() && !v->type.has_shape()) names += (names.empty() ? "'" : ", '") + v->name() + "'";
   if (!names.empty())
-    log::verbose(
+    diag::verbose(
         "The rank of {} is not known before the model runs, so the file does not say it: "
         "onnx.checker refuses such outputs, while ONNX-Runtime and this program run them.",
         names);
@@ -34,7 +35,7 @@ void save_onnx_model(const Model& given, const ModelSaveOptions& options) {
   std::shared_ptr<Model> plain;
   if (has_held_types(given)) remove_held_types(*(plain = clone_model(given)));
   const Model& model = plain != nullptr ? *plain : given;
-  log::info("Saving ONNX model to: {}", options.path);
+  diag::info("Saving ONNX model to: {}", options.path);
   ExportOptions out;
   out.external_data = options.external_data_path.has_value();
   out.external_data_path = options.external_data_path.value_or("");
@@ -43,23 +44,21 @@ void save_onnx_model(const Model& given, const ModelSaveOptions& options) {
   if (const auto bytes = static_cast<double>(inner_data_bytes(model, options.path));
       !out.external_data && bytes >= kLargestMessage) {
     out.external_data = true;
-    log::warning(
+    diag::warning(
         "Model size ({} MiB) exceeds protobuf size threshold ({} MiB). Will save weight data to an external "
-        "file.\n"
-        "To control the location of this file, use the `external_data_path` parameter or the "
-        "`--external-data-path` "
-        "command-line option. ",
-        python_float_repr(std::floor(bytes / kMiB)), static_cast<int64_t>(kLargestMessage / kMiB));
+        "file.\n{}",
+        python_float_repr(std::floor(bytes / kMiB)), static_cast<int64_t>(kLargestMessage / kMiB),
+        say(Say::kExternalDataPath));
   }
   if (out.external_data) {
-    log::verbose("Saving external data for ONNX model to: {}", out.external_data_path);
+    diag::verbose("Saving external data for ONNX model to: {}", out.external_data_path);
   } else {
     if (options.external_data_threshold)
-      log::warning(
+      diag::warning(
           "size_threshold is set, but external data path has not been set. No external data will be "
           "written.");
     if (options.one_file_per_tensor)
-      log::warning(
+      diag::warning(
           "all_tensors_to_one_file is set, but external data path has not been set. No external data will be "
           "written.");
   }

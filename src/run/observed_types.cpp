@@ -2,7 +2,7 @@
 
 #include "backends/onnxrt_nodes.h"
 #include "backends/session_info.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "graph/clone.h"
 #include "graph/metadata_text.h"
 #include "graph/order.h"
@@ -41,7 +41,7 @@ void observe_values(const std::shared_ptr<Model>& model, LoaderCache data,
   MetadataText text;
   require_fitting(inputs, feed);
   for (size_t i = 0; i < inputs.size(); ++i) text.add(inputs[i].name, feed[i].dtype(), feed[i].shape());
-  log::info("Running fallback shape inference using input metadata:\n{}", text.str());
+  diag::info("Running fallback shape inference using input metadata:\n{}", text.str());
   std::vector<const Value*> wanted;
   for (const Value* v : copy->graph->inputs) wanted.push_back(v);
   for (const auto& n : copy->graph->nodes())

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "base/diagnostics.h"
 #include "base/log.h"
 
 namespace assay {
@@ -48,7 +49,7 @@ class CulpritSearch {
     EquivalenceOptions on_feed = options_;
     on_feed.loaded = {result_.comparison.feed};
     on_feed.trials = 0;
-    on_feed.log = false;
+    on_feed.observer = nullptr;
     const std::string reason = result_.comparison.difference;
     if (result_.comparison.feed.empty() && !original_->graph->inputs.empty()) return false;
     if (differs(0, on_feed)) {
@@ -66,7 +67,7 @@ class CulpritSearch {
     RefusedEdit culprit = proof_.last();
     culprit.reason = reason;
     if (culprit.pass.empty()) return false;
-    log::verbose("The edit of pass {} at {} is to blame", culprit.pass, culprit.node);
+    diag::verbose("The edit of pass {} at {} is to blame", culprit.pass, culprit.node);
     proof_.forbid(std::move(culprit));
     return true;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "assay/error.h"
+#include "base/wording.h"
 
 namespace assay {
 namespace {
@@ -24,8 +25,7 @@ RefitReport refit_engine(const std::shared_ptr<Engine>& engine, const Model& mod
   if (!engine->is_refittable()) {
     Error e(ErrorCode::kInvalidArgument,
             fmt::format("the engine '{}' was not built to be refitted", engine->name()));
-    throw e.set_remedy(
-        "Build it with --refit or --strip-weights (bench), or --refittable or --strip-plan (convert).");
+    throw set_remedy(e, Say::kBuildRefittable);
   }
   Refitter refitter(engine);
   RefitReport report;
@@ -35,7 +35,8 @@ RefitReport refit_engine(const std::shared_ptr<Engine>& engine, const Model& mod
       ++report.kept;
       continue;
     }
-    with_context([&] { return "in " + path; }, [&] { refitter.set_weights(name, v->tensor().aligned()); });
+    with_context([&] { return file_place(path); },
+                 [&] { refitter.set_weights(name, v->tensor().aligned()); });
     ++report.given;
   }
   const std::vector<std::string> missing = refitter.missing_weights();

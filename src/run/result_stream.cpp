@@ -1,6 +1,6 @@
 #include "run/result_stream.h"
 
-#include "base/log.h"
+#include "base/expected_error.h"
 #include "base/python_repr.h"
 #include "run/data_source.h"
 
@@ -43,7 +43,7 @@ class SavedResults final : public ResultStream {
     for (const IterationResult& r : results) names.push_back(r.runner_name);
     if (iteration_ == 0) names_ = names;
     if (names != names_)
-      log::critical(ErrorCode::kInvalidArgument,
+      fail_expected(ErrorCode::kInvalidArgument,
                     "Streamed iteration {} contains a different set of runners than the first ({} vs. {}). "
                     "Every iteration "
                     "must contain the same runners in the same order.",

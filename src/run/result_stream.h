@@ -19,7 +19,7 @@ class ResultStream {
 };
 
 /// Saved results, of a file or of a folder with a file per iteration; each file is read when it is wanted,
-/// and the log says so. Throws log::LoggedError when an iteration has other runners than the first.
+/// and the log says so. Throws ExpectedError when an iteration has other runners than the first.
 std::unique_ptr<ResultStream> saved_results(const std::string& path);
 /// Results that are at hand, of one runner.
 std::unique_ptr<ResultStream> stored_results(std::vector<IterationResult> iterations);

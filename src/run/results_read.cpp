@@ -8,6 +8,7 @@
 #include "assay/error.h"
 #include "base/python_repr.h"
 #include "base/similar_name.h"
+#include "base/wording.h"
 #include "run/results.h"
 #include "run/results_array.h"
 #include "run/results_json.h"
@@ -161,7 +162,7 @@ class Decoder {
 template <typename Body>
 auto decode_file(const std::string& path, Body body) {
   const Decoder decoder(path);  // its errors name the file
-  return with_context([&] { return "in " + path; }, [&] { return body(decoder); });
+  return with_context([&] { return file_place(path); }, [&] { return body(decoder); });
 }
 
 }  // namespace
@@ -189,14 +190,11 @@ RunResults load_run_results(const std::string& path) {
 InputData load_inputs(const std::string& path) {
   return decode_file(path, [](const Decoder& d) {
     if (d.holds_results())
-      fail(
-          ErrorCode::kInvalidArgument,
-          "The data loader returned an object that cannot be recognized as a feed_dict (Dict[str, "
-          "Union[np.ndarray, "
-          "torch.Tensor, DeviceView]]):\nNote: The object was:\n{}.\nHint: This is a `RunResults` object "
-          "(e.g. generated "
-          "with `--save-outputs`). Use the `data merge` tool to convert it to a feed_dict-compatible format.",
-          excerpt(d.root()));
+      fail(ErrorCode::kInvalidArgument,
+           "The data loader returned an object that cannot be recognized as a feed_dict (Dict[str, "
+           "Union[np.ndarray, "
+           "torch.Tensor, DeviceView]]):\nNote: The object was:\n{}.\nHint: {}",
+           excerpt(d.root()), say(Say::kMergeResults));
     return d.inputs();
   });
 }

@@ -14,10 +14,10 @@
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/temporary_folder.h"
+#include "console/text_renderer.h"
 #include "graph/export.h"
 #include "run/comparator.h"
 #include "run/runner.h"
-#include "run/text_renderer.h"
 
 namespace assay {
 
@@ -64,7 +64,7 @@ class FakeBackend final : public Backend {
  public:
   FakeBackend(std::string_view name, bool reads_files)
       : Backend({.name = name,
-                 .option = "--fake",
+                 .option = "fake",
                  .runner_prefix = "fake-runner",
                  .human_name = "Fake",
                  .summary = "a function",

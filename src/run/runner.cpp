@@ -5,7 +5,9 @@
 #include <ctime>
 #include <map>
 
-#include "base/log.h"
+#include "base/diagnostics.h"
+#include "base/expected_error.h"
+#include "base/wording.h"
 #include "graph/metadata_text.h"
 #include "reference/evaluate.h"
 
@@ -40,7 +42,7 @@ void with_file(const std::string& path, const bool& is_in_sink, Body&& body) {
   try {
     body();
   } catch (Error& e) {
-    if (!is_in_sink) e.add_context("in " + path);
+    if (!is_in_sink) e.add_context(file_place(path));
     throw;
   }
 }
@@ -58,7 +60,7 @@ bool shape_fits(const Shape& shape, const std::optional<Dims>& dims) {
 void Runner::activate(ModelLoader& loader) {
   const Backend& backend = *choice_.backend;
   if (const std::string reason = backend.probe(options_); !reason.empty())
-    fail(ErrorCode::kUnsupported, "{} cannot be used: {}", backend.option, reason);
+    fail(ErrorCode::kUnsupported, "{} cannot be used: {}", backend_name(backend), reason);
   // A model that is changed is loaded before the session is announced, one that is not only by the session.
   ModelSource source;
   const bool is_changed = loader.changes_model();
@@ -79,9 +81,7 @@ void Runner::activate(ModelLoader& loader) {
 CrashNote Runner::crash_note(std::string_view did) const {
   const Backend& backend = *choice_.backend;
   return {fmt::format("{}: {}, while it {} the model {},", name_, backend.human_name, did, path_),
-          backend.reads_files
-              ? fmt::format("`assay check lint {}` runs it node by node and names the one.", path_)
-              : "That is a fault of this build."};
+          backend.reads_files ? say(Say::kLintNodes, {path_}) : "That is a fault of this build."};
 }
 
 void Runner::deactivate() { session_ = nullptr; }
@@ -100,19 +100,19 @@ void SessionPool::put(const Backend& backend, const Model& model, std::shared_pt
 
 double Runner::infer(std::span<const Tensor> feed, const Session::Sink& sink) {
   const std::vector<TensorInfo>& expected = inputs();
-  if (log::enabled(log::Severity::kVerbose)) {
+  if (diag::enabled(diag::Severity::kVerbose)) {
     MetadataText text;
     for (const TensorInfo& i : expected) text.add(i.name, i.type.dtype, i.type.dims);
-    log::once(log::Severity::kVerbose, "{:35} | Input metadata is: {}", name_, text.str());
+    diag::once(diag::Severity::kVerbose, "{:35} | Input metadata is: {}", name_, text.str());
   }
   for (size_t i = 0; i < expected.size(); ++i) {
     const TensorInfo& info = expected[i];
     if (info.type.dtype != feed[i].dtype())
-      log::critical(ErrorCode::kInvalidArgument,
+      fail_expected(ErrorCode::kInvalidArgument,
                     "Input tensor: {} | Received unexpected dtype: {}.\nNote: Expected type: {}", info.name,
                     dtype_name(feed[i].dtype()), dtype_name(info.type.dtype));
     if (!shape_fits(feed[i].shape(), info.type.dims))
-      log::critical(
+      fail_expected(
           ErrorCode::kInvalidArgument,
           "Input tensor: {} | Received incompatible shape: {}.\nNote: Expected a shape compatible with: {}",
           info.name, feed[i].shape().str(), bounded_shape_text(*info.type.dims));

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "assay/edit.h"
+#include "base/wording.h"
 #include "graph/clone.h"
 #include "graph/count_nodes.h"
 #include "graph/export.h"
@@ -83,7 +84,7 @@ class Sanitizer {
     if (options_.input_shapes.empty()) return;
     const std::shared_ptr<Model> before = clone_model(model);
     override_input_shapes(model, options_.input_shapes);
-    require_possible(*before, model, "the shapes that --override-input-shapes gives");
+    require_possible(*before, model, say(Say::kNameOverrideShapes));
     observer_.on_input_shapes(model);
   }
 

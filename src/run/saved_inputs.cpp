@@ -8,6 +8,7 @@
 #include "assay/error.h"
 #include "base/python_repr.h"
 #include "base/similar_name.h"
+#include "base/wording.h"
 #include "run/data_source.h"
 #include "run/results.h"
 
@@ -25,7 +26,7 @@ void require_names(const std::string& file, const StoredTensorList& iteration,
     Error e(ErrorCode::kInvalidArgument,
             fmt::format("{} has no data for the input '{}' of the model; it has {}", file, input.name,
                         python_list_repr(held)));
-    throw e.set_remedy("Name the arrays as the inputs are; `inspect model` shows these.");
+    throw set_remedy(e, Say::kNameInputs);
   }
 }
 

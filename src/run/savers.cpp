@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/atomic_file.h"
+#include "base/wording.h"
 
 namespace assay {
 namespace {
@@ -153,9 +154,8 @@ void BlobSaver::add(int64_t iteration, const TensorList& data) {
            "Cannot save raw input tensor named '{}': the name resolves to a path outside of '{}'.", t.name,
            folder.string());
     require(t.tensor.dtype() != DType::kString && !t.tensor.is_container(), ErrorCode::kUnsupported,
-            "cannot save input '{}' of type {} as raw bytes: its elements have no fixed size; save it with "
-            "--save-inputs",
-            t.name, dtype_name(t.tensor.dtype()));
+            "cannot save input '{}' of type {} as raw bytes: its elements have no fixed size; {}", t.name,
+            dtype_name(t.tensor.dtype()), say(Say::kSaveAsJson));
     make_folder(file.parent_path().string());
     AtomicFile out(file.string());
     out.write({static_cast<const char*>(t.tensor.data()), t.tensor.nbytes()});

@@ -4,7 +4,7 @@
 
 #include "assay/error.h"
 #include "base/base64.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "compare/outputs.h"
 #include "graph/clone.h"
 #include "script/compare_script.h"
@@ -143,7 +143,7 @@ std::function<std::shared_ptr<Model>()> script_network(script::Reference referen
   return [reference = std::move(reference), made = std::shared_ptr<Model>()]() mutable {
     if (made == nullptr) {
       script::RecordedNetwork network = script::run_network_script(reference);
-      for (const std::string& sentence : network.unused) log::warning("{}: {}", reference.str(), sentence);
+      for (const std::string& sentence : network.unused) diag::warning("{}: {}", reference.str(), sentence);
       made = std::move(network.model);
     }
     return clone_model(*made);
@@ -234,7 +234,7 @@ void take_calibration(const script::Reference& reference, const script::Item& it
 
 void warn_of_unused(const script::Reference& reference, const script::Item& config) {
   for (const script::Item& sentence : config.at("unused").list())
-    log::warning("{}: {}", reference.str(), sentence.text());
+    diag::warning("{}: {}", reference.str(), sentence.text());
 }
 
 }  // namespace
@@ -243,7 +243,7 @@ std::function<std::shared_ptr<const Model>(const Model& network)> script_network
     script::Reference reference) {
   return [reference = std::move(reference)](const Model& network) -> std::shared_ptr<const Model> {
     script::RecordedNetwork changed = script::run_network_postprocess_script(reference, network);
-    for (const std::string& sentence : changed.unused) log::warning("{}: {}", reference.str(), sentence);
+    for (const std::string& sentence : changed.unused) diag::warning("{}: {}", reference.str(), sentence);
     return std::move(changed.model);
   };
 }

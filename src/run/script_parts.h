@@ -41,10 +41,10 @@ std::function<void(const Model& network, BuilderConfig& config)> script_config_c
     script::Reference reference);
 
 /// A class in Python as a runner: `prefix` and `human_name` as in RunnerChoice; `options` are the class's
-/// keyword arguments, `flag` the option of `run` that chooses it.
+/// keyword arguments, `flag` as BackendInfo::option.
 RunnerChoice script_runner(const script::RunnerReference& runner, const std::string& prefix,
                            const std::string& human_name,
                            std::vector<std::pair<std::string, std::string>> options = {},
-                           const std::string& flag = "--runner-script");
+                           const std::string& flag = "runner-script");
 
 }  // namespace assay

@@ -7,14 +7,16 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/diagnostics.h"
+#include "base/exception_text.h"
+#include "base/expected_error.h"
 #include "base/log.h"
-#include "run/failure.h"
 
 namespace assay {
 namespace {
 
 /// What the child tells the parent. Both are the same program, so numbers travel as they lie in memory.
-enum class Message : uint8_t { kActive, kFirstInputs, kOutput, kIterationEnd, kDone };
+enum class Message : uint8_t { kActive, kFirstInputs, kOutput, kIterationEnd, kFailed, kDone };
 
 /// Both ends of a pipe, closed at the end of its life at the latest. A child whose reader is gone ends with
 /// an error.
@@ -213,6 +215,18 @@ class SendingObserver final : public InferenceObserver {
   PipeWriter& out_;
 };
 
+/// Best effort: a parent that is gone needs no message.
+void report_to_parent(int fd, const std::exception& e) noexcept {
+  try {
+    PipeWriter out(fd);
+    out.value(Message::kFailed);
+    out.text(dynamic_cast<const Error*>(&e) != nullptr || dynamic_cast<const std::bad_alloc*>(&e) != nullptr
+                 ? text_of(e)
+                 : fmt::format("Internal error: {}", e.what()));
+  } catch (const std::exception&) {
+  }
+}
+
 [[noreturn]] void run_child(int fd, Runner& runner, ModelLoader& loader, LoaderCache& cache, int64_t warm_up,
                             RunObserver& observer) {
   int status = 1;
@@ -224,8 +238,8 @@ class SendingObserver final : public InferenceObserver {
     write_infos(out, cache.first_inputs());
     out.value(Message::kDone);
     status = 0;
-  } catch (...) {
-    report_exception();
+  } catch (const std::exception& e) {
+    report_to_parent(fd, e);
   }
   log::flush();
   ::_exit(status);  // what the parent set up is the parent's to end
@@ -250,6 +264,9 @@ bool receive(PipeReader& in, LoaderCache& cache, InferenceObserver& observer) {
         case Message::kIterationEnd:
           observer.on_iteration_end(in.value<double>());
           break;
+        case Message::kFailed:
+          diag::message(diag::Severity::kCritical, "{}", in.text());
+          return false;
         case Message::kDone:
           return true;
       }
@@ -285,7 +302,7 @@ void execute_runner_in_subprocess(Runner& runner, ModelLoader& loader, LoaderCac
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (!done)
-    log::critical(ErrorCode::kInternal, "{:35} | Terminated prematurely. {}", runner.name(),
+    fail_expected(ErrorCode::kInternal, "{:35} | Terminated prematurely. {}", runner.name(),
                   how_it_ended(status));
 }
 

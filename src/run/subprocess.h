@@ -7,7 +7,7 @@ namespace assay {
 
 /// As execute_runner(), in a child process whose results stream back through a pipe; what `observer` is told,
 /// its copy in the child is told. The caller must not have started threads. Logs a critical message and
-/// throws log::LoggedError when the child fails or dies.
+/// throws ExpectedError when the child fails or dies.
 void execute_runner_in_subprocess(Runner& runner, ModelLoader& loader, LoaderCache& cache, int64_t warm_up,
                                   InferenceObserver& receiver, RunObserver& observer);
 

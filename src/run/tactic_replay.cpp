@@ -9,8 +9,8 @@
 
 #include "assay/error.h"
 #include "base/atomic_file.h"
+#include "base/diagnostics.h"
 #include "base/json_writer.h"
-#include "base/log.h"
 #include "base/python_repr.h"
 #include "run/python_value.h"
 #include "run/results_json.h"
@@ -216,7 +216,7 @@ TacticAlgorithm tactic_algorithm(const Algorithm& a) {
 }
 
 void save_tactic_replay(const TacticReplay& replay, const std::string& path) {
-  log::info("Saving tactic replay file to {}", path);
+  diag::info("Saving tactic replay file to {}", path);
   AtomicFile file(path);
   JsonWriter json(file);
   json.begin_object().key("replay").begin_object();
@@ -238,9 +238,9 @@ void save_tactic_replay(const TacticReplay& replay, const std::string& path) {
 }
 
 TacticReplay load_tactic_replay(const std::string& path) {
-  log::info("Loading tactic replay file from {}", path);
+  diag::info("Loading tactic replay file from {}", path);
   const internal::JsonDocument document = internal::parse_json_file(path);
-  return with_context([&] { return "in " + path; }, [&] { return decode_replay(document.root); });
+  return with_context([&] { return file_place(path); }, [&] { return decode_replay(document.root); });
 }
 
 TacticSet load_tactic_set(const std::string& path) {
@@ -251,7 +251,7 @@ TacticSet load_tactic_set(const std::string& path) {
     try {
       replay = load_tactic_replay(file);
     } catch (const Error& e) {
-      log::verbose("{} does not look like a tactic replay file, skipping.\nNote: {}", file, e.what());
+      diag::verbose("{} does not look like a tactic replay file, skipping.\nNote: {}", file, e.what());
       continue;
     }
     set.paths.push_back(file);

@@ -8,8 +8,9 @@
 #include "arbiter/unroll.h"
 #include "backends/backend_list.h"
 #include "backends/session_info.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "base/python_repr.h"
+#include "base/wording.h"
 #include "graph/clone.h"
 #include "graph/read.h"
 #include "run/output_recorder.h"
@@ -150,8 +151,8 @@ void Tracer::mark_layers(Arbitration& judged, LoaderCache& cache) {
                                        o.verdict == Verdict::kCannotTell);
   });
   if (runners.empty()) return;
-  log::info("Tracing | Running {} again with every layer marked (--no-trace forbids it)",
-            python_list_repr(names_of(runners)));
+  diag::info("Tracing | Running {} again with every layer marked{}", python_list_repr(names_of(runners)),
+             say(Say::kTraceForbidden));
   ModelLoader loader(marked());
   const Results results = run(runners, loader, cache);
   const std::shared_ptr<const Model> model = loader.load_for(backend_reference::def).model;
@@ -192,8 +193,8 @@ void Tracer::find_fused(Arbitration& judged, const std::shared_ptr<const Model>&
   size_t first = 0, last = marks.size();
   Arbitration found = with_marks(first, last);
   if (found.all_right()) return;  // it depends on more than the marks
-  log::info("Tracing | Looking for what {} fuses and errs in, in about {} runs", names_[runner],
-            2 * std::bit_width(marks.size()));
+  diag::info("Tracing | Looking for what {} fuses and errs in, in about {} runs", names_[runner],
+             2 * std::bit_width(marks.size()));
   // With the marks before `first` the error is still there, with one more it is not.
   for (size_t good = marks.size(); first + 1 < good;) {
     const size_t middle = first + (good - first) / 2;
@@ -245,8 +246,9 @@ void Tracer::open_bodies_of(Arbitration& judged, LoaderCache& cache) {
   if (nodes.empty() || runners.empty()) return;
   const OpenedModel opened = open_bodies(model, nodes);
   if (opened.output_names.empty()) return;
-  log::info("Tracing | Running {} again with {} tensor(s) in the bodies of {} marked (--no-trace forbids it)",
-            python_list_repr(names_of(runners)), opened.output_names.size(), python_list_repr(labels));
+  diag::info("Tracing | Running {} again with {} tensor(s) in the bodies of {} marked{}",
+             python_list_repr(names_of(runners)), opened.output_names.size(), python_list_repr(labels),
+             say(Say::kTraceForbidden));
   ModelLoader again(marked(), opened.model);
   const Results results = run(runners, again, cache);
   cache.set_inputs(tensor_infos(model->graph->inputs));
@@ -293,7 +295,7 @@ void Tracer::trace(Arbitration& judged, const TensorList& data, const std::vecto
     if (!options_.model.mark_all) mark_layers(judged, cache);
     open_bodies_of(judged, cache);
   } catch (const Error& e) {
-    log::warning("It could not be traced: {}", e.what());
+    diag::warning("It could not be traced: {}", e.what());
   }
 }
 

@@ -91,8 +91,8 @@ TEST_F(TracerTest, LayersFirstThenBodies) {
   EXPECT_TRUE(logged(
       "First Divergence | fake-runner-N0-T | Node 'mul' (Mul), iteration 0 of 'loop' (Loop) | Output: 'h'"))
       << text;
-  EXPECT_TRUE(logged("To cut the node around it out: assay surgeon extract " + options.model.path +
-                     " --inputs 'x:auto:auto' --outputs 'y:auto'"))
+  EXPECT_TRUE(logged("To cut the node around it out: the part of " + options.model.path +
+                     " from 'x:auto:auto' to 'y:auto'"))
       << text;
   EXPECT_TRUE(logged("Error made by 1 node(s): 'mul' (Mul)")) << text;
 }

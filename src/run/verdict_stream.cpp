@@ -4,8 +4,9 @@
 
 #include "backends/backend_list.h"
 #include "backends/session_info.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "base/processor.h"
+#include "base/wording.h"
 #include "run/check_results.h"
 #include "run/coerce_inputs.h"
 
@@ -85,11 +86,11 @@ void VerdictStream::check(const IterationResult& result, int64_t iteration) {
   const std::string sentence = misfit(result.runner_name, result, iteration, *model_, own_outputs_);
   if (sentence.empty()) return;
   if (options_.partial) {
-    if (told_.insert(result.runner_name).second) log::warning("Not all is judged: {}", sentence);
+    if (told_.insert(result.runner_name).second) diag::warning("Not all is judged: {}", sentence);
     return;
   }
   Error e(ErrorCode::kInvalidArgument, sentence);
-  e.set_remedy("Give the model and the inputs that they were made with; --partial judges what there is.");
+  set_remedy(e, Say::kPartial);
   throw e;
 }
 

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/diagnostics.h"
 #include "base/log.h"
 #include "script/embedded.h"
 #include "script/interpreter.h"
@@ -111,7 +112,7 @@ struct Child::Impl {
     request_fd = std::move(requests.writing);
     answer_fd = std::move(answers.reading);
     for (const int fd : {request_fd.get(), answer_fd.get()}) ::fcntl(fd, F_SETFL, O_NONBLOCK);
-    log::verbose("Running {} with {}", o.purpose, interpreter);
+    diag::verbose("Running {} with {}", o.purpose, interpreter);
     const int given[] = {archive.get(), requests.reading.get(), answers.writing.get(), crashes.get()};
     process.emplace(std::vector<std::string>{interpreter, fmt::format("/proc/self/fd/{}", given[0]),
                                              std::to_string(given[1]), std::to_string(given[2]),
@@ -247,7 +248,7 @@ namespace {
   if (!place.empty()) e.add_context(place);
   e.add_context("in " + (file.empty() ? purpose : file));
   if (const std::string& remedy = answer.at("remedy").text(); !remedy.empty()) e.set_remedy(remedy);
-  if (const std::string& text = answer.at("traceback").text(); !text.empty()) log::verbose("{}", text);
+  if (const std::string& text = answer.at("traceback").text(); !text.empty()) diag::verbose("{}", text);
   throw e;
 }
 

@@ -15,8 +15,8 @@
 
 #include "assay/error.h"
 #include "base/atomic_file.h"
+#include "base/diagnostics.h"
 #include "base/dynamic_library.h"
-#include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/sha1.h"
 #include "script/embedded.h"
@@ -202,7 +202,7 @@ class Compilation {
         reason = e.message();
       }
     }
-    log::warning("The compiled script {} is not kept: {}", path_, reason);
+    diag::warning("The compiled script {} is not kept: {}", path_, reason);
     return {*work / "script.so", work};
   }
 
@@ -238,10 +238,10 @@ class Compilation {
     for (const std::string& word : {"-I" + include, std::string("-MMD"), std::string("-MF"), work / "headers",
                                     path_, std::string("-o"), work / "script.so"})
       command.push_back(word);
-    log::verbose("Compiling {} with {}", path_, command[0]);
+    diag::verbose("Compiling {} with {}", path_, command[0]);
     const Ran ran = run(std::move(command));
     if (!ran.output.empty() && ran.has_succeeded)
-      log::warning("{} says of {}:\n{}", command_[0], path_, ran.output);
+      diag::warning("{} says of {}:\n{}", command_[0], path_, ran.output);
     if (ran.has_succeeded) return;
     Error e(ErrorCode::kInvalidArgument,
             fmt::format("the script {} does not compile; {} says:\n{}", path_, command_[0], ran.output));

@@ -1,6 +1,7 @@
 #include "script/lpips.h"
 
 #include "assay/error.h"
+#include "base/wording.h"
 
 namespace assay::script {
 
@@ -8,8 +9,7 @@ constexpr const char* kDoing = "it computed LPIPS";
 
 Lpips::Lpips(const std::string& interpreter)
     : child_(std::make_unique<Child>(ChildOptions{"LPIPS", interpreter})) {
-  with_context([] { return "for --compare perceptual_metrics"; },
-               [&] { child_->call("lpips.open", {}, kDoing); });
+  with_context([] { return say(Say::kNamePerceptual); }, [&] { child_->call("lpips.open", {}, kDoing); });
 }
 
 std::variant<double, std::string> Lpips::distance(const Tensor& first, const Tensor& second) {

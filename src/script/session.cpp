@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "script/child.h"
 #include "script/temporary_model.h"
 
@@ -103,7 +103,7 @@ class ScriptSession final : public Session {
     try {
       child_.call("runner.close", {}, "what it does at its end");
     } catch (const Error& e) {
-      log::warning("{}", e.what());
+      diag::warning("{}", e.what());
     }
   }
 

@@ -7,7 +7,8 @@
 
 #include "assay/edit.h"
 #include "assay/error.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
+#include "base/wording.h"
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "ops/infer.h"
@@ -34,7 +35,7 @@ void make_node_names_unique(Graph& graph, ShardNames& names) {
   for (const auto& n : graph.nodes()) {
     if (seen.insert(n->name).second) continue;
     const std::string name = names.next(n->name);
-    log::warning("Duplicate node name '{}' renamed to '{}' (op={})", n->name, name, n->op_type);
+    diag::warning("Duplicate node name '{}' renamed to '{}' (op={})", n->name, name, n->op_type);
     n->name = name;
   }
 }
@@ -58,12 +59,12 @@ int64_t require_rank(const Value& v, int64_t dim, const std::optional<int64_t>& 
     refuse_to_shard(
         fmt::format("Transpose for tensor {} is missing rank information in tensor or configuration",
                     v.name()),
-        "Give --shape-inference, or the rank in the hints (--i-rank, --o-rank, --kv-rank).");
+        Say::kShapesOrRank);
   const auto known = has_shape ? static_cast<int64_t>(v.type.dims->size()) : *rank;
   if (rank && known != *rank)
     refuse_to_shard(fmt::format("The hints say that tensor {} has {} dimensions, but in the model it has {}",
                                 v.name(), *rank, known),
-                    "Write the hints anew for this model by `template shard-hints`.");
+                    Say::kWriteHints);
   if (dim >= known)
     refuse_to_shard(fmt::format("Transpose idx for tensor {} is out of range for rank: its dimensions are 0 "
                                 "to {}, and the sequence is to be "
@@ -91,7 +92,7 @@ std::optional<Dims> CollectiveAdder::changed_dims(Collective what, const Value& 
 
 Value* CollectiveAdder::add(const char* op_type, Value* v, AttributeList attributes,
                             std::optional<Dims> dims) {
-  log::info("Inserting {} for tensor: {}", op_type, v->name());
+  diag::info("Inserting {} for tensor: {}", op_type, v->name());
   Type type;  // unknown where the value's is: without an element type ONNX has no tensor type
   if (v->type.dtype != DType::kUndefined) type = Type::tensor(v->type.dtype);
   if (type.is_tensor()) type.dims = std::move(dims);
@@ -139,7 +140,7 @@ void CollectiveAdder::require_divisible(const Value& v, int64_t dim) const {
     refuse_to_shard(
         fmt::format("Tensor {} cannot be scattered over {} ranks: its extent in dimension {} is {}", v.name(),
                     hint_.ranks(), dim, extent.value()),
-        "Choose another number of ranks (--nb-rank, --gpus) or another dimension, or pad the sequence.");
+        Say::kRanksOrDimension);
 }
 
 Value* CollectiveAdder::collective(Collective what, Value* v, int64_t dim,

@@ -9,8 +9,9 @@
 #include <unordered_set>
 
 #include "assay/error.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "base/similar_name.h"
+#include "base/wording.h"
 #include "graph/order.h"
 #include "shard/attention.h"
 #include "shard/collectives.h"
@@ -40,8 +41,8 @@ Value* find(const Graph& g, const std::string& name, const char* what) {
   const std::string hint = name_hint(name, names);
   Error e(ErrorCode::kNotFound,
           fmt::format("the hints name the {} '{}', which the model does not have", what, name));
-  e.set_remedy(hint + (hint.empty() ? "" : " ") +
-               "Write the hints for this model by `template shard-hints`.");
+  e.set_remedy(hint + (hint.empty() ? "" : " ") + say(Say::kWriteHints),
+               std::string(key_of(Say::kWriteHints)));
   throw e;
 }
 
@@ -65,11 +66,7 @@ std::vector<Layer> pair_layers(const Graph& g, const ShardHints& hints,
     Error e(ErrorCode::kNotFound, fmt::format("the hints name an attention layer with q '{}', and the model "
                                               "has no {}layer of attention pattern {} there",
                                               hint->q, before > 0 ? "further " : "", pattern));
-    e.set_remedy(
-        "Give the --attention-pattern that the hints were written with, or write them for this model by "
-        "`template "
-        "shard-hints`.");
-    throw e;
+    throw set_remedy(e, Say::kAttentionPattern);
   }
   return layers;
 }
@@ -215,7 +212,7 @@ class ContextSharder {
     distribution_ = &distribution;
 
     for (size_t i = 0; i < inputs.size(); ++i) scatter(*inputs[i], hints_.inputs[i]);
-    log::info("Found {} attention pattern matches in the graph.", matches.size());
+    diag::info("Found {} attention pattern matches in the graph.", matches.size());
     for (const Layer& layer : layers) shard(layer);
     for (size_t i = 0; i < outputs.size(); ++i) gather_output(*outputs[i], hints_.outputs[i]);
 
@@ -281,8 +278,8 @@ class ContextSharder {
 
   void shard(const Layer& layer) {
     const auto python = [](bool b) { return b ? "True" : "False"; };
-    log::info("Processing attention layer: q={}, gather_q={}, gather_kv={}", layer.hint->q,
-              python(layer.hint->gather_q), python(layer.hint->gather_kv));
+    diag::info("Processing attention layer: q={}, gather_q={}, gather_kv={}", layer.hint->q,
+               python(layer.hint->gather_q), python(layer.hint->gather_kv));
     if (layer.hint->replace)
       fuse(layer, *layer.hint->replace);
     else

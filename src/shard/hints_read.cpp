@@ -7,8 +7,9 @@
 #include <set>
 
 #include "assay/error.h"
+#include "base/diagnostics.h"
 #include "base/json_reader.h"
-#include "base/log.h"
+#include "base/wording.h"
 #include "shard/hints.h"
 
 namespace assay {
@@ -28,10 +29,8 @@ class HintsReader {
     json_.expect(JsonEvent::kEnd, "the end of the file");
     if (!is_old && !has_collectives_) missing("dist_collectives", "the file");
     if (is_old)
-      log::warning(
-          "{} has the form of Polygraphy 0.49. It is read as it is; `template shard-hints` writes the newer "
-          "form.",
-          json_.name());
+      diag::warning("{} has the form of Polygraphy 0.49. It is read as it is; {} form.", json_.name(),
+                    say(Say::kNewerHints));
     return hints;
   }
 
@@ -61,7 +60,7 @@ class HintsReader {
 
   [[noreturn]] void missing(std::string_view key, std::string_view what) {
     Error e(ErrorCode::kInvalidArgument, fmt::format("{}: {} has no field '{}'", json_.name(), what, key));
-    e.set_remedy("Write the hints anew by `template shard-hints`.");
+    set_remedy(e, Say::kWriteHints);
     throw e;
   }
 

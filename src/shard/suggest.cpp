@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "graph/order.h"
 #include "shard/attention.h"
 
@@ -52,7 +52,7 @@ class DependencyWalk {
       for (Value* v : edges(*n)) {
         if (v == nullptr) continue;
         if (ends.contains(v) && reached_.insert(v).second) {
-          log::info("Found dependent tensor {}", v->name());
+          diag::info("Found dependent tensor {}", v->name());
           found.push_back(v);
         }
         for (Node* further : next(*v))
@@ -86,7 +86,7 @@ int64_t sequence_dimension(const Value& v, int64_t fallback) {
   const auto it = std::find_if(v.type.dims->begin(), v.type.dims->end(), is_sequence);
   if (it == v.type.dims->end()) return fallback;
   const int64_t index = it - v.type.dims->begin();
-  log::info("Found sequence_length index at {} for tensor {}", index, v.name());
+  diag::info("Found sequence_length index at {} for tensor {}", index, v.name());
   return index;
 }
 
@@ -111,11 +111,11 @@ ShardHints suggest_hints(const Graph& graph, const HintOptions& options) {
   DependencyWalk walk(graph);
   std::vector<Value*> inputs, outputs;
   for (const AttentionMatch& m : find_attention(graph, options.attention_pattern)) {
-    log::info("Found attention layer with Q tensor {}", m.q->name());
+    diag::info("Found attention layer with Q tensor {}", m.q->name());
     if (!hints.kv_rank) {
-      log::info("Trying to find KV rank...");
+      diag::info("Trying to find KV rank...");
       hints.kv_rank = rank_or(known_rank(*m.k) ? *m.k : *m.v, options.kv_rank);
-      if (hints.kv_rank) log::info("KV has rank of {}", *hints.kv_rank);
+      if (hints.kv_rank) diag::info("KV has rank of {}", *hints.kv_rank);
     }
     if (options.suggest_io) {
       append(inputs, walk.inputs_of(m.context));

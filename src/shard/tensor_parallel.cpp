@@ -8,7 +8,8 @@
 #include <unordered_set>
 
 #include "assay/error.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
+#include "base/wording.h"
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "graph/read.h"
@@ -25,7 +26,7 @@ constexpr const char *kQHeads = "num_q_heads", *kKvHeads = "num_kv_heads";
 constexpr size_t kCacheHeads = 2;
 
 Node* found(Node* n) {
-  if (n != nullptr) log::info("Found node {}", n->name);
+  if (n != nullptr) diag::info("Found node {}", n->name);
   return n;
 }
 
@@ -67,14 +68,14 @@ class TensorSharder {
     refuse_to_shard(
         "there is nothing to shard: the model has neither a node AttentionPlugin nor a gated MLP (MatMul, "
         "Sigmoid, Mul, MatMul)",
-        "Shard it along the sequence instead (--parallelism CP).");
+        Say::kShardSequence);
   }
 
   // ---- attention
 
   void add_attention(Node& attention, const NodeSearch& search) {
     with_context(
-        [&] { return "at node " + attention.label(); },
+        [&] { return node_place(attention.label()); },
         [&] {
           Node* stacked = found(search.before(attention.input(0), "Concat", 2));
           const Node& start = stacked != nullptr ? *stacked : attention;
@@ -128,8 +129,8 @@ class TensorSharder {
   void add_mlp(const Node& sigmoid, const NodeSearch& search) {
     const std::optional<Mlp> mlp = find_mlp(sigmoid, search);
     const auto leave = [&](const std::string& why) {
-      log::warning("Node {} is left as it is: it is no part of a gated MLP that can be sharded ({}).",
-                   sigmoid.label(), why);
+      diag::warning("Node {} is left as it is: it is no part of a gated MLP that can be sharded ({}).",
+                    sigmoid.label(), why);
     };
     if (!mlp) return leave("its MatMuls were not found");
     for (const Node* n : {mlp->gate, mlp->up}) {
@@ -137,7 +138,7 @@ class TensorSharder {
       if (!way.leak.empty()) return leave(way.leak);
       if (!way.not_elementwise.empty()) return leave(way.not_elementwise);
     }
-    with_context([&] { return "at node " + sigmoid.label(); },
+    with_context([&] { return node_place(sigmoid.label()); },
                  [&] {
                    cut_columns(*mlp->up, {mlp->down}, search);
                    cut_rows(*mlp->down);
@@ -174,7 +175,7 @@ class TensorSharder {
   void log_slice(const WeightSlice& s) const {
     Shape part = s.weight->tensor().shape();
     part[s.axis] /= slices_.ranks();
-    log::info("{} going from {} -> {}", s.weight->name(), s.weight->tensor().shape().str(), part.str());
+    diag::info("{} going from {} -> {}", s.weight->name(), s.weight->tensor().shape().str(), part.str());
   }
 
   // ---- the graph
@@ -204,7 +205,7 @@ class TensorSharder {
     const int64_t ranks = slices_.ranks();
     const int64_t q = int_attribute(attention, kQHeads, 0), kv = int_attribute(attention, kKvHeads, 0);
     with_context(
-        [&] { return "at node " + attention.label(); },
+        [&] { return node_place(attention.label()); },
         [&] {
           if (q <= 0 || kv <= 0)
             refuse_to_shard(
@@ -214,7 +215,7 @@ class TensorSharder {
             refuse_to_shard(
                 fmt::format("Q heads or KV heads are not evenly divisible by {}: there are {} and {}", ranks,
                             q, kv),
-                "Choose a number of ranks (--nb-rank) that divides both.");
+                Say::kRanks, {"both"});
           attention.set_attribute(kQHeads, q / ranks);
           attention.set_attribute(kKvHeads, kv / ranks);
           divide_cache(attention.input(attention.inputs().size() == 6 ? 1 : 3), /*backward=*/true);
@@ -230,7 +231,7 @@ class TensorSharder {
         if (heads.is_known() && heads.value() % slices_.ranks() != 0)
           refuse_to_shard(fmt::format("the {} heads of the cache '{}' are not evenly divisible by {}",
                                       heads.value(), v->name(), slices_.ranks()),
-                          "Choose a number of ranks (--nb-rank) that divides them.");
+                          Say::kRanks, {"them"});
         if (heads.is_known()) heads = Dim(heads.value() / slices_.ranks());
       }
       const auto copies = [](const Node* n) {

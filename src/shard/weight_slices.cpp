@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "assay/error.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
+#include "base/wording.h"
 #include "graph/clone.h"
 #include "graph/read.h"
 #include "shard/refuse.h"
@@ -14,7 +15,7 @@
 namespace assay {
 namespace {
 
-constexpr const char* kUncomputed = "Fold what computes it first: `surgeon sanitize --fold-constants`.";
+constexpr Say kUncomputed = Say::kFoldConstants;
 
 /// The axis of a Transpose's input that is this axis of its output.
 size_t before_transpose(const Node& n, size_t axis) {
@@ -54,7 +55,7 @@ int64_t WeightSlices::cut(Node& user, size_t input, size_t axis) {
 }
 
 int64_t WeightSlices::cut_dequantized(Node& n, size_t axis) {
-  log::info("Found node {}", n.name);
+  diag::info("Found node {}", n.name);
   const int64_t extent = cut(n, 0, axis);
   const Value* weight = n.input(0);
   // Where the weight itself is computed its rank may be unknown; it is a matrix.
@@ -90,13 +91,12 @@ void WeightSlices::cut_parameter(Node& n, size_t input, size_t axis, size_t rank
 int64_t WeightSlices::cut_constant(Value& v, size_t axis, Use use) {
   const UnalignedTensor& t = v.tensor();
   if (!t.defined())
-    refuse_to_shard(
-        fmt::format("the weight '{}' was not loaded, and cannot be cut", v.name()),
-        "Leave --ignore-external-data out, or fill stripped weights by `surgeon weight-reconstruct`.");
+    refuse_to_shard(fmt::format("the weight '{}' was not loaded, and cannot be cut", v.name()),
+                    Say::kLoadExternalData);
   if (axis >= t.shape().size() || t.shape()[axis] == 0 || t.shape()[axis] % ranks_ != 0)
     refuse_to_shard(fmt::format("{} cannot be TP sharded on {} ranks with shape {}", v.name(), ranks_,
                                 dims_text(t.shape())),
-                    "Choose a number of ranks (--nb-rank) that divides the extent.");
+                    Say::kRanks, {"the extent"});
   auto& uses = uses_[&v];
   if (std::none_of(uses.begin(), uses.end(), [&](const auto& u) { return u.first == axis; }))
     slices_.push_back({&v, axis});

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "base/log.h"
 #include "base/parallel.h"
 #include "base/resident_memory.h"
 #include "graph/initializer_data.h"
@@ -72,16 +71,17 @@ UnalignedTensor pruned_2_4(const UnalignedTensor& tensor, size_t axis) {
   return out.finish();
 }
 
-void prune_weights(std::span<const SparsityTarget> targets) {
-  log::start("Pruning {} tensors.", targets.size());
+void prune_weights(std::span<const SparsityTarget> targets, WeightObserver* observer) {
+  WeightObserver none;
+  WeightObserver& told = observer != nullptr ? *observer : none;
+  told.on_prune_begin(targets.size());
   for (size_t i = 0; i < targets.size(); ++i) {
     Value& weight = *targets[i].weight;
-    log::extra_verbose("Pruning tensor {}/{}: {}", i + 1, targets.size(), weight.name());
+    told.on_prune(i + 1, targets.size(), weight);
     UnalignedTensor pruned = pruned_2_4(weight.tensor(), targets[i].axis);
     if (pruned.data() != weight.tensor().data()) replace_data(weight, std::move(pruned));
   }
-  log::finish("Finished pruning {} tensors. ", targets.size());
-  if (!targets.empty()) log::info("Replacing weights to build new model object...");
+  told.on_prune_end(targets.size());
 }
 
 }  // namespace assay

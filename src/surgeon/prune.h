@@ -5,6 +5,7 @@
 
 #include "analysis/sparsity.h"
 #include "assay/graph.h"
+#include "surgeon/weight_observer.h"
 
 namespace assay {
 
@@ -15,6 +16,6 @@ namespace assay {
 UnalignedTensor pruned_2_4(const UnalignedTensor& tensor, size_t axis);
 
 /// Prunes the targets, and changes nothing else of the model. Logs in Polygraphy's words.
-void prune_weights(std::span<const SparsityTarget> targets);
+void prune_weights(std::span<const SparsityTarget> targets, WeightObserver* observer = nullptr);
 
 }  // namespace assay

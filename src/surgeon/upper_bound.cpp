@@ -6,7 +6,7 @@
 
 #include "analysis/match.h"
 #include "analysis/unbounded_dds.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "graph/distinct_names.h"
 #include "graph/node_order.h"
 #include "naming/selector.h"
@@ -60,7 +60,7 @@ UpperBounds set_upper_bounds(Model& model, const UpperBounds& bounds) {
     if (name.empty()) continue;
     for (Value* v : select_values(model, name)) {
       if (!known.contains(v))
-        log::warning("{} decides no shape without a bound; its bound is set all the same.", v->name());
+        diag::warning("{} decides no shape without a bound; its bound is set all the same.", v->name());
       choose(v, limit);
     }
   }

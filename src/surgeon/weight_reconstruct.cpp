@@ -7,7 +7,6 @@
 
 #include "analysis/sparsity.h"
 #include "assay/edit.h"
-#include "base/log.h"
 #include "graph/initializer_data.h"
 #include "surgeon/prune.h"
 #include "tensor/convert.h"
@@ -51,8 +50,10 @@ Tensor random_tensor(uint64_t seed, const Value& v, const Model& model) {
 
 }  // namespace
 
-int64_t reconstruct_weights(Model& model, uint64_t seed) {
-  log::start("Beginning weight reconstruction...");
+int64_t reconstruct_weights(Model& model, uint64_t seed, WeightObserver* observer) {
+  WeightObserver none;
+  WeightObserver& told = observer != nullptr ? *observer : none;
+  told.on_reconstruct_begin();
   int64_t filled = 0;
   std::unordered_set<const Value*> sparse;
   std::vector<Graph*> graphs = subgraphs(*model.graph, /*recursive=*/true);
@@ -60,17 +61,17 @@ int64_t reconstruct_weights(Model& model, uint64_t seed) {
   for (const Graph* g : graphs)
     for (const auto& v : g->values()) {
       if (!is_weightless(*v)) continue;
-      log::verbose("Reconstructing weights for the {} initializer", v->name());
+      told.on_reconstruct(*v);
       if (tensor_doc_string(*v).find("/SPARSE_2_4") != std::string::npos) sparse.insert(v.get());
       replace_data(*v, random_tensor(seed, *v, model));
       ++filled;
     }
-  log::info("Calling Sparsity Pruner to prune selected weights");
+  told.on_reconstructed();
   const SparsityTargets targets =
       find_sparsity_targets(model, [&](const Value& v) { return !sparse.contains(&v); });
-  log_sparsity_targets(targets);
-  prune_weights(targets.eligible);
-  log::finish("Finished reconstructing {} weights", filled);
+  told.on_prunable(targets);
+  prune_weights(targets.eligible, &told);
+  told.on_reconstruct_end(filled);
   return filled;
 }
 

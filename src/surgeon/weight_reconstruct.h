@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "assay/graph.h"
+#include "surgeon/weight_observer.h"
 
 namespace assay {
 
@@ -12,6 +13,6 @@ namespace assay {
 /// that pattern. Same model and seed, same bytes. The marks stay, as with Polygraphy's `surgeon
 /// weight-reconstruct`, in whose words it logs. Returns how many were filled. Throws Error (kUnsupported) for
 /// strings.
-int64_t reconstruct_weights(Model& model, uint64_t seed);
+int64_t reconstruct_weights(Model& model, uint64_t seed, WeightObserver* observer = nullptr);
 
 }  // namespace assay

@@ -8,7 +8,6 @@
 #include <unordered_set>
 
 #include "analysis/sparsity.h"
-#include "base/log.h"
 #include "base/name_pattern.h"
 #include "base/python_repr.h"
 #include "graph/initializer_data.h"
@@ -106,7 +105,7 @@ std::vector<const Value*> find_constants(Model& model, const std::string& spec) 
   return found;
 }
 
-void warn_of_unknown_names(const Graph& g, const std::vector<std::string>& specs) {
+void tell_of_unknown_names(const Graph& g, const std::vector<std::string>& specs, WeightObserver& told) {
   if (specs.empty()) return;
   std::vector<std::string> known;
   for (const auto& v : g.values())
@@ -116,9 +115,7 @@ void warn_of_unknown_names(const Graph& g, const std::vector<std::string>& specs
     unknown += (unknown.empty() ? "" : ", ") + python_str_repr(spec);
     if (const std::string hint = spec_hint(spec, known); !hint.empty()) hints += " " + hint;
   }
-  log::warning(
-      "The following weights provided by the user to skip stripping were not found in the model: {{{}}}.{}",
-      unknown, hints);
+  told.on_unknown_names(unknown, hints);
 }
 
 void mark_model(Model& model) {
@@ -129,14 +126,11 @@ void mark_model(Model& model) {
 
 }  // namespace
 
-int64_t strip_weights(Model& model, const std::set<std::string>& excluded) {
-  log::start("Beginning weight stripping...");
-  log::warning(
-      "The model is expected to be constant folded to successfully capture all weights eligible for "
-      "stripping");
-  log::info("Querying Sparse Initializers in the model");
-  SparsityLog sparsity_log;
-  const SparsityReport sparsity = check_sparsity(model, sparsity_log);
+int64_t strip_weights(Model& model, const std::set<std::string>& excluded, WeightObserver* observer) {
+  WeightObserver none;
+  WeightObserver& told = observer != nullptr ? *observer : none;
+  told.on_strip_begin();
+  const SparsityReport sparsity = check_sparsity(model, told);
   WeightSet sparse;
   for (size_t i = 0; i < sparsity.is_sparse.size(); ++i)
     if (sparsity.is_sparse[i]) sparse.insert(sparsity.targets.eligible[i].weight);
@@ -150,21 +144,15 @@ int64_t strip_weights(Model& model, const std::set<std::string>& excluded) {
   const WeightSet weights = find_weights(model, kept);
   for (const auto& v : model.graph->values()) {
     if (!weights.contains(v.get())) continue;
-    log::verbose("Stripping initializer {}", v->name());
+    told.on_strip(*v);
     strip_data(*v, fmt::format("{}/{}", onnx::kWeightlessMark, sparse.contains(v.get()) ? "SPARSE_2_4" : ""));
   }
-  warn_of_unknown_names(*model.graph, unknown);
+  tell_of_unknown_names(*model.graph, unknown, told);
   if (weights.empty())
-    log::warning(
-        "Nothing was stripped: no initializer of the main graph that has its data is a weight of a product "
-        "({}), or a large "
-        "operand of another operator that holds weights. Constants in nodes become initializers when they "
-        "are folded: `assay "
-        "surgeon sanitize --fold-constants`.",
-        fmt::join(product_names(model), ", "));
+    told.on_nothing_to_strip(product_names(model));
   else
     mark_model(model);
-  log::finish("Finished stripping {} weights", weights.size());
+  told.on_strip_end(weights.size());
   return static_cast<int64_t>(weights.size());
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "assay/graph.h"
+#include "surgeon/weight_observer.h"
 
 namespace assay {
 
@@ -18,6 +19,7 @@ namespace assay {
 /// thing that data are read for, and of dense weights no more than one group), and the model in its own. Logs
 /// in Polygraphy's words, with a warning for excluded names that no initializer has. Returns how many were
 /// stripped.
-int64_t strip_weights(Model& model, const std::set<std::string>& excluded = {});
+int64_t strip_weights(Model& model, const std::set<std::string>& excluded = {},
+                      WeightObserver* observer = nullptr);
 
 }  // namespace assay

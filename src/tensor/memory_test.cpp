@@ -37,8 +37,7 @@ TEST_F(TensorMemory, IsCountedTogetherAndGivenBack) {
     EXPECT_NEAR(static_cast<double>(taken()), 2e6 * 1.048576, 1000);
     EXPECT_EQ(refusal(DType::kUInt8, {kMegabyte}),
               fmt::format("a uint8 tensor of shape (1048576,) takes 1048576 bytes, but {} of {} bytes are in "
-                          "use. The option "
-                          "--memory-limit changes how many there may be.",
+                          "use. A higher memory limit allows more.",
                           memory_in_use(), memory_limit()));
   }
   EXPECT_EQ(taken(), 0);

@@ -177,7 +177,7 @@ Tensor read_npy(std::string_view bytes, std::shared_ptr<const void> owner) {
 }
 
 Tensor load_npy(const std::string& path) {
-  return with_context([&] { return "in " + path; },
+  return with_context([&] { return file_place(path); },
                       [&] {
                         const std::shared_ptr<const MappedFile> file = MappedFile::open(path);
                         return read_npy(file->bytes(), file);

@@ -174,7 +174,7 @@ void NpzReader::check_overlaps() const {
 }
 
 NpzReader NpzReader::open(const std::string& path) {
-  return with_context([&] { return "in " + path; },
+  return with_context([&] { return file_place(path); },
                       [&] {
                         const std::shared_ptr<const MappedFile> file = MappedFile::open(path);
                         return NpzReader(file->bytes(), file);

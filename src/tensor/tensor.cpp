@@ -8,6 +8,7 @@
 
 #include "base/article.h"
 #include "base/memory_limit.h"
+#include "base/wording.h"
 #include "tensor/block_reuse.h"
 #include "tensor/container.h"
 #include "tensor/convert.h"
@@ -23,14 +24,14 @@ constexpr size_t kHugePage = size_t{2} << 20;
 constexpr int64_t kOverhead = 128;
 
 [[noreturn]] void refuse(int64_t bytes, const Shape& shape, DType dtype) {
-  Error e(ErrorCode::kInvalidArgument,
+  Error e(ErrorCode::kResource,
           bytes > memory_limit()
               ? fmt::format("{} tensor of shape {} takes more than the {} bytes that there are",
                             with_article(dtype_name(dtype)), shape.str(), memory_limit())
               : fmt::format("{} tensor of shape {} takes {} bytes, but {} of {} bytes are in use",
                             with_article(dtype_name(dtype)), shape.str(), bytes, memory_in_use(),
                             memory_limit()));
-  throw e.set_remedy("The option --memory-limit changes how many there may be.");
+  throw set_remedy(e, Say::kMemoryLimit);
 }
 
 /// A part of the budget for a tensor.

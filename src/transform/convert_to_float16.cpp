@@ -13,7 +13,7 @@
 #include "analysis/match.h"
 #include "assay/edit.h"
 #include "assay/error.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "graph/distinct_names.h"
 #include "graph/function_index.h"
 #include "graph/node_order.h"
@@ -434,11 +434,11 @@ void Converter::adopt_names() {
 
 void Converter::report() const {
   if (clipped_.count > 0)
-    log::warning("{} weight(s) are beyond float16's range and became its largest number, {}: {}.",
-                 clipped_.count, kLargestHalf, clipped_.text());
+    diag::warning("{} weight(s) are beyond float16's range and became its largest number, {}: {}.",
+                  clipped_.count, kLargestHalf, clipped_.text());
   if (raised_.count > 0)
-    log::warning("{} weight(s) are too small for float16 and became its smallest number, {}: {}.",
-                 raised_.count, kSmallestHalf, raised_.text());
+    diag::warning("{} weight(s) are too small for float16 and became its smallest number, {}: {}.",
+                  raised_.count, kSmallestHalf, raised_.text());
 }
 
 }  // namespace

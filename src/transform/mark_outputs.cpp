@@ -8,7 +8,8 @@
 #include <unordered_set>
 
 #include "assay/error.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
+#include "base/expected_error.h"
 #include "base/name_pattern.h"
 #include "base/python_repr.h"
 #include "base/similar_name.h"
@@ -98,7 +99,8 @@ std::vector<Value*> find_all(Model& model, std::span<const std::string> specs) {
       std::erase_if(
           found, [](const Value* v) { return !is_node_result(*v) || v->producer()->op_type == "Constant"; });
       if (found.empty())
-        log::once(log::Severity::kWarning, "No tensors matched wildcard pattern: {}", python_str_repr(spec));
+        diag::once(diag::Severity::kWarning, "No tensors matched wildcard pattern: {}",
+                   python_str_repr(spec));
       if (found.empty()) continue;
     }
     if (found.empty() && std::find(missing.begin(), missing.end(), spec) == missing.end())
@@ -152,9 +154,9 @@ void name_unmarked(const Model& model) {
   for (size_t i = 0; i < holders.size() && i < kMaxHints; ++i)
     list += (i > 0 ? ", " : "") + holders[i]->label();
   if (holders.size() > kMaxHints) list += fmt::format(" and {} more", holders.size() - kMaxHints);
-  log::once(log::Severity::kWarning, "`mark all` leaves out {} tensor(s) in the bodies of {} node(s): {}.{}",
-            tensors, holders.size(), list,
-            example.empty() ? "" : "\nName them to see them, as in: " + example);
+  diag::once(diag::Severity::kWarning,
+             "`mark all` leaves out {} tensor(s) in the bodies of {} node(s): {}.{}", tensors, holders.size(),
+             list, example.empty() ? "" : "\nName them to see them, as in: " + example);
 }
 
 }  // namespace
@@ -162,7 +164,7 @@ void name_unmarked(const Model& model) {
 void mark_outputs(Model& model, std::span<const std::string> names) {
   const std::vector<Value*> values = find_all(model, names);
   if (values.empty())
-    log::critical(ErrorCode::kNotFound, "No outputs were selected. Please check your wildcard patterns.");
+    fail_expected(ErrorCode::kNotFound, "No outputs were selected. Please check your wildcard patterns.");
   const auto is_inner = [&](const Value* v) { return &v->graph() != model.graph.get(); };
   if (std::any_of(values.begin(), values.end(), is_inner))
     infer_shapes(model, {.on_problem = [](const Node&, const std::string&) {}});
@@ -198,10 +200,10 @@ void mark_outputs_by_type(Model& model, std::span<const std::string> op_types, b
       continue;
     }
     const auto near = nearest_names(type, std::vector<std::string_view>(known.begin(), known.end()));
-    log::error("No ONNX nodes of op type {} were found in the model. {}", python_str_repr(type),
-               near.empty() ? "Available op types: " +
-                                  python_list_repr(std::vector<std::string>(known.begin(), known.end()))
-                            : "Did you mean one of: " + python_list_repr(near) + "?");
+    diag::error("No ONNX nodes of op type {} were found in the model. {}", python_str_repr(type),
+                near.empty() ? "Available op types: " +
+                                   python_list_repr(std::vector<std::string>(known.begin(), known.end()))
+                             : "Did you mean one of: " + python_list_repr(near) + "?");
   }
   std::vector<Value*> outputs;
   if (add) outputs = graph.outputs;
@@ -228,9 +230,9 @@ void unmark_outputs(Model& model, std::span<const std::string> names) {
     std::vector<std::string> known;
     for (const Value* v : outputs) known.push_back(v->name());
     const std::string hint = spec_hint(name, known);
-    log::once(log::Severity::kWarning,
-              "{} is not an output of the model, so there is nothing to leave out.{}{}",
-              python_str_repr(name), hint.empty() ? "" : " ", hint);
+    diag::once(diag::Severity::kWarning,
+               "{} is not an output of the model, so there is nothing to leave out.{}{}",
+               python_str_repr(name), hint.empty() ? "" : " ", hint);
   }
   const std::unordered_set<const Value*> left_out(values.begin(), values.end());
   std::erase_if(model.graph->outputs, [&](const Value* output) { return left_out.contains(output); });

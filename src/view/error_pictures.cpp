@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/atomic_file.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "compare/report.h"
 #include "view/error_plot.h"
 #include "view/heatmap.h"
@@ -29,8 +29,8 @@ class ErrorPictureFiles : public ErrorPictures {
 
   void draw_errors(const OutputPair& pair, const ErrorArrays& errors) override {
     if (plot_folder_.empty()) return;
-    log::start("Building error metrics plot for {}. This may take a while...", pair.name0);
-    const log::Indent indent;
+    diag::start("Building error metrics plot for {}. This may take a while...", pair.name0);
+    const diag::Indent indent;
     const std::string path =
         in_folder(plot_folder_, picture_file_name("error_metrics_" + pair.name0, ".png"));
     const Image image =
@@ -38,21 +38,21 @@ class ErrorPictureFiles : public ErrorPictures {
                     fmt::format("output0: {} | {}", name_column(pair.runner0), pair.name0),
                     fmt::format("output1: {} | {}", name_column(pair.runner1), pair.name1)},
                    errors.difference.absolute(), errors.difference.relative(), errors.reference);
-    log::info("Saving error metrics plot to: '{}'", path);
+    diag::info("Saving error metrics plot to: '{}'", path);
     write_file(path, encode_png(image));
   }
 
   void draw_heatmap(const std::string& title, const Numbers& errors, const Statistics&,
                     bool log_scale) override {
     if (heatmap_folder_.empty()) return;
-    log::start("Building heatmaps for {}. This may take a while...", title);
-    const log::Indent indent;
+    diag::start("Building heatmaps for {}. This may take a while...", title);
+    const diag::Indent indent;
     const HeatmapFigures figures(title, errors, log_scale);
     for (int64_t i = 0; i < figures.count(); ++i) {
       const HeatmapFigure figure = figures.draw(i);
-      log::extra_verbose("Building heatmaps for {}", figure.title);
+      diag::extra_verbose("Building heatmaps for {}", figure.title);
       const std::string path = in_folder(heatmap_folder_, picture_file_name(figure.title, ".svg"));
-      log::info("Saving '{}' heatmap to: '{}'", figures.name(), path);
+      diag::info("Saving '{}' heatmap to: '{}'", figures.name(), path);
       write_file(path, figure.svg);
     }
   }

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "compare/comparison_text.h"
+#include "compare/pictures.h"
 
 namespace assay {
 

@@ -271,7 +271,7 @@ class BenchTest(unittest.TestCase):
         full = self.passes(f"--onnx=model.onnx {shapes} --saveEngine=full.plan --exportOutput=full.json {QUICK}")
         self.check_summary(full)
         self.passes(f"--onnx=model.onnx {shapes} --stripWeights --skipInference --saveEngine=stripped.plan --builderOptimizationLevel=0")
-        self.fails(f"--loadEngine=stripped.plan {shapes}", "has been stripped of its weights: give its ONNX model with --refit-from-onnx FILE")
+        self.fails(f"--loadEngine=stripped.plan {shapes}", "has been stripped of its weights: give its ONNX model with --refitFromOnnx=FILE")
         out = self.passes(f"--loadEngine=stripped.plan --onnx=model.onnx --refitFromOnnx --timeRefit {shapes} --exportOutput=refit.json "
                           "--saveEngine=again.plan --warmUp=0 --duration=0 --iterations=3")
         self.assertIn("Refitted 2 weights from model.onnx.", out)

@@ -3,15 +3,15 @@
 OUT, ERR = "stdout", "stderr"
 
 SHARDING = [
-    ("multi-device shard attention.onnxtxt -s hints_other_q.json -o out.onnx", 1, ERR, "[!] the hints name the tensor 'query', which the model does not have [in $DIR/attention.onnxtxt]. Write the hints for this model by `template shard-hints`."),
-    ("multi-device shard attention.onnxtxt -s hints_other_input.json -o out.onnx", 1, ERR, "[!] the hints name the input 'Q', which the model does not have [in $DIR/attention.onnxtxt]. Did you mean 'q'? Write the hints for this model by `template shard-hints`."),
-    ("multi-device shard attention.onnxtxt -s hints_other_output.json -o out.onnx", 1, ERR, "[!] the hints name the output 'z', which the model does not have [in $DIR/attention.onnxtxt]. Write the hints for this model by `template shard-hints`."),
+    ("multi-device shard attention.onnxtxt -s hints_other_q.json -o out.onnx", 1, ERR, "[!] the hints name the tensor 'query', which the model does not have [in $DIR/attention.onnxtxt]. Write the hints anew for this model by `template shard-hints`."),
+    ("multi-device shard attention.onnxtxt -s hints_other_input.json -o out.onnx", 1, ERR, "[!] the hints name the input 'Q', which the model does not have [in $DIR/attention.onnxtxt]. Did you mean 'q'? Write the hints anew for this model by `template shard-hints`."),
+    ("multi-device shard attention.onnxtxt -s hints_other_output.json -o out.onnx", 1, ERR, "[!] the hints name the output 'z', which the model does not have [in $DIR/attention.onnxtxt]. Write the hints anew for this model by `template shard-hints`."),
     ("multi-device shard attention.onnxtxt -s hints_twice.json -o out.onnx", 1, ERR, "[!] the hints name the input 'q' twice [in $DIR/attention.onnxtxt]"),
     ("multi-device shard attention.onnxtxt -s hints_far.json -o out.onnx", 1, ERR, "[!] Transpose idx for tensor q is out of range for rank: its dimensions are 0 to 2, and the sequence is to be 5 [in $DIR/attention.onnxtxt]. Correct the index of the sequence dimension in the hints."),
     ("multi-device shard attention.onnxtxt -s hints_wrong_rank.json -o out.onnx", 1, ERR, "[!] The hints say that tensor q has 4 dimensions, but in the model it has 3 [in $DIR/attention.onnxtxt]. Write the hints anew for this model by `template shard-hints`."),
     ("multi-device shard attention.onnxtxt -s hints_negative.json -o out.onnx", 1, ERR, "[!] seq_len_idx is -1, but must be at least 0 [in hints_negative.json, line 1, column 331]"),
-    ("multi-device shard attention.onnxtxt -s hints_no_layers.json -o out.onnx", 1, ERR, "[!] hints_no_layers.json: the file has no field 'attention_layers'. Write the hints anew by `template shard-hints`."),
-    ("multi-device shard attention.onnxtxt -s hints_no_collectives.json -o out.onnx", 1, ERR, "[!] hints_no_collectives.json: the file has no field 'dist_collectives'. Write the hints anew by `template shard-hints`."),
+    ("multi-device shard attention.onnxtxt -s hints_no_layers.json -o out.onnx", 1, ERR, "[!] hints_no_layers.json: the file has no field 'attention_layers'. Write the hints anew for this model by `template shard-hints`."),
+    ("multi-device shard attention.onnxtxt -s hints_no_collectives.json -o out.onnx", 1, ERR, "[!] hints_no_collectives.json: the file has no field 'dist_collectives'. Write the hints anew for this model by `template shard-hints`."),
     ("multi-device shard attention.onnxtxt -s hints_wrong_mode.json -o out.onnx", 1, ERR, "[!] parallelism is 'XP', but must be CP or TP [in hints_wrong_mode.json, line 1, column 17]"),
     ("multi-device shard attention.onnxtxt -s hints_wrong_class.json -o out.onnx", 1, ERR, "[!] the file has the class RunResults instead of ShardHints, so this is no file of sharding hints [in hints_wrong_class.json, line 1, column 706]"),
     ("multi-device shard attention.onnxtxt -s hints_no_layer.json -o out.onnx", 1, ERR, "[!] the hints name an attention layer with q 'k', and the model has no layer of attention pattern 0 there [in $DIR/attention.onnxtxt]. Give the --attention-pattern that the hints were written with, or write them for this model by `template shard-hints`."),

@@ -115,6 +115,34 @@ def lines_with(root, files, pattern, skip=()):
                 yield f"{path}:{number}: {line.strip()}"
 
 
+# Where the terminal is written to below the command line, and why.
+TERMINAL_WRITERS = {
+    "src/console/terminal.cpp": "the log of our own programs",
+    "src/base/crash_report.cpp": "the last words of a process that crashes; only our own programs ask for them",
+    "src/base/mapped_file.cpp": "the last words of a process whose mapped file became shorter: the signal is fatal",
+    "src/kernels/simd_dispatch.cpp": "the last words of a check that ends the process",
+}
+# Options of other programs.
+FOREIGN_OPTIONS = {"src/script/compiler.cpp": '"--version"'}
+
+
+def terminal_writes(root, files):
+    """Writes to standard output and standard error below the command line."""
+    pattern = (r"std::(cout|cerr|clog)\b|(?<![\w:])(printf|puts|putchar)\(|f(printf|puts|write)\([^;]*\b(stdout|stderr)\b|fmt::print\("
+               r"|\b(write|write_all|write_fully)\(STD(OUT|ERR)_FILENO|\bsay_at_once\(|\blog::(print|report_critical)\(")
+    allowed = tuple(TERMINAL_WRITERS) + ("src/cli/", "src/console/failure.cpp", "src/base/log", "src/base/crash_report.h")
+    return list(lines_with(root, files, pattern, allowed))
+
+
+def named_options(root, files):
+    """Options of the command line in texts below it, and in the library's own words."""
+    for line in lines_with(root, files, r'"[^"]*--[a-z][a-z-]+', ("src/cli/",)):
+        if FOREIGN_OPTIONS.get(line.split(":")[0], "--none") not in line:
+            yield line
+    manifests = sorted((root / "src").rglob("*.def"))
+    yield from lines_with(root, manifests, r'"[^"]*--[a-z]', ("src/cli/", "src/console/"))
+
+
 def untested_tactics(root):
     """Tactics without a test beside them."""
     manifest = (root / "src/engine/tactics/tactics.def").read_text()
@@ -153,9 +181,12 @@ def measure(root):
         "operator-lists-with-reason": list(operator_lists(root, files, reasoned=True)),
         "built-in-registries": list(lines_with(
             root, files, r"\bbuilt_in_(ops|passes|tactics|backends)\(\)(?! \{|;$)", tuple(READS_BUILT_INS))),
-        "log-calls-below-cli": list(lines_with(root, files, rf"\blog::({levels})\(", ("src/cli/", "src/base/log"))),
-        # The table of a run's options is the place where they are named: the command line is made of it.
-        "options-named-below-cli": list(lines_with(root, files, r'"[^"]*--[a-z][a-z-]+', ("src/cli/", "src/poly/run_table"))),
+        # console/ renders for the command line and for the programs that it writes; all else reports to observers, or through
+        # base/diagnostics.h, which is silent until a program listens.
+        "log-calls-below-cli": list(lines_with(root, files, rf"\blog::({levels})\(", ("src/cli/", "src/console/", "src/base/log"))),
+        "messages-below-cli": list(lines_with(root, files, rf"\bdiag::({levels}|message)\(", ("src/cli/", "src/console/", "src/base/"))),
+        "options-named-below-cli": list(named_options(root, files)),
+        "terminal-writes-below-cli": terminal_writes(root, files),
         "tactics-without-test": list(untested_tactics(root)),
         "misplaced-excuses": list(misplaced_excuses(root)),
     }

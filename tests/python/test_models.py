@@ -219,6 +219,40 @@ class Errors(unittest.TestCase):
         again = pickle.loads(pickle.dumps(e))
         self.assertEqual((type(again), str(again), again.context), (type(e), str(e), e.context))
 
+    def test_subject(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.onnx")
+            weight = np.arange(4096, dtype=np.float32)
+            data = small.model([small.node("Add", ["x", "w"], ["y"])], [("x", "float32", (4096,))],
+                               [("y", "float32", (4096,))], [small.initializer("w", weight)])  # fmt: skip
+            assay.Model(data).save(path, external_data="w.bin")
+            os.remove(os.path.join(folder, "w.bin"))
+            with self.assertRaises(assay.NotFound) as caught:
+                assay.load(path)
+        e = caught.exception
+        self.assertEqual((e.file, e.node, e.tensor), (path, None, "w"))
+        self.assertEqual(e.remedy_key, "external-data-dir")
+        self.assertEqual(e.remedy, "Name the folder that holds it: external_data=FOLDER.")
+        again = pickle.loads(pickle.dumps(e))
+        self.assertEqual((again.file, again.tensor, again.remedy_key), (e.file, e.tensor, e.remedy_key))
+
+    def test_words(self):
+        from assay import _library, _words
+
+        keys = _library.native.wording_keys()
+        self.assertIn("memory-limit", keys)
+        for key, words in _words.WORDS.items():
+            self.assertIn(key, keys)
+            self.assertNotIn("--", words)
+
+    def test_memory(self):
+        with self.assertRaises(assay.ResourceError) as caught:
+            assay.random_inputs(small.model([small.node("Relu", ["x"], ["y"])], [("x", "float32", ("n",))],
+                                            [("y", "float32", ("n",))]), shapes={"x": (1 << 44,)})  # fmt: skip
+        self.assertIsInstance(caught.exception, MemoryError)
+        self.assertEqual(caught.exception.remedy_key, "memory-limit")
+        self.assertIn("memory_limit", caught.exception.remedy)
+
     def test_model_in_memory(self):
         with self.assertRaises(assay.InvalidModel):
             assay.Model(b"nothing of the sort")
@@ -237,6 +271,12 @@ class Log(unittest.TestCase):
         code = (
             "import assay, logging, small_models as small\n"
             "assay.run(assay_path, ['engine', 'reference'])\n"
+            "for wrong in ({'load_inputs': ['nowhere.json']}, {'outputs': ['nowhere*']}, {'memory_limit': 1}):\n"
+            "    try:\n"
+            "        assay.run(assay_path, ['engine', 'reference'], **wrong)\n"
+            "    except assay.Error:\n"
+            "        continue\n"
+            "    raise SystemExit(3)\n"
         )
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "m.onnx")

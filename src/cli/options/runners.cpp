@@ -54,6 +54,8 @@ bool wants_tensorrt(const ParsedArgs& args) {
   return args.has(kStrict) || (interpreter != nullptr && *interpreter != 0);
 }
 
+std::string flag_of(const Backend& backend) { return "--" + std::string(backend.option); }
+
 /// The key of RunRunner::backend. The engine that is built as TensorRT's options say has the role of
 /// TensorRT, unless TensorRT is there.
 std::string backend_for(const Backend& backend, const ParsedArgs& args) {
@@ -61,7 +63,7 @@ std::string backend_for(const Backend& backend, const ParsedArgs& args) {
   if (wants_tensorrt(args)) return "tensorrt";
   log::once(log::Severity::kWarning,
             "{}: TensorRT is not part of this build; its own engine (--engine) runs in that role.",
-            backend.option);
+            flag_of(backend));
   return std::string(backend.name);
 }
 
@@ -134,8 +136,7 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
   for (const Backend* backend : backends.all()) {
     std::string help(backend->summary);
     help[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(help[0])));
-    runners.options.push_back(
-        {.names = {std::string(backend->option)}, .help = help + ".", .arity = Arity::kNone});
+    runners.options.push_back({.names = {flag_of(*backend)}, .help = help + ".", .arity = Arity::kNone});
   }
   for (Option& o : poly::options_of("Runners")) runners.options.push_back(std::move(o));
   for (const char* title : {"TensorFlow and PyTorch", "Backends"})
@@ -160,7 +161,7 @@ void add_plugin_options(ArgParser& parser, const script::RunPlugins& plugins) {
 std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendSet& backends,
                                           const script::RunPlugins& plugins) {
   std::vector<std::string> flags = {kRunnerScriptFlag, kTensorFlowFlag, kPyTorchFlag};
-  for (const Backend* backend : backends.all()) flags.emplace_back(backend->option);
+  for (const Backend* backend : backends.all()) flags.push_back(flag_of(*backend));
   for (const script::PluginOption& r : plugins.runners)
     if (args.declares(r.names.front())) flags.push_back(r.names.front());
   const auto scripts = args.all(kRunnerScriptFlag);
@@ -175,7 +176,7 @@ std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendS
       runners.push_back({.backend = "pytorch", .options = pytorch_options(args)});
     } else {
       for (const Backend* backend : backends.all())
-        if (backend->option == flag) runners.push_back({.backend = backend_for(*backend, args)});
+        if (flag_of(*backend) == flag) runners.push_back({.backend = backend_for(*backend, args)});
       for (const script::PluginOption& r : plugins.runners)
         if (r.names.front() == flag)
           runners.push_back({.script = flag.substr(2), .options = {{"words", plugin_words(args)}}});

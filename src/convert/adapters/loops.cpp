@@ -1,6 +1,7 @@
 // Loops, branches and recurrences: axes of batch and sequence, shapes of results.
 #include <algorithm>
 
+#include "base/wording.h"
 #include "convert/rewrite.h"
 #include "convert/steps.h"
 #include "graph/read.h"
@@ -125,9 +126,9 @@ void one_shape(Rewrite& r) {
     if (differ_in_shape(a->type, b->type))
       no_equivalent(
           "the difference in shape between its branches ('{}' is {}, '{}' is {}; where the condition is "
-          "constant, "
-          "`surgeon sanitize --fold-constants` leaves one branch)",
-          a->name(), dims_str(*a->type.dims), b->name(), dims_str(*b->type.dims));
+          "constant, {})",
+          a->name(), dims_str(*a->type.dims), b->name(), dims_str(*b->type.dims),
+          say(Say::kFoldConstantsLeavesBranch));
   }
 }
 

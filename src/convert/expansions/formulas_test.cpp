@@ -152,21 +152,19 @@ TEST(FormulaExpansion, ConvIntegerIsExactInTheTypeThatItGets) {
     return t;
   };
   for (const int64_t channels : {64, 65}) {
-    testing::internal::CaptureStdout();
+    const log::Capture capture;
     expect_same({"ConvInteger", 10, {u8(255, {1, channels, 2, 2}), u8(255, {1, channels, 2, 2})}}, 9);
-    log::flush();
-    const std::string said = testing::internal::GetCapturedStdout();
+    const std::string said = capture.out();
     EXPECT_EQ(said.find("becomes a Conv of float64") != std::string::npos, channels == 65) << said;
   }
   // Constant weights say how large the sums become: 260 times 200 times 255 is below 2^24, 260 times 255
   // times 255 is not.
   for (const int64_t point : {200, 0})
     for (const int64_t weight : {255, 0}) {
-      testing::internal::CaptureStdout();
+      const log::Capture capture;
       const TestInput weights = fixed(u8(weight, {1, 65, 2, 2})), zero = fixed(u8(point, {}));
       expect_same({"ConvInteger", 10, {u8(255, {1, 65, 2, 2}), weights, missing(), zero}}, 9);
-      log::flush();
-      const std::string said = testing::internal::GetCapturedStdout();
+      const std::string said = capture.out();
       EXPECT_EQ(said.find("becomes a Conv of float64") != std::string::npos, point == 0 && weight == 255)
           << said;
     }

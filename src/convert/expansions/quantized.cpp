@@ -2,7 +2,7 @@
 // in int32 and in double.
 #include <numeric>
 
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "convert/expansions/parts.h"
 #include "convert/steps.h"
 
@@ -55,7 +55,7 @@ std::optional<int64_t> largest_sum(Rewrite& r) {
 DType exact_sums(Rewrite& r) {
   const std::optional<int64_t> largest = largest_sum(r);
   if (largest && *largest <= int64_t{1} << 24) return DType::kFloat32;
-  log::warning(
+  diag::warning(
       "{} becomes a Conv of float64 in opset 9, since float32 does not hold its sums exactly; ONNX Runtime, "
       "for one, has no "
       "such Conv for CPUs.",

@@ -318,7 +318,7 @@ std::shared_ptr<Engine> Builder::lazy_engine(const std::shared_ptr<const Model>&
       engine->state().saved.plans.push_back({ready->key, ready->plan});
   } catch (const Error& e) {
     // What is wrong with the network is said by the run, against its inputs.
-    if (e.code() == ErrorCode::kUnsupported) throw;
+    if (e.code() == ErrorCode::kUnsupported || e.code() == ErrorCode::kResource) throw;
   }
   return engine;
 }

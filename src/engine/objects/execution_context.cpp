@@ -157,7 +157,7 @@ struct ExecutionContext::State {
            bound.bindings[i].bytes);
     }
     const engine::Step& step = context.plan().steps[context.failed_step()];
-    Error error(status == engine::Status::kOutOfMemory ? ErrorCode::kUnsupported : ErrorCode::kInvalidModel,
+    Error error(status == engine::Status::kOutOfMemory ? ErrorCode::kResource : ErrorCode::kInvalidModel,
                 context.error().empty() ? std::string(engine::status_text(status)) : context.error());
     // The plain evaluation names the node itself, in the reference's words.
     if (step.tactic == "evaluate" && !context.error().empty()) throw error;

@@ -4,7 +4,7 @@
 
 #include "assay/timing_cache.h"
 #include "assay/version.h"
-#include "base/log.h"
+#include "base/diagnostics.h"
 #include "base/parallel.h"
 #include "engine/objects/state.h"
 #include "engine/tactics/dnnl/dnnl_util.h"
@@ -15,7 +15,7 @@ void Runtime::State::warn(const std::string& sentence) const {
   if (options.on_warning)
     options.on_warning(sentence);
   else
-    log::warning("{}", sentence);
+    diag::warning("{}", sentence);
 }
 
 Runtime::Runtime(RuntimeOptions options)

@@ -451,7 +451,7 @@ SavedEngine parse_engine(std::string_view bytes, std::shared_ptr<const void> own
   try {
     return parse(bytes, owner, name, environment, ops);
   } catch (Error& e) {
-    e.add_context("in " + name);
+    e.add_context(file_place(name));
     e.set_remedy("Build it again on this machine with this program.");
     throw;
   }

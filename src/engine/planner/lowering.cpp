@@ -102,7 +102,7 @@ class Lowering {
     }
     for (size_t i = 0; i < choices.size(); ++i) {
       Choice& c = choices[i];
-      with_context([&] { return "at node " + c.region.main->label(); }, [&] { write(c); });
+      with_context([&] { return node_place(c.region.main->label()); }, [&] { write(c); });
       if (!use_.takes) continue;
       c.options = {};
       for (Value* v : ends[i]) release(*v);

@@ -148,7 +148,7 @@ class Selection {
 
   /// With their times.
   RegionOptions ask(const Region& region, std::string_view name) {
-    RegionOptions asked = with_context([&] { return "at node " + region.main->label(); },
+    RegionOptions asked = with_context([&] { return node_place(region.main->label()); },
                                        [&] { return maker_.options_of(region, name); });
     if (asked.options.empty()) return asked;
     costs_.rate(asked.options);

@@ -1,4 +1,4 @@
-// Comparisons as lines of the log, in upstream's words. This is the only part of the module that logs.
+// Comparisons as lines of the log, in upstream's words.
 #pragma once
 
 #include <memory>
@@ -6,21 +6,12 @@
 #include <span>
 
 #include "compare/comparison.h"
+#include "compare/pictures.h"
 #include "compare/postprocess.h"
 #include "compare/results.h"
 #include "compare/validate.h"
 
 namespace assay {
-
-/// Draws what the comparison of one output found. Called while its errors are being printed.
-class ErrorPictures {
- public:
-  virtual ~ErrorPictures() = default;
-  virtual void draw_errors(const OutputPair& pair, const ErrorArrays& errors) = 0;
-  /// `title`: `Absolute Error | y` or `Relative Error | y`.
-  virtual void draw_heatmap(const std::string& title, const Numbers& errors, const Statistics& statistics,
-                            bool log_scale) = 0;
-};
 
 /// Prints what functions find.
 class ComparisonText : public CompareObserver {
@@ -57,7 +48,5 @@ void print_summary(const PairSummary& pair, Aggregation aggregation, const std::
 /// One output that was validated; `iteration` is left out when it is negative.
 void print_validation(const ValidationResult& result, const Tensor& output, const ValidateOptions& options,
                       int64_t iteration);
-
-void print_shape_steps(std::span<const ShapeStep> steps);
 
 }  // namespace assay

@@ -1,12 +1,14 @@
+#include "console/verdict_text.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 
-#include "arbiter/arbiter.h"
 #include "arbiter/causes.h"
 #include "arbiter/cut_out.h"
 #include "base/log.h"
+#include "base/wording.h"
 #include "reference/error_bound.h"
 
 namespace assay {
@@ -195,8 +197,9 @@ void describe_maker(const ArbiterVerdict& o, const char* title, const RunFiles& 
 /// A result that is wrong, and it is not known in which node.
 void report_region(const ArbiterVerdict& o) {
   if (o.region.empty() || o.region.size() > kRegionNodes) {
-    log::error("{} | '{}' is wrong{}; mark more outputs (--onnx-outputs '*') to see where it begins",
-               o.runner, o.output, o.basis == Basis::kRegion ? ", between the values that are known" : "");
+    log::error("{} | '{}' is wrong{}; {}", o.runner, o.output,
+               o.basis == Basis::kRegion ? ", between the values that are known" : "",
+               say(Say::kMarkOutputs));
     return;
   }
   std::string nodes;
@@ -228,11 +231,7 @@ void report_lacking(const Arbitration& a) {
     for (size_t i = 0; i < shown; ++i) list += fmt::format("{}'{}'", i ? ", " : "", names[i]);
     if (names.size() > shown) list += fmt::format(" and {} more", names.size() - shown);
     log::error("Not judged | {} | {}: the reference does not know the operator of node {}. {}", f->runner,
-               list, f->lacking,
-               is_alone ? "An extension module may define it (--extension)."
-                        : "With every layer marked (--onnx-outputs '*') what follows is judged on this "
-                          "runner's own values; "
-                          "an extension module may define the operator (--extension).");
+               list, f->lacking, say(is_alone ? Say::kDefineByExtension : Say::kMarkAllOutputs));
   }
 }
 
@@ -281,7 +280,9 @@ void report_makers(const Arbitration& a) {
 
 }  // namespace
 
-void report(const Arbitration& a, const ArbiterOptions& options) {
+void report(const Arbitration& result, const ArbiterOptions& options) { print_verdict(result, options); }
+
+void print_verdict(const Arbitration& a, const ArbiterOptions& options) {
   log::start("Float64 Verdict | Reference in float64, {} noisy evaluation(s), explained range {} x spread",
              a.samples > 0 ? a.samples : options.samples, kExplainedFactor);
   const log::Indent indent;

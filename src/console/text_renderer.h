@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "compare/comparison_text.h"
+#include "console/comparison_text.h"
 #include "run/observer.h"
 
 namespace assay {

@@ -1,13 +1,13 @@
-#include "run/text_renderer.h"
+#include "console/text_renderer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "compare/report.h"
+#include "console/verdict_text.h"
 #include "graph/metadata_text.h"
 #include "tensor/print.h"
 
@@ -125,10 +125,10 @@ void TextRenderer::on_verdict(const Arbitration& verdict, const ArbiterOptions& 
   if (verdict.traced != nullptr) {
     log::info("With every layer marked{}:",
               verdict.traced->any_in_body() ? ", in the bodies of nodes, too" : "");
-    report(*verdict.traced, options);
+    print_verdict(*verdict.traced, options);
     log::info("As it ran first, without these marks:");
   }
-  report(verdict, options);
+  print_verdict(verdict, options);
 }
 
 /// One iteration has said all itself.
@@ -139,29 +139,6 @@ void TextRenderer::on_verdicts(const VerdictCounts& v) {
                v.wrong_iterations, v.iterations, v.first_wrong, v.first_maker);
   else
     log::finish("Verdict Summary | Nothing is wrong in {} iterations", v.iterations);
-}
-
-void VerdictCounts::add(const Arbitration& judged, int64_t iteration) {
-  ++iterations;
-  for (const ArbiterVerdict& o : judged.outputs) {
-    ++of[static_cast<size_t>(o.verdict)];
-    overflown += o.overflows + o.follows > 0;
-  }
-  if (!judged.any(Verdict::kWrong)) return;
-  if (++wrong_iterations > 1) return;
-  first_wrong = iteration;
-  const Arbitration& told =
-      judged.traced != nullptr && judged.traced->any(Verdict::kWrong) ? *judged.traced : judged;
-  const auto first = std::find_if(told.outputs.begin(), told.outputs.end(),
-                                  [](const ArbiterVerdict& o) { return o.verdict == Verdict::kWrong; });
-  first_maker = first->basis == Basis::kNode ? fmt::format("{}, node {}", first->runner, first->node)
-                                             : fmt::format("{}, output '{}'", first->runner, first->output);
-}
-
-int64_t VerdictCounts::judged() const { return std::accumulate(std::begin(of), std::end(of), int64_t{0}); }
-
-bool RunReport::matched() const {
-  return std::all_of(pairs.begin(), pairs.end(), [&](const PairSummary& p) { return p.passed(aggregation); });
 }
 
 }  // namespace assay

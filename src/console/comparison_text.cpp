@@ -1,4 +1,4 @@
-#include "compare/comparison_text.h"
+#include "console/comparison_text.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/python_repr.h"
+#include "base/wording.h"
 #include "compare/histogram.h"
 #include "compare/report.h"
 #include "tensor/convert.h"
@@ -27,8 +28,6 @@ std::string set_text(const std::vector<std::string>& names) {
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + python_str_repr(name);
   return "{" + text + "}";
 }
-
-std::string tuple_text(const std::vector<int64_t>& dims) { return Shape(dims.begin(), dims.end()).str(); }
 
 /// The values, if they are few, and a histogram, one level deeper than the line before.
 void print_details(bool details, const Numbers& numbers, bool is_bool, const std::function<Tensor()>& values,
@@ -128,32 +127,10 @@ void print_obstacle(const OutputComparison& c, bool remedy) {
       "FAILED | Output: `{}` | Will not compare outputs of different shapes.\nNote: Output shapes are {} and "
       "{}.",
       pair.name0, pair.output0.shape().str(), pair.output1.shape().str());
-  if (remedy)
-    log::once(Severity::kError,
-              "Note: Use --no-shape-check or set check_shapes=False to attempt to compare values anyway.");
+  if (remedy) log::once(Severity::kError, "{}", say(Say::kShapeCheck));
 }
 
 }  // namespace
-
-void print_shape_steps(std::span<const ShapeStep> steps) {
-  for (const ShapeStep& s : steps) switch (s.kind) {
-      case ShapeStep::Kind::kReshaped:
-        log::info("Reshaped array from shape: {} to: {}", tuple_text(s.from), tuple_text(s.to));
-        break;
-      case ShapeStep::Kind::kPermuted:
-        log::info("Permuted array of shape: {} to: {} using permutation {}", tuple_text(s.from),
-                  tuple_text(s.to), python_list_repr(std::span<const int64_t>(s.permutation)));
-        break;
-      case ShapeStep::Kind::kCannotReshape:
-        log::warning("Could not reshape array from shape: {} to {}. Skipping reshape.", tuple_text(s.from),
-                     tuple_text(s.to));
-        break;
-      case ShapeStep::Kind::kCannotPermute:
-        log::extra_verbose("Array of shape: {} cannot be permuted to: {}", tuple_text(s.from),
-                           tuple_text(s.to));
-        break;
-    }
-}
 
 void ComparisonText::on_unknown_outputs(const UnknownOutputs& f) {
   const log::Indent iteration(level_);

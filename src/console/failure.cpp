@@ -1,4 +1,4 @@
-#include "run/failure.h"
+#include "console/failure.h"
 
 #include <exception>
 #include <new>
@@ -12,6 +12,10 @@ bool report_exception() {
   try {
     throw;
   } catch (const log::LoggedError&) {
+    return true;
+  } catch (const ExpectedError& e) {
+    const log::Indent indent(e.indentation() - log::Indent::levels());
+    log::report_critical("{}", e.report());
     return true;
   } catch (const Error& e) {
     log::report_critical("{}", e.what());

@@ -1,0 +1,11 @@
+// The float64 verdict as lines of the log.
+#pragma once
+
+#include "arbiter/arbiter.h"
+
+namespace assay {
+
+/// What report() of assay/arbiter.h does.
+void print_verdict(const Arbitration& result, const ArbiterOptions& options = {});
+
+}  // namespace assay
