@@ -56,8 +56,8 @@ struct Ends {
   Tensor low, high;
 };
 
-Ends ends_of(const SuspectNode& suspect, const Trial& trial, const StepsFact& steps, const StoredTensor& stored,
-             std::span<const Tensor> lanes) {
+Ends ends_of(const SuspectNode& suspect, const Trial& trial, const StepsFact& steps,
+             const StoredTensor& stored, std::span<const Tensor> lanes) {
   if (!trial.usable() || lanes[0].shape() != stored.shape()) return {};
   const bool zeros = zeros_are_rounded(trial, lanes);
   Ends ends;

@@ -39,8 +39,8 @@ struct Option {
   std::vector<std::string> choices = {};  ///< the values allowed; empty: any
   std::string exclusive = {};             ///< options with the same non-empty word here exclude each other
   bool required = false;                  ///< of options of a group that exclude each other: one of them
-  bool ends_parsing = false;  ///< nothing after it counts, and nothing else is required (--version)
-  bool begins_remainder = false;     ///< the words after its own are those of a positional of kRemainder
+  bool ends_parsing = false;      ///< nothing after it counts, and nothing else is required (--version)
+  bool begins_remainder = false;  ///< the words after its own are those of a positional of kRemainder
   Names names_what = Names::kNothing;
   std::string refusal = {};  ///< not empty: the option is known but cannot be used, and this says why
 

@@ -135,8 +135,9 @@ def terminal_writes(root, files):
 
 
 def named_options(root, files):
-    """Options of the command line in texts below it, and in the library's own words."""
-    for line in lines_with(root, files, r'"[^"]*--[a-z][a-z-]+', ("src/cli/",)):
+    """Options of the command line in texts below it, and in the library's own words. The table of a run's options is the place
+    where they are named: the command line is made of it."""
+    for line in lines_with(root, files, r'"[^"]*--[a-z][a-z-]+', ("src/cli/", "src/poly/run_table")):
         if FOREIGN_OPTIONS.get(line.split(":")[0], "--none") not in line:
             yield line
     manifests = sorted((root / "src").rglob("*.def"))

@@ -1,4 +1,4 @@
-#include "debug/reduction.h"
+#include "debug/subset_reduction.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 #include "assay/edit.h"
 #include "assay/error.h"
 #include "debug/anonymous.h"
-#include "debug/marker_reduction.h"
 #include "debug/minimal_subset.h"
 #include "debug/part.h"
 #include "graph/clone.h"
@@ -320,11 +319,9 @@ class SubsetReduction {
 
 }  // namespace
 
-Reduction reduce(const std::shared_ptr<Model>& model, const ReductionOptions& options, Iterations& iterations,
-                 ReductionObserver& observer) {
-  if (options.mode == ReductionMode::kSubsets)
-    return SubsetReduction(model, options, iterations, observer).run();
-  return reduce_by_markers(model, options, iterations, observer);
+Reduction reduce_to_subset(const std::shared_ptr<Model>& model, const ReductionOptions& options,
+                           Iterations& iterations, ReductionObserver& observer) {
+  return SubsetReduction(model, options, iterations, observer).run();
 }
 
 }  // namespace assay::debug
