@@ -110,9 +110,9 @@ def crash_of_onnxruntime():
         print("NOT TESTED: a crash of ONNX Runtime needs ASSAY_ONNXRUNTIME")
         return
     pathlib.Path("crash.onnxtxt").write_text("""<ir_version: 8, opset_import: ["" : 17]>
-crash (float[2,0] x, float[0,3] w, float[2,3] b) => (float[2,3] y, float[2,0] z) {
+crash (float[2,0] x, float[3,0] w, float[2,3] b) => (float[2,3] y, float[2,0] z) {
   [before] a = Abs (x)
-  [guilty] p = Einsum <equation = "ij,jk->ik"> (a, w)
+  [guilty] p = Einsum <equation = "ij,kj->ik"> (a, w)
   [sum] s = Add (p, b)
   [last] y = Relu (s)
   [beside] z = Neg (a)
@@ -178,7 +178,7 @@ def bad_input():
         (["--check", "./chain.onnxtxt"], "not executable"),
         (["--check"], "no command"),
         (["--fail-regex", "(", "--check", "true"], "regular expression"),
-        (["--check", "true"], "nothing to reduce"),
+        (["--check", "true"], "no failure to reduce"),
         (["--check-timeout", "0.2", "--mode", "bisect", "--resume", "--check", "true"], "--mode subsets"),
         (["--load-debug-replay", "chain.onnxtxt", "--mode", "bisect", "--check", "false"], "chain.onnxtxt"),
         (["--journal", "no/such/folder/j", "--check", "false"], "no/such/folder"),
