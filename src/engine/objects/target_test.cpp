@@ -157,10 +157,10 @@ TEST(Target, ItsLayoutsAreTheOnesThatAreProposed) {
     const Ground ground;
     ground.target->layouts_ = std::move(layouts);
     BuilderConfig config{.optimization_level = 0};
-    auto seen = std::make_shared<Seen>();
-    config.algorithm_selector = seen;
+    Seen seen;
+    config.algorithm_selector = &seen;
     ground.build(config);
-    return seen->blocks;
+    return seen.blocks;
   };
   EXPECT_EQ(variants({}), std::set<std::string>());
   EXPECT_EQ(variants({Layout{8}}), std::set<std::string>{"blocked8"});
@@ -177,7 +177,7 @@ TEST(Target, ItsTacticsAreTheOnlyOnes) {
     EXPECT_FALSE(step.tactic.starts_with("dnnl_")) << step.tactic;
     EXPECT_NE(step.tactic, "panel_conv");
   }
-  EXPECT_EQ(run(*built).size(), 1U);
+  EXPECT_EQ(run(*built).size(), built->outputs().size());
 }
 
 }  // namespace
