@@ -1,6 +1,7 @@
 # make demo   installs what is missing, builds build/assay, and compares ResNet-18 on three backends
 # make test   the same set-up, then the tests
 # make fuzz   feeds readers and operations with changed inputs, under sanitizers, FUZZ_SECONDS for each target
+# make arm    builds for aarch64 by a cross compiler, and runs unit tests and networks under QEMU (half an hour and more)
 # make wheel  builds the Python package into build/wheel: dist/*.whl, for any Linux of its tag
 # make format gives every C++ file the form of .clang-format
 # make        builds
@@ -12,7 +13,7 @@ TEST_JOBS := $(shell expr $(JOBS) + 1)
 FUZZ_SECONDS := 30
 FUZZ := build-fuzz/tests/fuzz_targets
 
-.PHONY: all wheel demo test test-long test-foreign fuzz format clean setup-build setup-demo setup-test
+.PHONY: all arm wheel demo test test-long test-foreign fuzz format clean setup-build setup-demo setup-test setup-arm
 
 all: setup-build $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target assay -j $(JOBS)
@@ -20,7 +21,7 @@ all: setup-build $(BUILD)/build.ninja
 $(BUILD)/build.ninja:
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
 
-setup-build setup-demo setup-test: setup-%:
+setup-build setup-demo setup-test setup-arm: setup-%:
 	@tools/setup.sh $*
 
 demo: setup-demo $(BUILD)/build.ninja
@@ -46,6 +47,14 @@ fuzz: setup-test
 	@cmake --build --preset fuzz -j $(JOBS)
 	@$(FUZZ) --list | xargs -P $(JOBS) -I {} $(FUZZ) --only {} --seconds $(FUZZ_SECONDS) --seed $$(date +%s) \
 		--corpus build-fuzz/corpus --faults build-fuzz/faults
+
+# Networks are compared with what this machine's own program and ONNX Runtime make of them.
+arm: setup-arm $(BUILD)/build.ninja
+	@cmake --build $(BUILD) --target assay -j $(JOBS)
+	@cmake -S . -B build-arm -G Ninja -DCMAKE_BUILD_TYPE=Release --toolchain cmake/toolchains/aarch64-linux-gnu.cmake \
+		-DASSAY_NATIVE=$(CURDIR)/$(BUILD)/assay >/dev/null
+	@cmake --build build-arm --target arm -j $(JOBS)
+	@ctest --test-dir build-arm -L arm --output-on-failure -j $(JOBS)
 
 # Nothing is fetched: what builds it is in .venv. OpenMP's library is the one that the machine has (libgomp1), so that a
 # process with other users of it has it once.

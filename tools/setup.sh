@@ -1,16 +1,21 @@
 #!/bin/sh
-# Installs what a build needs and is missing. Usage: setup.sh build|demo|test
+# Installs what a build needs and is missing. Usage: setup.sh build|demo|test|arm
 #   build  compilers and libraries
 #   demo   also a Python environment (.venv) with ONNX Runtime
 #   test   also the packages that the tests compare with
+#   arm    what demo installs, Debian's cross compiler for aarch64, QEMU, and aarch64's libraries in build-arm/sysroot
 set -eu
 cd "$(dirname "$0")/.."
 what=${1:-build}
 
-packages="g++ cmake ninja-build libfmt-dev libprotozero-dev libdnnl-dev libflatbuffers-dev flatbuffers-compiler libhwy-dev libxxhash-dev zlib1g-dev libre2-dev libyaml-dev libpng-dev libopenjp2-7-dev libgtest-dev python3"
+libraries="libfmt-dev libprotozero-dev libdnnl-dev libflatbuffers-dev libhwy-dev libxxhash-dev zlib1g-dev libre2-dev libyaml-dev libpng-dev libopenjp2-7-dev libgtest-dev"
+# ImageDecoder loads these; its tests need them.
+codecs="libturbojpeg0 libopenjp2-7 libtiff6 libwebp7"
+packages="g++ cmake ninja-build flatbuffers-compiler python3 $libraries"
 [ "$what" = build ] || packages="$packages python3-venv ca-certificates"
-# ImageDecoder loads the libraries; its tests need them. The test of what is installed asks pkg-config.
-[ "$what" != test ] || packages="$packages libturbojpeg0 libopenjp2-7 libtiff6 libwebp7 pkg-config clang-format-14 python3-dev"
+# The test of what is installed asks pkg-config.
+[ "$what" != test ] || packages="$packages $codecs pkg-config clang-format-14 python3-dev"
+[ "$what" != arm ] || packages="$packages g++-aarch64-linux-gnu qemu-user"
 
 missing=""
 for p in $packages; do
@@ -34,6 +39,11 @@ if [ -n "$missing" ]; then
   echo "setup: installing$missing"
   $sudo apt-get update -qq
   DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null
+fi
+
+if [ "$what" = arm ]; then
+  tools/arm_sysroot.sh build-arm/sysroot $libraries $codecs
+  what=demo
 fi
 
 # The Python environment is made again when the list of its packages changes.

@@ -25,7 +25,8 @@ class PassSet;
 class ThreadPool;
 namespace engine {
 class TacticSet;
-}
+class Target;
+}  // namespace engine
 
 struct RuntimeOptions {
   /// Threads of a run, the caller's included; 0: as many as the process may use processors (its affinity and
@@ -40,6 +41,8 @@ struct RuntimeOptions {
   std::shared_ptr<const OpSet> ops = {};
   std::shared_ptr<const PassSet> passes = {};
   std::shared_ptr<const engine::TacticSet> tactics = {};
+  /// What engines are built for and run on; null: the processor of this process.
+  std::shared_ptr<const engine::Target> target = {};
 };
 
 /// Owns what engines run on: threads and the way to the user's log. Engines keep theirs alive.

@@ -47,8 +47,4 @@ class TimingCache {
   std::map<std::string, Times> times_;
 };
 
-/// Says what times depend on: processor, its instruction sets and caches, versions of the kernels' libraries,
-/// threads.
-std::string timing_environment(int threads);
-
 }  // namespace assay

@@ -11,6 +11,7 @@
 #include "assay/backend_set.h"
 #include "assay/edit.h"
 #include "engine/specialize/plan_builder.h"
+#include "engine/target/target.h"
 #include "ops/infer.h"
 #include "reference/interpreter.h"
 #include "tensor/convert.h"
@@ -92,7 +93,7 @@ class EngineTest : public testing::Test {
   std::unique_ptr<Session> open() { return built_in_backends().get("engine").open({model, {}}, options); }
 
   /// The usual layout of images here, as processors with AVX-512 have it; else they lie in blocks of 8.
-  static bool has_blocks_of_16() { return engine::default_config(1).layouts[0].block == 16; }
+  static bool has_blocks_of_16() { return engine::cpu_target()->layouts()[0].block == 16; }
 
   /// Steps of the plan by tactic.
   std::multiset<std::string> tactics() {

@@ -36,7 +36,7 @@ class EnginePanelTest : public EngineTest {
 
   /// The layout in blocks of channels that this processor's kernels take; empty: none.
   static std::string blocks() {
-    for (const engine::Layout layout : engine::default_config(1).layouts)
+    for (const engine::Layout layout : engine::cpu_target()->layouts())
       if (layout.is_blocked()) return layout.str();
     return {};
   }

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <link.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <string_view>
 
@@ -16,9 +16,14 @@ namespace assay {
 namespace {
 
 /// Where the loader looks unless it is told more, in distributions of different habits.
-constexpr std::array<std::string_view, 7> kUsualFolders = {
-    "/usr/local/lib", "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib",
-    "/usr/lib"};
+std::vector<std::string> usual_folders() {
+  utsname system = {};
+  ::uname(&system);
+  const std::string architecture = std::string(system.machine) + "-linux-gnu";
+  return {"/usr/local/lib", "/lib/" + architecture, "/usr/lib/" + architecture,
+          "/lib64",         "/usr/lib64",           "/lib",
+          "/usr/lib"};
+}
 
 /// The system's header says that dlopen() throws nothing, so a handler around it would be left out; what
 /// constructors of a library's globals throw comes out of it all the same.
@@ -79,7 +84,8 @@ bool DynamicLibrary::load(const std::string& path, DynamicLibrary& out, std::str
   const char* folders = std::getenv("LD_LIBRARY_PATH");
   if (folders == nullptr || *folders == '\0' || only_absolute(folders)) return open(path, out.handle_, error);
   std::vector<std::string> list = absolute_folders("LD_LIBRARY_PATH");
-  list.insert(list.end(), kUsualFolders.begin(), kUsualFolders.end());
+  const std::vector<std::string> usual = usual_folders();
+  list.insert(list.end(), usual.begin(), usual.end());
   for (const std::string& folder : list) {
     struct stat st {};
     const std::string file = folder + "/" + path;

@@ -37,5 +37,9 @@ namespace internal {
 /// it.
 void mix_plainly(Sha1::State& state, const unsigned char* blocks, size_t count);
 
+/// The same by such instructions; null where this processor has none.
+using Sha1Mix = void(Sha1::State& state, const unsigned char* blocks, size_t count);
+Sha1Mix* mix_with_instructions();
+
 }  // namespace internal
 }  // namespace assay

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/architecture.h"
 #include "base/cpus.h"
 
 namespace assay {
@@ -17,14 +18,6 @@ namespace {
 
 thread_local const PoolScope* innermost_scope = nullptr;
 thread_local bool in_loop = false;
-
-void pause_briefly() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#else
-  std::this_thread::yield();
-#endif
-}
 
 void sleep_while(const std::atomic<uint32_t>& word, uint32_t value) {
   ::syscall(SYS_futex, reinterpret_cast<const uint32_t*>(&word), FUTEX_WAIT_PRIVATE, value, nullptr, nullptr,

@@ -36,7 +36,7 @@ void add_options(ArgParser& parser) {
 /// The network that each build begins with.
 ModelSource load_network(CommandContext& context, const ModelOptions& model) {
   const ParsedArgs& args = context.args();
-  ModelLoaderOptions loading = read_model_loader_options(args, model.path, "", context.registries().ops);
+  ModelLoaderOptions loading = read_model_loader_options(args, model, context.registries().ops);
   if (!model.network_script.empty())
     loading.make = script_network(script::parse_reference(
         model.network_script, args.text("--trt-network-func-name").value_or(script::kNetworkFunction)));

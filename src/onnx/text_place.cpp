@@ -26,8 +26,9 @@ void fail_in_text(std::string_view text, size_t at, const std::string& message) 
   size_t to = std::min(line.size(), at - begin + kShownAfter);
   while (to < line.size() && !begins_character(line[to])) ++to;
   std::string excerpt(line.substr(from, to - from));
-  std::replace_if(
-      excerpt.begin(), excerpt.end(), [](char c) { return (c >= 0 && c < ' ') || c == 127; }, ' ');
+  // No control characters; `char` has a sign on one architecture and none on another.
+  const auto is_control = [](unsigned char c) { return c < ' ' || c == 127; };
+  std::replace_if(excerpt.begin(), excerpt.end(), is_control, ' ');
   Error e(ErrorCode::kInvalidModel, message);
   e.add_context(fmt::format("at line {}, column {}: {}{}{}", number, column, from > 0 ? "..." : "", excerpt,
                             to < line.size() ? "..." : ""));

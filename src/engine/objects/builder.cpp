@@ -141,7 +141,7 @@ engine::BuildConfig build_config(const Runtime::State& runtime, const BuilderCon
   if (config.optimization_level > 0) {
     c.timing_cache = config.timing_cache != nullptr
                          ? config.timing_cache
-                         : std::make_shared<TimingCache>(timing_environment(runtime.pool->size()));
+                         : std::make_shared<TimingCache>(runtime.timing_environment());
     c.timing = kTiming[std::clamp(config.optimization_level, 1, BuilderConfig::kMaxOptimizationLevel) - 1];
     c.timing.use_only = config.use_timing_cache_only;
   }
@@ -219,7 +219,7 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
 
   engine::SavedEngine saved;
   saved.name = g.name;
-  saved.environment = plan_environment();
+  saved.environment = runtime_->target->fingerprint();
   saved.producer = std::string("assay ") + ASSAY_VERSION;
   saved.threads = runtime_->pool->size();
   for (const Value* v : g.inputs) saved.inputs.push_back({v->name(), v->type});

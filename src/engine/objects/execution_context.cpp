@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <exception>
 #include <utility>
@@ -11,10 +10,6 @@
 
 namespace assay {
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// Memory that the user has bound, for outputs.
 struct Binding {
@@ -216,7 +211,7 @@ struct ExecutionContext::State {
     context.set_profile(nullptr, nullptr);
     if (profiler != nullptr) {
       seconds.assign(context.plan().steps.size(), 0);
-      context.set_profile(&seconds, now);
+      context.set_profile(&seconds, [target = engine->state().runtime->target] { return target->seconds(); });
     }
     if (!tap) return context.set_observer(nullptr);
     context.set_observer([this, &context](size_t s) {

@@ -3,11 +3,9 @@
 #include <cstring>
 
 #include "assay/timing_cache.h"
-#include "assay/version.h"
 #include "base/diagnostics.h"
 #include "base/parallel.h"
 #include "engine/objects/state.h"
-#include "engine/tactics/dnnl/dnnl_util.h"
 
 namespace assay {
 
@@ -18,45 +16,43 @@ void Runtime::State::warn(const std::string& sentence) const {
     diag::warning("{}", sentence);
 }
 
+std::string Runtime::State::timing_environment() const {
+  return fmt::format("{}, {} thread(s)", target->timing_fingerprint(), pool->size());
+}
+
 Runtime::Runtime(RuntimeOptions options)
     : state_(std::make_shared<State>(
           State{options.pool != nullptr ? options.pool : std::make_shared<ThreadPool>(options.threads),
-                std::move(options)})) {}
+                options.target != nullptr ? options.target : engine::cpu_target(), std::move(options)})) {}
 Runtime::~Runtime() = default;
 Runtime::Runtime(Runtime&&) noexcept = default;
 Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 
 int Runtime::threads() const { return state_->pool->size(); }
-std::string Runtime::environment() const { return plan_environment(); }
-std::string Runtime::timing_environment() const { return assay::timing_environment(threads()); }
+std::string Runtime::environment() const { return state_->target->fingerprint(); }
+std::string Runtime::timing_environment() const { return state_->timing_environment(); }
 
 std::shared_ptr<Engine> Runtime::load_engine(const std::string& path) const {
-  return make_engine(state_, engine::load_engine(path, plan_environment(), state_->options.ops));
+  return make_engine(state_, engine::load_engine(path, environment(), state_->options.ops));
 }
 
 std::shared_ptr<Engine> Runtime::deserialize_engine(std::string_view plan,
                                                     std::shared_ptr<const void> owner) const {
   if (owner == nullptr) {
     const auto copy = std::make_shared<const std::string>(plan);
-    return make_engine(
-        state_, engine::parse_engine(*copy, copy, "the plan", plan_environment(), state_->options.ops));
+    return make_engine(state_,
+                       engine::parse_engine(*copy, copy, "the plan", environment(), state_->options.ops));
   }
-  return make_engine(state_, engine::parse_engine(plan, std::move(owner), "the plan", plan_environment(),
-                                                  state_->options.ops));
+  return make_engine(
+      state_, engine::parse_engine(plan, std::move(owner), "the plan", environment(), state_->options.ops));
 }
 
 engine::BuildConfig base_config(const Runtime::State& runtime) {
-  engine::BuildConfig config = engine::default_config(runtime.pool->size());
+  engine::BuildConfig config = engine::default_config(runtime.pool->size(), runtime.target);
   config.pool = runtime.pool;
   config.passes.set = runtime.options.passes;
-  config.tactics.set = runtime.options.tactics;
+  if (runtime.options.tactics != nullptr) config.tactics.set = runtime.options.tactics;
   return config;
-}
-
-std::string plan_environment() {
-  const dnnl_version_t* dnnl = dnnl_version();
-  return fmt::format("x86-64 with oneDNN {}.{}.{} isa {}, assay {}", dnnl->major, dnnl->minor, dnnl->patch,
-                     static_cast<int>(dnnl::get_effective_cpu_isa()), ASSAY_VERSION);
 }
 
 void apply(const engine::SavedRules& rules, engine::BuildConfig& config) {

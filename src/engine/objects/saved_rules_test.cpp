@@ -35,7 +35,8 @@ class SavedRulesTest : public testing::Test {
     config.optimization_level = 0;
     config.profiles = {profile};
     const std::string bytes = Builder(runtime).build_serialized_network(model, config);
-    engine::SavedEngine saved = engine::parse_engine(bytes, nullptr, "the plan", plan_environment());
+    engine::SavedEngine saved =
+        engine::parse_engine(bytes, nullptr, "the plan", engine::cpu_target()->fingerprint());
     saved.preferences.clear();  // which alone would lead to the same steps
     const std::vector<Tensor> inputs = {Tensor::zeros(DType::kFloat32, Shape{5, 64})};
     const auto ready = make_specializer(*runtime.state(), saved)->plan_for(inputs);
@@ -110,7 +111,8 @@ TEST_F(SavedRulesTest, OtherShapesFollowNearPlans) {
   config.profiles = {profile};
   config.pinned_tactics = {{"product", other}};
   const std::string bytes = Builder(runtime).build_serialized_network(model, config);
-  engine::SavedEngine saved = engine::parse_engine(bytes, nullptr, "the plan", plan_environment());
+  engine::SavedEngine saved =
+      engine::parse_engine(bytes, nullptr, "the plan", engine::cpu_target()->fingerprint());
   saved.rules.pinned.clear();
   const auto follows = [&](int64_t rows) {
     const std::vector<Tensor> inputs = {Tensor::zeros(DType::kFloat32, Shape{rows, 64})};

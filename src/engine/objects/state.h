@@ -11,21 +11,21 @@
 #include "base/thread_pool.h"
 #include "engine/plan/plan_file.h"
 #include "engine/specialize/specializer.h"
+#include "engine/target/target.h"
 
 namespace assay {
 
 struct Runtime::State {
   std::shared_ptr<ThreadPool> pool;
+  std::shared_ptr<const engine::Target> target;  ///< never null
   RuntimeOptions options;
 
+  std::string timing_environment() const;
   void warn(const std::string& sentence) const;
 };
 
 /// What every plan is made with on this runtime.
 engine::BuildConfig base_config(const Runtime::State& runtime);
-
-/// What plans depend on besides the network.
-std::string plan_environment();
 
 struct Engine::State {
   std::shared_ptr<Runtime::State> runtime;

@@ -4,25 +4,13 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "engine/planner/rehearsal.h"
-#include "engine/runtime/arena.h"
 #include "engine/tactics/move/reorder.h"
 
 namespace assay::engine {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// A candidate that is estimated to take so many times the best one's estimate is not measured.
 constexpr double kBeyond = 10;
@@ -35,18 +23,6 @@ std::string operand_text(const Candidate::Operand& o) {
   const Shape extents = o.value->tensor().defined() ? o.value->tensor().shape() : shape.value_or(Shape());
   return fmt::format("{}{} {}{}", dtype_name(o.value->type.dtype), extents.str(), o.format.str(),
                      o.value->tensor().defined() ? " constant" : "");
-}
-
-/// Writes a block out of all caches.
-void flush(const void* data, size_t bytes) {
-#if defined(__x86_64__)
-  const auto* line = static_cast<const char*>(data);
-  for (size_t i = 0; i < bytes; i += 64) _mm_clflush(line + i);
-  _mm_mfence();
-#else
-  (void)data;
-  (void)bytes;
-#endif
 }
 
 /// Reads a block into the caches.
@@ -81,7 +57,7 @@ std::string reorder_text(const PlanValue& from, const PlanValue& to) {
 /// A candidate as a plan of one step, ready to run.
 struct MeasuredCosts::Subject {
   Plan plan;
-  std::unique_ptr<Arena> memory;
+  std::unique_ptr<MemoryBlock> memory;
   std::unique_ptr<Kernel> kernel;
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
@@ -90,19 +66,19 @@ struct MeasuredCosts::Subject {
   std::vector<double> samples;
   bool failed = false;
 
-  void run(bool cold) {
-    for (const auto& [data, bytes] : weights) cold ? flush(data, bytes) : touch(data, bytes);
+  void run(const Target& target, bool cold) {
+    for (const auto& [data, bytes] : weights) cold ? target.flush(data, bytes) : touch(data, bytes);
     for (const auto& [data, bytes] : activations) touch(data, bytes);
-    const Clock::time_point start = Clock::now();
+    const double start = target.seconds();
     failed = kernel->run({inputs, outputs, scratch}) != Status::kOk || failed;
-    samples.push_back(seconds_since(start));
+    samples.push_back(target.seconds() - start);
   }
   double best() const { return *std::min_element(samples.begin(), samples.end()); }
 };
 
-MeasuredCosts::MeasuredCosts(TimingCache& cache, ConstantCache& constants, std::shared_ptr<ThreadPool> pool,
-                             TimingOptions options)
-    : cache_(cache), constants_(constants), pool_(std::move(pool)), options_(options) {}
+MeasuredCosts::MeasuredCosts(const Target& target, TimingCache& cache, ConstantCache& constants,
+                             std::shared_ptr<ThreadPool> pool, TimingOptions options)
+    : target_(target), cache_(cache), constants_(constants), pool_(std::move(pool)), options_(options) {}
 
 std::unique_ptr<MeasuredCosts::Subject> MeasuredCosts::subject_of(const Candidate& c,
                                                                   const TacticDef& tactic) {
@@ -143,7 +119,7 @@ std::unique_ptr<MeasuredCosts::Subject> MeasuredCosts::subject_of(const Candidat
   for (const Candidate::Operand& o : c.outputs) step.outputs.push_back(add(o));
   step.scratch_offset = static_cast<int64_t>(total);
   total += static_cast<size_t>(step.scratch_bytes);
-  subject->memory = std::make_unique<Arena>(total);
+  subject->memory = target_.allocate(total);
   char* const base = subject->memory->data();
   const auto place = [&](int32_t id) -> const void* {
     if (id < 0) return nullptr;
@@ -173,19 +149,19 @@ std::unique_ptr<MeasuredCosts::Subject> MeasuredCosts::subject_of(const Candidat
 std::vector<double> MeasuredCosts::measure(std::vector<std::unique_ptr<Subject>>& subjects) {
   const PoolScope scope(pool_);
   for (auto& s : subjects) {
-    s->run(false);  // pages, and code that is made at the first run
+    s->run(target_, false);  // pages, and code that is made at the first run
     s->samples.clear();
   }
-  const Clock::time_point start = Clock::now();
+  const double start = target_.seconds();
   for (int round = 0; round < options_.most_runs; ++round) {
     if (round >= options_.least_runs &&
-        seconds_since(start) > options_.seconds_per_problem * static_cast<double>(subjects.size()))
+        target_.seconds() - start > options_.seconds_per_problem * static_cast<double>(subjects.size()))
       break;
     double best = 1e300;
     for (const auto& s : subjects)
       if (!s->samples.empty()) best = std::min(best, s->best());
     for (auto& s : subjects)
-      if (round < 2 || s->best() <= kHopeless * best) s->run(options_.cold_weights);
+      if (round < 2 || s->best() <= kHopeless * best) s->run(target_, options_.cold_weights);
   }
   std::vector<double> seconds;
   for (const auto& s : subjects) seconds.push_back(s->failed ? kFailedSeconds : lower_quartile(s->samples));

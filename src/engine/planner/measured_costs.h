@@ -9,6 +9,7 @@
 #include "base/thread_pool.h"
 #include "engine/planner/lowering.h"
 #include "engine/planner/selector.h"
+#include "engine/target/target.h"
 
 namespace assay::engine {
 
@@ -35,9 +36,9 @@ inline constexpr double kFailedSeconds = 1e5;
 /// measured where there is anything else.
 class MeasuredCosts final : public Costs {
  public:
-  /// `cache` and `constants` outlive it. Kernels run on the threads of `pool`.
-  MeasuredCosts(TimingCache& cache, ConstantCache& constants, std::shared_ptr<ThreadPool> pool,
-                TimingOptions options);
+  /// `target`, `cache` and `constants` outlive it. Kernels run on the threads of `pool`.
+  MeasuredCosts(const Target& target, TimingCache& cache, ConstantCache& constants,
+                std::shared_ptr<ThreadPool> pool, TimingOptions options);
 
   void rate(std::vector<Option>& options) override;
   double reorder(const Value& v, const Shape& shape, Format from, Format to) override;
@@ -53,6 +54,7 @@ class MeasuredCosts final : public Costs {
   std::unique_ptr<Subject> subject_of(const Candidate& c, const TacticDef& tactic);
   std::vector<double> measure(std::vector<std::unique_ptr<Subject>>& subjects);
 
+  const Target& target_;
   TimingCache& cache_;
   ConstantCache& constants_;
   std::shared_ptr<ThreadPool> pool_;

@@ -243,7 +243,8 @@ class Weighing {
   void prepare(Trial& t) {
     try {
       t.rehearsal = std::make_unique<Rehearsal>(
-          t.plan, [&](std::string_view name) { return trial_.tactics.find_kernel(name); }, trial_.pool);
+          trial_.target, t.plan, [&](std::string_view name) { return trial_.tactics.find_kernel(name); },
+          trial_.pool);
       t.failed = !t.rehearsal->run(false);  // pages, and code that is made at the first run
     } catch (const Error&) {
       // Memory that the network takes once it has, perhaps not twice: then it does not come into question.

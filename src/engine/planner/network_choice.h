@@ -18,6 +18,7 @@ struct NetworkChoice {
 
 /// What the runs need, and how far they may go.
 struct NetworkTrial {
+  const Target& target;
   TimingCache& cache;
   ConstantCache& constants;
   std::shared_ptr<ThreadPool> pool;

@@ -125,7 +125,8 @@ TEST(Rehearsal, TimesOfSteps) {
     for (const Value* v : model->graph->inputs) shapes.push_back(*known_shape(*v->type.dims));
     const auto plan = PlanBuilder(*model, default_config(2)).build(shapes);
     Rehearsal rehearsal(
-        plan, [](std::string_view tactic) { return built_in_tactics().find_kernel(tactic); }, nullptr);
+        *cpu_target(), plan, [](std::string_view tactic) { return built_in_tactics().find_kernel(tactic); },
+        nullptr);
     ASSERT_TRUE(rehearsal.run(false)) << name;
     EXPECT_EQ(rehearsal.runs(), 0U);
     ASSERT_TRUE(rehearsal.run(true)) << name;

@@ -19,7 +19,7 @@ namespace assay::engine {
 /// What the caller allows. Names are those of tactics ("dnnl_conv") or of one of their ways
 /// ("dnnl_conv:row").
 struct TacticRules {
-  /// Which tactics there are; null: the built-in ones.
+  /// Which tactics there are.
   std::shared_ptr<const TacticSet> set;
   std::set<std::string> disabled;
   /// By the name of an ONNX node: the step that it becomes part of must be one of this name.
@@ -31,9 +31,7 @@ struct TacticRules {
   NumericsClass most_lowered = NumericsClass::kReassociated;
 };
 
-inline const TacticSet& tactics_of(const TacticRules& rules) {
-  return rules.set != nullptr ? *rules.set : built_in_tactics();
-}
+inline const TacticSet& tactics_of(const TacticRules& rules) { return *rules.set; }
 
 /// How a candidate wants what it reads or writes.
 struct OperandFormat {

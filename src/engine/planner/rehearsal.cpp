@@ -1,21 +1,9 @@
 #include "engine/planner/rehearsal.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
-#include "engine/runtime/arena.h"
-
 namespace assay::engine {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_between(Clock::time_point from, Clock::time_point to) {
-  return std::chrono::duration<double>(to - from).count();
-}
-
-}  // namespace
 
 void fill_with_activations(void* data, DType dtype, size_t bytes) {
   if (dtype != DType::kFloat32) {
@@ -37,12 +25,13 @@ double lower_quartile(std::vector<double> samples) {
 
 /// The arena, inputs and outputs.
 struct Rehearsal::Memory {
-  explicit Memory(const Plan& plan) : arena(static_cast<size_t>(plan.arena_bytes)) {
+  Memory(const Target& target, const Plan& plan)
+      : values(target.allocate(static_cast<size_t>(plan.arena_bytes))) {
     for (const auto* ids : {&plan.inputs, &plan.outputs}) {
       auto& blocks = ids == &plan.inputs ? inputs : outputs;
       for (const int32_t id : *ids) {
         const PlanValue& v = plan.values[static_cast<size_t>(id)];
-        blocks.push_back(std::make_unique<Arena>(v.bytes()));
+        blocks.push_back(target.allocate(v.bytes()));
         if (v.bytes() > 0 && ids == &plan.inputs)
           fill_with_activations(blocks.back()->data(), v.dtype, v.bytes());
       }
@@ -56,7 +45,7 @@ struct Rehearsal::Memory {
     const auto slot = static_cast<size_t>(v.slot);
     switch (v.storage) {
       case Storage::kArena:
-        return arena.data() + v.offset;
+        return values->data() + v.offset;
       case Storage::kInput:
         return v.has_shape ? inputs[slot]->data() + v.offset : nullptr;
       case Storage::kOutput:
@@ -73,8 +62,8 @@ struct Rehearsal::Memory {
     return nullptr;
   }
 
-  Arena arena;
-  std::vector<std::unique_ptr<Arena>> inputs, outputs;
+  std::unique_ptr<MemoryBlock> values;
+  std::vector<std::unique_ptr<MemoryBlock>> inputs, outputs;
 };
 
 struct Rehearsal::Call {
@@ -87,9 +76,12 @@ struct Rehearsal::Call {
   std::vector<double> samples;
 };
 
-Rehearsal::Rehearsal(std::shared_ptr<const Plan> plan, const KernelLookup& lookup,
+Rehearsal::Rehearsal(const Target& target, std::shared_ptr<const Plan> plan, const KernelLookup& lookup,
                      std::shared_ptr<ThreadPool> pool)
-    : plan_(std::move(plan)), pool_(std::move(pool)), memory_(std::make_unique<Memory>(*plan_)) {
+    : target_(target),
+      plan_(std::move(plan)),
+      pool_(std::move(pool)),
+      memory_(std::make_unique<Memory>(target, *plan_)) {
   for (const Step& step : plan_->steps) {
     Call& call = calls_.emplace_back();
     const KernelFactory* factory = lookup(step.tactic);
@@ -99,7 +91,7 @@ Rehearsal::Rehearsal(std::shared_ptr<const Plan> plan, const KernelLookup& looku
       call.outputs.push_back(memory_->place(*plan_, id));
       call.made.push_back(id < 0 ? nullptr : &plan_->values[static_cast<size_t>(id)]);
     }
-    if (step.scratch_bytes > 0) call.scratch = memory_->arena.data() + step.scratch_offset;
+    if (step.scratch_bytes > 0) call.scratch = memory_->values->data() + step.scratch_offset;
   }
 }
 
@@ -115,9 +107,9 @@ bool Rehearsal::run(bool counts) {
           fill_with_activations(call.outputs[i], call.made[i]->dtype, call.made[i]->bytes());
       continue;
     }
-    const Clock::time_point start = Clock::now();
+    const double start = target_.seconds();
     if (call.kernel->run({call.inputs, call.outputs, call.scratch}) != Status::kOk) return false;
-    const double seconds = seconds_between(start, Clock::now());
+    const double seconds = target_.seconds() - start;
     total += seconds;
     if (counts) call.samples.push_back(seconds);
   }

@@ -8,6 +8,7 @@
 #include "base/thread_pool.h"
 #include "engine/plan/plan.h"
 #include "engine/runtime/kernel.h"
+#include "engine/target/target.h"
 
 namespace assay::engine {
 
@@ -16,9 +17,10 @@ namespace assay::engine {
 /// whatever is chosen around them. Not thread-safe.
 class Rehearsal {
  public:
-  /// Kernels run on the threads of `pool`; null: on the caller's. Throws Error when memory is short or a
-  /// tactic refuses its step.
-  Rehearsal(std::shared_ptr<const Plan> plan, const KernelLookup& lookup, std::shared_ptr<ThreadPool> pool);
+  /// `target` outlives it. Kernels run on the threads of `pool`; null: on the caller's. Throws Error when
+  /// memory is short or a tactic refuses its step.
+  Rehearsal(const Target& target, std::shared_ptr<const Plan> plan, const KernelLookup& lookup,
+            std::shared_ptr<ThreadPool> pool);
   ~Rehearsal();
 
   /// Runs all steps. False when one of them failed.
@@ -34,6 +36,7 @@ class Rehearsal {
  private:
   struct Memory;
   struct Call;
+  const Target& target_;
   std::shared_ptr<const Plan> plan_;
   std::shared_ptr<ThreadPool> pool_;
   std::unique_ptr<Memory> memory_;

@@ -1,13 +1,8 @@
 #include "assay/timing_cache.h"
 
-#include <unistd.h>
-
 #include <cmath>
-#include <dnnl.hpp>
-#include <fstream>
 
 #include "assay/error.h"
-#include "assay/version.h"
 #include "base/atomic_file.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
@@ -20,19 +15,6 @@ constexpr std::string_view kFormat = "assay timing cache";
 constexpr int64_t kFormatVersion = 1;
 /// No step takes longer; what says so is damaged.
 constexpr double kMaxNanoseconds = 1e15;
-
-/// model name and the like of the first processor in /proc/cpuinfo.
-std::string processor_field(std::string_view wanted) {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line) && !line.empty();) {
-    const size_t colon = line.find(':');
-    if (colon == std::string::npos) continue;
-    const size_t end = line.find_last_not_of(" \t", colon - 1);
-    if (std::string_view(line).substr(0, end + 1) == wanted)
-      return colon + 2 <= line.size() ? line.substr(colon + 2) : "";
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -155,15 +137,6 @@ void TimingCache::save(const std::string& path) const {
   AtomicFile file(path);
   file.write(str());
   file.commit();
-}
-
-std::string timing_environment(int threads) {
-  const dnnl_version_t* dnnl = dnnl_version();
-  return fmt::format("{} family {} model {}, oneDNN {}.{}.{} isa {}, L2 {} L3 {}, assay {}, {} thread(s)",
-                     processor_field("model name"), processor_field("cpu family"), processor_field("model"),
-                     dnnl->major, dnnl->minor, dnnl->patch, static_cast<int>(dnnl::get_effective_cpu_isa()),
-                     ::sysconf(_SC_LEVEL2_CACHE_SIZE), ::sysconf(_SC_LEVEL3_CACHE_SIZE), ASSAY_VERSION,
-                     threads);
 }
 
 }  // namespace assay

@@ -108,7 +108,5 @@ TEST(TimingCache, FilesAppearWhole) {
   EXPECT_THROW(copy.load(path), Error);
 }
 
-TEST(TimingCache, TheEnvironmentSaysTheThreads) { EXPECT_NE(timing_environment(1), timing_environment(2)); }
-
 }  // namespace
 }  // namespace assay::timing_cache_test

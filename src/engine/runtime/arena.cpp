@@ -11,7 +11,7 @@ constexpr size_t kHugePage = size_t{2} << 20;
 
 }  // namespace
 
-Arena::Arena(size_t bytes) : size_(bytes) {
+Arena::Arena(size_t bytes) : MemoryBlock(bytes) {
   if (bytes == 0) return;
   if (bytes >= 2 * kHugePage) size_ = (bytes + kHugePage - 1) / kHugePage * kHugePage;
   share_ = MemoryShare(static_cast<int64_t>(size_), "the engine's arena");

@@ -69,9 +69,9 @@ class Context {
 
   /// From now on the seconds of every step, by the given clock, are added to `seconds`, one entry a step;
   /// null stops it.
-  void set_profile(std::vector<double>* seconds, double (*clock)()) {
+  void set_profile(std::vector<double>* seconds, std::function<double()> clock) {
     profile_ = seconds;
-    clock_ = clock;
+    clock_ = std::move(clock);
   }
 
  private:
@@ -102,7 +102,7 @@ class Context {
   std::vector<Argument> arena_arguments_;
   std::vector<Tensor> tensors_;  // of values with Storage::kTensor
   std::vector<double>* profile_ = nullptr;
-  double (*clock_)() = nullptr;
+  std::function<double()> clock_;
   const std::atomic<bool>* cancel_ = nullptr;
   std::function<void(size_t)> observer_;
   size_t failed_step_ = 0;

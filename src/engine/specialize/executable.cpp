@@ -112,7 +112,7 @@ void Executable::give_memory(Context& context) {
   } else {
     if (arena_ == nullptr || arena_->size() < bytes) {
       arena_.reset();
-      arena_ = std::make_unique<Arena>(bytes);
+      arena_ = plans_->config().target->allocate(bytes);
     }
     memory = arena_->data();
   }

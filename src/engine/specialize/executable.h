@@ -6,8 +6,8 @@
 #include <span>
 #include <unordered_map>
 
-#include "engine/runtime/arena.h"
 #include "engine/runtime/context.h"
+#include "engine/runtime/memory_block.h"
 #include "engine/specialize/specializer.h"
 
 namespace assay::engine {
@@ -47,7 +47,7 @@ class Executable {
   bool is_often(std::span<const Tensor> inputs);
 
   std::shared_ptr<Specializer> plans_;
-  std::unique_ptr<Arena> arena_;
+  std::unique_ptr<MemoryBlock> arena_;
   char* given_ = nullptr;
   size_t given_bytes_ = 0;
   const std::atomic<bool>* cancel_ = nullptr;

@@ -1,7 +1,6 @@
 #include "engine/specialize/plan_builder.h"
 
 #include <algorithm>
-#include <dnnl.hpp>
 
 #include "base/cpus.h"
 #include "engine/planner/network_choice.h"
@@ -279,7 +278,7 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model, Trail& trail) {
   if (config_.optimize) trail.run(model, PassStage::kIdioms);
   compute_outputs(g);
   const TacticConfig tactics = {.threads = config_.threads,
-                                .layouts = config_.layouts,
+                                .layouts = config_.target->layouts(),
                                 .precisions = config_.precisions,
                                 .quantized = &quantized_,
                                 .findings = findings_};
@@ -296,7 +295,8 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model, Trail& trail) {
   EstimatedCosts estimated;
   std::optional<MeasuredCosts> measured;
   if (config_.timing_cache != nullptr && config_.has_data)
-    measured.emplace(*config_.timing_cache, *config_.constants, config_.pool, config_.timing);
+    measured.emplace(*config_.target, *config_.timing_cache, *config_.constants, config_.pool,
+                     config_.timing);
   ChoiceProgress progress;
   SelectHooks hooks{.filter = config_.filter, .progress = {}, .memory = config_.memory.get()};
   if (config_.on_progress) {
@@ -314,7 +314,8 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model, Trail& trail) {
   NetworkChoice chosen;
   if (measured)
     chosen = choose_in_network(model, maker, *measured, hooks,
-                               {.cache = *config_.timing_cache,
+                               {.target = *config_.target,
+                                .cache = *config_.timing_cache,
                                 .constants = *config_.constants,
                                 .pool = config_.pool,
                                 .timing = config_.timing,
@@ -412,17 +413,11 @@ void PlanBuilder::report(std::span<const Choice> choices) {
   }
 }
 
-int32_t channel_block(int instruction_set) {
-  // Sets of bits: AVX2 with VNNI is the larger number, but has no AVX-512.
-  const int avx512 = static_cast<int>(dnnl::cpu_isa::avx512_core);
-  return (instruction_set & avx512) == avx512 ? 16 : 8;
-}
-
-BuildConfig default_config(int threads) {
+BuildConfig default_config(int threads, std::shared_ptr<const Target> target) {
   BuildConfig config;
   config.threads = threads > 0 ? threads : available_cpus();
-  config.layouts = {Layout{channel_block(static_cast<int>(dnnl::get_effective_cpu_isa()))},
-                    Layout::channels_last()};
+  config.tactics.set = {target, &target->tactics()};
+  config.target = std::move(target);
   return config;
 }
 

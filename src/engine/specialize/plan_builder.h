@@ -9,6 +9,7 @@
 #include "engine/planner/lowering.h"
 #include "engine/planner/measured_costs.h"
 #include "engine/specialize/input_extents.h"
+#include "engine/target/target.h"
 #include "passes/pass_manager.h"
 #include "transform/quantize.h"
 
@@ -24,8 +25,8 @@ struct ChoiceProgress {
 /// What the builder may do, and how it decides.
 struct BuildConfig {
   int threads = 1;
-  /// Layouts of images besides the row-major one: what the kernels for this CPU like.
-  std::vector<Layout> layouts;
+  /// What plans are made for: its layouts, its tactics unless `tactics` has a set, its clock.
+  std::shared_ptr<const Target> target = cpu_target();
   /// False: only the passes that the engine cannot do without.
   bool optimize = true;
   /// Which passes run, and how far.
@@ -160,13 +161,9 @@ class PlanBuilder {
 /// True for a plan with parts that are made ready when their shapes are known: in its run.
 bool waits_for_shapes(const Plan& plan);
 
-/// Channels in a block of the layout that oneDNN's convolutions for these instruction sets (a dnnl::cpu_isa)
-/// work on.
-int32_t channel_block(int instruction_set);
-
-/// The configuration for this machine: its layouts, and `threads` threads (0: the CPUs this process may use).
-/// Estimates decide.
-BuildConfig default_config(int threads);
+/// The configuration for a target with `threads` threads (0: the CPUs this process may use). Estimates
+/// decide.
+BuildConfig default_config(int threads, std::shared_ptr<const Target> target = cpu_target());
 
 /// For --explain: each region with its candidates, their times, and why the others were refused.
 std::string reports_text(std::span<const RegionReport> reports);

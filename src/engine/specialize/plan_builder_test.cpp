@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <oneapi/dnnl/dnnl_types.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -206,15 +204,6 @@ TEST(PlanBuilder, LongRowsAreNoQuestionForOneDnn) {
     EXPECT_TRUE(names.contains("panel_conv:float32")) << samples;
     EXPECT_TRUE(names.contains("dnnl_conv:row")) << samples;
   }
-}
-
-/// A processor with AVX2 and VNNI got blocks of 16, for which oneDNN has no kernels without AVX-512.
-TEST(PlanBuilder, BlocksAreAsWideAsVectors) {
-  for (const int isa : {dnnl_cpu_isa_sse41, dnnl_cpu_isa_avx, dnnl_cpu_isa_avx2, dnnl_cpu_isa_avx2_vnni})
-    EXPECT_EQ(channel_block(isa), 8) << isa;
-  for (const int isa : {dnnl_cpu_isa_avx512_core, dnnl_cpu_isa_avx512_core_vnni,
-                        dnnl_cpu_isa_avx512_core_bf16, dnnl_cpu_isa_avx512_core_amx})
-    EXPECT_EQ(channel_block(isa), 16) << isa;
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "kernels/image_rows.h"
 #include "kernels/int8/int8_product.h"
-#include "kernels/int8/vnni_depthwise.h"
+#include "kernels/native_kernels.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/int8/int8_conv.cpp"
@@ -257,7 +257,7 @@ struct DepthwiseParts {
   bool takes_vnni(const char* packed) const {
     int32_t all_fit = 0;
     std::memcpy(&all_fit, packed + fits, sizeof all_fit);
-    return all_fit != 0 && has_vnni_taps();
+    return all_fit != 0 && native_kernels().depthwise != nullptr;
   }
   const int8_t* fours_of(const char* packed) const { return reinterpret_cast<const int8_t*>(packed + fours); }
   const int32_t* tap_sums_of(const char* packed) const {
@@ -317,7 +317,8 @@ void depthwise_int8(const Int8Images& images, const void* x, const void* packed,
   const DepthwiseParts parts({images.window->taps(), images.channels});
   const auto* const from = static_cast<const char*>(packed);
   if (parts.takes_vnni(from))
-    return vnni_depthwise(images, x, parts.fours_of(from), parts.tap_sums_of(from), first, count, sums);
+    return native_kernels().depthwise(images, x, parts.fours_of(from), parts.tap_sums_of(from), first, count,
+                                      sums);
   depthwise_floats(images, x, reinterpret_cast<const float*>(from), first, count, sums);
 }
 
@@ -327,7 +328,8 @@ void depthwise_int8_quantized(const Int8Images& images, const void* x, const voi
   const DepthwiseParts parts({images.window->taps(), images.channels});
   const auto* const from = static_cast<const char*>(packed);
   if (parts.takes_vnni(from) &&
-      vnni_depthwise_quantized(images, x, parts.fours_of(from), parts.tap_sums_of(from), first, count, end))
+      native_kernels().depthwise_quantized(images, x, parts.fours_of(from), parts.tap_sums_of(from), first,
+                                           count, end))
     return;
   for (int64_t r = 0; r < count; r += sum_rows) {
     const int64_t rows = std::min(sum_rows, count - r);

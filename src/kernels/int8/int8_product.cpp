@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "kernels/int8/vnni_product.h"
+#include "kernels/native_kernels.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/int8/int8_product.cpp"
@@ -395,14 +395,16 @@ void to_unsigned_quantized(const void* from, bool is_signed, uint8_t* to, int64_
 
 void int8_product(const Int8Weights& weights, const void* packed, int64_t panel, int64_t count,
                   const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride) noexcept {
-  if (has_vnni()) return vnni_product(weights, packed, panel, count, a, rows, sums, stride);
+  if (const auto native = native_kernels().int8_product)
+    return native(weights, packed, panel, count, a, rows, sums, stride);
   HWY_DYNAMIC_DISPATCH(product)(weights, packed, panel, count, a, rows, sums, stride);
 }
 
 void int8_product_quantized(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
                             const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
                             const QuantizedEpilogue& end) noexcept {
-  if (has_vnni()) return vnni_product_quantized(weights, packed, panel, columns, a, rows, sums, stride, end);
+  if (const auto native = native_kernels().int8_product_quantized)
+    return native(weights, packed, panel, columns, a, rows, sums, stride, end);
   int8_product(weights, packed, panel, Int8Weights::panels_of(columns), a, rows, sums, stride);
   requantize({sums, stride, rows, columns}, end);
 }

@@ -11,9 +11,6 @@ namespace assay::kernels {
 /// Channels whose taps lie together.
 inline constexpr int64_t kVnniChannels = 64;
 
-/// Whether the processor has AVX-512 VNNI.
-bool has_vnni_taps() noexcept;
-
 /// Puts taps [taps, channels] of numbers that fit in 8 bits into fours: for each four taps (zeros fill up the
 /// last) and each kVnniChannels channels, the four of every channel in the order in which vectors of pixels
 /// are interleaved.
@@ -23,7 +20,7 @@ constexpr int64_t vnni_taps_bytes(int64_t taps, int64_t channels) {
 }
 
 /// depthwise_int8() of such taps, whose sums over the window are `tap_sums` [channels, filled up to
-/// kVnniChannels]. has_vnni_taps() must be true.
+/// kVnniChannels]. On x86-64 only, on a processor with AVX-512 VNNI (native_kernels.h).
 void vnni_depthwise(const Int8Images& images, const void* x, const int8_t* packed, const int32_t* tap_sums,
                     int64_t first, int64_t count, int32_t* sums) noexcept;
 

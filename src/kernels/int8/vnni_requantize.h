@@ -1,13 +1,12 @@
 // From sums that are still in registers to 8-bit levels, by AVX-512: what requantize() does to stored ones.
 #pragma once
 
+#include <immintrin.h>
+
 #include <cmath>
 #include <cstdint>
 
 #include "kernels/int8/requantize.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
 
 #define ASSAY_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
 
@@ -91,5 +90,3 @@ ASSAY_VNNI inline __m512i vnni_bytes(__m512i a, __m512i b, __m512i c, __m512i d,
 }
 
 }  // namespace assay::kernels
-
-#endif

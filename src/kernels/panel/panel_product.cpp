@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 
 #include "kernels/convert/convert.h"
+#include "kernels/native_kernels.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/panel/panel_product.cpp"
@@ -546,6 +547,14 @@ void panel_product_in_parts(const PanelMatrix& matrix, const void* packed, int64
 void panel_block_product(const PanelBlock& block, const float* a, int64_t a_stride, int64_t rows, bool adds,
                          float* sums, int64_t stride) noexcept {
   HWY_DYNAMIC_DISPATCH(block_product)(block, a, a_stride, rows, adds, sums, stride);
+}
+
+bool multiplies_bfloat16() noexcept { return native_kernels().bfloat16_product != nullptr; }
+
+void bfloat16_product(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
+                      const uint16_t* a, int64_t a_stride, int64_t rows, const float* bias, float* sums,
+                      int64_t stride) noexcept {
+  native_kernels().bfloat16_product(matrix, packed, panel, count, a, a_stride, rows, bias, sums, stride);
 }
 
 }  // namespace assay::kernels

@@ -75,7 +75,7 @@ struct PanelBlock {
 void panel_block_product(const PanelBlock& block, const float* a, int64_t a_stride, int64_t rows, bool adds,
                          float* sums, int64_t stride) noexcept;
 
-/// True where this processor multiplies pairs of bfloat16 (AVX-512 BF16).
+/// True where this processor multiplies pairs of bfloat16 (on x86-64: AVX-512 BF16).
 bool multiplies_bfloat16() noexcept;
 
 /// panel_product() with rows in bfloat16, for a matrix in bfloat16: products of pairs are summed in float32

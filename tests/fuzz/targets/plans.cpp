@@ -13,6 +13,7 @@
 #include "engine/objects/state.h"
 #include "engine/plan/file_bytes.h"
 #include "engine/tactics/tactic_set.h"
+#include "engine/target/target.h"
 #include "fuzz/targets/plan_networks.h"
 #include "graph/import.h"
 #include "kernels/rnn/recurrence.h"
@@ -232,7 +233,7 @@ const std::vector<std::string>& plan_seeds() {
 }
 
 const std::string& plan_environment_here() {
-  static const auto* const text = new std::string(plan_environment());
+  static const auto* const text = new std::string(engine::cpu_target()->fingerprint());
   return *text;
 }
 

@@ -1,12 +1,8 @@
-// Products of pairs by AVX-512 BF16, which Highway 1.0 has no target for.
-#include <algorithm>
-#include <cstdlib>
+#include "kernels/panel/bfloat16_tiles.h"
 
-#include "kernels/panel/panel_product.h"
-
-#if defined(__x86_64__)
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cstring>
 
 #define ASSAY_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
@@ -49,15 +45,9 @@ ASSAY_BF16 int64_t tiles(int64_t r, int64_t rows, const uint16_t* a, int64_t a_s
 
 }  // namespace
 
-bool multiplies_bfloat16() noexcept {
-  static const bool supported = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") &&
-                                __builtin_cpu_supports("avx512vl");
-  return supported;
-}
-
-void bfloat16_product(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
-                      const uint16_t* a, int64_t a_stride, int64_t rows, const float* bias, float* sums,
-                      int64_t stride) noexcept {
+void multiply_bfloat16_tiles(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
+                             const uint16_t* a, int64_t a_stride, int64_t rows, const float* bias,
+                             float* sums, int64_t stride) noexcept {
   for (int64_t k = 0; k < matrix.k; k += kDepth)
     for (int64_t p = 0; p < count; ++p) {
       const char* const w =
@@ -73,18 +63,3 @@ void bfloat16_product(const PanelMatrix& matrix, const void* packed, int64_t pan
 }
 
 }  // namespace assay::kernels
-
-#else
-
-namespace assay::kernels {
-
-bool multiplies_bfloat16() noexcept { return false; }
-
-void bfloat16_product(const PanelMatrix&, const void*, int64_t, int64_t, const uint16_t*, int64_t, int64_t,
-                      const float*, float*, int64_t) noexcept {
-  std::abort();
-}
-
-}  // namespace assay::kernels
-
-#endif

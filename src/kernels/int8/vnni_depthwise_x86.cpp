@@ -2,36 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 
 #include "kernels/image_rows.h"
-#include "kernels/int8/vnni_product.h"
 #include "kernels/int8/vnni_requantize.h"
 
 namespace assay::kernels {
-namespace {
-
-/// The channel of a block that lies at a place: vector by vector, as unpacking leaves them in each quarter.
-constexpr int64_t channel_at(int64_t vector, int64_t place) {
-  return place / 4 * 16 + vector * 4 + place % 4;
-}
-
-}  // namespace
-
-void pack_vnni_taps(const int16_t* numbers, int64_t taps, int64_t channels, int8_t* packed) noexcept {
-  std::memset(packed, 0, static_cast<size_t>(vnni_taps_bytes(taps, channels)));
-  for (int64_t t = 0; t < taps; t += 4)
-    for (int64_t block = 0; block < channels; block += kVnniChannels, packed += 4 * kVnniChannels)
-      for (int64_t i = 0; i < kVnniChannels; ++i) {
-        const int64_t c = block + channel_at(i / 16, i % 16);
-        for (int64_t j = 0; c < channels && j < 4 && t + j < taps; ++j)
-          packed[i * 4 + j] = static_cast<int8_t>(numbers[(t + j) * channels + c]);
-      }
-}
-
-#if defined(__x86_64__)
-
 namespace {
 
 /// Channels that are walked over at a time: what is known of them stays in the first-level cache.
@@ -243,8 +219,6 @@ void walk_images(const Int8Images& images, const void* x, int64_t first, int64_t
 
 }  // namespace
 
-bool has_vnni_taps() noexcept { return has_vnni(); }
-
 void vnni_depthwise(const Int8Images& images, const void* x, const int8_t* packed, const int32_t* tap_sums,
                     int64_t first, int64_t count, int32_t* sums) noexcept {
   for_chunks(images, packed, tap_sums, [&](VnniChunk& chunk) {
@@ -265,21 +239,5 @@ bool vnni_depthwise_quantized(const Int8Images& images, const void* x, const int
     return true;
   });
 }
-
-#else
-
-bool has_vnni_taps() noexcept { return false; }
-
-void vnni_depthwise(const Int8Images&, const void*, const int8_t*, const int32_t*, int64_t, int64_t,
-                    int32_t*) noexcept {
-  std::abort();
-}
-
-bool vnni_depthwise_quantized(const Int8Images&, const void*, const int8_t*, const int32_t*, int64_t, int64_t,
-                              const QuantizedEpilogue&) noexcept {
-  std::abort();
-}
-
-#endif
 
 }  // namespace assay::kernels

@@ -1,15 +1,11 @@
 #include "kernels/int8/vnni_product.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <numeric>
-#include <string_view>
 
 #include "kernels/int8/vnni_requantize.h"
-
-#if defined(__x86_64__)
 
 namespace assay::kernels {
 namespace {
@@ -200,20 +196,6 @@ ASSAY_VNNI void add_up_rows(const Int8Rows& a, int64_t first, int64_t count, int
   }
 }
 
-}  // namespace
-
-bool has_vnni() noexcept {
-  static const bool supported = [] {
-    const char* const wanted = std::getenv("ASSAY_SIMD");
-    if (wanted != nullptr && std::string_view(wanted) == "baseline") return false;
-    return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vl");
-  }();
-  return supported;
-}
-
-namespace {
-
 /// With `end`, of `columns` columns: levels; otherwise sums of whole panels.
 void multiply_vnni(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
                    const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
@@ -273,23 +255,3 @@ void vnni_product_quantized(const Int8Weights& weights, const void* packed, int6
 }
 
 }  // namespace assay::kernels
-
-#else
-
-namespace assay::kernels {
-
-bool has_vnni() noexcept { return false; }
-
-void vnni_product(const Int8Weights&, const void*, int64_t, int64_t, const Int8Rows&, int64_t, int32_t*,
-                  int64_t) noexcept {
-  std::abort();
-}
-
-void vnni_product_quantized(const Int8Weights&, const void*, int64_t, int64_t, const Int8Rows&, int64_t,
-                            int32_t*, int64_t, const QuantizedEpilogue&) noexcept {
-  std::abort();
-}
-
-}  // namespace assay::kernels
-
-#endif
