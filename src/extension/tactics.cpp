@@ -20,7 +20,18 @@ using engine::Status;
 using engine::Step;
 using engine::StepReader;
 
-constexpr const char *kData = "data", *kWay = "way", *kBlocks = "blocks";
+struct StepFields {
+  size_t operands = 0;    ///< inputs, then outputs
+  std::string data = {};  ///< the plugin's own
+  std::string way = {};
+  std::vector<int64_t> blocks = {};  ///< of each operand's channels; 0: row-major
+
+  void fields(engine::FieldVisitor& visit) {
+    visit("data", data);
+    visit("way", way);
+    visit("blocks", blocks, operands, {0, 16});
+  }
+};
 
 /// A plugin, ended with its owner.
 class Plugin {
@@ -162,9 +173,7 @@ std::string ModuleTactic::propose(const Problem& p, engine::Proposals& proposals
     for (size_t i = 0; i < outputs.size(); ++i)
       c.add_output(p.node().output(i), Layout{blocks[inputs.size() + i]});
     c.step.scratch_bytes = scratch[w];
-    c.step.parameters.set(kData, bytes.data);
-    c.step.parameters.set(kWay, way.name);
-    c.step.parameters.set(kBlocks, std::vector<int64_t>(blocks.begin(), blocks.end()));
+    c.write(StepFields{.data = bytes.data, .way = way.name, .blocks = {blocks.begin(), blocks.end()}});
     c.estimate = way.seconds;
   }
   return proposals.candidates().empty() ? "it has no way to run these shapes and types" : "";
@@ -173,11 +182,11 @@ std::string ModuleTactic::propose(const Problem& p, engine::Proposals& proposals
 ModuleKernel::ModuleKernel(const ModuleTactic& tactic, const Plan& plan, const Step& step)
     : tactic_(tactic), plugin_(tactic.extension(), tactic.module()) {
   const StepReader r(plan, step, 0, StepReader::kAnyNumber, StepReader::kAnyNumber);
-  const std::vector<int64_t>& blocks = r.numbers(kBlocks, step.inputs.size() + step.outputs.size(), 0, 16);
+  const auto p = r.read(StepFields{step.inputs.size() + step.outputs.size()});
   const auto operand = [&](bool is_there, const auto& get, size_t position) -> std::pair<DType, Shape> {
     if (!is_there) return {DType::kUndefined, Shape()};
     const PlanValue& v = get();
-    StepReader::check(v.layout == Layout{static_cast<int32_t>(blocks[position])},
+    StepReader::check(v.layout == Layout{static_cast<int32_t>(p.blocks[position])},
                       "an operand is {}, not as the plugin wants it", v.layout.str());
     return {v.dtype, v.shape};
   };
@@ -190,7 +199,7 @@ ModuleKernel::ModuleKernel(const ModuleTactic& tactic, const Plan& plan, const S
         true, [&]() -> const PlanValue& { return r.any_output(i); }, step.inputs.size() + i));
   }
   for (size_t i = 0; i < inputs_.size(); ++i) bytes_.push_back(r.has_input(i) ? r.any_input(i).bytes() : 0);
-  const std::string &data = r.text(kData), &way = r.text(kWay);
+  const std::string &data = p.data, &way = p.way;
   const AssayTactic& module = tactic.module();
   int64_t scratch = 0;
   tactic.extension().call("made a plugin from a plan", [&] {

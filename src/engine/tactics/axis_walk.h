@@ -7,14 +7,23 @@
 
 namespace assay::engine {
 
-/// Sets the parameter `axis`, which may count from the end, of a shape of rank 1 or more.
-inline void set_axis(Parameters& parameters, int64_t axis, const Shape& shape) {
-  parameters.set("axis", normalize_axis(axis, shape.rank()));
-}
+/// An axis of a shape of rank 1 or more.
+struct AxisField {
+  int64_t rank = 0;
+  int64_t axis = 0;
 
-inline size_t read_axis(const StepReader& r, const Shape& shape) {
+  void fields(FieldVisitor& visit) { visit("axis", axis, {0, rank - 1}); }
+  size_t at() const { return static_cast<size_t>(axis); }
+};
+
+/// To be written: `axis` may count from the end.
+inline AxisField axis_field(int64_t axis, const Shape& shape) {
+  return {shape.rank(), normalize_axis(axis, shape.rank())};
+}
+/// To be read. Throws Error (kInvalidModel) for a single number.
+inline AxisField axis_field(const Shape& shape) {
   StepReader::check(!shape.empty(), "a single number has no axis");
-  return static_cast<size_t>(r.number("axis", 0, shape.rank() - 1));
+  return {shape.rank()};
 }
 
 }  // namespace assay::engine

@@ -6,6 +6,15 @@ namespace assay::engine {
 
 using kernels::PointwiseOp;
 
+void EpilogueFields::fields(FieldVisitor& visit) {
+  if (!visit.is_present("epilogue", !names.empty())) return;
+  visit("epilogue", names);
+  StepReader::check(names.size() <= kMaxInstructions, "it has {} instructions", names.size());
+  visit("epilogue_a", as, names.size());
+  visit("epilogue_b", bs, names.size());
+  visit("epilogue_operands", operands, names.size(), {-1});
+}
+
 EpilogueSpec epilogue_spec(const Problem& p, const std::vector<EpilogueStep>& epilogue, Layout layout,
                            size_t inputs) {
   EpilogueSpec spec;
@@ -25,42 +34,31 @@ EpilogueSpec epilogue_spec(const Problem& p, const std::vector<EpilogueStep>& ep
 }
 
 void write_epilogue(const std::vector<EpilogueStep>& epilogue, const EpilogueSpec& spec, Candidate& b) {
-  if (epilogue.empty()) return;
-  std::vector<std::string> names;
-  std::vector<double> as, bs;
-  std::vector<int64_t> operands;
+  EpilogueFields fields;
   for (size_t i = 0; i < epilogue.size(); ++i) {
     const EpilogueSpec::Entry& e = spec.entries[i];
-    names.emplace_back(kernels::pointwise_name(e.op));
-    as.push_back(e.a);
-    bs.push_back(e.b);
-    operands.push_back(e.position);
+    fields.names.emplace_back(kernels::pointwise_name(e.op));
+    fields.as.push_back(e.a);
+    fields.bs.push_back(e.b);
+    fields.operands.push_back(e.position);
     if (e.position >= 0) b.add_input(epilogue[i].operand, e.format);
     if (e.may_accumulate) b.step.in_place.emplace_back(0, e.position);
   }
-  b.step.parameters.set("epilogue", std::move(names));
-  b.step.parameters.set("epilogue_a", std::move(as));
-  b.step.parameters.set("epilogue_b", std::move(bs));
-  b.step.parameters.set("epilogue_operands", std::move(operands));
+  b.write(std::move(fields));
 }
 
 EpilogueSpec epilogue_spec(const StepReader& r, size_t inputs, bool any_type) {
   EpilogueSpec spec;
-  const auto* names = r.step().parameters.find<std::vector<std::string>>("epilogue");
-  if (names == nullptr) return spec;
-  StepReader::check(names->size() <= kMaxInstructions, "it has {} instructions", names->size());
-  const auto& as = r.reals("epilogue_a", names->size());
-  const auto& bs = r.reals("epilogue_b", names->size());
-  const auto& operands = r.numbers("epilogue_operands", names->size(), -1);
-  for (size_t i = 0; i < names->size(); ++i) {
-    const std::optional<PointwiseOp> op = kernels::find_pointwise((*names)[i]);
-    StepReader::check(op.has_value(), "'{}' is not a pointwise instruction", (*names)[i]);
-    StepReader::check(kernels::pointwise_arity(*op) == (operands[i] >= 0 ? 2 : 1),
-                      "{} has another number of operands", (*names)[i]);
-    EpilogueSpec::Entry entry{.op = *op, .a = static_cast<float>(as[i]), .b = static_cast<float>(bs[i])};
-    if (operands[i] >= 0) {
-      const auto position = static_cast<size_t>(operands[i]);
-      StepReader::check(position >= inputs, "{} takes input {}", (*names)[i], position);
+  const auto f = r.read<EpilogueFields>();
+  for (size_t i = 0; i < f.names.size(); ++i) {
+    const std::optional<PointwiseOp> op = kernels::find_pointwise(f.names[i]);
+    StepReader::check(op.has_value(), "'{}' is not a pointwise instruction", f.names[i]);
+    StepReader::check(kernels::pointwise_arity(*op) == (f.operands[i] >= 0 ? 2 : 1),
+                      "{} has another number of operands", f.names[i]);
+    EpilogueSpec::Entry entry{.op = *op, .a = static_cast<float>(f.as[i]), .b = static_cast<float>(f.bs[i])};
+    if (f.operands[i] >= 0) {
+      const auto position = static_cast<size_t>(f.operands[i]);
+      StepReader::check(position >= inputs, "{} takes input {}", f.names[i], position);
       const PlanValue& v = any_type ? r.any_input(position) : r.input(position);
       entry.position = static_cast<int32_t>(position);
       entry.shape = v.shape;

@@ -14,6 +14,15 @@ namespace assay::engine {
 /// Of an epilogue or a pointwise program.
 inline constexpr size_t kMaxInstructions = 4096;
 
+/// An epilogue in a step; none: nothing is written.
+struct EpilogueFields {
+  std::vector<std::string> names = {};
+  std::vector<double> as = {}, bs = {};
+  std::vector<int64_t> operands = {};  ///< positions among the step's inputs; -1: none
+
+  void fields(FieldVisitor& visit);
+};
+
 /// Instructions on a result, with the step inputs that are their operands.
 struct EpilogueSpec {
   struct Entry {

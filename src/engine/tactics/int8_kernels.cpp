@@ -253,7 +253,7 @@ std::string_view int8_conv_way(const ConvProduct& conv) {
 
 void write_int8_conv(const Problem& p, const ConvProduct& conv, Candidate& b) {
   const ProductSize& size = conv.size;
-  write_conv_product(conv, b.step.parameters);
+  b.write(conv_fields(conv));
   b.step.scratch_bytes = int8_scratch(conv, p.config().threads);
   b.estimate = estimate_seconds(
       2.0 * static_cast<double>(size.m) * static_cast<double>(size.n) * static_cast<double>(size.k),

@@ -82,29 +82,6 @@ bool StepReader::optional_elements(size_t i, std::initializer_list<int64_t> fact
   return true;
 }
 
-int64_t StepReader::number(std::string_view name, int64_t low, int64_t high) const {
-  const auto n = get<int64_t>(name);
-  check(n >= low && n <= high, "its parameter '{}' is {}", name, n);
-  return n;
-}
-
-float StepReader::real(std::string_view name) const { return static_cast<float>(get<double>(name)); }
-const std::string& StepReader::text(std::string_view name) const { return get<std::string>(name); }
-
-const std::vector<int64_t>& StepReader::numbers(std::string_view name, size_t count, int64_t low,
-                                                int64_t high) const {
-  const auto& list = get<std::vector<int64_t>>(name);
-  check(list.size() == count, "its parameter '{}' has {} numbers, not {}", name, list.size(), count);
-  for (const int64_t n : list) check(n >= low && n <= high, "its parameter '{}' holds {}", name, n);
-  return list;
-}
-
-const std::vector<double>& StepReader::reals(std::string_view name, size_t count) const {
-  const auto& list = get<std::vector<double>>(name);
-  check(list.size() == count, "its parameter '{}' has {} numbers, not {}", name, list.size(), count);
-  return list;
-}
-
 void StepReader::check_scratch(int64_t bytes) const {
   check(bytes <= step_.scratch_bytes, "it has {} bytes of scratch memory and needs {}", step_.scratch_bytes,
         bytes);
@@ -155,7 +132,7 @@ void StepReader::check_network(size_t i, size_t inputs, size_t outputs) const {
         takes, gives, inputs, outputs);
 }
 
-int64_t StepReader::product(std::initializer_list<int64_t> factors) const {
+int64_t StepReader::product(std::initializer_list<int64_t> factors) {
   uint64_t total = 1;
   for (const int64_t f : factors) {
     check(f >= 0 && !__builtin_mul_overflow(total, static_cast<uint64_t>(f), &total) && total <= kMaxElements,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/plan/plan.h"
+#include "engine/tactics/step_fields.h"
 
 namespace assay::engine {
 
@@ -53,27 +54,12 @@ class StepReader {
   /// Optional input i: so many row-major float32 elements. True when it is there.
   bool optional_elements(size_t i, std::initializer_list<int64_t> factors) const;
 
-  /// Parameters within [low, high].
-  int64_t number(std::string_view name, int64_t low = 0,
-                 int64_t high = std::numeric_limits<int64_t>::max()) const;
-  bool flag(std::string_view name) const { return number(name, 0, 1) != 0; }
-  int64_t threads() const { return number("threads", 1, kMaxThreads); }
-  float real(std::string_view name) const;
-  const std::string& text(std::string_view name) const;
-  /// So many numbers, each within [low, high].
-  const std::vector<int64_t>& numbers(std::string_view name, size_t count,
-                                      int64_t low = std::numeric_limits<int64_t>::min(),
-                                      int64_t high = std::numeric_limits<int64_t>::max()) const;
-  const std::vector<double>& reals(std::string_view name, size_t count) const;
-  template <typename T>
-  const T& get(std::string_view name) const {
-    const T* value = step_.parameters.find<T>(name);
-    check(value != nullptr, "its parameter '{}' is missing or of another kind", name);
-    return *value;
-  }
-  /// One number of `name` per spatial axis of a window.
-  const std::vector<int64_t>& window(std::string_view name, size_t axes, int64_t low) const {
-    return numbers(name, axes, low, kMaxOfWindow);
+  /// The parameters that `fields` describes.
+  template <typename Fields>
+  Fields read(Fields fields = {}) const {
+    FieldReader reader(step_.parameters);
+    fields.fields(reader);
+    return fields;
   }
 
   /// The step has asked for at least so much scratch memory.
@@ -84,7 +70,7 @@ class StepReader {
   void check_walk(const PlanValue& v, const Shape& extents, std::span<const int64_t> strides,
                   int64_t offset = 0) const;
   /// The product, which fits in 48 bits.
-  int64_t product(std::initializer_list<int64_t> factors) const;
+  static int64_t product(std::initializer_list<int64_t> factors);
 
   /// The only node of network `i` of the step, which is a model. What leaves the step is what the node gives.
   const Node& network_node(size_t i) const;
@@ -95,9 +81,7 @@ class StepReader {
 
   template <typename... Args>
   static void check(bool condition, fmt::format_string<Args...> format, Args&&... args) {
-    if (!condition) [[unlikely]]
-      fail(ErrorCode::kInvalidModel, "the plan is wrong: {}",
-           fmt::format(format, std::forward<Args>(args)...));
+    check_plan(condition, format, std::forward<Args>(args)...);
   }
 
  private:

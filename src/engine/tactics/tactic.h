@@ -21,6 +21,7 @@
 #include "engine/plan/plan.h"
 #include "engine/runtime/kernel.h"
 #include "engine/tactics/pointwise/region.h"
+#include "engine/tactics/step_fields.h"
 #include "ops/op_context.h"
 #include "reference/evaluate.h"
 
@@ -166,6 +167,11 @@ class Candidate {
   /// Appends a step output: the value will have this format.
   void add_output(const Value* v, Format format = {}) { outputs.push_back({.value = v, .format = format}); }
   void skip_output() { outputs.emplace_back(); }
+  /// Appends parameters (step_fields.h).
+  template <typename Fields>
+  void write(Fields fields) {
+    write_fields(std::move(fields), step.parameters);
+  }
   /// Nothing else may be called then. May be called for several outputs.
   void add_view(const Value* v, Format format, const Value* source, Layout source_layout, int64_t offset) {
     views.push_back({v, source, format, source_layout, offset});

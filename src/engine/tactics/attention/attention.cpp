@@ -19,6 +19,58 @@ using kernels::AttentionRows;
 constexpr std::string_view kOperators[] = {"Softmax", "assay.Softmax"};
 constexpr size_t kMaxMasks = 16;
 
+/// More than any machine has room for.
+constexpr int64_t kMaxAttentionExtent = int64_t{1} << 40;
+
+/// The problem, and at which element of its value each of queries, keys and values begins.
+struct StepFields {
+  Attention a;  ///< with as many masks as the step has
+  std::array<int64_t, 3> offsets = {};
+
+  void fields(FieldVisitor& visit) {
+    const Bounds extent{1, kMaxAttentionExtent};
+    visit("extents", {&a.batch, &a.heads, &a.groups, &a.queries, &a.keys, &a.size, &a.value_size}, extent);
+    visit("offsets", offsets, {0});
+    rows(visit, "query", a.query);
+    rows(visit, "key", a.key);
+    rows(visit, "value", a.value);
+    rows(visit, "result", a.result);
+    visit("scale", a.scale);
+    masks(visit);
+  }
+
+ private:
+  static void rows(FieldVisitor& visit, std::string_view name, AttentionRows& r) {
+    visit(name, {&r.batch, &r.head, &r.row, &r.element}, {0});
+  }
+  void masks(FieldVisitor& visit) {
+    const size_t count = a.masks.size();
+    std::vector<int64_t> kinds, whens, strides, periods;
+    std::vector<double> fills;
+    for (const AttentionMask& m : a.masks) {
+      kinds.push_back(static_cast<int64_t>(m.kind));
+      whens.push_back(int64_t{m.when});
+      fills.push_back(m.fill);
+      strides.insert(strides.end(), {m.batch, m.head, m.query, m.key});
+      periods.push_back(m.period);
+    }
+    visit("mask_kinds", kinds, count, {0, 1});
+    visit("mask_whens", whens, count, {0, 1});
+    visit("mask_fills", fills, count);
+    visit("mask_strides", strides, 4 * count, {0});
+    visit("mask_periods", periods, count, {0, kMaxAttentionExtent});
+    for (size_t i = 0; i < count; ++i)
+      a.masks[i] = {.kind = static_cast<AttentionMask::Kind>(kinds[i]),
+                    .when = whens[i] != 0,
+                    .fill = static_cast<float>(fills[i]),
+                    .batch = strides[4 * i],
+                    .head = strides[4 * i + 1],
+                    .query = strides[4 * i + 2],
+                    .key = strides[4 * i + 3],
+                    .period = periods[i]};
+  }
+};
+
 std::vector<int64_t> numbers_of(const AttentionRows& r) { return {r.batch, r.head, r.row, r.element}; }
 
 std::string propose(const Problem& problem, Proposals& proposals) {
@@ -27,37 +79,10 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   const Attention& a = form.problem;
   if (a.masks.size() > kMaxMasks) return "it has more than 16 masks";
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
-  std::vector<int64_t> offsets;
-  for (const AttentionOperand& o : {form.query, form.key, form.value}) {
-    b.add_input(o.value);
-    offsets.push_back(o.offset);
-  }
-  std::vector<int64_t> kinds, whens, strides, periods;
-  std::vector<double> fills;
-  for (size_t i = 0; i < a.masks.size(); ++i) {
-    const AttentionMask& m = a.masks[i];
-    b.add_input(form.masks[i]);
-    kinds.push_back(static_cast<int64_t>(m.kind));
-    whens.push_back(int64_t{m.when});
-    fills.push_back(m.fill);
-    strides.insert(strides.end(), {m.batch, m.head, m.query, m.key});
-    periods.push_back(m.period);
-  }
+  for (const AttentionOperand& o : {form.query, form.key, form.value}) b.add_input(o.value);
+  for (const Value* mask : form.masks) b.add_input(mask);
   b.add_output(problem.region().output());
-  Parameters& parameters = b.step.parameters;
-  parameters.set("extents",
-                 std::vector<int64_t>{a.batch, a.heads, a.groups, a.queries, a.keys, a.size, a.value_size});
-  parameters.set("offsets", offsets);
-  parameters.set("query", numbers_of(a.query));
-  parameters.set("key", numbers_of(a.key));
-  parameters.set("value", numbers_of(a.value));
-  parameters.set("result", numbers_of(a.result));
-  parameters.set("scale", double{a.scale});
-  parameters.set("mask_kinds", kinds);
-  parameters.set("mask_whens", whens);
-  parameters.set("mask_fills", fills);
-  parameters.set("mask_strides", strides);
-  parameters.set("mask_periods", periods);
+  b.write(StepFields{.a = a, .offsets = {form.query.offset, form.key.offset, form.value.offset}});
   b.step.scratch_bytes = kernels::attention_scratch(a, problem.config().threads);
   const auto pairs = static_cast<double>(a.batch * a.heads * a.queries) * static_cast<double>(a.keys);
   // An exponential and its kin take as long as some 16 multiplications.
@@ -70,32 +95,21 @@ std::string propose(const Problem& problem, Proposals& proposals) {
 class AttentionKernel final : public Kernel {
  public:
   explicit AttentionKernel(const StepReader& r) : threads_(std::max(r.plan().threads, 1)) {
-    const auto& extents = r.numbers("extents", 7, 1, kMaxExtent);
-    a_ = {.batch = extents[0],
-          .heads = extents[1],
-          .groups = extents[2],
-          .queries = extents[3],
-          .keys = extents[4],
-          .size = extents[5],
-          .value_size = extents[6],
-          .scale = r.real("scale"),
-          .query = rows(r, "query"),
-          .key = rows(r, "key"),
-          .value = rows(r, "value"),
-          .result = rows(r, "result"),
-          .masks = {}};
+    StepFields p;
+    p.a.masks.resize(r.step().inputs.size() - 3);
+    p = r.read(std::move(p));
+    a_ = p.a;
+    offsets_ = p.offsets;
     StepReader::check(a_.heads % a_.groups == 0, "{} heads share {} heads of keys", a_.heads, a_.groups);
     StepReader::check(
         (a_.size == 1 || a_.query.element == 1) && (a_.value_size == 1 || a_.result.element == 1),
         "the elements of its queries or results lie apart");
     a_.query.element = a_.result.element = 1;
-    const auto& offsets = r.numbers("offsets", 3, 0);
-    std::copy(offsets.begin(), offsets.end(), offsets_);
     check_walk(r, 0, a_.query, {a_.batch, a_.heads, a_.queries, a_.size});
     check_walk(r, 1, a_.key, {a_.batch, a_.groups, a_.keys, a_.size});
     check_walk(r, 2, a_.value, {a_.batch, a_.groups, a_.keys, a_.value_size});
     check_result(r);
-    read_masks(r);
+    check_masks(r);
     r.product({a_.batch, a_.heads, a_.queries, a_.keys});
     r.product({a_.keys + kernels::kMaxAttentionPadding,
                a_.size + a_.value_size + kernels::kMaxAttentionPadding, threads_,
@@ -112,12 +126,6 @@ class AttentionKernel final : public Kernel {
   }
 
  private:
-  static constexpr int64_t kMaxExtent = int64_t{1} << 40;
-
-  static AttentionRows rows(const StepReader& r, std::string_view name) {
-    const auto& n = r.numbers(name, 4, 0);
-    return {n[0], n[1], n[2], n[3]};
-  }
   void check_walk(const StepReader& r, size_t input, const AttentionRows& rows, const Shape& extents) const {
     r.check_walk(r.row_input(input), extents, numbers_of(rows), offsets_[input]);
   }
@@ -138,34 +146,20 @@ class AttentionKernel final : public Kernel {
       next *= extent;
     }
   }
-  void read_masks(const StepReader& r) {
-    const size_t count = r.step().inputs.size() - 3;
-    const auto& kinds = r.numbers("mask_kinds", count, 0, 1);
-    const auto& whens = r.numbers("mask_whens", count, 0, 1);
-    const auto& fills = r.reals("mask_fills", count);
-    const auto& strides = r.numbers("mask_strides", 4 * count, 0);
-    const auto& periods = r.numbers("mask_periods", count, 0, kMaxExtent);
-    for (size_t i = 0; i < count; ++i) {
-      AttentionMask m{.kind = static_cast<AttentionMask::Kind>(kinds[i]),
-                      .when = whens[i] != 0,
-                      .fill = static_cast<float>(fills[i]),
-                      .batch = strides[4 * i],
-                      .head = strides[4 * i + 1],
-                      .query = strides[4 * i + 2],
-                      .key = strides[4 * i + 3],
-                      .period = periods[i]};
+  void check_masks(const StepReader& r) const {
+    for (size_t i = 0; i < a_.masks.size(); ++i) {
+      const AttentionMask& m = a_.masks[i];
       StepReader::check(m.key <= 1, "a mask's keys lie {} elements apart", m.key);
       const DType dtype = m.kind == AttentionMask::Kind::kAdded ? DType::kFloat32 : DType::kBool;
       const int64_t own = m.period > 0 ? std::min(m.period, a_.batch) : a_.batch;
       r.check_walk(r.row_input(3 + i, dtype), {own, a_.heads, a_.queries, a_.keys},
                    std::vector<int64_t>{m.batch, m.head, m.query, m.key});
-      a_.masks.push_back(m);
     }
   }
 
   int64_t threads_;
   Attention a_;
-  int64_t offsets_[3] = {};
+  std::array<int64_t, 3> offsets_ = {};
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {

@@ -12,6 +12,18 @@ namespace {
 constexpr std::string_view kOperators[] = {"DeformConv"};
 enum Input : size_t { kX, kW, kOffset, kBias, kMask };
 
+struct StepFields {
+  WindowFields window;
+  int64_t channels = 1;  ///< of the image
+  int64_t groups = 1, offset_groups = 1;
+
+  void fields(FieldVisitor& visit) {
+    window.fields(visit);
+    visit("groups", groups, {1, std::max<int64_t>(channels, 1)});
+    visit("offset_groups", offset_groups, {1, std::max<int64_t>(channels, 1)});
+  }
+};
+
 std::string propose(const Problem& p, Proposals& proposals) {
   for (size_t i = 0; i < p.input_count(); ++i)
     if (p.has_input(i) && p.input_shape(i) == nullptr) return "the shape is not known before the run";
@@ -27,9 +39,9 @@ std::string propose(const Problem& p, Proposals& proposals) {
   for (size_t i = 0; i < 5; ++i)
     i < p.input_count() && p.has_input(i) ? b.add_input(p.node().input(i)) : b.skip_input();
   b.add_output(p.node().output(0));
-  write_window(plan.window, b.step.parameters);
-  b.step.parameters.set("groups", plan.size.groups);
-  b.step.parameters.set("offset_groups", p.attributes().attr_int("offset_group"));
+  b.write(StepFields{.window = window_fields(plan.window),
+                     .groups = plan.size.groups,
+                     .offset_groups = p.attributes().attr_int("offset_group")});
   b.step.scratch_bytes = plan.size.in_channels * plan.window.taps() * plan.window.out_size() *
                          static_cast<int64_t>(sizeof(float));
   b.estimate =
@@ -42,11 +54,13 @@ class DeformConvKernel final : public Kernel {
  public:
   explicit DeformConvKernel(const StepReader& r) {
     const Shape &in = r.row_input(kX).shape, &out = r.row_output(0).shape, &weights = r.row_input(kW).shape;
-    d_.window = read_window_over(r, in, out, kernels::kMaxDeformedAxes);
+    const WindowFields window = window_fields(in, out, kernels::kMaxDeformedAxes);
+    const auto p = r.read(StepFields{.window = window, .channels = in[1]});
+    d_.window = window_over(r, p.window, in, out);
     d_.channels = in[1];
-    d_.offset_groups = r.number("offset_groups", 1, std::max<int64_t>(in[1], 1));
-    const int64_t groups = r.number("groups", 1, std::max<int64_t>(in[1], 1)), taps = d_.window.taps(),
-                  positions = d_.window.out_size(), rank = static_cast<int64_t>(d_.window.rank());
+    d_.offset_groups = p.offset_groups;
+    const int64_t groups = p.groups, taps = d_.window.taps(), positions = d_.window.out_size(),
+                  rank = static_cast<int64_t>(d_.window.rank());
     StepReader::check(in.numel() > 0 && out.numel() > 0 && in[0] == out[0] && in[1] % groups == 0 &&
                           out[1] % groups == 0 && in[1] % d_.offset_groups == 0,
                       "{} groups do not make {} of {}", groups, out.str(), in.str());

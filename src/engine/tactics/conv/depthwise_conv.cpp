@@ -41,7 +41,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
                    [weights, size] { return pack(weights, size); });
     add_padded_bias(p.node().input(2), 1, size.bias_floats(), b);
     b.add_output(p.region().output(), layout);
-    write_conv_product(conv, b.step.parameters);
+    b.write(conv_fields(conv));
     write_common_end(p, layout, b);
     const auto results = static_cast<double>(conv.size.m) * static_cast<double>(conv.size.n);
     b.estimate = estimate_seconds(2 * results * static_cast<double>(conv.size.k), 0, 0.8);

@@ -14,6 +14,15 @@ using kernels::DepthwiseConv1d;
 
 constexpr std::string_view kOperators[] = {"Conv"};
 
+struct StepFields {
+  DepthwiseConv1d conv;
+
+  void fields(FieldVisitor& visit) {
+    visit("sizes", {&conv.rows, &conv.channels, &conv.in, &conv.out, &conv.taps, &conv.dilation, &conv.begin},
+          {0, kMaxOfWindow});
+  }
+};
+
 /// Padding times such a weight would not be 0.
 bool has_infinite_weights(const UnalignedTensor& weights) {
   const Tensor all = weights.aligned();
@@ -56,17 +65,16 @@ std::string propose(const Problem& p, Proposals& proposals) {
   b.add_input(p.node().input(1));
   p.has_input(2) ? b.add_input(p.node().input(2)) : b.skip_input();
   b.add_output(p.region().output());
-  b.step.parameters.set("sizes", std::vector<int64_t>{conv.rows, conv.channels, conv.in, conv.out, conv.taps,
-                                                      conv.dilation, conv.begin});
+  b.write(StepFields{conv});
   b.estimate = estimate_seconds(2.0 * static_cast<double>(conv.rows * conv.out * conv.taps), 0, 0.3);
   write_row_epilogue(p, p.region().epilogue, 3, b);
   return {};
 }
 
 DepthwiseConv1d read_sizes(const StepReader& r) {
-  const auto& v = r.numbers("sizes", 7, 0, kMaxOfWindow);
-  const DepthwiseConv1d conv{v[0], v[1], v[2], v[3], v[4], v[5], v[6]};
-  for (size_t i = 0; i < 6; ++i) StepReader::check(v[i] > 0, "its size {} is 0", i);
+  const DepthwiseConv1d conv = r.read<StepFields>().conv;
+  const int64_t sizes[] = {conv.rows, conv.channels, conv.in, conv.out, conv.taps, conv.dilation};
+  for (size_t i = 0; i < std::size(sizes); ++i) StepReader::check(sizes[i] > 0, "its size {} is 0", i);
   StepReader::check(conv.rows % conv.channels == 0, "{} signals have {} filters", conv.rows, conv.channels);
   StepReader::check(r.product({conv.taps - 1, conv.dilation}) <= kernels::kMaxDepthwiseReach,
                     "its filters reach over {} samples", conv.reach());

@@ -48,7 +48,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
                    [weights, size] { return pack(weights, size); });
     add_padded_bias(p.node().input(2), 1, size.outputs, b);
     b.add_output(p.region().output());
-    write_conv_product(conv, b.step.parameters);
+    b.write(conv_fields(conv));
     write_common_end(p, {}, b);
     const auto results = static_cast<double>(conv.size.m) * static_cast<double>(conv.size.n);
     b.estimate = estimate_seconds(2 * results * static_cast<double>(conv.size.k),

@@ -11,6 +11,16 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"Col2Im"};
 
+struct StepFields {
+  WindowFields window;
+  std::vector<int64_t> blocks;
+
+  void fields(FieldVisitor& visit) {
+    window.fields(visit);
+    visit("blocks", blocks, window.axes, {1, kMaxOfWindow});
+  }
+};
+
 /// An attribute with a number for each axis, or `otherwise` for each.
 std::vector<int64_t> numbers_of(const Problem& p, std::string_view name, size_t count, int64_t otherwise) {
   std::vector<int64_t> v = p.attributes().attr_ints(std::string(name));
@@ -45,8 +55,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   b.add_input(p.node().input(0));
   b.add_output(p.node().output(0));
-  write_window(w, b.step.parameters);
-  b.step.parameters.set("blocks", w.out);
+  b.write(StepFields{.window = window_fields(w), .blocks = w.out});
   b.estimate = estimate_seconds(static_cast<double>(in->numel()),
                                 2.0 * static_cast<double>(storage_bytes(p.input_dtype(0), in->numel())), 0.1);
   return {};
@@ -60,10 +69,11 @@ class FoldKernel final : public Kernel {
     const PlanValue& out = r.row_output(0, type_);
     StepReader::check(kernels::is_number(type_) && out.shape.size() >= 3 && out.shape.numel() > 0,
                       "it makes {}", out.shape.str());
-    const std::vector<int64_t>& blocks = r.numbers("blocks", out.shape.size() - 2, 1, kMaxOfWindow);
+    const auto p = r.read(StepFields{.window = window_fields(out.shape, out.shape, kernels::kMaxWindowAxes)});
+    const std::vector<int64_t>& blocks = p.blocks;
     Shape positions = out.shape;
     std::copy(blocks.begin(), blocks.end(), positions.begin() + 2);
-    window_ = read_window_over(r, out.shape, positions, kernels::kMaxWindowAxes);
+    window_ = window_over(r, p.window, out.shape, positions);
     planes_ = out.shape.numel(0, 2);
     int64_t elements = r.product({planes_, window_.taps()});
     for (const int64_t b : blocks) elements = r.product({elements, b});

@@ -10,6 +10,18 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"Conv"};
 
+struct StepFields {
+  kernels::GroupedGemm size;
+
+  void fields(FieldVisitor& visit) {
+    visit("batch", size.batch, kPositive);
+    visit("groups", size.groups, kPositive);
+    visit("m", size.m, kPositive);
+    visit("n", size.n, kPositive);
+    visit("k", size.k, kPositive);
+  }
+};
+
 bool is_pointwise(const kernels::Window& w) {
   for (size_t k = 0; k < w.rank(); ++k)
     if (w.kernel[k] != 1 || w.strides[k] != 1 || w.begin[k] != 0 || w.end[k] != 0) return false;
@@ -39,12 +51,11 @@ std::string propose(const Problem& p, Proposals& proposals) {
   b.add_input(p.node().input(1));
   p.has_input(2) ? b.add_input(p.node().input(2)) : b.skip_input();
   b.add_output(p.region().output());
-  Parameters& parameters = b.step.parameters;
-  parameters.set("batch", plan.size.batch);
-  parameters.set("groups", plan.size.groups);
-  parameters.set("m", plan.size.out_channels / plan.size.groups);
-  parameters.set("n", plan.window.out_size());
-  parameters.set("k", plan.size.in_channels / plan.size.groups);
+  b.write(StepFields{{.batch = plan.size.batch,
+                      .groups = plan.size.groups,
+                      .m = plan.size.out_channels / plan.size.groups,
+                      .n = plan.window.out_size(),
+                      .k = plan.size.in_channels / plan.size.groups}});
   b.estimate = estimate_seconds(
       2.0 * static_cast<double>(plan.output.numel() * plan.size.in_channels / plan.size.groups), 0, 0.5);
   write_row_epilogue(p, p.region().epilogue, 3, b);
@@ -53,13 +64,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 class GroupConvKernel final : public Kernel {
  public:
-  explicit GroupConvKernel(const StepReader& r)
-      : size_{.batch = r.number("batch", 1),
-              .groups = r.number("groups", 1),
-              .m = r.number("m", 1),
-              .n = r.number("n", 1),
-              .k = r.number("k", 1)},
-        epilogue_(r, 3) {
+  explicit GroupConvKernel(const StepReader& r) : size_(r.read<StepFields>().size), epilogue_(r, 3) {
     r.check_elements(r.row_input(0), {size_.batch, size_.groups, size_.k, size_.n});
     r.check_elements(r.row_input(1), {size_.groups, size_.m, size_.k});
     r.optional_elements(2, {size_.groups, size_.m});

@@ -16,6 +16,12 @@ using kernels::ImageConv;
 
 constexpr std::string_view kOperators[] = {"Conv"};
 
+struct StepFields {
+  int64_t threads = 1;  ///< that the step is cut for
+
+  void fields(FieldVisitor& visit) { visit("threads", threads, {1, kMaxThreads}); }
+};
+
 /// Channels of an image beyond which the other layouts fill vectors with them.
 constexpr int64_t kMaxPlanes = 4;
 
@@ -53,8 +59,8 @@ std::string propose(const Problem& p, Proposals& proposals) {
                    [weights, size] { return pack(weights, size); });
     add_padded_bias(p.node().input(2), 1, size.window.bias_floats(), b);
     b.add_output(p.region().output(), layout);
-    write_conv_product(conv, b.step.parameters);
-    b.step.parameters.set("threads", int64_t{p.config().threads});
+    b.write(conv_fields(conv));
+    b.write(StepFields{.threads = p.config().threads});
     b.step.scratch_bytes = p.config().threads * size.scratch_floats() * int64_t{sizeof(float)};
     write_common_end(p, layout, b);
     const auto results =
@@ -70,7 +76,7 @@ class ImageKernel final : public Kernel {
       : conv_(image_conv(conv, layout)),
         images_(conv.size.m / conv.window.out_size()),
         rows_(conv.window.out_size() / conv_.window.out_columns),
-        threads_(r.threads()),
+        threads_(r.read<StepFields>().threads),
         end_(read_common_end(r, conv.size)) {
     r.product({conv_.window.blocks(), kernels::kChannelBlock, conv_.taps(), int64_t{sizeof(float)}});
     r.check_elements(r.row_input(1), {conv_.packed_floats()});

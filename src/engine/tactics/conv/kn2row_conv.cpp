@@ -22,6 +22,12 @@ constexpr int64_t kMaxResults = 192, kTapSumBytes = 64 << 10;
 /// Results of a part: a long row is cut, so that threads can share it.
 constexpr int64_t kMaxOfPart = 96;
 
+struct StepFields {
+  bool transposed = false;
+
+  void fields(FieldVisitor& visit) { visit("transposed", transposed); }
+};
+
 /// With the sizes around it.
 struct TapProduct {
   Kn2rowConv conv;
@@ -138,9 +144,8 @@ std::string propose(const Problem& p, Proposals& proposals) {
                  [weights, product] { return pack(weights, product); });
   add_padded_bias(p.node().input(2), 1, matrix.filled_columns(), b);
   b.add_output(p.region().output(), Layout::channels_last());
-  Parameters& parameters = b.step.parameters;
-  parameters.set("transposed", int64_t{product.conv.transposed});
-  write_conv_product({.window = w}, parameters);
+  b.write(StepFields{.transposed = product.conv.transposed});
+  b.write(conv_fields({.window = w}));
   b.step.scratch_bytes = tiles_of(product, p.config().threads).scratch_bytes();
   const int64_t images = product.size.m / (product.conv.transposed ? w.in_size() : w.out_size());
   b.estimate = estimate_with_weights(2.0 * static_cast<double>(images * product.conv.products()) *
@@ -201,7 +206,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   r.input(0);
   ConvProduct conv = read_conv_product(r);
   StepReader::check(!conv.is_depthwise, "its channels have groups of their own");
-  const bool transposed = r.flag("transposed");
+  const bool transposed = r.read<StepFields>().transposed;
   if (transposed) std::swap(conv.window.in, conv.window.out);
   TapProduct product{{std::move(conv.window), transposed, conv.in_channels}, conv.size};
   const ProductTiles tiles = tiles_of(product, plan.threads);

@@ -68,7 +68,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
                  [weights, lanes] { return pack(weights, lanes); });
   add_padded_bias(p.node().input(2), 1, kernels::narrow_group_bias_floats(lanes), b);
   b.add_output(p.region().output(), Layout::channels_last());
-  write_conv_product(conv, b.step.parameters);
+  b.write(conv_fields(conv));
   b.step.scratch_bytes = tiles_of(conv, p.config().threads).scratch_bytes();
   b.estimate = estimate_seconds(2.0 * static_cast<double>(conv.size.m) * static_cast<double>(conv.size.n) *
                                     static_cast<double>(conv.size.k),

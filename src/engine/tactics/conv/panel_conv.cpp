@@ -36,7 +36,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   for (const Layout layout : product_layouts(p, conv))
     propose_panels(
         p, p.node().input(0), source, conv.size, !is_pointwise(conv.window), p.region().epilogue, layout, 0.6,
-        [&](Candidate& b) { write_conv_product(conv, b.step.parameters); }, proposals);
+        [&](Candidate& b) { b.write(conv_fields(conv)); }, proposals);
   return {};
 }
 

@@ -6,27 +6,41 @@
 
 namespace assay::engine {
 
-inline void write_window(const kernels::Window& w, Parameters& parameters) {
-  parameters.set("kernel", w.kernel);
-  parameters.set("strides", w.strides);
-  parameters.set("dilations", w.dilations);
-  parameters.set("pads_begin", w.begin);
-}
+struct WindowFields {
+  size_t axes = 0;
+  std::vector<int64_t> kernel = {}, strides = {}, dilations = {}, begin = {};
 
-/// Of positions `out` over a plane of the image `in`: shapes of one rank, 3 to 2 + most_axes. Where the
-/// window lies is left to the kernel, which must ask of each tap whether it is in the image; all its numbers
-/// stay far from overflow.
-inline kernels::Window read_window_over(const StepReader& r, const Shape& in, const Shape& out,
-                                        size_t most_axes) {
+  void fields(FieldVisitor& visit) {
+    visit("kernel", kernel, axes, {1, kMaxOfWindow});
+    visit("strides", strides, axes, {1, kMaxOfWindow});
+    visit("dilations", dilations, axes, {1, kMaxOfWindow});
+    visit("pads_begin", begin, axes, {0, kMaxOfWindow});
+  }
+};
+
+/// To be written.
+inline WindowFields window_fields(const kernels::Window& w) {
+  return {w.rank(), w.kernel, w.strides, w.dilations, w.begin};
+}
+/// To be read: of positions `out` over a plane of the image `in`. Throws Error (kInvalidModel) unless they
+/// are shapes of one rank, 3 to 2 + most_axes.
+inline WindowFields window_fields(const Shape& in, const Shape& out, size_t most_axes) {
   StepReader::check(in.size() >= 3 && in.size() <= 2 + most_axes && out.size() == in.size(),
                     "it makes {} of {}", out.str(), in.str());
-  const size_t rank = in.size() - 2;
+  return {in.size() - 2};
+}
+
+/// The window over these shapes. Where it lies is left to the kernel, which must ask of each tap whether it
+/// is in the image; all its numbers stay far from overflow.
+inline kernels::Window window_over(const StepReader& r, const WindowFields& p, const Shape& in,
+                                   const Shape& out) {
+  const size_t rank = p.axes;
   kernels::Window w{.in = {in.begin() + 2, in.end()},
                     .out = {out.begin() + 2, out.end()},
-                    .kernel = r.window("kernel", rank, 1),
-                    .strides = r.window("strides", rank, 1),
-                    .dilations = r.window("dilations", rank, 1),
-                    .begin = r.window("pads_begin", rank, 0),
+                    .kernel = p.kernel,
+                    .strides = p.strides,
+                    .dilations = p.dilations,
+                    .begin = p.begin,
                     .end = std::vector<int64_t>(rank, 0)};
   int64_t taps = 1;
   for (size_t d = 0; d < rank; ++d) {

@@ -105,7 +105,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   const kernels::PanelMatrix matrix = line.matrix();
   add_padded_bias(p.node().input(2), 1, matrix.filled_columns(), b);
   b.add_output(p.region().output(), Layout::channels_last());
-  write_conv_product(conv, b.step.parameters);
+  b.write(conv_fields(conv));
   b.step.scratch_bytes = tiles_of(line, p.config().threads).scratch_bytes();
   b.estimate = estimate_with_weights(2.0 * Winograd1d::kPoints * static_cast<double>(line.tiles()) *
                                          static_cast<double>(line.depth()) *

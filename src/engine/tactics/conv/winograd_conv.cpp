@@ -39,6 +39,12 @@ constexpr int64_t kGroupBytes = 224 << 10, kMaxTogether = 64;
 constexpr int64_t kFinishedPixels = 64;
 constexpr std::array<int64_t, 6> kRowsAtATime = {32, 16, 4, 3, 2, 1};
 
+struct StepFields {
+  int64_t m = 2;  ///< of tiles of m x m results
+
+  void fields(FieldVisitor& visit) { visit("m", m, {2, 4}); }
+};
+
 bool all_are(const std::vector<int64_t>& v, int64_t x) {
   return std::all_of(v.begin(), v.end(), [x](int64_t y) { return y == x; });
 }
@@ -172,8 +178,8 @@ std::string propose(const Problem& p, Proposals& proposals) {
                    [weights, size] { return pack(weights, size); });
     add_padded_bias(p.node().input(2), 1, matrix.filled_columns(), b);
     b.add_output(p.region().output(), layout);
-    write_conv_product(conv, b.step.parameters);
-    b.step.parameters.set("m", m);
+    b.write(conv_fields(conv));
+    b.write(StepFields{.m = m});
     b.step.scratch_bytes = tiles_of(size, p.config().threads).product.scratch_bytes();
     const ProductSize product = product_of(size);
     // Of groups, transforms cost as much as the products of some more inputs.
@@ -351,7 +357,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const Layout layout = product_layout(r);
   const ConvProduct conv = read_conv_product(r, ConvGroups::kTaken, layout);
   if (const std::string reason = form_refusal(conv); !reason.empty()) StepReader::check(false, "{}", reason);
-  const int64_t m = r.number("m", 2, 4);
+  const int64_t m = r.read<StepFields>().m;
   StepReader::check(m != 3, "it has tiles of 3x3");
   const WinogradSize size = size_of(conv, m, layout);
   return std::make_unique<WinogradKernel>(r, conv, size, tiles_of(size, r.plan().threads));

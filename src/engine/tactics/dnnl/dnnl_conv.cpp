@@ -19,6 +19,16 @@ constexpr int64_t kImageChannels = 4;
 /// Of a result: kernels compute a multiple of them.
 constexpr int64_t kFilledChannels = 16;
 
+struct StepFields {
+  std::vector<int64_t> weights;  ///< their shape, the groups first where there are several
+  DnnlWindowFields window;
+
+  void fields(FieldVisitor& visit) {
+    visit("weights", weights);
+    window.fields(visit);
+  }
+};
+
 std::string supports(const Problem& p) {
   if (p.region().result_transposed != nullptr) return "the result is transposed";
   const Shape *in = p.input_shape(0), *out = p.output_shape(0);
@@ -67,14 +77,15 @@ ConvShape shape_of(const StepReader& r) {
   c.input = r.input(0).shape;
   c.output = r.output(0).shape;
   const size_t rank = check_images(c.input, c.output), axes = rank - 2;
-  c.weights = Shape(r.get<std::vector<int64_t>>("weights"));
+  auto p = r.read(StepFields{.weights = {}, .window = {axes}});
+  c.weights = Shape(p.weights);
   StepReader::check(c.weights.size() == rank || c.weights.size() == rank + 1, "it has weights {}",
                     c.weights.str());
   check_window_weights(r, c.weights, rank, groups_of(c), c.output[1], c.input[1]);
-  c.strides = r.window("strides", axes, 1);
-  c.dilations = r.window("dilations", axes, 0);
-  c.begin = r.window("pads_begin", axes, 0);
-  c.end = r.window("pads_end", axes, -kMaxOfWindow);
+  c.strides = std::move(p.window.strides);
+  c.dilations = std::move(p.window.dilations);
+  c.begin = std::move(p.window.begin);
+  c.end = std::move(p.window.end);
   c.has_bias = r.optional_elements(2, {c.output[1]});
   return c;
 }
@@ -346,14 +357,10 @@ std::string add_candidate(const Problem& p, const ConvShape& images, const Choic
                  });
   c.has_bias ? b.add_input(p.node().input(2)) : b.skip_input();
   b.add_output(region.output(), choice.out);
-  Parameters& parameters = b.step.parameters;
-  parameters.set("weights", c.weights.dims());
-  parameters.set("strides", c.strides);
-  parameters.set("dilations", c.dilations);
-  parameters.set("pads_begin", c.begin);
-  parameters.set("pads_end", c.end);
-  parameters.set("threads", int64_t{p.config().threads});
-  parameters.set("implementation", made.implementation);
+  b.write(
+      StepFields{.weights = c.weights.dims(),
+                 .window = {.strides = c.strides, .dilations = c.dilations, .begin = c.begin, .end = c.end}});
+  b.write(DnnlFields{.threads = p.config().threads, .implementation = made.implementation});
   b.step.scratch_bytes = made.scratch;
   write_epilogue(region.epilogue, made.spec, b);
   // Whole vectors of channels are computed.
@@ -400,7 +407,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
     if (c.has_bias) kernel.add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2, part.begin[1] * kWidth);
     kernel.add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(c.output, out, part) * kWidth);
   };
-  return make_fused_kernel<ConvForward::primitive_desc>(r, spec, c.output, parts_of(c, in, out, r.threads()),
+  return make_fused_kernel<ConvForward::primitive_desc>(r, spec, c.output,
+                                                        parts_of(c, in, out, r.read<DnnlFields>().threads),
                                                         true, describe_part, weights_key, bind);
 }
 

@@ -16,6 +16,19 @@ using Deconvolution = dnnl::deconvolution_forward;
 
 constexpr std::string_view kOperators[] = {"ConvTranspose"};
 
+struct StepFields {
+  int64_t most_groups = 1;
+  std::vector<int64_t> weights;  ///< their shape, the groups first where there are several
+  DnnlWindowFields window;
+  int64_t groups = 1;
+
+  void fields(FieldVisitor& visit) {
+    visit("weights", weights);
+    window.fields(visit);
+    visit("groups", groups, {1, most_groups});
+  }
+};
+
 std::string supports(const Problem& p) {
   const Shape *in = p.input_shape(0), *out = p.output_shape(0);
   if (in == nullptr || out == nullptr) return "the shape is not known before the run";
@@ -61,17 +74,18 @@ Box input_part(const Extents& e, const Box& part) {
 }
 
 /// The weights of a part, as oneDNN orders them: output channels first, groups before them.
-Shape part_weights(const Extents& e, const Box& part, const Parameters& p) {
-  Shape weights(p.numbers("weights"));
+Shape part_weights(const Extents& e, const Box& part, const StepFields& p) {
+  Shape weights(p.weights);
   weights[0] = e.groups == 1 ? part.size[1] : part.size[1] / e.group_outputs();
   return weights;
 }
 
-Deconvolution::primitive_desc describe(const Extents& e, const Box& part, const Parameters& p) {
+Deconvolution::primitive_desc describe(const Extents& e, const Box& part, const StepFields& p) {
   const memory::desc src = part_desc(e.in, e.layout, input_part(e, part)),
                      dst = part_desc(e.out, e.layout, part), weights = any_desc(part_weights(e, part, p));
-  const memory::dims strides = to_dnnl(p.numbers("strides")), dilations = to_dnnl(p.numbers("dilations")),
-                     begin = to_dnnl(p.numbers("pads_begin")), end = to_dnnl(p.numbers("pads_end"));
+  const DnnlWindowFields& w = p.window;
+  const memory::dims strides = to_dnnl(w.strides), dilations = to_dnnl(w.dilations), begin = to_dnnl(w.begin),
+                     end = to_dnnl(w.end);
   const auto kind = dnnl::prop_kind::forward_inference;
   const auto direct = dnnl::algorithm::deconvolution_direct;
   dnnl::primitive_attr attributes;
@@ -106,28 +120,29 @@ memory::desc given_weights(const Shape& w, int64_t groups) {
 
 /// Returns why not, or nothing.
 std::string add_candidate(const Problem& p, const Extents& e, const memory::desc& given,
-                          Parameters parameters, Proposals& proposals) {
+                          const StepFields& fields, Proposals& proposals) {
   const std::vector<Box> parts = parts_of(e, p.config().threads);
   PackedWeights packed;
   int64_t scratch = 0;
+  std::string implementation;
   try {
     for (const Box& part : parts) {
-      const Deconvolution::primitive_desc pd = describe(e, part, parameters);
+      const Deconvolution::primitive_desc pd = describe(e, part, fields);
       packed.add(weights_key(part), pd.weights_desc());
       scratch += scratch_bytes(pd.scratchpad_desc());
-      parameters.set("implementation", std::string(pd.impl_info_str()));
+      implementation = pd.impl_info_str();
     }
   } catch (const dnnl::error& error) {
     return fmt::format("oneDNN has no implementation ({})", error.what());
   }
-  const bool plain = rank_implementation(parameters.text("implementation")) == ImplementationRank::kPlain;
-  const auto part_of = [e, parts, given, parameters](const Tensor& all, int64_t channel) {
+  const bool plain = rank_implementation(implementation) == ImplementationRank::kPlain;
+  const auto part_of = [e, parts, given, fields](const Tensor& all, int64_t channel) {
     const Box& part =
         *std::find_if(parts.begin(), parts.end(), [&](const Box& x) { return weights_key(x) == channel; });
     const int64_t first = e.groups == 1 ? channel : channel / e.group_outputs();
     const dnnl_dim_t* given_strides = given.data.format_desc.blocking.strides;
     const memory::dims strides = {given_strides, given_strides + given.data.ndims};
-    const Shape extents = part_weights(e, part, parameters);
+    const Shape extents = part_weights(e, part, fields);
     const float* from = all.data<float>() + first * strides[0];
     return std::pair(Tensor::view(DType::kFloat32, extents, from, nullptr),
                      memory::desc(to_dnnl(extents.dims()), memory::data_type::f32, strides));
@@ -146,7 +161,8 @@ std::string add_candidate(const Problem& p, const Extents& e, const memory::desc
   b.estimate = estimate_seconds(2.0 * static_cast<double>(w.numel()) *
                                     static_cast<double>(e.in.numel() / std::max<int64_t>(e.in[1], 1)),
                                 0, plain ? 0.01 : 0.5);
-  b.step.parameters = std::move(parameters);
+  b.write(fields);
+  b.write(DnnlFields{.threads = p.config().threads, .implementation = implementation});
   return {};
 }
 
@@ -158,26 +174,20 @@ std::string propose(const Problem& p, Proposals& proposals) {
       read_window(p.attributes(), in.size() - 2, {w.shape().begin() + 2, w.shape().end()});
   const int64_t groups = read_group(p.attributes(), in[1], out[1]);
   const memory::desc given = given_weights(w.shape(), groups);
-  Parameters parameters;
-  std::vector<int64_t> dilations, end;
+  StepFields fields{.weights = {}, .window = {.strides = window.strides, .begin = window.begin}};
   for (size_t a = 0; a < window.kernel.size(); ++a) {
-    dilations.push_back(window.dilations[a] - 1);
+    fields.window.dilations.push_back(window.dilations[a] - 1);
     const int64_t reach = (window.kernel[a] - 1) * window.dilations[a] + 1;
-    end.push_back((in[a + 2] - 1) * window.strides[a] + reach - window.begin[a] - out[a + 2]);
+    fields.window.end.push_back((in[a + 2] - 1) * window.strides[a] + reach - window.begin[a] - out[a + 2]);
   }
   const memory::dims weights = given.dims();
-  parameters.set("weights", std::vector<int64_t>(weights.begin(), weights.end()));
-  parameters.set("strides", window.strides);
-  parameters.set("dilations", dilations);
-  parameters.set("pads_begin", window.begin);
-  parameters.set("pads_end", end);
-  parameters.set("groups", groups);
-  parameters.set("threads", int64_t{p.config().threads});
+  fields.weights.assign(weights.begin(), weights.end());
+  fields.groups = groups;
   std::string refusal;
   for (const Layout layout : p.layouts(DType::kFloat32, in)) {
     if (layout.is_channels_last() || !p.wants(layout.str())) continue;
     const Extents e{.in = in, .out = out, .layout = layout, .groups = groups, .has_bias = p.has_input(2)};
-    if (std::string reason = add_candidate(p, e, given, parameters, proposals); !reason.empty())
+    if (std::string reason = add_candidate(p, e, given, fields, proposals); !reason.empty())
       refusal = std::move(reason);
   }
   return proposals.candidates().empty() ? refusal : std::string();
@@ -187,25 +197,25 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 3);
   const PlanValue &in = r.input(0), &out = r.output(0);
   const size_t rank = check_images(in.shape, out.shape), axes = rank - 2;
+  const auto p = r.read(StepFields{.most_groups = in.shape[1], .weights = {}, .window = {axes}});
   const Extents e{.in = in.shape,
                   .out = out.shape,
                   .layout = in.layout,
-                  .groups = r.number("groups", 1, in.shape[1]),
+                  .groups = p.groups,
                   .has_bias = r.optional_elements(2, {out.shape[1]})};
   StepReader::check(in.layout == out.layout, "it reads {} and writes {}", in.layout.str(), out.layout.str());
-  const Shape weights(r.numbers("weights", e.groups == 1 ? rank : rank + 1));
+  const Shape weights(p.weights);
+  StepReader::check(weights.size() == (e.groups == 1 ? rank : rank + 1),
+                    "its parameter 'weights' has {} numbers, not {}", weights.size(),
+                    e.groups == 1 ? rank : rank + 1);
   StepReader::check(e.groups == 1 || weights[0] == e.groups, "weights {} are for other groups",
                     weights.str());
   check_window_weights(r, weights, rank, e.groups, out.shape[1], in.shape[1]);
-  r.window("strides", axes, 1);
-  r.window("dilations", axes, 0);
-  r.window("pads_begin", axes, 0);
-  r.window("pads_end", axes, -kMaxOfWindow);
   constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
   auto kernel = std::make_unique<DnnlKernel>();
   PackedWeights packed;
-  for (const Box& part : parts_of(e, r.threads())) {
-    const Deconvolution::primitive_desc pd = describe(e, part, step.parameters);
+  for (const Box& part : parts_of(e, r.read<DnnlFields>().threads)) {
+    const Deconvolution::primitive_desc pd = describe(e, part, p);
     kernel->add_primitive(Deconvolution(pd));
     kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0,
                       part_offset(e.in, e.layout, input_part(e, part)) * kWidth);

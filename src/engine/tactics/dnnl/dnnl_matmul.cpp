@@ -93,15 +93,32 @@ Tensor scaled(const UnalignedTensor& t, double factor) {
   return y;
 }
 
-void set_matrix(Parameters& parameters, const std::string& name, const Matrix& m) {
-  parameters.set(name + "_shape", m.shape.dims());
-  parameters.set(name + "_strides", m.strides);
-}
+/// A matrix in a step.
+struct MatrixFields {
+  std::vector<int64_t> shape, strides;
+
+  void fields(FieldVisitor& visit, const std::string& name) {
+    visit(name + "_shape", shape);
+    visit(name + "_strides", strides, shape.size(), {0});
+  }
+};
+MatrixFields matrix_fields(const Matrix& m) { return {m.shape.dims(), m.strides}; }
+
+struct StepFields {
+  MatrixFields a, b, out;
+  bool packed = false;
+
+  void fields(FieldVisitor& visit) {
+    a.fields(visit, "a");
+    b.fields(visit, "b");
+    out.fields(visit, "out");
+    visit("packed", packed);
+  }
+};
 
 /// A matrix that is all of `v`, perhaps with its axes in another order; `v` is null for one that was packed.
-Matrix get_matrix(const StepReader& r, const std::string& name, const PlanValue* v) {
-  Matrix m{Shape(r.get<std::vector<int64_t>>(name + "_shape")), {}};
-  m.strides = r.numbers(name + "_strides", m.shape.size(), 0);
+Matrix checked_matrix(const StepReader& r, const MatrixFields& given, const char* name, const PlanValue* v) {
+  const Matrix m{Shape(given.shape), given.strides};
   StepReader::check(m.shape.size() >= 2 && m.shape.size() <= DNNL_MAX_NDIMS, "{} is of rank {}", name,
                     m.shape.rank());
   int64_t elements = 1;
@@ -198,13 +215,9 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   else
     b.skip_input();
   b.add_output(problem.region().output());
-  Parameters& parameters = b.step.parameters;
-  set_matrix(parameters, "a", p.a);
-  set_matrix(parameters, "b", p.b);
-  set_matrix(parameters, "out", p.out);
-  parameters.set("packed", int64_t{p.packed});
-  parameters.set("threads", int64_t{problem.config().threads});
-  parameters.set("implementation", implementation);
+  b.write(StepFields{
+      .a = matrix_fields(p.a), .b = matrix_fields(p.b), .out = matrix_fields(p.out), .packed = p.packed});
+  b.write(DnnlFields{.threads = problem.config().threads, .implementation = implementation});
   b.step.scratch_bytes = settle_accumulation(spec, *made, parts, p.out.shape, describe_part, weights_key);
   write_epilogue(p.epilogue, spec, b);
   const ImplementationRank rank = rank_implementation(implementation);
@@ -223,10 +236,11 @@ std::string propose(const Problem& problem, Proposals& proposals) {
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 3, StepReader::kAnyNumber, 1, StepReader::May::kComputeInPlace);
   MatrixProduct p;
-  p.packed = r.flag("packed");
-  p.a = get_matrix(r, "a", &r.row_input(0));
-  p.b = get_matrix(r, "b", p.packed ? nullptr : &r.row_input(1));
-  p.out = get_matrix(r, "out", &r.row_output(0));
+  const auto f = r.read<StepFields>();
+  p.packed = f.packed;
+  p.a = checked_matrix(r, f.a, "a", &r.row_input(0));
+  p.b = checked_matrix(r, f.b, "b", p.packed ? nullptr : &r.row_input(1));
+  p.out = checked_matrix(r, f.out, "out", &r.row_output(0));
   check_product(p);
   p.has_bias = r.optional_elements(2, {p.out.shape.back()});
   const auto bind = [&](DnnlKernel& kernel, const MatMul::primitive_desc& pd, const Box& part) {
@@ -240,8 +254,9 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
     kernel.add_output(DNNL_ARG_DST, pd.dst_desc(), 0, bytes_before(p.out, part));
   };
   return make_fused_kernel<MatMul::primitive_desc>(
-      r, post_op_spec(r, 3, p.out.shape, {}), p.out.shape, parts_of(p, r.threads()), p.packed,
-      [&](const Box& part, const PostOps& ops) { return describe(p, part, ops); }, weights_key, bind);
+      r, post_op_spec(r, 3, p.out.shape, {}), p.out.shape, parts_of(p, r.read<DnnlFields>().threads),
+      p.packed, [&](const Box& part, const PostOps& ops) { return describe(p, part, ops); }, weights_key,
+      bind);
 }
 
 }  // namespace

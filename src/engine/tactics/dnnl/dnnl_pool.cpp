@@ -65,24 +65,40 @@ Box input_part(const Shape& in, const Box& part) {
   return box;
 }
 
+enum class PoolWay : uint8_t { kMax, kAverage, kAverageWithPads };
+constexpr std::string_view kPoolWays[] = {"max", "average", "average_with_pads"};
+
+struct StepFields {
+  PoolWay kind = PoolWay::kMax;
+  std::vector<int64_t> kernel = {};
+  DnnlWindowFields window = {};
+
+  void fields(FieldVisitor& visit) {
+    visit("kind", kind, kPoolWays, "it pools by '{}'");
+    visit("kernel", kernel, window.axes, {1, kMaxOfWindow});
+    window.fields(visit);
+  }
+};
+
 /// Everything that oneDNN needs to know, from a problem or from a step.
 struct PoolShape {
   Shape in, out;
-  std::string kind;
-  std::vector<int64_t> kernel, strides, dilations, begin, end;
+  StepFields p;
 };
 
 Pool::primitive_desc describe(const PoolShape& s, Layout layout, const Box& part) {
-  const auto algorithm = s.kind == "max"                 ? dnnl::algorithm::pooling_max
-                         : s.kind == "average_with_pads" ? dnnl::algorithm::pooling_avg_include_padding
-                                                         : dnnl::algorithm::pooling_avg_exclude_padding;
+  const DnnlWindowFields& w = s.p.window;
+  const auto algorithm = s.p.kind == PoolWay::kMax ? dnnl::algorithm::pooling_max
+                         : s.p.kind == PoolWay::kAverageWithPads
+                             ? dnnl::algorithm::pooling_avg_include_padding
+                             : dnnl::algorithm::pooling_avg_exclude_padding;
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const OneThread alone;
   return {Pool::desc(dnnl::prop_kind::forward_inference, algorithm,
                      part_desc(s.in, layout, input_part(s.in, part)), part_desc(s.out, layout, part),
-                     to_dnnl(s.strides), to_dnnl(s.kernel), to_dnnl(s.dilations), to_dnnl(s.begin),
-                     to_dnnl(s.end)),
+                     to_dnnl(w.strides), to_dnnl(s.p.kernel), to_dnnl(w.dilations), to_dnnl(w.begin),
+                     to_dnnl(w.end)),
           attributes, dnnl_engine()};
 }
 
@@ -90,45 +106,30 @@ PoolShape shape_of(const Problem& p) {
   const kernels::Window w = pooled_window(p);
   PoolShape s{.in = *p.input_shape(0),
               .out = *p.output_shape(0),
-              .kind = is_max(p)           ? "max"
-                      : counts_padding(p) ? "average_with_pads"
-                                          : "average",
-              .kernel = w.kernel,
-              .strides = w.strides,
-              .dilations = {},
-              .begin = w.begin,
-              .end = {}};
+              .p = {.kind = is_max(p)           ? PoolWay::kMax
+                            : counts_padding(p) ? PoolWay::kAverageWithPads
+                                                : PoolWay::kAverage,
+                    .kernel = w.kernel,
+                    .window = {.strides = w.strides, .begin = w.begin}}};
   for (size_t a = 0; a < w.rank(); ++a) {
-    s.dilations.push_back(w.dilations[a] - 1);
+    s.p.window.dilations.push_back(w.dilations[a] - 1);
     // oneDNN derives the output from the padding; a window that ends early leaves some of it unused.
-    s.end.push_back((w.out[a] - 1) * w.strides[a] + w.reach(a) - w.begin[a] - w.in[a]);
+    s.p.window.end.push_back((w.out[a] - 1) * w.strides[a] + w.reach(a) - w.begin[a] - w.in[a]);
   }
   return s;
 }
 
 PoolShape shape_of(const StepReader& r) {
-  PoolShape s{.in = r.input(0).shape,
-              .out = r.output(0).shape,
-              .kind = r.text("kind"),
-              .kernel = {},
-              .strides = {},
-              .dilations = {},
-              .begin = {},
-              .end = {}};
+  PoolShape s{.in = r.input(0).shape, .out = r.output(0).shape, .p = {}};
   const size_t axes = check_images(s.in, s.out) - 2;
   StepReader::check(s.in[1] == s.out[1] && r.input(0).layout == r.output(0).layout, "it makes {} of {}",
                     s.out.str(), s.in.str());
-  StepReader::check(s.kind == "max" || s.kind == "average" || s.kind == "average_with_pads",
-                    "it pools by '{}'", s.kind);
-  s.kernel = r.window("kernel", axes, 1);
-  s.strides = r.window("strides", axes, 1);
-  s.dilations = r.window("dilations", axes, 0);
-  s.begin = r.window("pads_begin", axes, 0);
-  s.end = r.window("pads_end", axes, -kMaxOfWindow);
+  s.p = r.read(StepFields{.window = {axes}});
+  const DnnlWindowFields& w = s.p.window;
   for (size_t a = 0; a < axes; ++a) {
-    const int64_t reach = (s.kernel[a] - 1) * (s.dilations[a] + 1) + 1;
-    StepReader::check(s.begin[a] < reach && s.end[a] < reach &&
-                          s.end[a] == (s.out[a + 2] - 1) * s.strides[a] + reach - s.begin[a] - s.in[a + 2],
+    const int64_t reach = (s.p.kernel[a] - 1) * (w.dilations[a] + 1) + 1;
+    StepReader::check(w.begin[a] < reach && w.end[a] < reach &&
+                          w.end[a] == (s.out[a + 2] - 1) * w.strides[a] + reach - w.begin[a] - s.in[a + 2],
                       "its windows do not fit {}", s.in.str());
   }
   return s;
@@ -137,18 +138,10 @@ PoolShape shape_of(const StepReader& r) {
 std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = supports(p); !reason.empty()) return reason;
   const PoolShape s = shape_of(p);
-  Parameters parameters;
-  parameters.set("kind", s.kind);
-  parameters.set("kernel", s.kernel);
-  parameters.set("strides", s.strides);
-  parameters.set("dilations", s.dilations);
-  parameters.set("pads_begin", s.begin);
-  parameters.set("pads_end", s.end);
-  parameters.set("threads", int64_t{p.config().threads});
   return add_image_candidates(
-      p, parameters, [&](Layout layout) { return parts_of(s.out, layout, p.config().threads); },
+      p, s.p, [&](Layout layout) { return parts_of(s.out, layout, p.config().threads); },
       [&](Layout layout, const Box& part) { return describe(s, layout, part); },
-      static_cast<double>(s.out.numel() * Shape(s.kernel).numel()),
+      static_cast<double>(s.out.numel() * Shape(s.p.kernel).numel()),
       [](Layout layout, std::string_view implementation) {
         // Plain loops where oneDNN has no code for the instruction set: row-major images on AVX2.
         if (!implementation.starts_with("jit")) return 0.008;
@@ -211,16 +204,17 @@ class LargestKernel final : public Kernel {
 
   /// Of the window at a pixel of the result; NaN is larger than all numbers.
   float largest(const float* x, int64_t pixel, int64_t block) const {
-    const size_t axes = shape_.kernel.size();
+    const StepFields& p = shape_.p;
+    const size_t axes = p.kernel.size();
     std::array<int64_t, 3> begin{}, tap{};
     for (size_t a = axes; a-- > 0; pixel /= shape_.out[a + 2])
-      begin[a] = pixel % shape_.out[a + 2] * shape_.strides[a] - shape_.begin[a];
+      begin[a] = pixel % shape_.out[a + 2] * p.window.strides[a] - p.window.begin[a];
     float most = -std::numeric_limits<float>::infinity();
     do {
       int64_t place = 0;
       bool is_inside = true;
       for (size_t a = 0; a < axes; ++a) {
-        const int64_t at = begin[a] + tap[a] * (shape_.dilations[a] + 1);
+        const int64_t at = begin[a] + tap[a] * (p.window.dilations[a] + 1);
         is_inside = is_inside && at >= 0 && at < shape_.in[a + 2];
         place = place * shape_.in[a + 2] + at;
       }
@@ -232,8 +226,8 @@ class LargestKernel final : public Kernel {
   }
 
   bool next(std::array<int64_t, 3>& tap) const {
-    for (size_t a = shape_.kernel.size(); a-- > 0; tap[a] = 0)
-      if (++tap[a] < shape_.kernel[a]) return true;
+    for (size_t a = shape_.p.kernel.size(); a-- > 0; tap[a] = 0)
+      if (++tap[a] < shape_.p.kernel[a]) return true;
     return false;
   }
 
@@ -247,9 +241,10 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const PoolShape s = shape_of(r);
   const Layout layout = r.output(0).layout;
   auto pool = make_image_kernel<Pool>(
-      r, parts_of(s.out, layout, r.threads()), [&](const Box& part) { return input_part(s.in, part); },
+      r, parts_of(s.out, layout, r.read<DnnlFields>().threads),
+      [&](const Box& part) { return input_part(s.in, part); },
       [&](Layout in, const Box& part) { return describe(s, in, part); });
-  if (s.kind != "max") return pool;
+  if (s.p.kind != PoolWay::kMax) return pool;
   return std::make_unique<LargestKernel>(std::move(pool), s, layout);
 }
 

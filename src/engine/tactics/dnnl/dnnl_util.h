@@ -130,18 +130,40 @@ std::unique_ptr<Kernel> dnnl_kernel(const Plan& plan, const Step& step) {
 /// Bytes that add_scratch takes for a descriptor.
 int64_t scratch_bytes(const dnnl::memory::desc& desc);
 
+/// A window as oneDNN counts: dilations less one, and what pads the image behind, which may be cut off.
+struct DnnlWindowFields {
+  size_t axes = 0;
+  std::vector<int64_t> strides = {}, dilations = {}, begin = {}, end = {};
+
+  void fields(FieldVisitor& visit) {
+    visit("strides", strides, axes, {1, kMaxOfWindow});
+    visit("dilations", dilations, axes, {0, kMaxOfWindow});
+    visit("pads_begin", begin, axes, {0, kMaxOfWindow});
+    visit("pads_end", end, axes, {-kMaxOfWindow, kMaxOfWindow});
+  }
+};
+
+/// How a step is cut, and which of oneDNN's implementations was proposed, for reports.
+struct DnnlFields {
+  int64_t threads = 1;
+  std::string implementation = {};
+
+  void fields(FieldVisitor& visit) {
+    visit("threads", threads, {1, kMaxThreads});
+    visit("implementation", implementation);
+  }
+};
+
 /// Adds a candidate for every layout of an image, but channels last, in which oneDNN makes another image of
 /// it without weights: input and output 0 of the node, both in that layout. `parts(layout)` cuts the result,
 /// `describe(layout, part)` gives the descriptor and throws dnnl::error where there is none; `operations` of
 /// `efficiency(layout, implementation)` estimate it. Returns why there are none, or nothing.
-template <typename Parts, typename Describe, typename Efficiency>
-std::string add_image_candidates(const Problem& p, const Parameters& parameters, Parts parts,
-                                 Describe describe, double operations, Efficiency efficiency,
-                                 Proposals& proposals) {
+template <typename Fields, typename Parts, typename Describe, typename Efficiency>
+std::string add_image_candidates(const Problem& p, const Fields& fields, Parts parts, Describe describe,
+                                 double operations, Efficiency efficiency, Proposals& proposals) {
   std::string refusal;
   for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0))) {
     if (layout.is_channels_last()) continue;
-    Parameters own = parameters;
     std::string implementation;
     int64_t scratch = 0;
     try {
@@ -150,7 +172,6 @@ std::string add_image_candidates(const Problem& p, const Parameters& parameters,
         scratch += scratch_bytes(pd.scratchpad_desc());
         implementation = pd.impl_info_str();
       }
-      own.set("implementation", implementation);
     } catch (const dnnl::error& e) {
       refusal = fmt::format("oneDNN has no implementation ({})", e.what());
       continue;
@@ -158,7 +179,8 @@ std::string add_image_candidates(const Problem& p, const Parameters& parameters,
     Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
     b.add_input(p.node().input(0), layout);
     b.add_output(p.node().output(0), layout);
-    b.step.parameters = std::move(own);
+    b.write(fields);
+    b.write(DnnlFields{.threads = p.config().threads, .implementation = implementation});
     b.step.scratch_bytes = scratch;
     b.estimate = estimate_seconds(operations, 0, efficiency(layout, implementation));
   }

@@ -15,6 +15,19 @@ namespace {
 
 constexpr double kEstimate = 1e-5;
 
+/// Which inputs of the step each body takes from around it.
+struct StepFields {
+  size_t bodies = 0;
+  int64_t inputs = 0;  ///< of the step
+  std::vector<int64_t> captures, counts;
+
+  void fields(FieldVisitor& visit) {
+    visit("capture_counts", counts, bodies, {0, inputs * static_cast<int64_t>(bodies)});
+    const int64_t all = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+    visit("captures", captures, static_cast<size_t>(all), {0, inputs - 1});
+  }
+};
+
 std::string propose(const Problem& p, Proposals& proposals) {
   const Node& n = p.node();
   if (!has_subgraph(n)) return "it has no subgraph";
@@ -22,23 +35,21 @@ std::string propose(const Problem& p, Proposals& proposals) {
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   for (const Value* v : n.inputs()) v != nullptr ? b.add_input(v) : b.skip_input();
   b.networks = {[&n, &model = p.model()] { return make_fragment(n, model).model; }};
-  // Which inputs of the step each body takes from around it.
-  std::vector<int64_t> captures, counts;
+  StepFields fields;
   std::vector<const Value*> behind;
   for (const Graph* body : subgraphs_of(n)) {
     const Fragment fragment = make_body(*body, p.model());
     b.networks.emplace_back([model = fragment.model] { return model; });
-    counts.push_back(static_cast<int64_t>(fragment.arguments.size()));
+    fields.counts.push_back(static_cast<int64_t>(fragment.arguments.size()));
     for (const Value* v : fragment.arguments) {
       const auto it = std::find(behind.begin(), behind.end(), v);
-      captures.push_back(static_cast<int64_t>(n.inputs().size()) + (it - behind.begin()));
+      fields.captures.push_back(static_cast<int64_t>(n.inputs().size()) + (it - behind.begin()));
       if (it == behind.end()) behind.push_back(v);
     }
   }
   for (const Value* v : behind) b.add_input(v);
   for (const Value* v : n.outputs()) v != nullptr ? b.add_output(v) : b.skip_output();
-  b.step.parameters.set("captures", captures);
-  b.step.parameters.set("capture_counts", counts);
+  b.write(fields);
   b.estimate = kEstimate;
   return {};
 }
@@ -48,15 +59,15 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
   ControlKernel(const StepReader& r, NetworkSource& source)
       : model_(r.network(0).model), node_(r.network_node(0)), op_(require_op(node_, *model_)) {
     const std::vector<const Graph*> bodies = subgraphs_of(node_);
-    const auto inputs = static_cast<int64_t>(r.step().inputs.size());
-    const auto& counts =
-        r.numbers("capture_counts", bodies.size(), 0, inputs * static_cast<int64_t>(bodies.size()));
-    const int64_t all = std::accumulate(counts.begin(), counts.end(), int64_t{0});
-    std::span<const int64_t> captures = r.numbers("captures", static_cast<size_t>(all), 0, inputs - 1);
+    const auto p = r.read(StepFields{.bodies = bodies.size(),
+                                     .inputs = static_cast<int64_t>(r.step().inputs.size()),
+                                     .captures = {},
+                                     .counts = {}});
+    std::span<const int64_t> captures = p.captures;
     StepReader::check(!bodies.empty() && r.step().networks.size() == bodies.size() + 1,
                       "it has {} bodies and {} networks", bodies.size(), r.step().networks.size());
     for (size_t i = 0; i < bodies.size(); ++i) {
-      const auto own = captures.first(static_cast<size_t>(counts[i]));
+      const auto own = captures.first(static_cast<size_t>(p.counts[i]));
       captures = captures.subspan(own.size());
       r.check_network(i + 1, bodies[i]->inputs.size() + own.size(), bodies[i]->outputs.size());
       bodies_.push_back({bodies[i], source.runner(r.step().networks[i + 1]), {own.begin(), own.end()}});

@@ -12,6 +12,13 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"Transpose"};
 
+struct StepFields {
+  size_t rank = 0;
+  std::vector<int64_t> perm;
+
+  void fields(FieldVisitor& visit) { visit("perm", perm, rank, {0, static_cast<int64_t>(rank) - 1}); }
+};
+
 std::string supports(const Problem& p) {
   if (p.input_shape(0) == nullptr || p.output_shape(0) == nullptr)
     return "the shape is not known before the run";
@@ -28,7 +35,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
     Candidate& b = proposals.add(from.str() + " to " + to.str(), NumericsClass::kExact);
     b.add_input(p.node().input(0), from);
     b.add_output(p.node().output(0), to);
-    b.step.parameters.set("perm", perm);
+    b.write(StepFields{.perm = perm});
     b.estimate = estimate_seconds(0, 8.0 * static_cast<double>(in.numel()), 1);
   };
   for (const Layout layout : p.layouts(DType::kFloat32, in)) {
@@ -67,7 +74,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
       rank >= 3 && out.shape.size() == rank &&
           (in.layout.is_row() ? out.layout.is_blocked() : in.layout.is_blocked() && out.layout.is_row()),
       "it brings {} in {} into {} in {}", in.shape.str(), in.layout.str(), out.shape.str(), out.layout.str());
-  const auto& perm = r.numbers("perm", rank, 0, static_cast<int64_t>(rank) - 1);
+  const std::vector<int64_t> perm = r.read(StepFields{.rank = rank, .perm = {}}).perm;
   std::vector<int64_t> place(rank, -1);  // of the input's axes in the output
   for (size_t d = 0; d < rank; ++d) {
     const auto axis = static_cast<size_t>(perm[d]);

@@ -14,6 +14,18 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"Concat"};
 
+struct StepFields {
+  int64_t rank = 0;
+  size_t parts = 0;
+  int64_t axis = 0;
+  std::vector<int64_t> offsets;  ///< where each part begins along the memory of the result, in elements
+
+  void fields(FieldVisitor& visit) {
+    visit("axis", axis, {0, rank - 1});
+    visit("offsets", offsets, parts);
+  }
+};
+
 std::string supports(const Problem& p) {
   const Shape* out = p.output_shape(0);
   if (out == nullptr) return "the shape is not known before the run";
@@ -71,8 +83,7 @@ void add_candidate(const Problem& p, size_t axis, Layout layout, Proposals& prop
     at += extent;
   }
   b.add_output(p.node().output(0), layout);
-  b.step.parameters.set("axis", static_cast<int64_t>(axis));
-  b.step.parameters.set("offsets", offsets);
+  b.write(StepFields{.axis = static_cast<int64_t>(axis), .offsets = offsets});
   // What can be computed in place costs nothing.
   const double moved = b.step.placements.empty() ? 2.0 * static_cast<double>(out.numel() * width) : 0;
   b.estimate = estimate_seconds(0, moved, 1);
@@ -147,15 +158,15 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const PlanValue& out = r.any_output(0);
   StepReader::check(bit_width(out.dtype) >= 8, "'{}' has elements of less than a byte", out.name);
   const Shape memory = memory_extents(out.shape, out.layout);
-  const auto axis = static_cast<size_t>(r.number("axis", 0, out.shape.rank() - 1));
-  const auto& offsets = r.numbers("offsets", step.inputs.size());
+  const auto p = r.read(StepFields{.rank = out.shape.rank(), .parts = step.inputs.size(), .offsets = {}});
+  const auto axis = static_cast<size_t>(p.axis);
   const size_t width = storage_bytes(out.dtype, 1);
   const size_t place = memory_axis(axis, out.shape.size(), out.layout);
   const int64_t inner = memory.numel(place + 1, memory.size());
   const std::vector<int64_t> strides = memory.strides();
   int64_t at = 0;
   std::vector<bool> placed(step.inputs.size());
-  for (const Step::Placement& p : step.placements) placed[static_cast<size_t>(p.input)] = p.done;
+  for (const Step::Placement& at : step.placements) placed[static_cast<size_t>(at.input)] = at.done;
   auto kernel = std::make_unique<ConcatKernel>(width);
   const int64_t columns = memory[place];
   const bool has_rows = inner == 1 && place > 0 && out.dtype == DType::kFloat32 && memory.numel() > 0;
@@ -166,12 +177,13 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
     bool fits = in.layout == out.layout && in.shape.size() == out.shape.size() &&
                 at <= memory[place] - extents[place];
     for (size_t d = 0; fits && d < in.shape.size(); ++d) fits = d == axis || in.shape[d] == out.shape[d];
-    StepReader::check(fits && offsets[i] == at * inner, "'{}' of shape {} is not a part of {}", in.name,
+    StepReader::check(fits && p.offsets[i] == at * inner, "'{}' of shape {} is not a part of {}", in.name,
                       in.shape.str(), out.shape.str());
     if (has_rows) rows->add_part(extents[place], at);
     at += extents[place];
     StepReader::check(!placed[i] || memory.numel(0, place) == 1, "'{}' does not lie in one piece", in.name);
-    kernel->add_part(kernels::StridedCopy(extents, extents.strides(), strides, width), offsets[i], placed[i]);
+    kernel->add_part(kernels::StridedCopy(extents, extents.strides(), strides, width), p.offsets[i],
+                     placed[i]);
   }
   StepReader::check(at == memory[place] || memory.numel() == 0, "its inputs do not fill {}", out.shape.str());
   if (has_rows && std::find(placed.begin(), placed.end(), true) == placed.end()) return rows;

@@ -10,6 +10,21 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"Gather"};
 
+constexpr int64_t kMaxAxes = 64;
+
+struct StepFields {
+  int64_t axis = 0;
+  int64_t outer = 0, extent = 0, count = 0, row_bytes = 0;
+
+  void fields(FieldVisitor& visit) {
+    visit("axis", axis, {0, kMaxAxes});
+    visit("outer", outer);
+    visit("extent", extent);
+    visit("count", count);
+    visit("row_bytes", row_bytes);
+  }
+};
+
 std::string supports(const Problem& p) {
   if (p.input_shape(0) == nullptr || p.input_shape(1) == nullptr || p.output_shape(0) == nullptr)
     return "the shape is not known before the run";
@@ -39,49 +54,41 @@ std::string propose(const Problem& p, Proposals& proposals) {
     b.add_input(p.node().input(0));
   b.add_input(p.node().input(1));
   b.add_output(p.node().output(0));
-  Parameters& parameters = b.step.parameters;
-  parameters.set("axis", static_cast<int64_t>(axis));
-  parameters.set("outer", in.numel(0, axis));
-  parameters.set("extent", in[axis]);
-  parameters.set("count", p.input_shape(1)->numel());
-  parameters.set("row_bytes", in.numel(axis + 1, in.size()) * width);
+  b.write(StepFields{.axis = static_cast<int64_t>(axis),
+                     .outer = in.numel(0, axis),
+                     .extent = in[axis],
+                     .count = p.input_shape(1)->numel(),
+                     .row_bytes = in.numel(axis + 1, in.size()) * width});
   return {};
 }
-
-constexpr int64_t kMaxAxes = 64;
 
 template <typename Index>
 class GatherKernel final : public ComplainingKernel {
  public:
-  explicit GatherKernel(const StepReader& r)
-      : outer_(r.number("outer")),
-        extent_(r.number("extent")),
-        count_(r.number("count")),
-        row_bytes_(static_cast<size_t>(r.number("row_bytes"))),
-        axis_(static_cast<size_t>(r.number("axis", 0, kMaxAxes))) {
+  explicit GatherKernel(const StepReader& r) : p_(r.read<StepFields>()) {
     // A constant table may be given as its bytes.
     const PlanValue &in = r.raw_input(0), &given = r.raw_output(0),
                     &out = r.row_output(
                         0, in.dtype == DType::kUInt8 && given.dtype != DType::kBool ? given.dtype : in.dtype);
-    const auto row = static_cast<int64_t>(row_bytes_);
     StepReader::check(
-        r.product({outer_, extent_, row}) == static_cast<int64_t>(in.bytes()) &&
-            r.product({outer_, count_, row}) == static_cast<int64_t>(out.bytes()) &&
-            r.input(1, sizeof(Index) == 4 ? DType::kInt32 : DType::kInt64).shape.numel() == count_,
-        "it picks {} rows of {} bytes from {} for {}", count_, row, in.shape.str(), out.shape.str());
+        r.product({p_.outer, p_.extent, p_.row_bytes}) == static_cast<int64_t>(in.bytes()) &&
+            r.product({p_.outer, p_.count, p_.row_bytes}) == static_cast<int64_t>(out.bytes()) &&
+            r.input(1, sizeof(Index) == 4 ? DType::kInt32 : DType::kInt64).shape.numel() == p_.count,
+        "it picks {} rows of {} bytes from {} for {}", p_.count, p_.row_bytes, in.shape.str(),
+        out.shape.str());
   }
   Status run(const KernelArgs& args) noexcept override {
-    const bool in_range = kernels::gather(args.inputs[0], static_cast<const Index*>(args.inputs[1]),
-                                          args.outputs[0], outer_, extent_, count_, row_bytes_);
+    const bool in_range =
+        kernels::gather(args.inputs[0], static_cast<const Index*>(args.inputs[1]), args.outputs[0], p_.outer,
+                        p_.extent, p_.count, static_cast<size_t>(p_.row_bytes));
     return in_range ? Status::kOk : Status::kBadIndex;
   }
   std::string complaint(const KernelArgs& args) const override {
-    return index_complaint<Index>(args.inputs[1], count_, extent_, axis_);
+    return index_complaint<Index>(args.inputs[1], p_.count, p_.extent, static_cast<size_t>(p_.axis));
   }
 
  private:
-  int64_t outer_, extent_, count_;
-  size_t row_bytes_, axis_;
+  StepFields p_;
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {

@@ -19,6 +19,18 @@ constexpr std::string_view kModes[] = {"nearest", "linear", "cubic"},
                            kFirstModes[] = {"nearest", "bilinear", "bicubic"};
 constexpr std::string_view kEdges[] = {"zeros", "border", "reflection"};
 
+struct StepFields {
+  GridMode mode = GridMode::kNearest;
+  GridEdge edge = GridEdge::kZeros;
+  bool align_corners = false;
+
+  void fields(FieldVisitor& visit) {
+    visit("mode", mode, GridMode::kCubic);
+    visit("edge", edge, GridEdge::kReflection);
+    visit("align_corners", align_corners);
+  }
+};
+
 template <size_t N>
 int64_t number_of(const std::string_view (&names)[N], std::string_view name) {
   const auto at = std::find(std::begin(names), std::end(names), name);
@@ -58,9 +70,9 @@ std::string propose(const Problem& p, Proposals& proposals) {
   b.add_input(n.input(0));
   b.add_input(n.input(1));
   b.add_output(n.output(0));
-  b.step.parameters.set("mode", number);
-  b.step.parameters.set("edge", edge);
-  b.step.parameters.set("align_corners", int64_t{c.attr_int("align_corners") != 0});
+  b.write(StepFields{.mode = g.mode,
+                     .edge = static_cast<GridEdge>(edge),
+                     .align_corners = c.attr_int("align_corners") != 0});
   b.estimate = estimate_seconds(4.0 * static_cast<double>(out->numel() * g.taps()), 0, 0.05);
   return {};
 }
@@ -68,9 +80,10 @@ std::string propose(const Problem& p, Proposals& proposals) {
 class GridSampleKernel final : public Kernel {
  public:
   explicit GridSampleKernel(const StepReader& r) {
-    g_.mode = static_cast<GridMode>(r.number("mode", 0, 2));
-    g_.edge = static_cast<GridEdge>(r.number("edge", 0, 2));
-    g_.align_corners = r.flag("align_corners");
+    const auto p = r.read<StepFields>();
+    g_.mode = p.mode;
+    g_.edge = p.edge;
+    g_.align_corners = p.align_corners;
     const Shape &image = r.row_input(0).shape, &grid = r.row_input(1).shape, &out = r.row_output(0).shape;
     StepReader::check(read_shapes(image, grid, out, g_), "a grid of {} does not make {} of {}", grid.str(),
                       out.str(), image.str());

@@ -21,6 +21,21 @@ constexpr std::string_view kOperators[] = {"GatherElements", "GatherND", "Scatte
                                            "ScatterND"};
 constexpr std::string_view kReductions[] = {"none", "add", "mul", "min", "max"};
 
+/// Of elements an axis, of slices a number of axes of batches; what scatters has a reduction.
+struct StepFields {
+  bool scatters = false;
+  int64_t rank = 0;
+  std::optional<int64_t> axis;
+  int64_t batch_dims = 0;
+  ScatterReduction reduction = ScatterReduction::kNone;
+
+  void fields(FieldVisitor& visit) {
+    visit("axis", axis, Bounds{0, std::max<int64_t>(rank, 1) - 1});
+    if (!axis) visit("batch_dims", batch_dims, {0, 64});
+    if (scatters) visit("reduction", reduction, kReductions, "'{}' is no reduction");
+  }
+};
+
 ScatterType scatter_type(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
@@ -68,15 +83,17 @@ std::string propose(const Problem& p, Proposals& proposals) {
   Candidate& b = proposals.add(is_nd(n) ? "slices" : "elements", NumericsClass::kExact);
   for (const Value* v : n.inputs()) b.add_input(v);
   b.add_output(n.output(0));
-  Parameters& parameters = b.step.parameters;
+  StepFields fields{.scatters = scatters(n)};
   if (is_nd(n))
-    parameters.set("batch_dims", int_attribute(n, "batch_dims", 0));
+    fields.batch_dims = int_attribute(n, "batch_dims", 0);
   else
-    parameters.set("axis", normalize_axis(int_attribute(n, "axis", 0), p.input_shape(0)->rank()));
-  if (scatters(n)) {
-    parameters.set("reduction", std::string(string_attribute(n, "reduction", "none")));
+    fields.axis = normalize_axis(int_attribute(n, "axis", 0), p.input_shape(0)->rank());
+  if (fields.scatters) {
+    const auto at = std::ranges::find(kReductions, string_attribute(n, "reduction", "none"));
+    fields.reduction = static_cast<ScatterReduction>(at - std::begin(kReductions));
     if (n.input(0) != n.input(1) && n.input(0) != n.input(2)) b.step.in_place.emplace_back(0, 0);
   }
+  b.write(fields);
   b.estimate = estimate_seconds(
       0, 8.0 * static_cast<double>(p.output_shape(0)->numel() + p.input_shape(1)->numel()), 1);
   return {};
@@ -99,23 +116,22 @@ void place_data(const KernelArgs& args, size_t bytes) {
   });
 }
 
-ScatterReduction read_reduction(const StepReader& r, DType dtype) {
-  const auto at = std::find(std::begin(kReductions), std::end(kReductions), r.text("reduction"));
-  StepReader::check(at != std::end(kReductions), "'{}' is no reduction", r.text("reduction"));
-  const auto reduction = static_cast<ScatterReduction>(at - std::begin(kReductions));
+StepFields read_fields(const StepReader& r) {
+  return r.read(StepFields{.scatters = r.step().inputs.size() == 3, .rank = r.raw_input(0).shape.rank()});
+}
+
+void check_reduction(ScatterReduction reduction, DType dtype) {
   StepReader::check(reduction == ScatterReduction::kNone || scatter_type(dtype) != ScatterType::kBytes,
                     "{} is not combined", dtype_name(dtype));
-  return reduction;
 }
 
 template <typename Index>
 class ElementsKernel final : public ComplainingKernel {
  public:
-  explicit ElementsKernel(const StepReader& r) : scatters_(r.step().inputs.size() == 3) {
+  ElementsKernel(const StepReader& r, const StepFields& p) : scatters_(p.scatters) {
     const PlanValue &data = r.raw_input(0), &index = r.raw_input(1);
     const PlanValue& out = r.row_output(0, data.dtype);
-    walk_ = {data.shape, index.shape,
-             static_cast<size_t>(r.number("axis", 0, std::max<int64_t>(data.shape.rank(), 1) - 1))};
+    walk_ = {data.shape, index.shape, static_cast<size_t>(*p.axis)};
     bool fits = data.shape.rank() >= 1 && index.shape.rank() == data.shape.rank() &&
                 out.shape == (scatters_ ? data.shape : index.shape);
     for (size_t d = 0; fits && d < data.shape.size(); ++d)
@@ -127,7 +143,8 @@ class ElementsKernel final : public ComplainingKernel {
     bytes_ = data.bytes();
     type_ = scatter_type(data.dtype);
     if (!scatters_) return;
-    reduction_ = read_reduction(r, data.dtype);
+    reduction_ = p.reduction;
+    check_reduction(reduction_, data.dtype);
     check_place(r);
   }
   Status run(const KernelArgs& args) noexcept override {
@@ -155,10 +172,10 @@ class ElementsKernel final : public ComplainingKernel {
 
 class SlicesKernel final : public ComplainingKernel {
  public:
-  explicit SlicesKernel(const StepReader& r) : scatters_(r.step().inputs.size() == 3) {
+  SlicesKernel(const StepReader& r, const StepFields& p) : scatters_(p.scatters) {
     const PlanValue &data = r.raw_input(0), &index = r.input(1, DType::kInt64);
     const PlanValue& out = r.row_output(0, data.dtype);
-    const auto batch_dims = static_cast<size_t>(r.number("batch_dims", 0, 64));
+    const auto batch_dims = static_cast<size_t>(p.batch_dims);
     batch_dims_ = batch_dims;
     const size_t rank = data.shape.size(), index_rank = index.shape.size();
     StepReader::check(index_rank > batch_dims && rank > batch_dims, "{} axes of batches in {} and {}",
@@ -184,7 +201,8 @@ class SlicesKernel final : public ComplainingKernel {
     bytes_ = data.bytes();
     type_ = scatter_type(data.dtype);
     if (!scatters_) return;
-    reduction_ = read_reduction(r, data.dtype);
+    reduction_ = p.reduction;
+    check_reduction(reduction_, data.dtype);
     check_place(r);
   }
   Status run(const KernelArgs& args) noexcept override {
@@ -220,11 +238,11 @@ class SlicesKernel final : public ComplainingKernel {
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 2, 3, 1, StepReader::May::kComputeInPlace);
-  const bool elements = step.parameters.find<int64_t>("axis") != nullptr;
-  if (!elements) return std::make_unique<SlicesKernel>(r);
-  if (r.raw_input(1).dtype == DType::kInt32) return std::make_unique<ElementsKernel<int32_t>>(r);
+  const StepFields p = read_fields(r);
+  if (!p.axis) return std::make_unique<SlicesKernel>(r, p);
+  if (r.raw_input(1).dtype == DType::kInt32) return std::make_unique<ElementsKernel<int32_t>>(r, p);
   r.input(1, DType::kInt64);
-  return std::make_unique<ElementsKernel<int64_t>>(r);
+  return std::make_unique<ElementsKernel<int64_t>>(r, p);
 }
 
 }  // namespace

@@ -16,6 +16,19 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"Pad"};
 
+struct StepFields {
+  size_t rank = 0;
+  kernels::PadMode mode = kernels::PadMode::kConstant;
+  std::vector<int64_t> pads;  ///< before each axis, then behind each
+  double value = 0;
+
+  void fields(FieldVisitor& visit) {
+    visit("mode", mode, kernels::kPadModes, "the mode '{}' is unknown");
+    visit("pads", pads, 2 * rank, {-kMaxOfWindow, kMaxOfWindow});
+    visit("value", value);
+  }
+};
+
 /// Elements added before and after each axis, negative where they are cut off; nothing when not constant.
 std::optional<std::vector<int64_t>> pads_of(const Problem& p) {
   const Node& n = p.node();
@@ -72,9 +85,10 @@ std::string propose(const Problem& p, Proposals& proposals) {
   b.add_input(p.node().input(0));
   if (mode == "constant" && p.input_count() > 2 && p.has_input(2)) b.add_input(p.node().input(2));
   b.add_output(p.node().output(0));
-  b.step.parameters.set("mode", mode);
-  b.step.parameters.set("pads", *pads_of(p));
-  b.step.parameters.set("value", float_attribute(p.node(), "value", 0));
+  const auto number = std::ranges::find(kernels::kPadModes, mode) - kernels::kPadModes.begin();
+  b.write(StepFields{.mode = static_cast<kernels::PadMode>(number),
+                     .pads = *pads_of(p),
+                     .value = float_attribute(p.node(), "value", 0)});
   b.estimate = estimate_seconds(0,
                                 2.0 * static_cast<double>(storage_bytes(p.input_dtype(0), 1)) *
                                     static_cast<double>(p.output_shape(0)->numel()),
@@ -104,29 +118,26 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const PlanValue& in = r.raw_input(0);
   const PlanValue& out = r.row_output(0, in.dtype);
   const size_t rank = in.shape.size();
-  const auto& pads = r.numbers("pads", 2 * rank, -kMaxOfWindow, kMaxOfWindow);
+  const auto p = r.read(StepFields{.rank = rank, .pads = {}});
+  const std::vector<int64_t>& pads = p.pads;
   const std::vector<int64_t> begin(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(rank)),
       end(pads.begin() + static_cast<std::ptrdiff_t>(rank), pads.end());
-  const auto mode = std::find(kernels::kPadModes.begin(), kernels::kPadModes.end(), r.text("mode"));
-  StepReader::check(mode != kernels::kPadModes.end(), "the mode '{}' is unknown", r.text("mode"));
   bool fits = out.shape.size() == rank;
   for (size_t d = 0; fits && d < rank; ++d) {
     const int64_t left = in.shape[d] + std::min<int64_t>(begin[d], 0) + std::min<int64_t>(end[d], 0);
     fits = left >= 0 && out.shape[d] == in.shape[d] + begin[d] + end[d] &&
-           (left > 0 || out.shape[d] == 0 || mode == kernels::kPadModes.begin());
+           (left > 0 || out.shape[d] == 0 || p.mode == kernels::PadMode::kConstant);
   }
   StepReader::check(fits, "pads {} do not make {} from {}", fmt::join(pads, ", "), out.shape.str(),
                     in.shape.str());
   if (r.has_input(1))
     StepReader::check(r.row_input(1, in.dtype).shape.numel() == 1, "it pads with {} numbers",
                       r.row_input(1, in.dtype).shape.numel());
-  const float value = r.real("value");
+  const auto value = static_cast<float>(p.value);
   StepReader::check(value == 0 || in.dtype == DType::kFloat32, "it pads {} with a float32",
                     dtype_name(in.dtype));
   return std::make_unique<PadKernel>(
-      kernels::PadCopy(in.shape, begin, end, static_cast<kernels::PadMode>(mode - kernels::kPadModes.begin()),
-                       storage_bytes(in.dtype, 1)),
-      value);
+      kernels::PadCopy(in.shape, begin, end, p.mode, storage_bytes(in.dtype, 1)), value);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/graph.h"
+#include "engine/tactics/tactic_test_util.h"
 
 namespace assay::engine {
 namespace {
@@ -36,6 +37,16 @@ TEST(ReorderPath, ValuesOfOneChannelEndInTheLayoutThatIsAskedFor) {
       ASSERT_EQ(path.size(), 1U);
       EXPECT_EQ(path[0].layout, to) << from.str();
     }
+}
+
+/// Blocks or channels last, and back.
+const NetworkText kConv{"(float[1,16,6,5] x) => (float[1,16,6,5] y)", "y = Conv <pads = [2, 2, 2, 2]> (x, w)",
+                        floats("w", {16, 16, 5, 5})};
+
+TEST(Reorder, ImagesAreBroughtIntoTheLayoutOfAKernel) { TacticTest("reorder", kConv).expect_agreement(); }
+
+TEST(Reorder, ForgedShapesAreRefused) {
+  TacticTest("reorder", kConv).expect_refused(set_output_shape({1, 16, 5, 6}), "it brings float32");
 }
 
 }  // namespace

@@ -11,6 +11,33 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"Resize", "Upsample"};
 
+/// Which of the input's rows or columns make each of the output's.
+struct TapFields {
+  int64_t in = 0, out = 0;
+  int64_t taps = 1;
+  std::vector<int64_t> index = {};
+  std::vector<double> weight = {};
+
+  void fields(FieldVisitor& visit, const std::string& name) {
+    visit(name + "_taps", taps, {1, kernels::kMaxResizeTaps});
+    const auto count = static_cast<size_t>(StepReader::product({taps, out}));
+    visit(name + "_index", index, count, {0, std::min<int64_t>(in, kMaxOfWindow) - 1});
+    visit(name + "_weight", weight, count);
+  }
+  kernels::ResizeAxis table() const {
+    return {.taps = taps, .index = {index.begin(), index.end()}, .weight = {weight.begin(), weight.end()}};
+  }
+};
+
+struct StepFields {
+  TapFields rows, columns;
+
+  void fields(FieldVisitor& visit) {
+    rows.fields(visit, "rows");
+    columns.fields(visit, "columns");
+  }
+};
+
 /// The node's plan; its inputs besides the image must be constants.
 ResizePlan plan_of(const Problem& p) {
   std::vector<Tensor> inputs = {Tensor::view(DType::kFloat64, *p.input_shape(0), nullptr, nullptr)};
@@ -73,15 +100,13 @@ void add_candidate(const Problem& p, const ResizePlan& plan, Layout layout, Prop
   Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
   b.add_input(p.node().input(0), layout);
   b.add_output(p.node().output(0), layout);
-  for (const auto& [name, axis] :
-       {std::pair{"rows", plan.axes.size() - 2}, std::pair{"columns", plan.axes.size() - 1}}) {
+  const auto fields_of = [&](size_t axis) {
     const kernels::ResizeAxis table = taps_of(plan, axis);
-    b.step.parameters.set(std::string(name) + "_taps", table.taps);
-    b.step.parameters.set(std::string(name) + "_index",
-                          std::vector<int64_t>(table.index.begin(), table.index.end()));
-    b.step.parameters.set(std::string(name) + "_weight",
-                          std::vector<double>(table.weight.begin(), table.weight.end()));
-  }
+    return TapFields{.taps = table.taps,
+                     .index = {table.index.begin(), table.index.end()},
+                     .weight = {table.weight.begin(), table.weight.end()}};
+  };
+  b.write(StepFields{fields_of(plan.axes.size() - 2), fields_of(plan.axes.size() - 1)});
   b.estimate =
       estimate_seconds(8.0 * static_cast<double>(p.output_shape(0)->numel()), 0, layout.is_row() ? 0.1 : 0.2);
 }
@@ -103,8 +128,10 @@ class ResizeKernel final : public Kernel {
                 (rank == 4 || in.layout.is_row());
     for (size_t d = 0; fits && d + 2 < rank; ++d) fits = in.shape[d] == out.shape[d];
     StepReader::check(fits, "it makes {} of {}", out.shape.str(), in.shape.str());
-    rows_ = table(r, "rows", in.shape[rank - 2], out.shape[rank - 2]);
-    columns_ = table(r, "columns", in.shape[rank - 1], out.shape[rank - 1]);
+    const auto p = r.read(StepFields{.rows = {in.shape[rank - 2], out.shape[rank - 2]},
+                                     .columns = {in.shape[rank - 1], out.shape[rank - 1]}});
+    rows_ = p.rows.table();
+    columns_ = p.columns.table();
     height_ = in.shape[rank - 2];
     width_ = in.shape[rank - 1];
     inner_ = in.layout.is_blocked() ? in.layout.block : in.layout.is_channels_last() ? in.shape[1] : 1;
@@ -117,14 +144,6 @@ class ResizeKernel final : public Kernel {
   }
 
  private:
-  static kernels::ResizeAxis table(const StepReader& r, const std::string& name, int64_t in, int64_t out) {
-    const int64_t taps = r.number(name + "_taps", 1, kernels::kMaxResizeTaps);
-    const auto count = static_cast<size_t>(r.product({taps, out}));
-    const auto& index = r.numbers(name + "_index", count, 0, std::min<int64_t>(in, kMaxOfWindow) - 1);
-    const auto& weight = r.reals(name + "_weight", count);
-    return {.taps = taps, .index = {index.begin(), index.end()}, .weight = {weight.begin(), weight.end()}};
-  }
-
   kernels::ResizeAxis rows_, columns_;
   int64_t planes_ = 0, height_ = 0, width_ = 0, inner_ = 0;
 };

@@ -11,6 +11,12 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"ReverseSequence"};
 
+struct StepFields {
+  bool by_sequence = false;  ///< the sequences are the first axis
+
+  void fields(FieldVisitor& visit) { visit("by_sequence", by_sequence); }
+};
+
 std::string propose(const Problem& p, Proposals& proposals) {
   const Shape *in = p.input_shape(0), *lengths = p.input_shape(1);
   if (in == nullptr || lengths == nullptr) return "the shape is not known before the run";
@@ -24,7 +30,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   b.add_input(p.node().input(0));
   b.add_input(p.node().input(1));
   b.add_output(p.node().output(0));
-  b.step.parameters.set("by_sequence", batch == 0 ? int64_t{1} : int64_t{0});
+  b.write(StepFields{.by_sequence = batch == 0});
   b.estimate =
       estimate_seconds(0, 2.0 * static_cast<double>(storage_bytes(p.input_dtype(0), in->numel())), 1);
   return {};
@@ -34,7 +40,7 @@ class ReverseSequenceKernel final : public ComplainingKernel {
  public:
   explicit ReverseSequenceKernel(const StepReader& r) {
     const PlanValue &in = r.raw_input(0), &lengths = r.row_input(1, DType::kInt64);
-    const bool by_sequence = r.flag("by_sequence");
+    const bool by_sequence = r.read<StepFields>().by_sequence;
     StepReader::check(in.shape.size() >= 2 && r.row_output(0, in.dtype).shape == in.shape &&
                           lengths.shape.numel() == in.shape[by_sequence ? 0 : 1],
                       "it has lengths of {} for {}", lengths.shape.str(), in.shape.str());

@@ -11,6 +11,19 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"RoiAlign"};
 
+struct StepFields {
+  int64_t ratio = 0;
+  double scale = 1;
+  bool largest = false, half_pixel = false;
+
+  void fields(FieldVisitor& visit) {
+    visit("ratio", ratio, {0, kernels::kMaxRoiRatio});
+    visit("scale", scale);
+    visit("largest", largest);
+    visit("half_pixel", half_pixel);
+  }
+};
+
 std::string propose(const Problem& p, Proposals& proposals) {
   const Shape *in = p.input_shape(0), *rois = p.input_shape(1), *out = p.output_shape(0);
   if (in == nullptr || rois == nullptr || out == nullptr) return "the shape is not known before the run";
@@ -24,12 +37,11 @@ std::string propose(const Problem& p, Proposals& proposals) {
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   for (size_t i = 0; i < 3; ++i) b.add_input(p.node().input(i));
   b.add_output(p.node().output(0));
-  Parameters& parameters = b.step.parameters;
-  parameters.set("ratio", ratio);
-  parameters.set("scale", static_cast<double>(c.attr_float("spatial_scale")));
-  parameters.set("largest", int64_t{c.attr_string("mode") == "max"});
-  parameters.set("half_pixel", int64_t{knows_attr(c, "coordinate_transformation_mode") &&
-                                       c.attr_string("coordinate_transformation_mode") == "half_pixel"});
+  b.write(StepFields{.ratio = ratio,
+                     .scale = c.attr_float("spatial_scale"),
+                     .largest = c.attr_string("mode") == "max",
+                     .half_pixel = knows_attr(c, "coordinate_transformation_mode") &&
+                                   c.attr_string("coordinate_transformation_mode") == "half_pixel"});
   b.estimate = estimate_seconds(64.0 * static_cast<double>(out->numel()), 0, 0.05);
   return {};
 }
@@ -43,6 +55,7 @@ class RoiAlignKernel final : public ComplainingKernel {
                           out[1] == in[1] && out[2] > 0 && out[3] > 0 &&
                           r.row_input(2, DType::kInt64).shape.numel() == rois[0],
                       "regions {} do not make {} of {}", rois.str(), out.str(), in.str());
+    const auto p = r.read<StepFields>();
     a_ = {.batch = in[0],
           .channels = in[1],
           .height = in[2],
@@ -50,10 +63,10 @@ class RoiAlignKernel final : public ComplainingKernel {
           .rois = rois[0],
           .out_height = out[2],
           .out_width = out[3],
-          .ratio = r.number("ratio", 0, kernels::kMaxRoiRatio),
-          .scale = r.real("scale"),
-          .half_pixel = r.flag("half_pixel"),
-          .largest = r.flag("largest")};
+          .ratio = p.ratio,
+          .scale = static_cast<float>(p.scale),
+          .half_pixel = p.half_pixel,
+          .largest = p.largest};
   }
   Status run(const KernelArgs& args) noexcept override {
     switch (kernels::roi_align(

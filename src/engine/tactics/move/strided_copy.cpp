@@ -15,6 +15,17 @@ namespace {
 /// A list: each has a walk of its own below.
 constexpr std::string_view kOperators[] = {"Slice", "Split", "Transpose", "Expand"};
 
+/// The walks of all outputs over the input, one behind the other.
+struct StepFields {
+  size_t outputs = 0, axes = 0;  ///< `axes`: of all outputs together
+  std::vector<int64_t> strides, offsets;
+
+  void fields(FieldVisitor& visit) {
+    visit("strides", strides, axes);
+    visit("offsets", offsets, outputs);
+  }
+};
+
 /// One output as a walk over the input: extents, strides and first element, in elements of row-major memory.
 struct Walk {
   Shape extents;
@@ -148,16 +159,15 @@ std::string propose(const Problem& p, Proposals& proposals) {
     return {};
   }
   b.add_input(n.input(0));
-  std::vector<int64_t> strides, offsets;
+  StepFields fields;
   double bytes = 0;
   for (size_t i = 0; i < walks.size(); ++i) {
     b.add_output(n.output(i));
-    strides.insert(strides.end(), walks[i].strides.begin(), walks[i].strides.end());
-    offsets.push_back(walks[i].offset);
+    fields.strides.insert(fields.strides.end(), walks[i].strides.begin(), walks[i].strides.end());
+    fields.offsets.push_back(walks[i].offset);
     bytes += 2.0 * static_cast<double>(walks[i].extents.numel() * width);
   }
-  b.step.parameters.set("strides", strides);
-  b.step.parameters.set("offsets", offsets);
+  b.write(fields);
   b.estimate = estimate_seconds(0, bytes, 1);
   return {};
 }
@@ -184,17 +194,18 @@ class CopyKernel final : public Kernel {
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 1, 1, StepReader::kAnyNumber);
   const PlanValue& in = r.raw_input(0);
-  const auto& offsets = r.numbers("offsets", step.outputs.size());
   size_t axes = 0;
   for (size_t i = 0; i < step.outputs.size(); ++i) axes += r.row_output(i, in.dtype).shape.size();
-  std::span<const int64_t> strides = r.numbers("strides", axes);
+  const auto p =
+      r.read(StepFields{.outputs = step.outputs.size(), .axes = axes, .strides = {}, .offsets = {}});
+  std::span<const int64_t> strides = p.strides;
   auto kernel = std::make_unique<CopyKernel>();
   for (size_t i = 0; i < step.outputs.size(); ++i) {
     const PlanValue& out = plan.values[static_cast<size_t>(step.outputs[i])];
     const size_t width = storage_bytes(out.dtype, 1);
     const std::span<const int64_t> own = strides.first(out.shape.size());
     strides = strides.subspan(own.size());
-    const int64_t offset = out.shape.numel() == 0 ? 0 : offsets[i];
+    const int64_t offset = out.shape.numel() == 0 ? 0 : p.offsets[i];
     r.check_walk(in, out.shape, own, offset);
     kernel->add(kernels::StridedCopy(out.shape, {own.begin(), own.end()}, out.shape.strides(), width),
                 offset * static_cast<int64_t>(width));

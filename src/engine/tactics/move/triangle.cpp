@@ -10,6 +10,16 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"Trilu"};
 
+struct StepFields {
+  int64_t k = 0;
+  bool upper = true;
+
+  void fields(FieldVisitor& visit) {
+    visit("k", k, kUnbounded);
+    visit("upper", upper);
+  }
+};
+
 std::string propose(const Problem& p, Proposals& proposals) {
   const Shape* in = p.input_shape(0);
   if (in == nullptr) return "the shape is not known before the run";
@@ -24,8 +34,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   Candidate& b = proposals.add({}, NumericsClass::kExact);
   b.add_input(p.node().input(0));
   b.add_output(p.node().output(0));
-  b.step.parameters.set("k", k);
-  b.step.parameters.set("upper", int64_t{int_attribute(p.node(), "upper", 1) != 0});
+  b.write(StepFields{.k = k, .upper = int_attribute(p.node(), "upper", 1) != 0});
   b.estimate =
       estimate_seconds(0, 2.0 * static_cast<double>(storage_bytes(p.input_dtype(0), in->numel())), 1);
   return {};
@@ -33,7 +42,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 class TriangleKernel final : public Kernel {
  public:
-  explicit TriangleKernel(const StepReader& r) : k_(r.number("k", INT64_MIN)), upper_(r.flag("upper")) {
+  explicit TriangleKernel(const StepReader& r) : p_(r.read<StepFields>()) {
     const PlanValue& in = r.raw_input(0);
     StepReader::check(in.shape.size() >= 2 && r.row_output(0, in.dtype).shape == in.shape,
                       "it gives another shape than {}", in.shape.str());
@@ -43,13 +52,13 @@ class TriangleKernel final : public Kernel {
     width_ = storage_bytes(in.dtype, 1);
   }
   Status run(const KernelArgs& args) noexcept override {
-    kernels::copy_triangle(args.inputs[0], args.outputs[0], matrices_, rows_, columns_, k_, upper_, width_);
+    kernels::copy_triangle(args.inputs[0], args.outputs[0], matrices_, rows_, columns_, p_.k, p_.upper,
+                           width_);
     return Status::kOk;
   }
 
  private:
-  int64_t k_;
-  bool upper_;
+  StepFields p_;
   int64_t matrices_ = 0, rows_ = 0, columns_ = 0;
   size_t width_ = 0;
 };

@@ -26,6 +26,29 @@ constexpr std::string_view kOperators[] = {"assay.Silu", "assay.HardSwish", "ass
 
 bool serves(const OpFacts& facts) { return facts.pointwise.op.has_value() || facts.recodes; }
 
+/// A program of the vector interpreter, and how its operands are walked over.
+struct StepFields {
+  size_t operands = 0, axes = 0;
+  std::vector<std::string> names;  ///< of the instructions
+  std::vector<int64_t> arguments;  ///< three registers each; -1: none
+  std::vector<double> numbers;     ///< two each
+  std::array<int64_t, 1> result = {};
+  std::vector<int64_t> registers;  ///< types of those that hold the operands
+  std::vector<int64_t> domain;     ///< in the order of memory
+  std::vector<int64_t> strides;    ///< of each operand along the domain's axes
+
+  void fields(FieldVisitor& visit) {
+    visit("program", names);
+    StepReader::check(names.size() <= kMaxInstructions, "it has {} instructions", names.size());
+    visit("arguments", arguments, 3 * names.size(), {-1, kMaxInstructions});
+    visit("numbers", numbers, 2 * names.size());
+    visit("results", result, {0, kMaxInstructions});
+    visit("operand_registers", registers, operands, {0, kernels::kRegisterTypes - 1});
+    visit("domain", domain);
+    visit("operand_strides", strides, operands * axes);
+  }
+};
+
 /// A program under construction: registers of operands and results.
 struct Chain {
   std::vector<const Value*> operands;   // of the graph, in register order
@@ -205,26 +228,17 @@ Layout operand_layout(const Shape& shape, const Shape& domain, Layout layout) {
   return shape[1] == 1 ? Layout() : layout;
 }
 
-void write_program(const PointwiseProgram& program, const Shape& domain, std::vector<int64_t> strides,
-                   Parameters& parameters) {
-  std::vector<std::string> names;
-  std::vector<int64_t> arguments, results, registers;
-  std::vector<double> numbers;
-  for (int r = 0; r < program.operands(); ++r) registers.push_back(static_cast<int64_t>(program.type(r)));
+/// Of a program with one result.
+StepFields fields_of(const PointwiseProgram& program, const Shape& domain, std::vector<int64_t> strides) {
+  StepFields f{.result = {program.results()[0]}, .domain = domain.dims(), .strides = std::move(strides)};
+  for (int r = 0; r < program.operands(); ++r) f.registers.push_back(static_cast<int64_t>(program.type(r)));
   for (const kernels::PointwiseInstruction& in : program.code()) {
-    names.emplace_back(kernels::pointwise_name(in.op));
-    for (const int16_t r : in.args) arguments.push_back(r);
-    numbers.push_back(in.a);
-    numbers.push_back(in.b);
+    f.names.emplace_back(kernels::pointwise_name(in.op));
+    for (const int16_t r : in.args) f.arguments.push_back(r);
+    f.numbers.push_back(in.a);
+    f.numbers.push_back(in.b);
   }
-  for (const int16_t r : program.results()) results.push_back(r);
-  parameters.set("program", names);
-  parameters.set("arguments", arguments);
-  parameters.set("numbers", numbers);
-  parameters.set("results", results);
-  parameters.set("operand_registers", registers);
-  parameters.set("domain", domain.dims());
-  parameters.set("operand_strides", std::move(strides));
+  return f;
 }
 
 /// `reads_stored`: operands that a DequantizeLinear gives are read as they are stored.
@@ -250,8 +264,7 @@ void add_candidate(const Problem& p, const Chain& chain, Layout layout, bool rea
       b.step.in_place.emplace_back(0, static_cast<int32_t>(i));
   }
   b.add_output(p.region().output(), layout);
-  write_program(program_of(chain, formats), memory_domain(domain, layout), std::move(strides),
-                b.step.parameters);
+  b.write(fields_of(program_of(chain, formats), memory_domain(domain, layout), std::move(strides)));
   b.estimate = estimate_seconds(
       4.0 * static_cast<double>(domain.numel() * static_cast<int64_t>(chain.forms.size())), 0, 0.2);
 }
@@ -310,38 +323,30 @@ class PointwiseKernel final : public Kernel {
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 1, kernels::kMaxPointwiseRegisters, 1, StepReader::May::kComputeInPlace);
   const PlanValue& out = r.any_output(0);
-  const auto& names = r.get<std::vector<std::string>>("program");
-  StepReader::check(names.size() <= kMaxInstructions, "it has {} instructions", names.size());
-  const auto& arguments = r.numbers("arguments", 3 * names.size(), -1, kMaxInstructions);
-  const auto& numbers = r.reals("numbers", 2 * names.size());
-  std::vector<RegisterType> registers;
-  for (const int64_t type :
-       r.numbers("operand_registers", step.inputs.size(), 0, kernels::kRegisterTypes - 1))
-    registers.push_back(static_cast<RegisterType>(type));
-  PointwiseProgram program(std::move(registers));
-  for (size_t i = 0; i < names.size(); ++i) {
-    const std::optional<kernels::PointwiseOp> op = kernels::find_pointwise(names[i]);
-    StepReader::check(op.has_value(), "'{}' is not a pointwise instruction", names[i]);
-    append_checked(program, *op,
-                   {static_cast<int>(arguments[3 * i]), static_cast<int>(arguments[3 * i + 1]),
-                    static_cast<int>(arguments[3 * i + 2])},
-                   static_cast<float>(numbers[2 * i]), static_cast<float>(numbers[2 * i + 1]));
-  }
-  const int64_t result = r.numbers("results", 1, 0, kMaxInstructions)[0];
-  StepReader::check(result < program.registers(), "its result is register {} of {}", result,
-                    program.registers());
-  program.add_result(static_cast<int>(result));
   const Shape domain = memory_domain(out.shape, out.layout);
-  StepReader::check(domain.dims() == r.get<std::vector<int64_t>>("domain"), "its domain is not that of '{}'",
-                    out.name);
-  const auto& strides = r.numbers("operand_strides", step.inputs.size() * domain.size());
+  const auto p = r.read(StepFields{.operands = step.inputs.size(), .axes = domain.size()});
+  std::vector<RegisterType> registers;
+  for (const int64_t type : p.registers) registers.push_back(static_cast<RegisterType>(type));
+  PointwiseProgram program(std::move(registers));
+  for (size_t i = 0; i < p.names.size(); ++i) {
+    const std::optional<kernels::PointwiseOp> op = kernels::find_pointwise(p.names[i]);
+    StepReader::check(op.has_value(), "'{}' is not a pointwise instruction", p.names[i]);
+    append_checked(program, *op,
+                   {static_cast<int>(p.arguments[3 * i]), static_cast<int>(p.arguments[3 * i + 1]),
+                    static_cast<int>(p.arguments[3 * i + 2])},
+                   static_cast<float>(p.numbers[2 * i]), static_cast<float>(p.numbers[2 * i + 1]));
+  }
+  StepReader::check(p.result[0] < program.registers(), "its result is register {} of {}", p.result[0],
+                    program.registers());
+  program.add_result(static_cast<int>(p.result[0]));
+  StepReader::check(domain.dims() == p.domain, "its domain is not that of '{}'", out.name);
   std::vector<kernels::PointwiseOperand> operands;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const PlanValue& v = r.any_input(i);
     const std::optional<PointwiseType> type = type_of(v.dtype);
     StepReader::check(type && fits_register(*type, program.type(static_cast<int>(i))), "'{}' is {}", v.name,
                       dtype_name(v.dtype));
-    const std::span<const int64_t> own = std::span(strides).subspan(i * domain.size(), domain.size());
+    const std::span<const int64_t> own = std::span(p.strides).subspan(i * domain.size(), domain.size());
     r.check_walk(v, domain, own);
     operands.push_back({*type, {own.begin(), own.end()}});
   }
@@ -395,7 +400,7 @@ Candidate make_conversion(const Value& v, const Shape& shape, Format from, Forma
   program.add_result(reg);
   // Both layouts are the same memory.
   const Shape domain = memory_domain(shape, to.layout);
-  write_program(program, domain, domain.strides(), b.step.parameters);
+  b.write(fields_of(program, domain, domain.strides()));
   return b;
 }
 

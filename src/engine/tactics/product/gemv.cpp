@@ -12,6 +12,20 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"MatMul", "Gemm"};
 
+struct StepFields {
+  int64_t m = 1, n = 1, k = 1;
+  bool transposed = false;  ///< the matrix is stored so
+  int64_t parts = 1;        ///< of a matrix that is not: ranges of its rows
+
+  void fields(FieldVisitor& visit) {
+    visit("m", m, {1, kernels::kMaxGemvRows});
+    visit("n", n, kPositive);
+    visit("k", k, kPositive);
+    visit("transposed", transposed);
+    if (!transposed) visit("parts", parts, {1, k});
+  }
+};
+
 bool is_transposed(const Matrix& b) { return b.strides == std::vector<int64_t>{1, b.shape[0]}; }
 
 std::string supports(const Problem& problem) {
@@ -43,17 +57,12 @@ void add_candidate(const Problem& problem, const MatrixProduct& p, const StoredF
     b.add_input(p.right);
   p.bias != nullptr ? b.add_input(p.bias) : b.skip_input();
   b.add_output(problem.region().output());
-  Parameters& parameters = b.step.parameters;
-  parameters.set("m", p.a.shape[0]);
-  parameters.set("n", p.b.shape[1]);
-  parameters.set("k", p.b.shape[0]);
-  parameters.set("transposed", int64_t{!is_dense(p.b)});
-  if (is_dense(p.b)) {
-    const int64_t parts =
-        kernels::gemv_columns_parts(p.a.shape[0], p.b.shape[1], p.b.shape[0], problem.config().threads);
-    parameters.set("parts", parts);
-    b.step.scratch_bytes = (parts - 1) * p.out.shape.numel() * static_cast<int64_t>(sizeof(float));
+  StepFields fields{.m = p.a.shape[0], .n = p.b.shape[1], .k = p.b.shape[0], .transposed = !is_dense(p.b)};
+  if (!fields.transposed) {
+    fields.parts = kernels::gemv_columns_parts(fields.m, fields.n, fields.k, problem.config().threads);
+    b.step.scratch_bytes = (fields.parts - 1) * p.out.shape.numel() * static_cast<int64_t>(sizeof(float));
   }
+  b.write(fields);
   b.estimate = estimate_seconds(2.0 * static_cast<double>(p.out.shape.numel() * p.b.shape[0]),
                                 static_cast<double>(storage_bytes(form.dtype, p.b.shape.numel())), 0.5);
   write_row_epilogue(problem, p.epilogue, 3, b);
@@ -77,17 +86,13 @@ kernels::GemvType matrix_type(const StepReader& r) {
 class GemvKernel final : public Kernel {
  public:
   explicit GemvKernel(const StepReader& r)
-      : m_(r.number("m", 1, kernels::kMaxGemvRows)),
-        n_(r.number("n", 1)),
-        k_(r.number("k", 1)),
-        parts_(r.flag("transposed") ? 0 : r.number("parts", 1, k_)),
-        type_(matrix_type(r)),
-        epilogue_(r, 3) {
-    r.check_elements(r.row_input(0), {m_, k_});
-    r.check_elements(r.row_input(1, r.any_input(1).dtype), {k_, n_});
-    r.optional_elements(2, {n_});
-    r.check_elements(r.row_output(0), {m_, n_});
-    if (parts_ > 1) r.check_scratch(r.product({parts_ - 1, m_, n_, static_cast<int64_t>(sizeof(float))}));
+      : p_(r.read<StepFields>()), type_(matrix_type(r)), epilogue_(r, 3) {
+    r.check_elements(r.row_input(0), {p_.m, p_.k});
+    r.check_elements(r.row_input(1, r.any_input(1).dtype), {p_.k, p_.n});
+    r.optional_elements(2, {p_.n});
+    r.check_elements(r.row_output(0), {p_.m, p_.n});
+    if (!p_.transposed && p_.parts > 1)
+      r.check_scratch(r.product({p_.parts - 1, p_.m, p_.n, static_cast<int64_t>(sizeof(float))}));
   }
 
   Status run(const KernelArgs& args) noexcept override {
@@ -95,17 +100,17 @@ class GemvKernel final : public Kernel {
     const kernels::GemvMatrix matrix{args.inputs[1], type_};
     const auto* bias = static_cast<const float*>(args.inputs[2]);
     auto* y = static_cast<float*>(args.outputs[0]);
-    if (parts_ == 0)
-      kernels::gemv_rows(m_, n_, k_, x, matrix, bias, y);
+    if (p_.transposed)
+      kernels::gemv_rows(p_.m, p_.n, p_.k, x, matrix, bias, y);
     else
-      kernels::gemv_columns(m_, n_, k_, x, matrix, bias, y, static_cast<float*>(args.scratch), parts_);
+      kernels::gemv_columns(p_.m, p_.n, p_.k, x, matrix, bias, y, static_cast<float*>(args.scratch),
+                            p_.parts);
     epilogue_.run(args.inputs, y);
     return Status::kOk;
   }
 
  private:
-  int64_t m_, n_, k_;
-  int64_t parts_;  // 0: the matrix is stored transposed
+  StepFields p_;
   kernels::GemvType type_;
   RowEpilogue epilogue_;
 };

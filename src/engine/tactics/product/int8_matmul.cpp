@@ -30,9 +30,7 @@ std::string propose(const Problem& problem, Proposals& proposals) {
         return packed;
       },
       b);
-  b.step.parameters.set("m", size.m);
-  b.step.parameters.set("n", size.n);
-  b.step.parameters.set("k", size.k);
+  b.write(ProductFields{.size = size});
   b.step.scratch_bytes = int8_scratch(size, problem.config().threads);
   b.estimate = estimate_seconds(2.0 * static_cast<double>(size.m * size.n * size.k),
                                 static_cast<double>(weights.bytes()), 2);
@@ -41,7 +39,7 @@ std::string propose(const Problem& problem, Proposals& proposals) {
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r = read_int8_step(plan, step);
-  const ProductSize size{r.number("m", 1), r.number("n", 1), r.number("k", 1, kernels::kMaxInt8Sum)};
+  const ProductSize size = r.read(ProductFields{.most_k = kernels::kMaxInt8Sum}).size;
   r.product({size.m, size.n, size.k});
   return int8_matmul_kernel(r, size, int8_quantized(r), scaled_end(r, size.n));
 }

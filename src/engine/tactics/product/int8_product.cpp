@@ -13,6 +13,17 @@ using kernels::PointwiseOp;
 /// Inputs of the step besides the operands.
 enum ScaledInput : size_t { kScale = 2, kBias };
 
+struct Int8Fields {
+  int64_t least_zero = 0, most_zero = 0;
+  float x_scale = 1;
+  int64_t x_zero_point = 0;
+
+  void fields(FieldVisitor& visit) {
+    visit("x_scale", x_scale);
+    visit("x_zero_point", x_zero_point, {least_zero, most_zero});
+  }
+};
+
 bool quantizes(PointwiseOp op) {
   return op == PointwiseOp::kQuantizeUint8 || op == PointwiseOp::kQuantizeInt8;
 }
@@ -136,8 +147,7 @@ void write_int8(const Problem& p, const Int8Operands& operands, const Value* x, 
                      return t;
                    });
   b.add_output(p.region().output(), layout);
-  b.step.parameters.set("x_scale", double{operands.x.scale});
-  b.step.parameters.set("x_zero_point", int64_t{operands.x.zero_point});
+  b.write(Int8Fields{.x_scale = operands.x.scale, .x_zero_point = operands.x.zero_point});
   write_tile_epilogue(p, epilogue, layout, b);
 }
 
@@ -150,7 +160,8 @@ Int8Quantized int8_quantized(const StepReader& r) {
   StepReader::check(x.dtype == DType::kUInt8 || x.dtype == DType::kInt8, "its input is {}",
                     dtype_name(x.dtype));
   const bool is_signed = x.dtype == DType::kInt8;
-  const int64_t zero = r.number("x_zero_point", is_signed ? -128 : 0, is_signed ? 127 : 255);
+  const int64_t zero =
+      r.read(Int8Fields{.least_zero = is_signed ? -128 : 0, .most_zero = is_signed ? 127 : 255}).x_zero_point;
   return {.is_signed = is_signed, .zero_point = static_cast<int>(zero)};
 }
 

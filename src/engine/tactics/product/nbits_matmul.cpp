@@ -13,6 +13,19 @@ enum Operand : size_t { kA, kB, kScales, kZeros, kGroups, kBias };
 /// Beyond these a row of levels has more bits than can be counted.
 constexpr int64_t kMaxBlock = 1 << 20, kMaxExtent = int64_t{1} << 40;
 
+struct StepFields {
+  int64_t m = 1;
+  kernels::NbitsWeights w{1, 1, 16, 2, nullptr, nullptr, nullptr};
+
+  void fields(FieldVisitor& visit) {
+    visit("m", m, {1, kMaxExtent});
+    visit("n", w.n, {1, kMaxExtent});
+    visit("k", w.k, {1, kMaxExtent});
+    visit("block", w.block, {16, kMaxBlock});
+    visit("bits", w.bits, {2, 8});
+  }
+};
+
 bool fits(const kernels::NbitsWeights& w) {
   return w.n > 0 && w.k > 0 && w.n <= kMaxExtent && w.k <= kMaxExtent && w.block >= 16 &&
          w.block <= kMaxBlock && (w.block & (w.block - 1)) == 0 &&
@@ -54,12 +67,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
     p.has_input(i) ? b.add_input(p.node().input(i)) : b.skip_input();
   b.add_output(p.node().output(0));
   const int64_t m = a->numel() / w.k;
-  Parameters& parameters = b.step.parameters;
-  parameters.set("m", m);
-  parameters.set("n", w.n);
-  parameters.set("k", w.k);
-  parameters.set("block", w.block);
-  parameters.set("bits", int64_t{w.bits});
+  b.write(StepFields{.m = m, .w = w});
   b.step.scratch_bytes = kernels::nbits_scratch_rows(m) * w.filled() * static_cast<int64_t>(sizeof(float));
   b.estimate = estimate_seconds(2.0 * static_cast<double>(m * w.n) * static_cast<double>(w.k),
                                 static_cast<double>(w.n * w.blocks() * w.block_bytes()), 0.3);
@@ -68,15 +76,8 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 class NbitsKernel final : public Kernel {
  public:
-  explicit NbitsKernel(const StepReader& r)
-      : m_(r.number("m", 1, kMaxExtent)),
-        w_{r.number("n", 1, kMaxExtent),
-           r.number("k", 1, kMaxExtent),
-           r.number("block", 16, kMaxBlock),
-           static_cast<int>(r.number("bits", 2, 8)),
-           nullptr,
-           nullptr,
-           nullptr} {
+  explicit NbitsKernel(const StepReader& r) : NbitsKernel(r, r.read<StepFields>()) {}
+  NbitsKernel(const StepReader& r, const StepFields& p) : m_(p.m), w_(p.w) {
     StepReader::check(fits(w_), "it has {} bits in blocks of {}", w_.bits, w_.block);
     r.check_elements(r.row_input(0), {m_, w_.k});
     r.check_elements(r.row_input(1, DType::kUInt8), {w_.n, w_.blocks(), w_.block_bytes()});

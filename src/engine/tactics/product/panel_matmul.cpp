@@ -21,18 +21,13 @@ std::string propose(const Problem& problem, Proposals& proposals) {
                            .bias_scale = p.bias_scale};
   propose_panels(
       problem, p.left, source, size, false, p.epilogue, {}, 0.6,
-      [&](Candidate& b) {
-        b.step.parameters.set("m", size.m);
-        b.step.parameters.set("n", size.n);
-        b.step.parameters.set("k", size.k);
-      },
-      proposals);
+      [&](Candidate& b) { b.write(ProductFields{.size = size}); }, proposals);
   return {};
 }
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r = read_panel_step(plan, step);
-  const ProductSize size{r.number("m", 1), r.number("n", 1), r.number("k", 1)};
+  const ProductSize size = r.read<ProductFields>().size;
   r.product({size.m, size.n, size.k});
   r.check_elements(r.row_input(0), {size.m, size.k});
   return std::make_unique<PanelKernel>(

@@ -32,6 +32,16 @@ constexpr int64_t kPanelSumBytes = 64 << 10;
 /// Of a source, packed at a time.
 constexpr int64_t kPieceBytes = int64_t{4} << 20;
 
+struct PanelFields {
+  std::string type = "float32";  ///< of the stored matrix
+  bool rounds = false;           ///< the rows, to bfloat16
+
+  void fields(FieldVisitor& visit) {
+    visit("type", type);
+    visit("rounds", rounds);
+  }
+};
+
 ProductTiles panel_tiles(const ProductSize& size, bool gathered, bool rounds, int threads) {
   if (!gathered && !rounds)
     return product_tiles(size, 0, kMaxLyingRows, threads, 1, kPanelSumBytes, kernels::kPanelGroup);
@@ -123,8 +133,7 @@ void propose_panels(const Problem& p, const Value* x, const PanelSource& source,
         [weights, matrix, source] { return pack(weights, matrix, source); });
     add_padded_bias(source.bias, source.bias_scale, matrix.filled_columns(), b);
     b.add_output(p.region().output(), layout);
-    b.step.parameters.set("type", std::string(dtype_name(dtype)));
-    b.step.parameters.set("rounds", int64_t{rounds});
+    b.write(PanelFields{.type = std::string(dtype_name(dtype)), .rounds = rounds});
     b.step.scratch_bytes = panel_tiles(size, gathered, rounds, p.config().threads).scratch_bytes();
     b.estimate =
         estimate_seconds(2.0 * static_cast<double>(size.m) * static_cast<double>(matrix.filled_columns()) *
@@ -145,20 +154,22 @@ StepReader read_panel_step(const Plan& plan, const Step& step) {
 
 PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const kernels::ImagePlaces& lying,
                          Gather gather, NarrowGather narrow_gather)
-    : PanelKernel(r, size, panel_tiles(size, gather != nullptr, r.flag("rounds"), r.plan().threads), lying,
+    : PanelKernel(r, size,
+                  panel_tiles(size, gather != nullptr, r.read<PanelFields>().rounds, r.plan().threads), lying,
                   gather, narrow_gather) {}
 
 PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,
                          const kernels::ImagePlaces& lying, Gather& gather, NarrowGather& narrow_gather)
     : TiledProduct(r, size, tiles, TileEpilogue(r, 3, size, tiles)),
-      rounds_(r.flag("rounds")),
+      rounds_(r.read<PanelFields>().rounds),
       lying_(lying),
       gather_(std::move(gather)),
       narrow_gather_(std::move(narrow_gather)) {
-  const auto dtype = dtype_from_name(r.text("type"));
-  StepReader::check(dtype && is_storage_type(*dtype), "it has panels of '{}'", r.text("type"));
+  const std::string type = r.read<PanelFields>().type;
+  const auto dtype = dtype_from_name(type);
+  StepReader::check(dtype && is_storage_type(*dtype), "it has panels of '{}'", type);
   StepReader::check(!rounds_ || (*dtype == DType::kBFloat16 && kernels::multiplies_bfloat16()),
-                    "this processor does not multiply {}", r.text("type"));
+                    "this processor does not multiply {}", type);
   matrix_ = {size.n, size.k, panel_type(*dtype)};
   r.product({size.k, matrix_.panels(), kernels::kPanelColumns * 4});
   r.check_elements(r.row_input(1, DType::kUInt8), {matrix_.bytes()});

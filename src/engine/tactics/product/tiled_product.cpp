@@ -145,14 +145,15 @@ Layout product_layout(const StepReader& r) {
   return in.layout;
 }
 
-void write_conv_product(const ConvProduct& conv, Parameters& parameters) {
-  parameters.set("kernel", conv.window.kernel);
-  parameters.set("strides", conv.window.strides);
-  parameters.set("dilations", conv.window.dilations);
-  parameters.set("pads_begin", conv.window.begin);
-  parameters.set("pads_end", conv.window.end);
-  parameters.set("depthwise", int64_t{conv.is_depthwise});
-  parameters.set("groups", conv.groups);
+ConvFields conv_fields(const ConvProduct& conv) {
+  const kernels::Window& w = conv.window;
+  return {.kernel = w.kernel,
+          .strides = w.strides,
+          .dilations = w.dilations,
+          .begin = w.begin,
+          .end = w.end,
+          .is_depthwise = conv.is_depthwise,
+          .groups = conv.groups};
 }
 
 ConvProduct read_conv_product(const StepReader& r, ConvGroups groups, Layout in_layout, Layout out_layout) {
@@ -162,17 +163,18 @@ ConvProduct read_conv_product(const StepReader& r, ConvGroups groups, Layout in_
           in.shape[0] == out.shape[0] && in.shape.numel() > 0 && out.shape.numel() > 0 &&
           same_memory(in.shape, in.layout, in_layout) && same_memory(out.shape, out.layout, out_layout),
       "it makes {} in {} of {} in {}", out.shape.str(), out.layout.str(), in.shape.str(), in.layout.str());
-  const size_t rank = in.shape.size() - 2;
+  const auto p = r.read(ConvFields{.axes = in.shape.size() - 2,
+                                   .most_groups = groups == ConvGroups::kRefused ? 1 : in.shape[1]});
   ConvProduct conv{.window = {.in = {in.shape.begin() + 2, in.shape.end()},
                               .out = {out.shape.begin() + 2, out.shape.end()},
-                              .kernel = r.window("kernel", rank, 1),
-                              .strides = r.window("strides", rank, 1),
-                              .dilations = r.window("dilations", rank, 1),
-                              .begin = r.window("pads_begin", rank, 0),
-                              .end = r.window("pads_end", rank, 0)},
+                              .kernel = p.kernel,
+                              .strides = p.strides,
+                              .dilations = p.dilations,
+                              .begin = p.begin,
+                              .end = p.end},
                    .in_channels = in.shape[1],
-                   .is_depthwise = r.flag("depthwise"),
-                   .groups = r.number("groups", 1, groups == ConvGroups::kRefused ? 1 : in.shape[1]),
+                   .is_depthwise = p.is_depthwise,
+                   .groups = p.groups,
                    .size = {}};
   StepReader::check(in.shape[1] % conv.groups == 0 && out.shape[1] % conv.groups == 0,
                     "{} and {} channels have no {} groups", in.shape[1], out.shape[1], conv.groups);
@@ -196,18 +198,17 @@ std::string tile_epilogue_refusal(const Problem& p, const std::vector<EpilogueSt
 void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, Layout layout,
                          Candidate& b) {
   EpilogueSpec spec = epilogue_spec(p, epilogue, layout, b.inputs.size());
-  std::vector<double> scales, zero_points;
+  OperandFields operands;
   for (size_t i = 0; i < epilogue.size(); ++i) {
     spec.entries[i].may_accumulate = false;
     if (epilogue[i].operand == nullptr) continue;
     // Numbers of 8 bits are not stored in blocks.
     const auto q = layout.is_blocked() ? std::nullopt : quantization_of(epilogue[i].operand);
     if (q) spec.entries[i].format.dtype = q->dtype;
-    scales.push_back(q ? double{q->scale} : 1);
-    zero_points.push_back(q ? q->zero_point : 0);
+    operands.scales.push_back(q ? double{q->scale} : 1);
+    operands.zero_points.push_back(q ? q->zero_point : 0);
   }
-  b.step.parameters.set("operand_scales", scales);
-  b.step.parameters.set("operand_zero_points", zero_points);
+  b.write(std::move(operands));
   write_epilogue(epilogue, spec, b);
 }
 
@@ -267,8 +268,7 @@ void TileEpilogue::add_operands(const StepReader& r) {
 }
 
 void TileEpilogue::make_program(const StepReader& r, std::span<const int64_t> rows, int64_t columns) {
-  const auto &scales = r.reals("operand_scales", operands_.size()),
-             &zero_points = r.reals("operand_zero_points", operands_.size());
+  const auto p = r.read(OperandFields{operands_.size()});
   kernels::PointwiseProgram program(static_cast<int>(types_.size()));
   int running = 0;
   size_t next = 1;
@@ -277,9 +277,9 @@ void TileEpilogue::make_program(const StepReader& r, std::span<const int64_t> ro
     if (e.position >= 0) {
       operand = static_cast<int>(next);
       if (types_[next].type != PointwiseType::kFloat32)
-        operand =
-            program.append(PointwiseOp::kDequantize, {operand, -1, -1}, static_cast<float>(scales[next - 1]),
-                           static_cast<float>(zero_points[next - 1]));
+        operand = program.append(PointwiseOp::kDequantize, {operand, -1, -1},
+                                 static_cast<float>(p.scales[next - 1]),
+                                 static_cast<float>(p.zero_points[next - 1]));
       ++next;
     }
     running = append_checked(program, e.op, {running, operand, -1}, e.a, e.b);

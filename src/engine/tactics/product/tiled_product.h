@@ -3,6 +3,7 @@
 // result.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -46,6 +47,48 @@ ProductTiles product_tiles(const ProductSize& size, int64_t row_bytes, int64_t f
 /// A product of dense rows with a constant matrix. Returns why a region is not one, or nothing.
 std::string read_matrix_product(const Problem& problem, MatrixProduct& p);
 
+/// A convolution in a step.
+struct ConvFields {
+  size_t axes = 0;
+  int64_t most_groups = 1;
+  std::vector<int64_t> kernel = {}, strides = {}, dilations = {}, begin = {}, end = {};
+  bool is_depthwise = false;
+  int64_t groups = 1;
+
+  void fields(FieldVisitor& visit) {
+    visit("kernel", kernel, axes, {1, kMaxOfWindow});
+    visit("strides", strides, axes, {1, kMaxOfWindow});
+    visit("dilations", dilations, axes, {1, kMaxOfWindow});
+    visit("pads_begin", begin, axes, {0, kMaxOfWindow});
+    visit("pads_end", end, axes, {0, kMaxOfWindow});
+    visit("depthwise", is_depthwise);
+    visit("groups", groups, {1, most_groups});
+  }
+};
+
+/// The extents of a product of rows with a matrix.
+struct ProductFields {
+  int64_t most_k = std::numeric_limits<int64_t>::max();
+  ProductSize size;
+
+  void fields(FieldVisitor& visit) {
+    visit("m", size.m, kPositive);
+    visit("n", size.n, kPositive);
+    visit("k", size.k, {1, most_k});
+  }
+};
+
+/// How operands of an epilogue that are stored in 8 bits become numbers.
+struct OperandFields {
+  size_t operands = 0;
+  std::vector<double> scales = {}, zero_points = {};
+
+  void fields(FieldVisitor& visit) {
+    visit("operand_scales", scales, operands);
+    visit("operand_zero_points", zero_points, operands);
+  }
+};
+
 /// A convolution as a product: batch times positions are its rows.
 struct ConvProduct {
   kernels::Window window;
@@ -65,9 +108,9 @@ enum class ConvGroups : uint8_t { kRefused, kTaken };
 std::string read_conv_window(const Problem& p, ConvProduct& conv, ConvGroups groups = ConvGroups::kRefused);
 /// What all of Conv ask of a region besides.
 std::string read_conv_product(const Problem& p, ConvProduct& conv, ConvGroups groups = ConvGroups::kRefused);
-/// Writes it down, and reads it back. Throws Error (kInvalidModel) where the images of the step, which lie in
+/// To be written; and read back. Throws Error (kInvalidModel) where the images of the step, which lie in
 /// `in`, and those of its result in `out`, do not fit.
-void write_conv_product(const ConvProduct& conv, Parameters& parameters);
+ConvFields conv_fields(const ConvProduct& conv);
 ConvProduct read_conv_product(const StepReader& r, ConvGroups groups, Layout in, Layout out);
 inline ConvProduct read_conv_product(const StepReader& r, ConvGroups groups = ConvGroups::kRefused,
                                      Layout layout = Layout::channels_last()) {

@@ -37,6 +37,14 @@ struct Sizes {
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 0;
   bool backward = false, coupled = false, has_bias = false, has_peepholes = false;
   float clip = std::numeric_limits<float>::infinity();
+  int64_t lanes = 0;  ///< of the vectors that the weights are packed for
+
+  void fields(FieldVisitor& visit) {
+    visit("sizes", {&steps, &batch, &inputs, &hidden, &directions}, {1, kMaxOfWindow});
+    visit("lanes", lanes, {1, 64});
+    visit("flags", {&backward, &coupled, &has_bias, &has_peepholes});
+    visit("clip", clip);
+  }
 
   RecurrentLayer layer() const {
     return {.kind = RecurrentKind::kLstm,
@@ -214,12 +222,9 @@ std::string propose(const Problem& p, Proposals& proposals) {
     n.input(i) != nullptr ? b.add_input(n.input(i)) : b.skip_input();
   add_constants(p, s, b);
   for (size_t i = 0; i < 3; ++i) n.output(i) != nullptr ? b.add_output(n.output(i)) : b.skip_output();
-  Parameters& parameters = b.step.parameters;
-  parameters.set("sizes", std::vector<int64_t>{s.steps, s.batch, s.inputs, s.hidden, s.directions});
-  parameters.set("lanes", kernels::gate_lanes());
-  parameters.set("flags", std::vector<int64_t>{s.backward, s.coupled, s.has_bias, s.has_peepholes});
-  parameters.set("clip", static_cast<double>(s.clip));
-  write_recurrent_functions(p, RecurrentKind::kLstm, s.directions, b.step);
+  s.lanes = kernels::gate_lanes();
+  b.write(s);
+  b.write(recurrent_functions(p, RecurrentKind::kLstm, s.directions));
   b.step.scratch_bytes = s.scratch_bytes();
   const auto rows = static_cast<double>(s.steps * s.batch);
   const auto bytes = static_cast<double>(s.directions * (s.weights(0).bytes() + s.weights(1).bytes()));
@@ -280,17 +285,10 @@ class QuantizedLstmKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  Sizes s;
   const StepReader r(plan, step, kFirst + size_t{kConstants}, kFirst + size_t{2} * kConstants, 3);
-  const auto& v = r.numbers("sizes", 5, 1, kMaxOfWindow);
-  s.steps = v[0], s.batch = v[1], s.inputs = v[2], s.hidden = v[3], s.directions = v[4];
-  const auto& flags = r.numbers("flags", 4, 0, 1);
-  s.backward = flags[0] != 0, s.coupled = flags[1] != 0, s.has_bias = flags[2] != 0;
-  s.has_peepholes = flags[3] != 0;
-  s.clip = static_cast<float>(r.real("clip"));
+  const auto s = r.read<Sizes>();
   StepReader::check(s.clip >= 0, "its sums are clipped at {}", s.clip);
-  StepReader::check(r.number("lanes", 1, 64) == kernels::gate_lanes(), "its weights are in blocks of {}",
-                    r.number("lanes"));
+  StepReader::check(s.lanes == kernels::gate_lanes(), "its weights are in blocks of {}", s.lanes);
   StepReader::check(kernels::takes_quantized(s.matrix(0)), "this processor's vectors are too short for it");
   StepReader::check(std::max(s.inputs, s.hidden) <= kernels::kMaxInt8Sum, "its sums may exceed 32 bits");
   StepReader::check(

@@ -37,8 +37,19 @@ struct Settings {
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 0;
   bool by_batch = false, backward = false, linear_before_reset = false, coupled = false;
   bool has_bias = false, has_peepholes = false;
+  bool packs = false;    ///< the weights are packed in the run
   bool in_turn = false;  ///< one direction after the other
   float clip = 0;
+  int64_t lanes = 0;  ///< of the vectors that the weights are packed for
+
+  void fields(FieldVisitor& visit) {
+    visit("kind", kind, RecurrentKind::kLstm);
+    visit("sizes", {&steps, &batch, &inputs, &hidden, &directions}, {1, kMaxOfWindow});
+    visit("lanes", lanes, {1, 64});
+    visit("flags", {&by_batch, &backward, &linear_before_reset, &coupled, &has_bias, &has_peepholes, &packs,
+                    &in_turn});
+    visit("clip", clip);
+  }
 
   RecurrentLayer layer() const {
     return {.kind = kind,
@@ -80,7 +91,7 @@ struct Settings {
     return bytes;
   }
   int64_t product_bytes() const { return aligned(steps * batch * weights().row_numbers()); }
-  int64_t scratch_bytes(bool packs) const {
+  int64_t scratch_bytes() const {
     return (in_turn ? 1 : directions) *
            (product_bytes() + layer().scratch_bytes() + (packs ? packed_bytes() : 0));
   }
@@ -188,30 +199,24 @@ void add_constants(const Problem& p, const Settings& s, Candidate& b) {
     }
 }
 
-void add_candidate(const Problem& p, const Settings& s, bool packs, Proposals& proposals) {
-  const std::string variant = packs ? "packs" : "";
+void add_candidate(const Problem& p, const Settings& s, Proposals& proposals) {
+  const std::string variant = s.packs ? "packs" : "";
   Candidate& b = proposals.add(!s.in_turn ? variant
-                               : packs    ? "packs_in_turn"
+                               : s.packs  ? "packs_in_turn"
                                           : "in_turn",
                                NumericsClass::kReassociated);
   const Node& n = p.node();
   const auto add = [&](const Value* v) { v != nullptr ? b.add_input(v) : b.skip_input(); };
   for (const size_t i : {0, 4, 5}) add(n.input(i));
   add(s.kind == RecurrentKind::kLstm ? n.input(6) : nullptr);
-  if (packs)
+  if (s.packs)
     for (const size_t i : {1, 2, 3, 7}) add(i == 7 && !s.has_peepholes ? nullptr : n.input(i));
   else
     add_constants(p, s, b);
   for (size_t i = 0; i < 3; ++i) n.output(i) != nullptr ? b.add_output(n.output(i)) : b.skip_output();
-  Parameters& parameters = b.step.parameters;
-  parameters.set("kind", static_cast<int64_t>(s.kind));
-  parameters.set("sizes", std::vector<int64_t>{s.steps, s.batch, s.inputs, s.hidden, s.directions});
-  parameters.set("lanes", kernels::gate_lanes());
-  parameters.set("flags", std::vector<int64_t>{s.by_batch, s.backward, s.linear_before_reset, s.coupled,
-                                               s.has_bias, s.has_peepholes, packs, s.in_turn});
-  parameters.set("clip", static_cast<double>(s.clip));
-  write_recurrent_functions(p, s.kind, s.directions, b.step);
-  b.step.scratch_bytes = s.scratch_bytes(packs);
+  b.write(s);
+  b.write(recurrent_functions(p, s.kind, s.directions));
+  b.step.scratch_bytes = s.scratch_bytes();
   const auto rows = static_cast<double>(s.steps * s.batch);
   const auto inputs = static_cast<double>(s.directions * s.weights().numbers());
   const auto states = static_cast<double>(s.directions * s.layer().recurrent_numbers());
@@ -227,20 +232,20 @@ void add_candidate(const Problem& p, const Settings& s, bool packs, Proposals& p
 std::string propose(const Problem& p, Proposals& proposals) {
   Settings s;
   if (std::string reason = read_node(p, s); !reason.empty()) return reason;
-  bool packs = false;
-  for (const size_t i : {1, 2, 3, 7}) packs = packs || (p.has_input(i) && p.input_constant(i) == nullptr);
+  s.lanes = kernels::gate_lanes();
+  for (const size_t i : {1, 2, 3, 7}) s.packs = s.packs || (p.has_input(i) && p.input_constant(i) == nullptr);
   for (const bool in_turn : {false, true}) {
     if (in_turn && (s.directions < 2 || p.config().threads < 2)) continue;
     s.in_turn = in_turn;
-    add_candidate(p, s, packs, proposals);
+    add_candidate(p, s, proposals);
   }
   return {};
 }
 
 class RecurrentKernel final : public ComplainingKernel {
  public:
-  RecurrentKernel(const Settings& s, bool packs, std::vector<RecurrentDirection> directions)
-      : s_(s), packs_(packs), directions_(std::move(directions)) {}
+  RecurrentKernel(const Settings& s, std::vector<RecurrentDirection> directions)
+      : s_(s), directions_(std::move(directions)) {}
 
   std::string complaint(const KernelArgs& args) const override {
     const auto* lengths = static_cast<const int32_t*>(args.inputs[kLengths]);
@@ -264,7 +269,7 @@ class RecurrentKernel final : public ComplainingKernel {
       if (s_.in_turn) scratch = static_cast<char*>(args.scratch);
       RecurrentDirection& d = directions_[static_cast<size_t>(i)];
       const float* constants[kConstants];
-      if (packs_)
+      if (s_.packs)
         pack(args, i, reinterpret_cast<float*>(take(s_.packed_bytes())), constants);
       else
         for (size_t c = 0; c < kConstants; ++c)
@@ -315,26 +320,15 @@ class RecurrentKernel final : public ComplainingKernel {
   }
 
   Settings s_;
-  bool packs_;
   std::vector<RecurrentDirection> directions_;
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  Settings s;
   const StepReader r(plan, step, kFirst + kGivenWeights, kFirst + 2 * kConstants, 3);
-  s.kind = static_cast<RecurrentKind>(r.number("kind", 0, 2));
-  const auto& v = r.numbers("sizes", 5, 1, kMaxOfWindow);
-  s.steps = v[0], s.batch = v[1], s.inputs = v[2], s.hidden = v[3], s.directions = v[4];
-  const auto& flags = r.numbers("flags", 8, 0, 1);
-  s.by_batch = flags[0] != 0, s.backward = flags[1] != 0, s.linear_before_reset = flags[2] != 0;
-  s.coupled = flags[3] != 0, s.has_bias = flags[4] != 0, s.has_peepholes = flags[5] != 0;
-  const bool packs = flags[6] != 0;
-  s.in_turn = flags[7] != 0;
-  s.clip = r.real("clip");
+  const auto s = r.read<Settings>();
   StepReader::check(s.clip >= 0, "its sums are clipped at {}", s.clip);
-  StepReader::check(r.number("lanes", 1, 64) == kernels::gate_lanes(), "its weights are in blocks of {}",
-                    r.number("lanes"));
-  const size_t inputs = kFirst + (packs ? kGivenWeights : static_cast<size_t>(s.directions) * kConstants);
+  StepReader::check(s.lanes == kernels::gate_lanes(), "its weights are in blocks of {}", s.lanes);
+  const size_t inputs = kFirst + (s.packs ? kGivenWeights : static_cast<size_t>(s.directions) * kConstants);
   StepReader::check(s.directions <= 2 && step.inputs.size() == inputs, "it has {} inputs for {} directions",
                     step.inputs.size(), s.directions);
   StepReader::check(s.states() == 2 || !r.has_output(2), "it has no cell states to give");
@@ -353,7 +347,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
                       needed ? "left out" : "not used");
     if (needed) r.check_elements(r.row_input(input), factors);
   };
-  if (packs) {
+  if (s.packs) {
     for (size_t i = 0; i < kGivenWeights; ++i)
       check(kFirst + i, there[i], {s.directions, given_numbers(s, i)});
   } else {
@@ -361,9 +355,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
       for (size_t i = 0; i < kConstants; ++i)
         check(kFirst + d * kConstants + i, s.numbers(i) > 0, {s.numbers(i)});
   }
-  r.check_scratch(s.scratch_bytes(packs));
-  return std::make_unique<RecurrentKernel>(s, packs,
-                                           read_recurrent_directions(r, s.kind, s.directions, s.backward));
+  r.check_scratch(s.scratch_bytes());
+  return std::make_unique<RecurrentKernel>(s, read_recurrent_directions(r, s.kind, s.directions, s.backward));
 }
 
 }  // namespace

@@ -10,8 +10,22 @@
 
 namespace assay::engine {
 
-/// Writes those of a node's directions into the step's parameters.
-void write_recurrent_functions(const Problem& p, kernels::RecurrentKind kind, int64_t directions, Step& step);
+/// Of all directions, one behind the other.
+struct RecurrentFunctionFields {
+  size_t count = 0;
+  std::vector<int64_t> kinds = {};
+  std::vector<double> alphas = {}, betas = {};
+
+  void fields(FieldVisitor& visit) {
+    visit("functions", kinds, count, {0, kernels::kRecurrentFunctions - 1});
+    visit("alphas", alphas, count);
+    visit("betas", betas, count);
+  }
+};
+
+/// Those of a node's directions.
+RecurrentFunctionFields recurrent_functions(const Problem& p, kernels::RecurrentKind kind,
+                                            int64_t directions);
 
 /// The directions with the functions that a step has. Throws Error for numbers that are none.
 std::vector<kernels::RecurrentDirection> read_recurrent_directions(const StepReader& r,

@@ -9,6 +9,17 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"ArgMax", "ArgMin"};
 
+struct StepFields {
+  AxisField axis;
+  kernels::ExtremeRule rule;
+
+  void fields(FieldVisitor& visit) {
+    axis.fields(visit);
+    visit("largest", rule.largest);
+    visit("last", rule.last);
+  }
+};
+
 std::string propose(const Problem& p, Proposals& proposals) {
   const Shape *in = p.input_shape(0), *out = p.output_shape(0);
   if (in == nullptr || out == nullptr) return "the shape is not known before the run";
@@ -19,9 +30,9 @@ std::string propose(const Problem& p, Proposals& proposals) {
   Candidate& b = proposals.add({}, NumericsClass::kExact);
   b.add_input(n.input(0));
   b.add_output(n.output(0));
-  set_axis(b.step.parameters, int_attribute(n, "axis", 0), *in);
-  b.step.parameters.set("largest", int64_t{n.op_type == "ArgMax"});
-  b.step.parameters.set("last", int64_t{int_attribute(n, "select_last_index", 0) != 0});
+  b.write(StepFields{
+      .axis = axis_field(int_attribute(n, "axis", 0), *in),
+      .rule = {.largest = n.op_type == "ArgMax", .last = int_attribute(n, "select_last_index", 0) != 0}});
   b.estimate = estimate_seconds(0, static_cast<double>(storage_bytes(p.input_dtype(0), in->numel())), 1);
   return {};
 }
@@ -32,10 +43,11 @@ class ArgExtremeKernel final : public Kernel {
     const PlanValue &in = r.raw_input(0), &out = r.row_output(0, DType::kInt64);
     type_ = in.dtype;
     StepReader::check(kernels::is_number(type_), "{} is not searched", dtype_name(type_));
-    walk_ = kernels::AxisWalk(in.shape, read_axis(r, in.shape));
+    const auto p = r.read(StepFields{.axis = axis_field(in.shape)});
+    walk_ = kernels::AxisWalk(in.shape, p.axis.at());
     StepReader::check(walk_.extent > 0 && out.shape.numel() == walk_.lines(), "it finds {} places in {}",
                       out.shape.str(), in.shape.str());
-    rule_ = {.largest = r.flag("largest"), .last = r.flag("last")};
+    rule_ = p.rule;
   }
   Status run(const KernelArgs& args) noexcept override {
     kernels::find_extremes(walk_, type_, rule_, args.inputs[0], static_cast<int64_t*>(args.outputs[0]));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/tactics/conv/channel_window.h"
+#include "engine/tactics/conv/window_parameters.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic.h"
 #include "engine/tactics/tactic_list.h"
@@ -18,6 +19,16 @@ using kernels::PoolKind;
 bool serves(const OpFacts& facts) {
   return facts.pool != PoolFact::kNone || facts.reduction.kernel == kernels::Reduction::kMean;
 }
+
+struct StepFields {
+  PoolKind kind = PoolKind::kMax;
+  WindowFields window;
+
+  void fields(FieldVisitor& visit) {
+    visit("kind", kind, PoolKind::kAverageWithPads);
+    window.fields(visit);
+  }
+};
 
 PoolKind kind_of(const Problem& p) {
   if (facts_of(p.node(), p.model()).pool == PoolFact::kLargest) return PoolKind::kMax;
@@ -65,12 +76,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
     Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
     b.add_input(p.node().input(0), layout);
     b.add_output(p.node().output(0), layout);
-    Parameters& parameters = b.step.parameters;
-    parameters.set("kind", static_cast<int64_t>(kind_of(p)));
-    parameters.set("kernel", w.kernel);
-    parameters.set("strides", w.strides);
-    parameters.set("dilations", w.dilations);
-    parameters.set("pads_begin", w.begin);
+    b.write(StepFields{.kind = kind_of(p), .window = window_fields(w)});
     b.estimate = estimate_seconds(static_cast<double>(p.output_shape(0)->numel() * w.taps()), 0, 0.2);
   }
   return {};
@@ -109,12 +115,13 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
                     "it makes {} in {} of {} in {}", out.shape.str(), out.layout.str(), in.shape.str(),
                     in.layout.str());
   const size_t axes = in.shape.size() - 2;
+  const auto p = r.read(StepFields{.window = {axes}});
   const kernels::Window w{.in = {in.shape.begin() + 2, in.shape.end()},
                           .out = {out.shape.begin() + 2, out.shape.end()},
-                          .kernel = r.window("kernel", axes, 1),
-                          .strides = r.window("strides", axes, 1),
-                          .dilations = r.window("dilations", axes, 1),
-                          .begin = r.window("pads_begin", axes, 0),
+                          .kernel = p.window.kernel,
+                          .strides = p.window.strides,
+                          .dilations = p.window.dilations,
+                          .begin = p.window.begin,
                           .end = std::vector<int64_t>(axes, 0)};
   int64_t taps = 1;
   for (size_t a = 0; a < axes; ++a) {
@@ -122,8 +129,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
     StepReader::check(all_see_pixels(w, a), "a window lies beside {}", in.shape.str());
   }
   r.product({out.shape.numel(), taps});
-  return std::make_unique<PoolKernel>(w, in.shape[0], in.shape[1],
-                                      static_cast<PoolKind>(r.number("kind", 0, 2)), layout);
+  return std::make_unique<PoolKernel>(w, in.shape[0], in.shape[1], p.kind, layout);
 }
 
 }  // namespace

@@ -9,6 +9,18 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"LRN"};
 
+struct StepFields {
+  int64_t size = 1;
+  double alpha = 0, beta = 0, bias = 0;
+
+  void fields(FieldVisitor& visit) {
+    visit("size", size, {1, kernels::kMaxResponseSize});
+    visit("alpha", alpha);
+    visit("beta", beta);
+    visit("bias", bias);
+  }
+};
+
 std::string supports(const Problem& p) {
   const Shape* shape = p.input_shape(0);
   if (shape == nullptr) return "the shape is not known before the run";
@@ -30,8 +42,10 @@ std::string propose(const Problem& p, Proposals& proposals) {
     Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
     b.add_input(p.node().input(0), layout);
     b.add_output(p.node().output(0), layout);
-    b.step.parameters.set("size", c.attr_int("size"));
-    for (const char* name : {"alpha", "beta", "bias"}) b.step.parameters.set(name, c.attr_float(name));
+    b.write(StepFields{.size = c.attr_int("size"),
+                       .alpha = c.attr_float("alpha"),
+                       .beta = c.attr_float("beta"),
+                       .bias = c.attr_float("bias")});
     b.estimate = estimate_seconds(30.0 * static_cast<double>(shape.numel()), 0, layout.is_row() ? 0.3 : 0.2);
   }
   return {};
@@ -45,16 +59,17 @@ class ResponseKernel final : public Kernel {
     StepReader::check(shape.rank() >= 2 && shape == out.shape && in.layout == out.layout && shape.numel() > 0,
                       "it makes {} of {}", out.shape.str(), shape.str());
     StepReader::check(shape[1] <= kernels::kMaxResponseChannels, "it has {} channels", shape[1]);
+    const auto p = r.read<StepFields>();
     n_ = {.images = shape[0],
           .channels = shape[1],
           .pixels = shape.numel(2, shape.size()),
           .block = in.layout.is_channels_last() ? shape[1]
                    : in.layout.is_blocked()     ? in.layout.block
                                                 : 1,
-          .size = r.number("size", 1, kernels::kMaxResponseSize),
-          .alpha = r.real("alpha"),
-          .beta = r.real("beta"),
-          .bias = r.real("bias")};
+          .size = p.size,
+          .alpha = static_cast<float>(p.alpha),
+          .beta = static_cast<float>(p.beta),
+          .bias = static_cast<float>(p.bias)};
   }
   Status run(const KernelArgs& args) noexcept override {
     kernels::channel_response(n_, static_cast<const float*>(args.inputs[0]),

@@ -12,6 +12,22 @@ using kernels::Spectra;
 
 constexpr std::string_view kOperators[] = {"DFT", "STFT"};
 
+struct StepFields {
+  AxisField axis;                ///< of DFT
+  std::optional<int64_t> step;   ///< of STFT, from frame to frame
+  int64_t length = 0, most = 0;  ///< `most`: what the length may be
+  bool inverse = false;          ///< of DFT
+  bool onesided = false;
+
+  void fields(FieldVisitor& visit) {
+    visit("step", step, Bounds{1, kMaxOfWindow});
+    if (!step) axis.fields(visit);
+    visit("length", length, {1, most});
+    if (!step) visit("inverse", inverse);
+    visit("onesided", onesided);
+  }
+};
+
 /// The number in a constant input; nothing when it is not constant.
 std::optional<int64_t> number_in(const Problem& p, size_t i) {
   const UnalignedTensor* t = p.input_constant(i);
@@ -69,9 +85,7 @@ std::string propose_stft(const Problem& p, const Shape& in, const Shape& out, Ca
       (has_window && (p.input_shape(2) == nullptr || p.input_shape(2)->numel() != *length)))
     return "its frames do not fit the signal";
   has_window ? b.add_input(p.node().input(2)) : b.skip_input();
-  b.step.parameters.set("step", *step);
-  b.step.parameters.set("length", *length);
-  b.step.parameters.set("onesided", int64_t{onesided});
+  b.write(StepFields{.axis = {}, .step = *step, .length = *length, .onesided = onesided});
   return {};
 }
 
@@ -97,10 +111,8 @@ std::string propose_dft(const Problem& p, const Shape& in, const Shape& out, Can
   if (length < 1 || !spectra_of_dft(in, out, at, length, inverse, onesided))
     return "its length does not fit the result";
   b.skip_input();
-  set_axis(b.step.parameters, axis, in);
-  b.step.parameters.set("length", length);
-  b.step.parameters.set("inverse", int64_t{inverse});
-  b.step.parameters.set("onesided", int64_t{onesided});
+  b.write(
+      StepFields{.axis = axis_field(axis, in), .length = length, .inverse = inverse, .onesided = onesided});
   return {};
 }
 
@@ -134,17 +146,17 @@ class FourierKernel final : public Kernel {
   static Spectra spectra_of(const StepReader& r) {
     const Shape &in = r.row_input(0).shape, &out = r.row_output(0).shape;
     // Twice as many numbers as the result has at most, which bounds the tables.
-    const int64_t length = r.number("length", 1, 2 * std::max<int64_t>(out.numel(), 1));
+    const auto p = r.read(StepFields{.axis = axis_field(in), .most = 2 * std::max<int64_t>(out.numel(), 1)});
     std::optional<Spectra> s;
-    if (r.step().parameters.find<int64_t>("step") != nullptr) {
-      s = spectra_of_stft(in, out, r.number("step", 1, kMaxOfWindow), length, r.flag("onesided"));
+    if (p.step) {
+      s = spectra_of_stft(in, out, *p.step, p.length, p.onesided);
     } else {
-      const size_t axis = read_axis(r, in);
-      StepReader::check(axis + 1 < in.size(), "axis {} of {} holds the complex parts", axis, in.str());
-      s = spectra_of_dft(in, out, axis, length, r.flag("inverse"), r.flag("onesided"));
+      StepReader::check(p.axis.at() + 1 < in.size(), "axis {} of {} holds the complex parts", p.axis.axis,
+                        in.str());
+      s = spectra_of_dft(in, out, p.axis.at(), p.length, p.inverse, p.onesided);
     }
-    StepReader::check(s.has_value(), "transforms of {} do not make {} of {}", length, out.str(), in.str());
-    r.optional_elements(1, {length});
+    StepReader::check(s.has_value(), "transforms of {} do not make {} of {}", p.length, out.str(), in.str());
+    r.optional_elements(1, {p.length});
     return *s;
   }
 

@@ -16,6 +16,16 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"MaxPool"};
 
+struct StepFields {
+  WindowFields window;
+  bool by_columns = false;
+
+  void fields(FieldVisitor& visit) {
+    window.fields(visit);
+    visit("by_columns", by_columns);
+  }
+};
+
 /// Whether vectors of 8-bit channels can be pooled.
 bool pools_bytes(DType type, const kernels::Window& w, bool wants_places) {
   return (type == DType::kUInt8 || type == DType::kInt8) && w.rank() <= 3 && !wants_places &&
@@ -41,8 +51,8 @@ std::string propose(const Problem& p, Proposals& proposals) {
     b.add_input(n.input(0), layout);
     for (size_t i = 0; i < 2; ++i)
       n.output(i) != nullptr ? b.add_output(n.output(i), layout) : b.skip_output();
-    write_window(window, b.step.parameters);
-    b.step.parameters.set("by_columns", int64_t{int_attribute(n, "storage_order", 0) != 0});
+    b.write(
+        StepFields{.window = window_fields(window), .by_columns = int_attribute(n, "storage_order", 0) != 0});
     b.estimate = estimate_seconds(2.0 * static_cast<double>(out->numel() * window.taps()),
                                   static_cast<double>(storage_bytes(p.input_dtype(0), in->numel())), rate);
   };
@@ -57,13 +67,14 @@ class MaxPoolKernel final : public Kernel {
     const PlanValue& in = r.raw_input(0);
     type_ = in.dtype;
     const PlanValue& out = r.row_output(0, type_);
-    window_ = read_window_over(r, in.shape, out.shape, kernels::kMaxWindowAxes);
+    const auto p = r.read(StepFields{.window = window_fields(in.shape, out.shape, kernels::kMaxWindowAxes)});
+    window_ = window_over(r, p.window, in.shape, out.shape);
     StepReader::check(kernels::is_number(type_) && in.shape[0] == out.shape[0] &&
                           in.shape[1] == out.shape[1] && in.shape.numel() > 0 && out.shape.numel() > 0,
                       "it makes {} of {}", out.shape.str(), in.shape.str());
     StepReader::check(!r.has_output(1) || r.row_output(1, DType::kInt64).shape == out.shape,
                       "it gives places of another shape than {}", out.shape.str());
-    by_columns_ = r.flag("by_columns");
+    by_columns_ = p.by_columns;
     planes_ = in.shape.numel(0, 2);
   }
   Status run(const KernelArgs& args) noexcept override {
@@ -83,7 +94,8 @@ class BytePoolKernel final : public Kernel {
  public:
   explicit BytePoolKernel(const StepReader& r) {
     const PlanValue &in = r.any_input(0), &out = r.any_output(0);
-    window_ = read_window_over(r, in.shape, out.shape, 3);
+    const auto p = r.read(StepFields{.window = window_fields(in.shape, out.shape, 3)});
+    window_ = window_over(r, p.window, in.shape, out.shape);
     StepReader::check(pools_bytes(in.dtype, window_, r.has_output(1)) && out.dtype == in.dtype &&
                           in.shape[0] == out.shape[0] && in.shape[1] == out.shape[1] &&
                           in.shape.numel() > 0 && out.shape.numel() > 0 &&

@@ -15,6 +15,21 @@ using kernels::Normalization;
 constexpr std::string_view kOperators[] = {"LayerNormalization", "RMSNormalization", "InstanceNormalization",
                                            "assay.LayerNorm", "assay.RmsNorm"};
 
+struct StepFields {
+  int64_t rows = 1, columns = 1;
+  float epsilon = 0;
+  bool subtract_mean = true;
+  int64_t period = 0;  ///< of scales that are one for each row; 0: one for each column
+
+  void fields(FieldVisitor& visit) {
+    visit("rows", rows, kPositive);
+    visit("columns", columns, kPositive);
+    visit("epsilon", epsilon);
+    visit("subtract_mean", subtract_mean);
+    visit("per_row_period", period);
+  }
+};
+
 /// Rows, and what they are scaled and shifted by.
 struct Rows {
   Normalization n;
@@ -84,30 +99,29 @@ std::string propose(const Problem& p, Proposals& proposals) {
   rows.shift != nullptr ? b.add_input(rows.shift) : b.skip_input();
   b.add_output(p.node().output(0));
   b.step.in_place.emplace_back(0, 0);
-  Parameters& parameters = b.step.parameters;
-  parameters.set("rows", rows.n.rows);
-  parameters.set("columns", rows.n.columns);
-  parameters.set("epsilon", double{rows.n.epsilon});
-  parameters.set("subtract_mean", int64_t{rows.n.subtract_mean});
-  parameters.set("per_row_period", rows.n.per == Normalization::Per::kRow ? rows.n.period : int64_t{0});
+  b.write(StepFields{.rows = rows.n.rows,
+                     .columns = rows.n.columns,
+                     .epsilon = rows.n.epsilon,
+                     .subtract_mean = rows.n.subtract_mean,
+                     .period = rows.n.per == Normalization::Per::kRow ? rows.n.period : 0});
   return {};
 }
 
 class NormalizeKernel final : public Kernel {
  public:
   explicit NormalizeKernel(const StepReader& r) {
-    n_.rows = r.number("rows", 1);
-    n_.columns = r.number("columns", 1);
-    n_.epsilon = r.real("epsilon");
-    n_.subtract_mean = r.flag("subtract_mean");
+    const auto p = r.read<StepFields>();
+    n_.rows = p.rows;
+    n_.columns = p.columns;
+    n_.epsilon = p.epsilon;
+    n_.subtract_mean = p.subtract_mean;
     r.check_elements(r.row_input(0), {n_.rows, n_.columns});
     r.check_elements(r.row_output(0), {n_.rows, n_.columns});
     r.check_in_place(0);
-    const int64_t period = r.number("per_row_period");
-    for (const size_t i : {1, 2}) r.optional_elements(i, {period > 0 ? period : n_.columns});
-    if (period > 0) {
+    for (const size_t i : {1, 2}) r.optional_elements(i, {p.period > 0 ? p.period : n_.columns});
+    if (p.period > 0) {
       n_.per = Normalization::Per::kRow;
-      n_.period = period;
+      n_.period = p.period;
     }
   }
   Status run(const KernelArgs& args) noexcept override {

@@ -33,6 +33,18 @@ std::optional<std::vector<int64_t>> axes_of(const Problem& p) {
   return axes;
 }
 
+struct StepFields {
+  Reduction kind = Reduction::kSum;
+  int64_t outer = 1, count = 1, inner = 1;
+
+  void fields(FieldVisitor& visit) {
+    visit("kind", kind, Reduction::kL2);
+    visit("outer", outer, kPositive);
+    visit("count", count, kPositive);
+    visit("inner", inner, kPositive);
+  }
+};
+
 std::string supports(const Problem& p) {
   const Shape* shape = p.input_shape(0);
   if (shape == nullptr || p.output_shape(0) == nullptr) return "the shape is not known before the run";
@@ -56,47 +68,39 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = supports(p); !reason.empty()) return reason;
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   const Shape& shape = *p.input_shape(0);
-  int64_t outer = 1, count = 1, inner = 1;
+  StepFields fields;
   const std::vector<int64_t> axes = *axes_of(p);
   for (int64_t a = 0; a < shape.rank(); ++a) {
     const int64_t extent = shape[static_cast<size_t>(a)];
     const bool reduced = std::find(axes.begin(), axes.end(), a) != axes.end();
     if (reduced)
-      count *= extent;
-    else if (count == 1)
-      outer *= extent;
+      fields.count *= extent;
+    else if (fields.count == 1)
+      fields.outer *= extent;
     else
-      inner *= extent;
+      fields.inner *= extent;
   }
   b.add_input(p.node().input(0));
   b.add_output(p.node().output(0));
-  const Reduction kind = *facts_of(p.node(), p.model()).reduction.kernel;
-  b.step.parameters.set("kind", static_cast<int64_t>(kind));
-  b.step.parameters.set("outer", outer);
-  b.step.parameters.set("count", count);
-  b.step.parameters.set("inner", inner);
+  fields.kind = *facts_of(p.node(), p.model()).reduction.kernel;
+  b.write(fields);
   return {};
 }
 
 class ReduceKernel final : public Kernel {
  public:
-  explicit ReduceKernel(const StepReader& r)
-      : kind_(static_cast<Reduction>(r.number("kind", 0, static_cast<int64_t>(Reduction::kL2)))),
-        outer_(r.number("outer", 1)),
-        count_(r.number("count", 1)),
-        inner_(r.number("inner", 1)) {
-    r.check_elements(r.row_input(0), {outer_, count_, inner_});
-    r.check_elements(r.row_output(0), {outer_, inner_});
+  explicit ReduceKernel(const StepReader& r) : p_(r.read<StepFields>()) {
+    r.check_elements(r.row_input(0), {p_.outer, p_.count, p_.inner});
+    r.check_elements(r.row_output(0), {p_.outer, p_.inner});
   }
   Status run(const KernelArgs& args) noexcept override {
-    kernels::reduce(kind_, static_cast<const float*>(args.inputs[0]), static_cast<float*>(args.outputs[0]),
-                    outer_, count_, inner_);
+    kernels::reduce(p_.kind, static_cast<const float*>(args.inputs[0]), static_cast<float*>(args.outputs[0]),
+                    p_.outer, p_.count, p_.inner);
     return Status::kOk;
   }
 
  private:
-  Reduction kind_;
-  int64_t outer_, count_, inner_;
+  StepFields p_;
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {

@@ -9,6 +9,18 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"CumSum", "CumProd"};
 
+struct StepFields {
+  AxisField axis;
+  kernels::RunningRule rule;
+
+  void fields(FieldVisitor& visit) {
+    axis.fields(visit);
+    visit("product", rule.product);
+    visit("exclusive", rule.exclusive);
+    visit("reverse", rule.reverse);
+  }
+};
+
 std::string propose(const Problem& p, Proposals& proposals) {
   const Shape* in = p.input_shape(0);
   if (in == nullptr) return "the shape is not known before the run";
@@ -21,10 +33,10 @@ std::string propose(const Problem& p, Proposals& proposals) {
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   b.add_input(n.input(0));
   b.add_output(n.output(0));
-  set_axis(b.step.parameters, axis->aligned().to_int64()[0], *in);
-  b.step.parameters.set("product", int64_t{n.op_type == "CumProd"});
-  for (const char* flag : {"exclusive", "reverse"})
-    b.step.parameters.set(flag, int64_t{int_attribute(n, flag, 0) != 0});
+  b.write(StepFields{.axis = axis_field(axis->aligned().to_int64()[0], *in),
+                     .rule = {.product = n.op_type == "CumProd",
+                              .exclusive = int_attribute(n, "exclusive", 0) != 0,
+                              .reverse = int_attribute(n, "reverse", 0) != 0}});
   b.estimate =
       estimate_seconds(0, 2.0 * static_cast<double>(storage_bytes(p.input_dtype(0), in->numel())), 1);
   return {};
@@ -38,8 +50,9 @@ class RunningKernel final : public Kernel {
     StepReader::check(kernels::is_running_number(type_), "{} is not summed", dtype_name(type_));
     StepReader::check(r.row_output(0, type_).shape == in.shape, "it gives another shape than {}",
                       in.shape.str());
-    walk_ = kernels::AxisWalk(in.shape, read_axis(r, in.shape));
-    rule_ = {.product = r.flag("product"), .exclusive = r.flag("exclusive"), .reverse = r.flag("reverse")};
+    const auto p = r.read(StepFields{.axis = axis_field(in.shape)});
+    walk_ = kernels::AxisWalk(in.shape, p.axis.at());
+    rule_ = p.rule;
   }
   Status run(const KernelArgs& args) noexcept override {
     kernels::run_along(walk_, type_, rule_, args.inputs[0], args.outputs[0]);

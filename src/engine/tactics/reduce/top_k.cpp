@@ -10,6 +10,16 @@ namespace {
 
 constexpr std::string_view kOperators[] = {"TopK"};
 
+struct StepFields {
+  AxisField axis;
+  bool largest = true;
+
+  void fields(FieldVisitor& visit) {
+    axis.fields(visit);
+    visit("largest", largest);
+  }
+};
+
 std::string propose(const Problem& p, Proposals& proposals) {
   const Node& n = p.node();
   const Shape *in = p.input_shape(0), *out = p.output_shape(0);
@@ -21,10 +31,10 @@ std::string propose(const Problem& p, Proposals& proposals) {
       kernels::kMaxOfTopK)
     return "the lines are too long";
   Candidate& b = proposals.add({}, NumericsClass::kExact);
-  set_axis(b.step.parameters, int_attribute(n, "axis", -1), *in);
+  b.write(StepFields{.axis = axis_field(int_attribute(n, "axis", -1), *in),
+                     .largest = int_attribute(n, "largest", 1) != 0});
   b.add_input(n.input(0));
   for (size_t i = 0; i < 2; ++i) b.add_output(n.output(i));
-  b.step.parameters.set("largest", int64_t{int_attribute(n, "largest", 1) != 0});
   b.estimate =
       estimate_seconds(20.0 * static_cast<double>(out->numel()),
                        2.0 * static_cast<double>(storage_bytes(p.input_dtype(0), in->numel())), 0.05);
@@ -37,7 +47,8 @@ class TopKKernel final : public Kernel {
     const PlanValue& in = r.raw_input(0);
     type_ = in.dtype;
     StepReader::check(kernels::is_number(type_), "{} is not searched", dtype_name(type_));
-    const size_t axis = read_axis(r, in.shape);
+    const auto p = r.read(StepFields{.axis = axis_field(in.shape)});
+    const size_t axis = p.axis.at();
     walk_ = kernels::AxisWalk(in.shape, axis);
     StepReader::check(walk_.extent <= kernels::kMaxOfTopK, "its lines of {} are too long", walk_.extent);
     Shape out = r.row_output(0, type_).shape;
@@ -47,7 +58,7 @@ class TopKKernel final : public Kernel {
     k_ = out[axis];
     out[axis] = walk_.extent;
     StepReader::check(out == in.shape, "it selects from {}, not {}", in.shape.str(), out.str());
-    largest_ = r.flag("largest");
+    largest_ = p.largest;
   }
   Status run(const KernelArgs& args) noexcept override {
     return kernels::top_k(walk_, type_, k_, largest_, args.inputs[0], args.outputs[0],

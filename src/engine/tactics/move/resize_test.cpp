@@ -1,0 +1,30 @@
+#include "engine/tactics/tactic_test_util.h"
+
+namespace assay::engine::resize_test {
+namespace {
+
+const NetworkText kNearest{"(float[1,1,2,2] x) => (float[1,1,4,4] y)",
+                           "y = Resize <mode = \"nearest\"> (x, , s)", "float[4] s = {1, 1, 2, 2}"};
+
+TEST(Resize, NearestAndLinear) {
+  TacticTest("resize", kNearest).expect_agreement("row");
+  TacticTest("resize", {"(float[1,16,4,5] x) => (float[1,16,7,10] y)",
+                        "y = Resize <mode = \"linear\"> (x, , , s)", "int64[4] s = {1, 16, 7, 10}"})
+      .expect_agreement("channels_last");
+}
+
+TEST(Resize, RefusesMoreThanTheInnerAxes) {
+  expect_refusal(
+      "resize",
+      {"(float[1,2,4,4] x) => (float[1,4,4,4] y)", "y = Resize (x, , s)", "float[4] s = {1, 2, 1, 1}"},
+      "more than the two inner axes are resized");
+}
+
+TEST(Resize, ForgedTapsAreRefused) {
+  TacticTest t("resize", kNearest);
+  t.expect_refused(set_in("rows_index", 0, 2), "its parameter 'rows_index' holds 2");
+  t.expect_refused(set("columns_taps", 2), "its parameter 'columns_index' has 4 numbers, not 8");
+}
+
+}  // namespace
+}  // namespace assay::engine::resize_test

@@ -1,0 +1,35 @@
+#include "engine/tactics/tactic_test_util.h"
+
+namespace assay::engine::pointwise_test {
+namespace {
+
+const NetworkText kSum{"(float[3,4] x, float[4] b) => (float[3,4] y)", "y = Add (x, b)"};
+
+TEST(Pointwise, ChainsTypesAndLayouts) {
+  TacticTest("pointwise", kSum).expect_agreement();
+  TacticTest("pointwise",
+             {"(float[3,7,5] x, float[7,1] c) => (float[3,7,5] y)",
+              "a = Add (x, c) s = Sigmoid (x) m = Mul (a, s) z = Greater (m, x) y = Where (z, m, s)"})
+      .expect_agreement();
+  TacticTest images("pointwise", {"(float[1,16,3,5] x) => (float[1,16,3,5] y)", "y = HardSwish (x)"});
+  for (const char* layout : {"row", "channels_last"}) images.expect_agreement(layout);
+}
+
+TEST(Pointwise, RefusesTypesWithoutAForm) {
+  expect_refusal("pointwise", {"(string[3] x, string[3] z) => (bool[3] y)", "y = Equal (x, z)", "", 19},
+                 "there is no vector form for these types or attributes");
+}
+
+TEST(Pointwise, ForgedProgramsAreRefused) {
+  TacticTest t("pointwise", kSum);
+  t.expect_refused(set_in("operand_strides", 2, 4), "it would leave the 4 elements");
+  t.expect_refused(set_in("arguments", 0, 7), "reads register 7 before anything writes it");
+  t.expect_refused(set_in("domain", 0, 300), "its domain is not that of");
+  t.expect_refused(set_in("operand_registers", 0, 1), "Add does not take its operands' types");
+  t.expect_refused(set("operand_registers", std::vector<int64_t>{2, 2}), "'x' is float32");
+  t.expect_refused(set("program", std::vector<std::string>{"Less"}), "'y' is float32");
+  t.expect_refused(set("program", std::vector<std::string>{"Frobnicate"}), "is not a pointwise instruction");
+}
+
+}  // namespace
+}  // namespace assay::engine::pointwise_test
