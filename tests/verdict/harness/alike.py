@@ -28,6 +28,8 @@ DEFECTS = {
     ("openvino", "resize_modes", "ReduceSum"): "behind that Resize where only outputs are known",
     ("openvino", "*", "Unsqueeze"): "64-bit integers are cut to 32 bits: 2147483647 for the largest",
     ("openvino", "*", "TopK"): "of equal numbers it does not take the first",
+    ("older", "exported_encoder_dynamo", "LayerNormalization"): "version 1.22 has the variance as a difference of squares: 3 % off where the mean is 114 "
+                                                                "and the deviation 0.17",
     ("older", "*", "ReduceLogSumExp"): "of float16: exponentials overflow, as in the newer version",
     ("onnxrt", "reductions", "Einsum"): "behind that ReduceLogSumExp of float16 where only outputs are known",
     ("onnxrt", "reductions", "LogSoftmax"): "the same",
