@@ -24,7 +24,9 @@ std::optional<ClipBounds> clip_bounds(const Node& n) {
 }
 
 bool gives_no_negative(const Node& n, const Model& model) {
-  if (facts_of(n, model).sign != SignOfResult::kAny) return true;
+  // Of integers, the least one is its own magnitude.
+  const bool may_wrap = is_integer(dtype_of(n.output(0))) && !is_op(n, "Relu");
+  if (facts_of(n, model).sign != SignOfResult::kAny) return !may_wrap;
   const std::optional<ClipBounds> bounds = clip_bounds(n);
   return bounds && bounds->are_non_negative();
 }

@@ -1,4 +1,6 @@
 // assay inspect builder: what the engine's builder has to choose from.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/log.h"
@@ -7,6 +9,7 @@
 #include "cli/registries.h"
 #include "engine/tactics/tactic_set.h"
 #include "inspect/table_text.h"
+#include "ops/op_set.h"
 #include "passes/pass_set.h"
 
 namespace assay::cli::command_inspect_builder {
@@ -51,14 +54,24 @@ void add_options(ArgParser& parser) {
        .arity = Arity::kNone}};
 }
 
-std::string tactics_text(const engine::TacticSet& tactics) {
+/// Those that a tactic names, and those that it serves by their facts.
+std::vector<std::string> operators_of(const TacticDef& tactic, const OpSet& ops) {
+  std::vector<std::string> names(tactic.operators.begin(), tactic.operators.end());
+  for (const OpDef* op : ops.all()) {
+    if (tactic.serves == nullptr || !tactic.serves(op->facts)) continue;
+    const std::string name =
+        op->domain.empty() ? std::string(op->name) : fmt::format("{}.{}", op->domain, op->name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+std::string tactics_text(const engine::TacticSet& tactics, const OpSet& ops) {
   std::string text;
   for (const TacticDef* t : tactics.all()) {
     text += line(t->name, t->summary);
-    std::string operators;
-    for (const std::string_view op : t->operators)
-      operators += fmt::format("{}{}", operators.empty() ? "" : " ", op);
-    if (!operators.empty()) text += line("", operators);
+    const std::vector<std::string> operators = operators_of(*t, ops);
+    if (!operators.empty()) text += line("", fmt::format("{}", fmt::join(operators, " ")));
   }
   return text;
 }
@@ -69,7 +82,8 @@ int run(CommandContext& context) {
   if (context.args().has("--conditions"))
     log::info("==== When the edits of a pass hold; no others are made ====\n{}",
               conditions_text(*registries.passes));
-  log::info("==== Tactics (--disable-tactics, --pin-tactics) ====\n{}", tactics_text(*registries.tactics));
+  log::info("==== Tactics (--disable-tactics, --pin-tactics) ====\n{}",
+            tactics_text(*registries.tactics, *registries.ops));
   return 0;
 }
 

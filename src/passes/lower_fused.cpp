@@ -255,7 +255,8 @@ std::optional<Term> activated(Writer& w, const Term& x, const std::vector<float>
   const std::string_view name = string_attribute(w.n, "activation", "");
   if (name.empty()) return x;
   if (parameters.size() > 3) return std::nullopt;
-  if (name == "Clip" && w.context.model.opset() >= 11) {
+  if (name == "Clip") {
+    if (w.context.model.opset() < 11) return std::nullopt;
     constexpr float kMax = std::numeric_limits<float>::max();
     const float low = !parameters.empty() ? parameters[0] : -kMax,
                 high = parameters.size() > 1 ? parameters[1] : kMax;

@@ -73,7 +73,9 @@ constexpr PassCase kCases[] = {
      "g (float[4] x) => (float[4] y) <float low = {-1}, float high = {1}> { a = Relu (x) y = Clip (a, low, "
      "high) }",
      ""},
-    {"eliminate_idempotent", "g (float[2] x) => (float[2] y) { a = Abs (x) b = Relu (a) y = Neg (b) }", ""},
+    {"eliminate_idempotent", "g (float[2] x) => (float[2] y) { a = Abs (x) b = Relu (a) y = Neg (b) }",
+     "Abs(x); y = Neg(%0)"},
+    {"eliminate_idempotent", "g (int32[2] x) => (int32[2] y) { a = Abs (x) b = Relu (a) y = Neg (b) }", ""},
     // eliminate_identity
     {"eliminate_identity", "g (float[2] x) => (float[2] y) { a = Identity (x) y = Neg (a) }", "y = Neg(x)"},
     {"eliminate_identity", "g (float[2] x) => (float[2] y) { a = Neg (x) y = Identity (a) }", "y = Neg(x)"},
