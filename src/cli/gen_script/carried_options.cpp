@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "cli/options/extensions.h"
+#include "cli/options/runners.h"
 
 namespace assay::cli {
 namespace {
@@ -13,7 +14,7 @@ bool is_carried(std::string_view name, const Registries& registries) {
   const auto known = carried_options();
   if (std::any_of(known.begin(), known.end(), same)) return true;
   const auto backends = registries.backends.all();
-  return std::any_of(backends.begin(), backends.end(), [&](const Backend* b) { return b->option == name; }) ||
+  return std::any_of(backends.begin(), backends.end(), [&](const Backend* b) { return flag_of(*b) == name; }) ||
          is_module_option(registries, name);
 }
 

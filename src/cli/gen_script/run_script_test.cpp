@@ -13,6 +13,7 @@
 #include "cli/gen_script/carried_options.h"
 #include "cli/gen_script/cpp_literal.h"
 #include "cli/options/extensions.h"
+#include "cli/options/runners.h"
 #include "cli/options/resources.h"
 #include "cli/script_text.h"
 
@@ -245,7 +246,7 @@ TEST(RunScript, ItIsKnownWhatBecomesOfEveryOption) {
   for (const Option& o : all_options()) {
     const auto backends = registries.backends.all();
     const bool is_backend = std::any_of(backends.begin(), backends.end(),
-                                        [&](const Backend* b) { return b->option == o.names.front(); });
+                                        [&](const Backend* b) { return flag_of(*b) == o.names.front(); });
     if (o.refusal.empty() && !is_backend) there.insert(o.names.front());
   }
   for (const CarriedOption& o : carried_options())

@@ -51,8 +51,6 @@ bool wants_tensorrt(const ParsedArgs& args) {
   return args.has(kStrict) || (interpreter != nullptr && *interpreter != 0);
 }
 
-std::string flag_of(const Backend& backend) { return "--" + std::string(backend.option); }
-
 /// The key of RunRunner::backend. The engine that is built as TensorRT's options say has the role of
 /// TensorRT, unless TensorRT is there.
 std::string backend_for(const Backend& backend, const ParsedArgs& args) {
@@ -65,6 +63,8 @@ std::string backend_for(const Backend& backend, const ParsedArgs& args) {
 }
 
 }  // namespace
+
+std::string flag_of(const Backend& backend) { return "--" + std::string(backend.option); }
 
 Option providers_option() {
   return {
