@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/expected_error.h"
 #include "compare/metrics.h"
 #include "compare/simple.h"
+#include "console/failure.h"
 #include "run/accuracy_results.h"
 #include "run/run_test_util.h"
 

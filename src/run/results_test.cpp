@@ -265,7 +265,7 @@ TEST_F(Results, ResultsAreNoInputs) {
   const std::string text = error_of([&] { load_inputs(path_); });
   EXPECT_TRUE(text.starts_with("The data loader returned an object that cannot be recognized as a feed_dict"))
       << text;
-  EXPECT_NE(text.find("Use the `data merge` tool"), std::string::npos);
+  EXPECT_NE(text.find("Convert it to inputs first"), std::string::npos);
   write("3");
   EXPECT_EQ(error_of([&] { load_inputs(path_); }),
             "expected a list of feed dicts, found a Python int: 3 [in FILE]");

@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/gen_script/cpp_literal.h"
 #include "cli/options/extensions.h"
+#include "cli/options/runners.h"
 #include "cli/options/resources.h"
 #include "cli/script_text.h"
 #include "poly/run_table.h"
@@ -252,7 +253,7 @@ TEST(RunScript, EveryOptionHasARow) {
   for (const Option& o : all_options()) {
     const auto backends = registries.backends.all();
     const bool is_backend = std::any_of(backends.begin(), backends.end(),
-                                        [&](const Backend* b) { return b->option == o.names.front(); });
+                                        [&](const Backend* b) { return flag_of(*b) == o.names.front(); });
     if (o.refusal.empty() && !is_backend && !leaves_nothing(o)) {
       EXPECT_NE(poly::find_run_option(o.names.front()), nullptr) << o.names.front();
     }

@@ -54,8 +54,6 @@ bool wants_tensorrt(const ParsedArgs& args) {
   return args.has(kStrict) || (interpreter != nullptr && *interpreter != 0);
 }
 
-std::string flag_of(const Backend& backend) { return "--" + std::string(backend.option); }
-
 /// The key of RunRunner::backend. The engine that is built as TensorRT's options say has the role of
 /// TensorRT, unless TensorRT is there.
 std::string backend_for(const Backend& backend, const ParsedArgs& args) {
@@ -91,6 +89,8 @@ std::string plugin_words(const ParsedArgs& args) {
 }
 
 }  // namespace
+
+std::string flag_of(const Backend& backend) { return "--" + std::string(backend.option); }
 
 namespace {
 Option option_of_run(const char* name) { return poly::find_run_option(name)->option; }

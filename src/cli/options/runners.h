@@ -12,6 +12,9 @@
 
 namespace assay::cli {
 
+/// The flag of `run` that chooses a backend: --engine.
+std::string flag_of(const Backend& backend);
+
 /// --providers and --onnxrt-library, for commands that run ONNX Runtime.
 Option providers_option();
 Option onnxrt_library_option();
