@@ -377,7 +377,7 @@ bool is_runner(const std::string& option, const BackendSet& backends) {
   const RunRow* row = poly::find_run_option(option);
   if (row != nullptr) return row->member == "runners";
   const auto all = backends.all();
-  return std::any_of(all.begin(), all.end(), [&](const Backend* b) { return b->option == option; });
+  return std::any_of(all.begin(), all.end(), [&](const Backend* b) { return flag_of(*b) == option; });
 }
 
 /// The member that an option of `run` sets; empty for those of modules.
