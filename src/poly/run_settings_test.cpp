@@ -11,6 +11,7 @@
 
 #include "assay/error.h"
 #include "assay/run.h"
+#include "poly/compare_description.h"
 #include "poly/run_json.h"
 #include "poly/run_table.h"
 
@@ -354,6 +355,61 @@ TEST(RunTable, EveryMemberOfTheSettingsHasARowOrIsRefused) {
   EXPECT_EQ(count_fields<RunSaving>(), rows_below("save."));
   EXPECT_EQ(count_fields<RunVerdict>(), rows_below("verdict."));
   EXPECT_EQ(count_fields<RunExtensions>(), rows_below("extensions."));
+}
+
+/// The other tests compare what is written; this one looks at the values themselves.
+TEST(RunTable, EveryFieldOfAStructureIsInTheFile) {
+  RunSettings s;
+  s.log = RunLog{.verbosity = {"INFO"}, .timestamp = true, .line_info = true, .colors = false, .file = "l"};
+  s.runners = {{.backend = "engine", .name = "n"}, {.script = "r.py", .options = {{"a", "b"}}}};
+  s.data.float_range = RunRange{.low = -1.5, .high = 7};
+  s.engine.profiles = {{.min = {{"x", {1}}}, .opt = {{"x", {2}}}, .max = {{"x", {Dim::symbol("n")}}}}};
+  s.engine.config.layer_types = {{.layers = "a", .precision = DType::kInt8, .outputs = {DType::kFloat16}}};
+  s.compare_funcs = {CompareFunc::simple({.atol = 1,
+                                          .rtol = {{"y", 0.5}},
+                                          .check_error_stat = "max",
+                                          .error_quantile = 0.25,
+                                          .check_shapes = false,
+                                          .infinities_compare_equal = true}),
+                     CompareFunc::indices(3), CompareFunc::psnr(30.5, false)};
+  s.postprocess = PostprocessFunc::top_k({{"y", {3, -2}}});
+  const RunSettings again = parse_run_settings(run_settings_text(s), "again.json");
+  EXPECT_EQ(count_fields<RunLog>(), 5U);
+  EXPECT_EQ(again.log->verbosity, s.log->verbosity);
+  EXPECT_TRUE(again.log->timestamp && again.log->line_info && !again.log->colors);
+  EXPECT_EQ(again.log->file, "l");
+  EXPECT_EQ(count_fields<RunRunner>(), 5U) << "four, and a function";
+  EXPECT_EQ(again.runners.at(0).backend + again.runners[0].name, "enginen");
+  EXPECT_EQ(again.runners.at(1).script, "r.py");
+  EXPECT_EQ(again.runners[1].options, s.runners[1].options);
+  EXPECT_EQ(count_fields<RunRange>(), 2U);
+  ASSERT_TRUE(again.data.float_range->low && again.data.float_range->high);
+  EXPECT_EQ(again.data.float_range->low->value(), -1.5);
+  EXPECT_EQ(again.data.float_range->high->integer(), 7);
+  EXPECT_EQ(count_fields<RunProfile>(), 3U);
+  const RunProfile& profile = again.engine.profiles.at(0);
+  EXPECT_TRUE(profile.min == s.engine.profiles[0].min && profile.opt == s.engine.profiles[0].opt &&
+              profile.max == s.engine.profiles[0].max);
+  EXPECT_EQ(count_fields<LayerTypes>(), 3U);
+  const LayerTypes& types = again.engine.config.layer_types.at(0);
+  EXPECT_EQ(types.layers, "a");
+  EXPECT_EQ(types.precision, DType::kInt8);
+  EXPECT_EQ(types.outputs, std::vector<DType>{DType::kFloat16});
+  EXPECT_EQ(count_fields<CompareDescription>(), 10U);
+  const CompareDescription simple = describe(again.compare_funcs.at(0)),
+                           psnr = describe(again.compare_funcs.at(2));
+  EXPECT_EQ(simple.atol.entries().at(0).second.integer(), 1);
+  EXPECT_EQ(simple.rtol.entries().at(0).first, "y");
+  EXPECT_EQ(simple.rtol.entries()[0].second.value(), 0.5);
+  EXPECT_EQ(simple.check_error_stat.entries().at(0).second, "max");
+  EXPECT_EQ(simple.error_quantile.entries().at(0).second.value(), 0.25);
+  EXPECT_TRUE(!simple.check_shapes && simple.infinities_compare_equal);
+  EXPECT_EQ(describe(again.compare_funcs.at(1)).index_tolerance.entries().at(0).second, 3);
+  EXPECT_EQ(psnr.function, "psnr");
+  EXPECT_EQ(psnr.threshold.entries().at(0).second.value(), 30.5);
+  EXPECT_FALSE(psnr.check_shapes);
+  EXPECT_EQ(count_fields<PostprocessDescription>(), 2U);
+  EXPECT_EQ(describe(*again.postprocess).top_k, describe(*s.postprocess).top_k);
 }
 
 TEST(RunTable, OptionsAreThereOnce) {
