@@ -277,7 +277,7 @@ void SuspectRun::set_asked(Judged& j) {
   const bool is_node = j.out.basis == Basis::kNode && j.value.producer() != nullptr;
   if (j.value.producer() != nullptr && is_float(j.stored.dtype()))
     j.out.computed_in = asked_->of(is_node ? j.value.producer() : nullptr);
-  if (j.whole && j.exact.defined() && is_float(j.stored.dtype()))
+  if (is_node && j.whole && j.exact.defined() && is_float(j.stored.dtype()))
     shares_.add(j.out, to_float64(j.stored.load()), j.lanes[0], j.exact, j.before.sources);
 }
 
