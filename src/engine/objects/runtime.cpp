@@ -3,11 +3,9 @@
 #include <cstring>
 
 #include "assay/timing_cache.h"
-#include "assay/version.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "engine/objects/state.h"
-#include "engine/tactics/dnnl/dnnl_util.h"
 
 namespace assay {
 
@@ -51,12 +49,6 @@ engine::BuildConfig base_config(const Runtime::State& runtime) {
   config.passes.set = runtime.options.passes;
   config.tactics.set = runtime.options.tactics;
   return config;
-}
-
-std::string plan_environment() {
-  const dnnl_version_t* dnnl = dnnl_version();
-  return fmt::format("x86-64 with oneDNN {}.{}.{} isa {}, assay {}", dnnl->major, dnnl->minor, dnnl->patch,
-                     static_cast<int>(dnnl::get_effective_cpu_isa()), ASSAY_VERSION);
 }
 
 void apply(const engine::SavedRules& rules, engine::BuildConfig& config) {

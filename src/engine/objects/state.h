@@ -11,6 +11,7 @@
 #include "base/thread_pool.h"
 #include "engine/plan/plan_file.h"
 #include "engine/specialize/specializer.h"
+#include "engine/tactics/find_kernel.h"
 
 namespace assay {
 
@@ -24,8 +25,7 @@ struct Runtime::State {
 /// What every plan is made with on this runtime.
 engine::BuildConfig base_config(const Runtime::State& runtime);
 
-/// What plans depend on besides the network.
-std::string plan_environment();
+using engine::plan_environment;
 
 struct Engine::State {
   std::shared_ptr<Runtime::State> runtime;
