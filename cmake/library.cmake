@@ -32,6 +32,28 @@ target_link_options(library_shared PRIVATE -Wl,--gc-sections)
 set_target_properties(library_shared PROPERTIES EXPORT_NAME assay VERSION ${PROJECT_VERSION}
                       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set_target_properties(library_static PROPERTIES EXPORT_NAME assay-static)
+# The lean runtime: what runs plans, linked from the modules' archives, of which the linker takes what is asked for. Of their
+# symbols those of base and tensor are the interface, with LeanEngine; the others are hidden, and left out where nothing uses them.
+add_library(library_runtime SHARED $<TARGET_OBJECTS:assay_lean>)
+target_include_directories(library_runtime INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
+                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(library_runtime INTERFACE cxx_std_20)
+get_target_property(lean_modules assay_lean LINK_LIBRARIES)
+list(REMOVE_ITEM lean_modules assay_flags)
+target_link_libraries(library_runtime PUBLIC fmt::fmt PRIVATE ${lean_modules})
+set(hidden_archives)
+foreach(module IN LISTS library_modules)
+  if(NOT module MATCHES "^assay_(base|tensor)$")
+    list(APPEND hidden_archives lib${module}.a)
+  endif()
+endforeach()
+list(JOIN hidden_archives ":" hidden_archives)
+target_link_options(library_runtime PRIVATE -Wl,--gc-sections -Wl,--exclude-libs,${hidden_archives} -Wl,--as-needed)
+if(NOT ASSAY_SANITIZE)
+  target_link_options(library_runtime PRIVATE -Wl,--no-undefined)
+endif()
+set_target_properties(library_runtime PROPERTIES OUTPUT_NAME assay_runtime EXPORT_NAME runtime LINKER_LANGUAGE CXX
+                      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 # What an extension module needs: headers.
 add_library(library_extension INTERFACE)
 target_include_directories(library_extension INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
@@ -40,10 +62,11 @@ target_compile_features(library_extension INTERFACE cxx_std_20)
 set_target_properties(library_extension PROPERTIES EXPORT_NAME extension)
 add_library(assay::assay ALIAS library_shared)
 add_library(assay::assay-static ALIAS library_static)
+add_library(assay::runtime ALIAS library_runtime)
 add_library(assay::extension ALIAS library_extension)
 
 # After `make demo`, or `make`, there is the program alone: `cmake --install` and CPack build the rest first.
-add_custom_target(installed DEPENDS assay library_shared library_static extension_openvino)
+add_custom_target(installed DEPENDS assay library_shared library_static library_runtime extension_openvino)
 if(NOT SKBUILD)   # a wheel has its own list of targets
 install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BINARY_DIR}\" --config \"\${CMAKE_INSTALL_CONFIG_NAME}\" --target installed
                               RESULT_VARIABLE failed)
@@ -54,7 +77,7 @@ endif()
 
 # runtime: the program and what runs with it; development: what others build with.
 install(TARGETS assay RUNTIME COMPONENT runtime)
-install(TARGETS library_shared EXPORT assay LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
+install(TARGETS library_shared library_runtime EXPORT assay LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
 install(TARGETS library_static library_extension EXPORT assay ARCHIVE COMPONENT development)
 install(DIRECTORY include/assay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright COMPONENT runtime)

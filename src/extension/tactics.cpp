@@ -3,7 +3,7 @@
 #include <deque>
 #include <sstream>
 
-#include "engine/tactics/step_reader.h"
+#include "engine/runtime/step_reader.h"
 #include "extension/host.h"
 
 namespace assay::extension {

@@ -147,7 +147,7 @@ def named_options(root, files):
 def untested_tactics(root):
     """Tactics without a test beside them."""
     manifest = (root / "src/engine/tactics/tactics.def").read_text()
-    for name in re.findall(r"^ASSAY_TACTIC\((\w+)\)", manifest, re.M):
+    for name in re.findall(r"^ASSAY_(?:NODE_)?TACTIC\((\w+)\)", manifest, re.M):
         if not list((root / "src/engine/tactics").rglob(f"{name}_test.cpp")):
             yield name
 

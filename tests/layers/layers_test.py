@@ -8,7 +8,7 @@ import sys
 
 class Layers:
     def __init__(self, lines):
-        self.folders, self.uses, self.tests_use, self.headers, self.problems = {}, {}, {}, {}, []
+        self.folders, self.uses, self.tests_use, self.files, self.headers, self.problems = {}, {}, {}, {}, {}, []
         for line in lines:
             words = line.split()
             if words[:1] == ["module"]:
@@ -18,13 +18,20 @@ class Layers:
                 self.uses[words[1]] = set(words[3:])
             elif words[:1] == ["tests"]:
                 self.tests_use[words[1]] = set(words[2:])
+            elif words[:1] == ["file"]:
+                self.files[words[1]] = words[2]
             elif words[:1] == ["header"]:
                 self.headers[words[1]] = words[2]
         self.needed = set()
 
     def of_file(self, path):
         """The module whose folder holds a file, given relative to the root."""
-        best = max((f for f in self.folders if path.startswith(f + "/")), key=len, default=None)
+        if path in self.files:
+            return self.files[path]
+        def holds(folder):
+            folder, _, end = folder.partition("/*")
+            return path.startswith(folder + "/") and pathlib.PurePath(path).stem.endswith(end)
+        best = max((f for f in self.folders if holds(f)), key=len, default=None)
         return self.folders.get(best)
 
     def of_include(self, target):

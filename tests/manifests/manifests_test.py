@@ -11,7 +11,7 @@ import sys
 MANIFESTS = [
     ("OpDef", r"op_([a-z]+)_(\w+)", "src/ops/ops.def", r"ASSAY_OP\((\w+), (\w+)\)"),
     ("PassDef", r"pass_(\w+)", "src/passes/passes.def", r"ASSAY_PASS\((\w+)\)"),
-    ("TacticDef", r"tactic_(\w+)", "src/engine/tactics/tactics.def", r"ASSAY_TACTIC\((\w+)\)"),
+    ("TacticDef", r"tactic_(\w+)", "src/engine/tactics/tactics.def", r"ASSAY_(?:NODE_)?TACTIC\((\w+)\)"),
     ("Backend", r"backend_(\w+)", "src/backends/backends.def", r"ASSAY_BACKEND\((\w+)\)"),
     ("Adapter", r"adapter_(\w+)", "src/convert/adapters.def", r"ASSAY_ADAPTER\((\w+)\)"),
     ("Expansion", r"expansion_([a-z]+)_(\w+)", "src/convert/expansions.def", r"ASSAY_EXPANSION\((\w+), (\w+)\)"),

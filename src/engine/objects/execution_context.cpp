@@ -151,14 +151,7 @@ struct ExecutionContext::State {
       fail(ErrorCode::kInvalidArgument, "output '{}' needs {} bytes, {} are bound", output(i).name, bytes,
            bound.bindings[i].bytes);
     }
-    const engine::Step& step = context.plan().steps[context.failed_step()];
-    Error error(status == engine::Status::kOutOfMemory ? ErrorCode::kResource : ErrorCode::kInvalidModel,
-                context.error().empty() ? std::string(engine::status_text(status)) : context.error());
-    // The plain evaluation names the node itself, in the reference's words.
-    if (step.tactic == "evaluate" && !context.error().empty()) throw error;
-    error.add_context(fmt::format("in the engine's step {} ({}) for {}", context.failed_step(), step.tactic,
-                                  engine::step_name(step)));
-    throw error;
+    throw engine::run_error(context, status);
   }
 
   /// For `inputs`. Taps show every value, so nothing may wait for its shape then.

@@ -6,7 +6,7 @@
 
 #include "assay/builder.h"
 #include "assay/io.h"
-#include "engine/tactics/step_reader.h"
+#include "engine/runtime/step_reader.h"
 #include "engine/tactics/tactic_set.h"
 #include "ops/infer.h"
 #include "ops/infer_util.h"

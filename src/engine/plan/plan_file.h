@@ -3,15 +3,17 @@
 // where the file is mapped. Header and parts have checksums.
 //
 // Checksums find damage, FlatBuffers' verifier what points outside, verify() a plan that contradicts itself.
-// Whether the parameters of a step fit its operands is for its tactic to say (tactics/step_reader.h). Only
+// Whether the parameters of a step fit its operands is for its tactic to say (runtime/step_reader.h). Only
 // then does anything run.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "assay/graph.h"
@@ -81,6 +83,16 @@ void save_engine(const SavedEngine& engine, const std::string& path);
 /// The same in memory.
 std::string serialize_engine(const SavedEngine& engine);
 
+/// A network inside a file, and where its parts are kept.
+struct NetworkBytes {
+  std::string_view message;  ///< ONNX's
+  std::vector<std::pair<std::string, UnalignedTensor>> weights;
+  std::shared_ptr<const void> owner;  ///< of the bytes
+  std::string file;                   ///< for messages
+};
+/// Makes models of them; null where it leaves them.
+using NetworkReader = std::function<std::shared_ptr<const Model>(const NetworkBytes&)>;
+
 /// Reads a file; constants stay in it. Throws Error that names the file and says what is wrong: kNotFound,
 /// kIo; kInvalidModel for a file that is damaged or no plan; kUnsupported for one of another version or
 /// environment (`environment`: what this process is). `ops`: what operators its networks may have; null:
@@ -90,6 +102,9 @@ SavedEngine load_engine(const std::string& path, std::string_view environment,
 /// The same for bytes, kept alive by `owner`; `name` stands for the file in messages.
 SavedEngine parse_engine(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name,
                          std::string_view environment, std::shared_ptr<const OpSet> ops = nullptr);
+/// The same, with another way to read networks.
+SavedEngine parse_engine(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name,
+                         std::string_view environment, const NetworkReader& read_network);
 
 /// Throws Error (kInvalidModel) naming step and value for a plan that contradicts itself: numbers that point
 /// nowhere, values outside their memory, steps that read what none has written. What a step's parameters mean

@@ -9,12 +9,10 @@
 #include "base/bounds.h"
 #include "base/hash.h"
 #include "base/input_file.h"
-#include "base/mapped_file.h"
 #include "base/resident_memory.h"
 #include "engine/plan/file_bytes.h"
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_generated.h"
-#include "graph/import.h"
 #include "graph/type_message.h"
 
 namespace assay::engine {
@@ -36,8 +34,8 @@ void check(bool condition, fmt::format_string<Args...> format, Args&&... args) {
 class Reader {
  public:
   Reader(std::string_view blobs, std::shared_ptr<const void> owner, std::string name,
-         std::shared_ptr<const OpSet> ops)
-      : blobs_(blobs), owner_(std::move(owner)), name_(std::move(name)), ops_(std::move(ops)) {}
+         const NetworkReader& read_network)
+      : blobs_(blobs), owner_(std::move(owner)), name_(std::move(name)), read_network_(read_network) {}
 
   SavedEngine read(const file::File& f) {
     SavedEngine e;
@@ -58,10 +56,10 @@ class Reader {
     each(f.plans(), [&](const file::SpecializedPlan* p) { e.plans.push_back(specialized(*p, e)); });
     e.preferences = preferences(f.preferences());
     if (f.model() != nullptr) e.model = model(*f.model());
-    check(e.model != nullptr || !(e.is_refittable || e.is_stripped),
+    check(f.model() != nullptr || !(e.is_refittable || e.is_stripped),
           "it is said to be refittable, but the network is not in it");
     for (const SpecializedPlan& p : e.plans) check(p.plan != nullptr || e.is_stripped, "a plan is missing");
-    check(e.model != nullptr || !e.plans.empty(), "there is nothing in it to run");
+    check(f.model() != nullptr || !e.plans.empty(), "there is nothing in it to run");
     return e;
   }
 
@@ -256,7 +254,7 @@ class Reader {
       PlanNetwork network;
       if (n->model() != nullptr) network.model = model(*n->model());
       if (n->plan() != nullptr) network.plan = plan(*n->plan());
-      check(network.model != nullptr || network.plan != nullptr, "one of its networks is empty");
+      check(n->model() != nullptr || network.plan != nullptr, "one of its networks is empty");
       out->networks.push_back(std::move(network));
     });
     out->inputs = numbers(p.inputs());
@@ -269,21 +267,13 @@ class Reader {
   }
 
   std::shared_ptr<const Model> model(const file::Model& m) {
-    const std::string_view message = blob(m.message(), "a network");
-    const std::shared_ptr<Model> out = parse_model(
-        message, owner_, name_, {.ignore_external_data = true, .allow_weightless = true, .ops = ops_});
+    NetworkBytes network{
+        .message = blob(m.message(), "a network"), .weights = {}, .owner = owner_, .file = name_};
     each(m.weights(), [&](const file::Constant* c) {
       const std::string name = text(c->name());
-      Value* v = out->graph->find_value(name);
-      const std::string what = "the weight '" + name + "'";
-      check(v != nullptr && v->is_constant() && v->producer() == nullptr, "{} is not one of its network",
-            what);
-      const UnalignedTensor t = tensor(*c, what);
-      check(t.defined() && t.dtype() == v->type.dtype && v->type.dims == std::optional(to_dims(t.shape())),
-            "{} has another type in the network", what);
-      v->set_tensor(t);
+      network.weights.emplace_back(name, tensor(*c, "the weight '" + name + "'"));
     });
-    return out;
+    return read_network_(network);
   }
 
   static SavedEngine::Interface interface(const file::Interface& i) {
@@ -345,7 +335,7 @@ class Reader {
   std::string_view blobs_;
   std::shared_ptr<const void> owner_;
   std::string name_;
-  std::shared_ptr<const OpSet> ops_;
+  const NetworkReader& read_network_;
   int depth_ = 0;
 };
 
@@ -406,7 +396,7 @@ class RarelyRead {
 };
 
 SavedEngine parse(std::string_view bytes, const std::shared_ptr<const void>& owner, const std::string& name,
-                  std::string_view environment, const std::shared_ptr<const OpSet>& ops) {
+                  std::string_view environment, const NetworkReader& read_network) {
   FileHeader h;
   require(bytes.size() >= sizeof h && std::memcmp(bytes.data(), kMagic, sizeof kMagic) == 0,
           ErrorCode::kInvalidModel, "not a plan file");
@@ -434,33 +424,27 @@ SavedEngine parse(std::string_view bytes, const std::shared_ptr<const void>& own
   require(f.environment()->string_view() == environment, ErrorCode::kUnsupported,
           "the plan was built for {}, but this is {}", f.environment()->str(), environment);
   check(RarelyRead(f).hash_of(blobs) == h.blob_hash, "the checksum of its weights is wrong");
-  return Reader(blobs, owner, name, ops).read(f);
+  return Reader(blobs, owner, name, read_network).read(f);
 }
 
 }  // namespace
 
 SavedEngine parse_engine(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name,
-                         std::string_view environment, std::shared_ptr<const OpSet> ops) {
+                         std::string_view environment, const NetworkReader& read_network) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % kBlobAlignment != 0) {
     Tensor copy = Tensor::allocate(DType::kUInt8, Shape{static_cast<int64_t>(bytes.size())});
     std::memcpy(copy.mutable_data(), bytes.data(), bytes.size());
     const auto kept = std::make_shared<const Tensor>(std::move(copy));
     return parse_engine({static_cast<const char*>(kept->data()), bytes.size()}, kept, name, environment,
-                        std::move(ops));
+                        read_network);
   }
   try {
-    return parse(bytes, owner, name, environment, ops);
+    return parse(bytes, owner, name, environment, read_network);
   } catch (Error& e) {
     e.add_context(file_place(name));
     e.set_remedy("Build it again on this machine with this program.");
     throw;
   }
-}
-
-SavedEngine load_engine(const std::string& path, std::string_view environment,
-                        std::shared_ptr<const OpSet> ops) {
-  const std::shared_ptr<const MappedFile> mapped = MappedFile::open(path);
-  return parse_engine(mapped->bytes(), mapped, path, environment, std::move(ops));
 }
 
 }  // namespace assay::engine

@@ -395,4 +395,15 @@ Status Context::run_steps(std::span<const Tensor> inputs, OutputBinding& outputs
   return Status::kOk;
 }
 
+Error run_error(const Context& context, Status status) {
+  const Step& step = context.plan().steps[context.failed_step()];
+  Error error(status == Status::kOutOfMemory ? ErrorCode::kResource : ErrorCode::kInvalidModel,
+              context.error().empty() ? std::string(status_text(status)) : context.error());
+  // The plain evaluation names the node itself, in the reference's words.
+  if (step.tactic != "evaluate" || context.error().empty())
+    error.add_context(fmt::format("in the engine's step {} ({}) for {}", context.failed_step(), step.tactic,
+                                  step_name(step)));
+  return error;
+}
+
 }  // namespace assay::engine

@@ -109,4 +109,7 @@ class Context {
   std::string error_;
 };
 
+/// The error of a run that ended so, with the step that failed.
+Error run_error(const Context& context, Status status);
+
 }  // namespace assay::engine

@@ -7,6 +7,7 @@
 #include "kernels/convert/convert.h"
 
 namespace assay::engine {
+
 namespace {
 
 kernels::NarrowType narrow_type(DType dtype) {
@@ -56,10 +57,6 @@ std::vector<StoredForm> stored_forms_of(const Problem& p, const UnalignedTensor&
     else if (is_allowed && !overflows(constant, dtype))
       forms.push_back({dtype, NumericsClass::kLowered});
   return forms;
-}
-
-bool is_storage_type(DType dtype) {
-  return dtype == DType::kFloat32 || dtype == DType::kFloat16 || dtype == DType::kBFloat16;
 }
 
 Tensor narrowed(const UnalignedTensor& constant, DType dtype) {

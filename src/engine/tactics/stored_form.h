@@ -2,9 +2,7 @@
 // where the caller allows it.
 #pragma once
 
-#include <string>
-#include <vector>
-
+#include "engine/tactics/stored_form_kernel.h"
 #include "engine/tactics/tactic.h"
 
 namespace assay::engine {
@@ -20,7 +18,6 @@ struct StoredForm {
 
 /// float32 first.
 std::vector<StoredForm> stored_forms_of(const Problem& p, const UnalignedTensor& constant);
-bool is_storage_type(DType dtype);
 
 /// float32 numbers rounded to float16 or bfloat16.
 Tensor narrowed(const UnalignedTensor& constant, DType dtype);

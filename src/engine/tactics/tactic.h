@@ -20,8 +20,8 @@
 #include "assay/graph.h"
 #include "engine/plan/plan.h"
 #include "engine/runtime/kernel.h"
+#include "engine/runtime/step_fields.h"
 #include "engine/tactics/pointwise/region.h"
-#include "engine/tactics/step_fields.h"
 #include "ops/op_context.h"
 #include "reference/evaluate.h"
 

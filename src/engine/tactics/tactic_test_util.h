@@ -69,7 +69,7 @@ class TacticTest {
   BuilderConfig& config() { return config_; }
   /// How far results may lie from the reference's, as a part of the largest of them.
   void set_tolerance(double part) { tolerance_ = part; }
-  /// What is fed as input `i`, in the place of numbers by its type.
+  /// Feeds this as input `i`, in the place of numbers by its type.
   void set_input(size_t i, Tensor t) { given_[i] = std::move(t); }
 
   /// The plan has a step of it, in this way where one is named, and gives what the reference gives; twice, so

@@ -7,6 +7,7 @@
 #include "assay/version.h"
 #include "base/architecture.h"
 #include "engine/runtime/arena.h"
+#include "engine/tactics/find_kernel.h"
 #include "engine/tactics/tactic_set.h"
 #include "engine/target/cpu_layouts.h"
 #include "engine/target/target.h"
@@ -23,9 +24,7 @@ std::string dnnl_text() {
 class CpuTarget final : public Target {
  public:
   std::string name() const override { return architecture_name(); }
-  std::string fingerprint() const override {
-    return fmt::format("{} with {}, assay {}", name(), dnnl_text(), ASSAY_VERSION);
-  }
+  std::string fingerprint() const override { return plan_environment(); }
   std::string timing_fingerprint() const override {
     return fmt::format("{}, {}, L2 {} L3 {}, assay {}", processor_model(), dnnl_text(),
                        ::sysconf(_SC_LEVEL2_CACHE_SIZE), ::sysconf(_SC_LEVEL3_CACHE_SIZE), ASSAY_VERSION);

@@ -1,4 +1,5 @@
 #include "ops/tensor/axes.h"
+#include "tensor/index_text.h"
 
 #include <algorithm>
 #include <numeric>
@@ -24,7 +25,7 @@ std::vector<size_t> axes_or_all(const OpContext& c, size_t rank) {
 }
 
 void index_out_of_range(int64_t index, int64_t extent, size_t axis) {
-  fail(ErrorCode::kInvalidArgument, "index {} is out of range for axis {} of extent {}", index, axis, extent);
+  fail(ErrorCode::kInvalidArgument, "{}", out_of_range_text(index, extent, axis));
 }
 
 std::optional<std::vector<int64_t>> known_integers(const InferContext& c, size_t i) {

@@ -28,7 +28,6 @@ APPLIES = {
              ("norm_maps", "maps", "einsums", "efficient", "gqa", "text_encoder")),
     "winograd": (("Conv",), ("float",), ("cnn", "residual", "unet", "pyramid")),
     "reciprocal": (("Div",), ("float",), ("table", "vision_transformer", "attention", "experts")),
-    "scale-afterwards": (("Conv", "MatMul", "Gemm", "GlobalAveragePool"), ("float",), ("qdq_net", "qdq_attention", "qdq")),
     "computed-at-once": (("Mul", "Div"), ("float",), ("gqa", "efficient", "vision_transformer", "transformer", "cancellation")),
     "unrounded-softmax": (("Softmax", "LogSoftmax"), ("float16",), ("text_encoder", "padded_attention", "maps", "classes")),
     "half-step": (("QuantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul"), ("float",), ("qdq_net", "qlinear_net", "integer_net")),

@@ -1,74 +1,25 @@
-// What the tactics on windows of single channels share: how images lie in memory for them, and how threads
-// share the rows of results.
+// Proposals of the tactics on windows of single channels.
 #pragma once
 
-#include <algorithm>
-
-#include "base/parallel.h"
-#include "engine/plan/plan.h"
+#include "engine/tactics/conv/channel_window_kernel.h"
 #include "engine/tactics/product/tiled_product.h"
-#include "kernels/channel_window/channel_window.h"
-#include "kernels/conv.h"
+#include "engine/tactics/tactic.h"
 
 namespace assay::engine {
 
-/// The blocked layout that they know besides channels last.
-inline constexpr Layout kChannelBlocks{static_cast<int32_t>(kernels::kChannelBlock)};
-
 /// Layouts in which they are proposed for images of this shape, besides the row-major one.
 std::vector<Layout> window_layouts(const Problem& p, const Shape& shape);
-/// A window of one or two axes over images of so many channels in kChannelBlocks or channels last.
-kernels::ChannelWindow channel_window(const kernels::Window& window, int64_t channels, Layout layout);
-
-/// Inputs of a step of theirs: image, weights and bias, and what a common end adds.
-inline constexpr size_t kMaxEndInputs = 6;
 
 /// Why these tactics do not carry out what follows a convolution, or nothing.
 std::string common_epilogue_refusal(const Problem& p, const ConvProduct& conv);
+
 /// Writes it down. Operands follow 3 inputs; whole ones are wanted in `layout`.
 void write_common_end(const Problem& p, Layout layout, Candidate& b);
-/// Reads it back, of a step whose result has this size. Throws Error (kInvalidModel).
-CommonEnd read_common_end(const StepReader& r, const ProductSize& size);
 
 /// The window of a pooling: that of its attributes, or the whole image (global poolings, and ReduceMean).
 kernels::Window pooled_window(const Problem& p);
 
 /// Of a ReduceMean: every channel's whole image becomes one number that stays an image. True for other nodes.
 bool reduces_images(const Problem& p);
-
-/// The rows of all results, in parts of some of them and of some blocks of channels each.
-class ChannelRows {
- public:
-  /// `rows` of each image's results, so many of them in a part.
-  ChannelRows(const kernels::ChannelWindow& window, int64_t images, int64_t rows, int64_t rows_together = 1);
-
-  struct Part {
-    int64_t image;         ///< where the image begins
-    int64_t result;        ///< where the first row of its result begins
-    int64_t row, rows;     ///< the first, and how many
-    int64_t first, count;  ///< blocks of channels
-  };
-  /// Calls body(part) for all of them, shared out among threads in the order of the result's memory: rows
-  /// with their blocks, or blocks with their rows.
-  template <typename Body>
-  void run(Body body) const {
-    const int64_t parts = (rows_ + rows_together_ - 1) / rows_together_;
-    parallel_for(images_ * parts * groups_, grain_, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t n = i / (parts * groups_), rest = i % (parts * groups_);
-        const int64_t row = (is_blocked_ ? rest % parts : rest / groups_) * rows_together_;
-        const int64_t first = (is_blocked_ ? rest / parts : rest % groups_) * together_;
-        body(Part{n * image_, n * result_ + row * row_, row, std::min(rows_together_, rows_ - row), first,
-                  std::min(together_, blocks_ - first)});
-      }
-    });
-  }
-
- private:
-  bool is_blocked_;
-  int64_t images_, rows_, blocks_;
-  int64_t image_, result_, row_;  ///< numbers of an image, of its result, and from a row of that to the next
-  int64_t rows_together_, together_ = 1, groups_, grain_;
-};
 
 }  // namespace assay::engine

@@ -1,26 +1,14 @@
 // Pointwise convolution in groups, row-major: one small matrix product per group, which reads the image where
 // it lies.
+#include "engine/tactics/conv/group_conv_kernel.h"
 #include "engine/tactics/epilogue.h"
 #include "engine/tactics/tactic_list.h"
-#include "kernels/grouped_gemm/grouped_gemm.h"
 #include "ops/nn/conv_rules.h"
 
 namespace assay::engine::tactic_group_conv {
 namespace {
 
 constexpr std::string_view kOperators[] = {"Conv"};
-
-struct StepFields {
-  kernels::GroupedGemm size;
-
-  void fields(FieldVisitor& visit) {
-    visit("batch", size.batch, kPositive);
-    visit("groups", size.groups, kPositive);
-    visit("m", size.m, kPositive);
-    visit("n", size.n, kPositive);
-    visit("k", size.k, kPositive);
-  }
-};
 
 bool is_pointwise(const kernels::Window& w) {
   for (size_t k = 0; k < w.rank(); ++k)
@@ -60,33 +48,6 @@ std::string propose(const Problem& p, Proposals& proposals) {
       2.0 * static_cast<double>(plan.output.numel() * plan.size.in_channels / plan.size.groups), 0, 0.5);
   write_row_epilogue(p, p.region().epilogue, 3, b);
   return {};
-}
-
-class GroupConvKernel final : public Kernel {
- public:
-  explicit GroupConvKernel(const StepReader& r) : size_(r.read<StepFields>().size), epilogue_(r, 3) {
-    r.check_elements(r.row_input(0), {size_.batch, size_.groups, size_.k, size_.n});
-    r.check_elements(r.row_input(1), {size_.groups, size_.m, size_.k});
-    r.optional_elements(2, {size_.groups, size_.m});
-    r.check_elements(r.row_output(0), {size_.batch, size_.groups, size_.m, size_.n});
-  }
-
-  Status run(const KernelArgs& args) noexcept override {
-    auto* y = static_cast<float*>(args.outputs[0]);
-    kernels::grouped_gemm(size_, static_cast<const float*>(args.inputs[1]),
-                          static_cast<const float*>(args.inputs[0]),
-                          static_cast<const float*>(args.inputs[2]), y);
-    epilogue_.run(args.inputs, y);
-    return Status::kOk;
-  }
-
- private:
-  kernels::GroupedGemm size_;
-  RowEpilogue epilogue_;
-};
-
-std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  return std::make_unique<GroupConvKernel>(StepReader(plan, step, 3, StepReader::kAnyNumber));
 }
 
 }  // namespace

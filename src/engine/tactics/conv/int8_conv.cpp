@@ -1,5 +1,6 @@
 // Convolution of 8-bit integers, from DequantizeLinear to QuantizeLinear, channels last: a product of
 // gathered rows, or every channel on its own.
+#include "engine/tactics/conv/int8_conv_kernel.h"
 #include "engine/tactics/product/int8_product.h"
 #include "engine/tactics/tactic_list.h"
 
@@ -23,14 +24,6 @@ std::string propose(const Problem& p, Proposals& proposals) {
       [conv, source = *operands.weights] { return pack_int8_conv(conv, int8_numbers(source)); }, b);
   write_int8_conv(p, conv, b);
   return {};
-}
-
-std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const StepReader r = read_int8_step(plan, step);
-  const Int8Quantized levels = int8_quantized(r);
-  ConvProduct conv = read_conv_product(r, ConvGroups::kTaken);
-  auto end = scaled_end(r, conv.size.n);
-  return int8_conv_kernel(r, std::move(conv), levels, std::move(end));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // ConvInteger with constant weights, channels last: exact sums of products of 8-bit integers less their zero
 // points, and the float32 numbers that they become.
+#include "engine/tactics/conv/integer_conv_kernel.h"
 #include "engine/tactics/product/integer_product.h"
 #include "engine/tactics/tactic_list.h"
 
@@ -22,14 +23,6 @@ std::string propose(const Problem& p, Proposals& proposals) {
       [conv](const std::vector<int16_t>& numbers) { return pack_int8_conv(conv, numbers); }, b);
   write_int8_conv(p, conv, b);
   return {};
-}
-
-std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const StepReader r = read_integer_step(plan, step);
-  const Int8Quantized levels = quantized_integers(r);
-  ConvProduct conv = read_conv_product(r, ConvGroups::kTaken);
-  auto end = integer_end(r, conv.size.n);
-  return int8_conv_kernel(r, std::move(conv), levels, std::move(end));
 }
 
 }  // namespace

@@ -2,79 +2,17 @@
 // nothing is computed of padding.
 #include <array>
 
-#include "engine/runtime/arena.h"
+#include "engine/tactics/conv/kn2row_conv_kernel.h"
 #include "engine/tactics/product/panel_product.h"
 #include "engine/tactics/product/tiled_product.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/read.h"
-#include "kernels/kn2row_conv/kn2row_conv.h"
 #include "ops/nn/conv_rules.h"
 
 namespace assay::engine::tactic_kn2row_conv {
 namespace {
 
-using kernels::Kn2rowConv;
-
 constexpr std::string_view kOperators[] = {"Conv", "ConvTranspose"};
-
-/// Results of a tile, whose sums and pixels stay in the second-level cache beside the weights.
-constexpr int64_t kMaxResults = 192, kTapSumBytes = 64 << 10;
-/// Results of a part: a long row is cut, so that threads can share it.
-constexpr int64_t kMaxOfPart = 96;
-
-struct StepFields {
-  bool transposed = false;
-
-  void fields(FieldVisitor& visit) { visit("transposed", transposed); }
-};
-
-/// With the sizes around it.
-struct TapProduct {
-  Kn2rowConv conv;
-  ProductSize size;  ///< results of all images, output channels, depth
-
-  kernels::PanelMatrix matrix() const { return {size.n, size.k}; }
-  int64_t row() const { return conv.result().back(); }
-  int64_t rows() const { return size.m / row(); }
-  /// Results of all parts of a row but the last.
-  int64_t part() const {
-    // Tiles of six rows fill the registers, also where a tap adds to every stride-th result.
-    const int64_t unit = 6 * (conv.transposed ? conv.window.strides.back() : 1),
-                  pieces = (row() + kMaxOfPart - 1) / kMaxOfPart, even = (row() + pieces - 1) / pieces;
-    return pieces == 1 ? row() : std::min(row(), (even + unit - 1) / unit * unit);
-  }
-  int64_t parts_of_row() const { return (row() + part() - 1) / part(); }
-  int64_t last_part() const { return row() - (parts_of_row() - 1) * part(); }
-  /// The product whose rows are parts.
-  ProductSize parts() const { return {rows() * parts_of_row(), size.n, size.k}; }
-};
-
-ProductTiles tiles_of(const TapProduct& product, int threads) {
-  const auto ceil_div = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
-  const int64_t parts = product.parts().m, panels = product.matrix().panels(), part = product.part();
-  ProductTiles t;
-  t.row_tiles = ceil_div(parts, std::clamp<int64_t>(kMaxResults / part, 1, kernels::kMaxKn2rowParts));
-  // Threads share the parts evenly, or the columns where one tile has all parts: then every weight is read
-  // once.
-  const bool share_columns = t.row_tiles == 1 && panels >= 2 * threads;
-  if (parts >= threads && !share_columns) t.row_tiles = ceil_div(t.row_tiles, threads) * threads;
-  t.rows = ceil_div(parts, std::min(parts, t.row_tiles));
-  t.row_tiles = ceil_div(parts, t.rows);
-  int64_t per_block =
-      std::clamp<int64_t>(kTapSumBytes / (t.rows * part * kernels::kPanelColumns * 4), 1, panels);
-  if (t.row_tiles < threads) {
-    t.groups = std::min<int64_t>(ceil_div(threads, t.row_tiles), panels);
-    per_block = std::min(per_block, ceil_div(panels, t.groups));
-  }
-  if (per_block > kernels::kPanelGroup) per_block = per_block / kernels::kPanelGroup * kernels::kPanelGroup;
-  t.columns = per_block * kernels::kPanelColumns;
-  t.column_blocks = ceil_div(panels, per_block);
-  t.groups = std::min(t.groups, t.column_blocks);
-  t.chunks = std::min<int64_t>(threads, t.row_tiles * t.groups);
-  t.sum_bytes =
-      static_cast<int64_t>(align_up(static_cast<size_t>(t.rows * part * t.columns) * sizeof(float)));
-  return t;
-}
 
 /// Returns why not, or nothing.
 std::string read_product(const Problem& p, TapProduct& product) {
@@ -154,63 +92,6 @@ std::string propose(const Problem& p, Proposals& proposals) {
                                      static_cast<double>(matrix.bytes()), 0.55);
   write_tile_epilogue(p, p.region().epilogue, Layout::channels_last(), b);
   return {};
-}
-
-class TapKernel final : public TiledProduct {
- public:
-  TapKernel(const StepReader& r, TapProduct product, const ProductTiles& tiles)
-      : TiledProduct(
-            r, product.parts(), tiles,
-            TileEpilogue(r, 3, product.size, std::array{product.part(), product.last_part()}, tiles.columns)),
-        product_(std::move(product)),
-        matrix_(product_.matrix()) {
-    r.product({matrix_.k, matrix_.panels(), kernels::kPanelColumns * 4});
-    r.check_elements(r.row_input(1, DType::kUInt8), {matrix_.bytes()});
-    r.optional_elements(2, {matrix_.panels(), kernels::kPanelColumns});
-  }
-
- private:
-  const void* gather(const KernelArgs& args, int64_t, int64_t, void*) const noexcept override {
-    return args.inputs[0];
-  }
-
-  void compute(const KernelArgs& args, const Tile& tile) const noexcept override {
-    const int64_t in_row = product_.parts_of_row(), part = product_.part();
-    std::array<kernels::Kn2rowPart, kernels::kMaxKn2rowParts> parts;
-    for (int64_t p = 0; p < tile.rows; ++p) {
-      const int64_t number = tile.row + p, of_row = number % in_row;
-      parts[static_cast<size_t>(p)] = {number / in_row, of_row * part,
-                                       of_row + 1 < in_row ? part : product_.last_part()};
-    }
-    const float* const bias =
-        args.inputs[2] == nullptr ? nullptr : static_cast<const float*>(args.inputs[2]) + tile.column;
-    auto* const sums = static_cast<float*>(tile.sums);
-    kernels::kn2row_products(product_.conv, matrix_, static_cast<const float*>(args.inputs[1]),
-                             tile.column / kernels::kPanelColumns,
-                             (tile.columns + kernels::kPanelColumns - 1) / kernels::kPanelColumns,
-                             static_cast<const float*>(args.inputs[0]), parts.data(), tile.rows, bias, sums,
-                             part * tile.stride, tile.stride);
-    for (int64_t p = 0; p < tile.rows; ++p) {
-      const kernels::Kn2rowPart& at = parts[static_cast<size_t>(p)];
-      finish().run(args, at.row * product_.row() + at.first, at.count, tile.column, tile.columns,
-                   sums + p * part * tile.stride, tile.stride, tile.spare);
-    }
-  }
-
-  TapProduct product_;
-  kernels::PanelMatrix matrix_;
-};
-
-std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const StepReader r = read_panel_step(plan, step);
-  r.input(0);
-  ConvProduct conv = read_conv_product(r);
-  StepReader::check(!conv.is_depthwise, "its channels have groups of their own");
-  const bool transposed = r.read<StepFields>().transposed;
-  if (transposed) std::swap(conv.window.in, conv.window.out);
-  TapProduct product{{std::move(conv.window), transposed, conv.in_channels}, conv.size};
-  const ProductTiles tiles = tiles_of(product, plan.threads);
-  return std::make_unique<TapKernel>(r, std::move(product), tiles);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/tactics/dnnl/dnnl_conv_kernel.h"
 #include "engine/tactics/dnnl/dnnl_epilogue.h"
 #include "engine/tactics/tactic_list.h"
 #include "ops/nn/conv_rules.h"
@@ -9,25 +10,13 @@
 namespace assay::engine::tactic_dnnl_conv {
 namespace {
 
-using dnnl::memory;
-using ConvForward = dnnl::convolution_forward;
-
 constexpr std::string_view kOperators[] = {"Conv"};
 
 /// Input images of so few channels are read row-major by the first layer's kernels.
 constexpr int64_t kImageChannels = 4;
+
 /// Of a result: kernels compute a multiple of them.
 constexpr int64_t kFilledChannels = 16;
-
-struct StepFields {
-  std::vector<int64_t> weights;  ///< their shape, the groups first where there are several
-  DnnlWindowFields window;
-
-  void fields(FieldVisitor& visit) {
-    visit("weights", weights);
-    window.fields(visit);
-  }
-};
 
 std::string supports(const Problem& p) {
   if (p.region().result_transposed != nullptr) return "the result is transposed";
@@ -40,13 +29,6 @@ std::string supports(const Problem& p) {
   if (out->numel() == 0) return "the result is empty";
   return epilogue_refusal(p.region().epilogue);
 }
-
-/// Everything that oneDNN needs to know, from a problem or from a step.
-struct ConvShape {
-  Shape input, output, weights;  // weights with the groups as first axis when there are several
-  std::vector<int64_t> strides, dilations, begin, end;
-  bool has_bias = false;
-};
 
 ConvShape shape_of(const Problem& p) {
   ConvShape c;
@@ -69,171 +51,6 @@ ConvShape shape_of(const Problem& p) {
   c.has_bias = p.has_input(2);
   return c;
 }
-
-int64_t groups_of(const ConvShape& c) { return c.weights.rank() > c.input.rank() ? c.weights[0] : 1; }
-
-ConvShape shape_of(const StepReader& r) {
-  ConvShape c;
-  c.input = r.input(0).shape;
-  c.output = r.output(0).shape;
-  const size_t rank = check_images(c.input, c.output), axes = rank - 2;
-  auto p = r.read(StepFields{.weights = {}, .window = {axes}});
-  c.weights = Shape(p.weights);
-  StepReader::check(c.weights.size() == rank || c.weights.size() == rank + 1, "it has weights {}",
-                    c.weights.str());
-  check_window_weights(r, c.weights, rank, groups_of(c), c.output[1], c.input[1]);
-  c.strides = std::move(p.window.strides);
-  c.dilations = std::move(p.window.dilations);
-  c.begin = std::move(p.window.begin);
-  c.end = std::move(p.window.end);
-  c.has_bias = r.optional_elements(2, {c.output[1]});
-  return c;
-}
-
-/// What a convolution with channels last computes, as one image of one column, of whose pixels threads may
-/// take any number: where each pixel comes from one of the input, and what is added to it is a whole result
-/// or the same for all pixels. Else `c` itself.
-ConvShape in_one_column(const ConvShape& c, Layout out, const EpilogueSpec& spec) {
-  const size_t rank = c.input.size();
-  const auto is_zero = [](int64_t x) { return x == 0; };
-  bool pixelwise = out.is_channels_last() && c.weights.numel() == c.output[1] * c.input[1] &&
-                   std::ranges::all_of(c.begin, is_zero) && std::ranges::all_of(c.end, is_zero);
-  for (size_t d = 2; d < rank; ++d) pixelwise = pixelwise && c.input[d] == c.output[d];
-  for (const EpilogueSpec::Entry& e : spec.entries) {
-    if (e.position < 0 || (e.shape == c.output && e.format.layout == out)) continue;
-    for (size_t k = 0; k < e.shape.size(); ++k)
-      pixelwise = pixelwise && (k + 2 == rank || e.shape[e.shape.size() - 1 - k] == 1);
-  }
-  if (!pixelwise) return c;
-  ConvShape column = c;
-  for (Shape* s : {&column.input, &column.output}) {
-    std::vector<int64_t> extents(rank, 1);
-    extents[1] = (*s)[1];
-    extents[2] = s->numel() / extents[1];
-    *s = Shape(std::move(extents));
-  }
-  column.strides.assign(rank - 2, 1);
-  column.dilations.assign(rank - 2, 0);
-  return column;
-}
-
-/// What each thread computes. The channels of a group stay together, and so do the groups whose input
-/// channels share a block.
-std::vector<Box> parts_of(const ConvShape& c, Layout in, Layout out, int64_t threads) {
-  if (out.is_channels_last()) return row_parts(c.output, threads);
-  const int64_t groups = groups_of(c), outputs = c.output[1] / groups, inputs = c.input[1] / groups;
-  if (groups == 1) return channel_parts(c.output, out, threads);
-  const int64_t together = in.is_blocked() ? in.block / std::gcd(int64_t{in.block}, inputs) : 1;
-  return channel_parts(c.output, out, threads, outputs * together);
-}
-
-/// The part of the input that a part of the result is computed from, and what pads its rows.
-struct InputPart {
-  Box box;
-  int64_t before, behind;
-};
-
-InputPart input_part(const ConvShape& c, const Box& part) {
-  InputPart of{whole_box(c.input), c.begin[0], c.end[0]};
-  Box& in = of.box;
-  in.begin[0] = part.begin[0];
-  in.size[0] = part.size[0];
-  if (part.size[2] < c.output[2]) {
-    const int64_t kernel = c.weights[c.weights.size() - (c.input.size() - 2)];
-    const int64_t first = part.begin[2] * c.strides[0] - c.begin[0];
-    const int64_t end = first + (part.size[2] - 1) * c.strides[0] + (kernel - 1) * (c.dilations[0] + 1) + 1;
-    // A part that sees nothing but padding still reads one row.
-    in.begin[2] = std::clamp<int64_t>(first, 0, c.input[2] - 1);
-    in.size[2] = std::clamp<int64_t>(end, in.begin[2] + 1, c.input[2]) - in.begin[2];
-    of.before = in.begin[2] - first;
-    of.behind = end - in.begin[2] - in.size[2];
-  }
-  if (const int64_t groups = groups_of(c); groups > 1) {
-    in.begin[1] = part.begin[1] / (c.output[1] / groups) * (c.input[1] / groups);
-    in.size[1] = part.size[1] / (c.output[1] / groups) * (c.input[1] / groups);
-  }
-  return of;
-}
-
-/// Throws dnnl::error when there is no implementation.
-ConvForward::primitive_desc describe(const ConvShape& c, Layout in, Layout out, const Box& part,
-                                     const PostOps& post_ops) {
-  Shape kernel = c.weights;
-  // With groups, their number comes first.
-  kernel[0] = groups_of(c) == 1 ? part.size[1] : part.size[1] / (c.output[1] / groups_of(c));
-  const InputPart from = input_part(c, part);
-  if (from.before < 0) throw dnnl::error(dnnl_unimplemented, "a part lies behind the image");
-  const memory::desc src = part_desc(c.input, in, from.box), dst = part_desc(c.output, out, part),
-                     weights = any_desc(kernel);
-  const memory::dims strides = to_dnnl(c.strides), dilations = to_dnnl(c.dilations);
-  memory::dims begin = to_dnnl(c.begin), end = to_dnnl(c.end);
-  begin[0] = from.before;
-  end[0] = from.behind;
-  const auto kind = dnnl::prop_kind::forward_inference;
-  const auto direct = dnnl::algorithm::convolution_direct;
-  const dnnl::primitive_attr attributes = make_attributes(post_ops);
-  const OneThread alone;
-  if (!c.has_bias)
-    return {ConvForward::desc(kind, direct, src, weights, dst, strides, dilations, begin, end), attributes,
-            dnnl_engine()};
-  const memory::desc bias = memory_desc({part.size[1]}, {});
-  return {ConvForward::desc(kind, direct, src, weights, bias, dst, strides, dilations, begin, end),
-          attributes, dnnl_engine()};
-}
-
-/// Whether a window of the part sees padding alone.
-bool misses_the_image(const ConvShape& c, const Box& part) {
-  const InputPart from = input_part(c, part);
-  const size_t axes = c.input.size() - 2;
-  for (size_t a = 0; a < axes; ++a) {
-    const int64_t taps = c.weights[c.weights.size() - axes + a], dilation = c.dilations[a] + 1;
-    const int64_t begin = a == 0 ? from.before : c.begin[a], extent = from.box.size[2 + a];
-    for (int64_t i = 0; i < part.size[2 + a]; ++i) {
-      const int64_t first = i * c.strides[a] - begin;
-      const int64_t skipped = first < 0 ? (-first + dilation - 1) / dilation : 0;
-      if (skipped >= taps || first + skipped * dilation >= extent) return true;
-    }
-  }
-  return false;
-}
-
-/// Whether oneDNN's cache of primitives takes a part for a row-major one: it compares no strides along
-/// extents of 1. It then gives whichever implementation was asked for first, with the other's scratch memory.
-bool may_be_row_major(const ConvForward::primitive_desc& made) {
-  const auto same = [](const memory::desc& desc) { return desc == memory_desc(Shape(desc.dims()), {}); };
-  return same(made.src_desc()) && same(made.dst_desc());
-}
-
-/// Why oneDNN's implementation of a part with channels last is not to be used (seen in 2.6), or
-/// nothing.
-const char* refusal(const ConvShape& c, const Box& part, const ConvForward::primitive_desc& made) {
-  const std::string_view implementation = made.impl_info_str();
-  // Products of unpacked columns add an operand's wrong numbers where there are strides.
-  if (rank_implementation(implementation) != ImplementationRank::kTailored) return "no kernel of its own";
-  if (implementation.starts_with("brgconv") && misses_the_image(c, part))
-    return "it would crash on windows of padding alone";
-  return may_be_row_major(made) ? "it would be taken for a row-major one" : nullptr;
-}
-
-/// Descriptors of parts.
-struct Describe {
-  const ConvShape& c;
-  Layout in, out;
-
-  ConvForward::primitive_desc operator()(const Box& part, const PostOps& ops) const {
-    ConvForward::primitive_desc made = describe(c, in, out, part, ops);
-    if (out.is_channels_last())
-      if (const char* why = refusal(c, part, made)) throw dnnl::error(dnnl_unimplemented, why);
-    return made;
-  }
-  bool are_alike(const Box& a, const Box& b) const {
-    if (a.size != b.size) return false;
-    const InputPart x = input_part(c, a), y = input_part(c, b);
-    return x.box.size == y.box.size && x.before == y.before && x.behind == y.behind;
-  }
-};
-
-int64_t weights_key(const Box& part) { return part.begin[1]; }
 
 /// Results of a window's row with channels last: oneDNN describes a product for each number of them up to
 /// this, 6 us each (seen in 2.6), which is 0.4 s for a second of 64 kHz.
@@ -390,28 +207,6 @@ std::string propose(const Problem& p, Proposals& proposals) {
   return proposals.candidates().empty() ? refusal : std::string();
 }
 
-std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const StepReader r(plan, step, 3, StepReader::kAnyNumber, 1, StepReader::May::kComputeInPlace);
-  const ConvShape images = shape_of(r);
-  const Layout in = r.input(0).layout, out = r.output(0).layout;
-  StepReader::check(in == out || (in.is_row() && out.is_blocked()), "it reads {} and writes {}", in.str(),
-                    out.str());
-  constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
-  const EpilogueSpec spec = post_op_spec(r, 3, images.output, out);
-  const ConvShape c = in_one_column(images, out, spec);
-  const Describe describe_part{c, in, out};
-  const auto bind = [&](DnnlKernel& kernel, const ConvForward::primitive_desc& pd, const Box& part) {
-    kernel.add_primitive(ConvForward(pd));
-    kernel.add_input(DNNL_ARG_SRC, pd.src_desc(), 0,
-                     part_offset(c.input, in, input_part(c, part).box) * kWidth);
-    if (c.has_bias) kernel.add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2, part.begin[1] * kWidth);
-    kernel.add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(c.output, out, part) * kWidth);
-  };
-  return make_fused_kernel<ConvForward::primitive_desc>(r, spec, c.output,
-                                                        parts_of(c, in, out, r.read<DnnlFields>().threads),
-                                                        true, describe_part, weights_key, bind);
-}
-
 }  // namespace
 
 constinit const TacticDef def = {
@@ -420,7 +215,7 @@ constinit const TacticDef def = {
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,
-    .factory = {.create = dnnl_kernel<create>},
+    .factory = {.create = create},
 };
 
 }  // namespace assay::engine::tactic_dnnl_conv

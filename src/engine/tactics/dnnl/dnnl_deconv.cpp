@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/tactics/dnnl/dnnl_deconv_kernel.h"
 #include "engine/tactics/dnnl/dnnl_epilogue.h"
 #include "engine/tactics/tactic_list.h"
 #include "ops/nn/conv_rules.h"
@@ -11,23 +12,7 @@
 namespace assay::engine::tactic_dnnl_deconv {
 namespace {
 
-using dnnl::memory;
-using Deconvolution = dnnl::deconvolution_forward;
-
 constexpr std::string_view kOperators[] = {"ConvTranspose"};
-
-struct StepFields {
-  int64_t most_groups = 1;
-  std::vector<int64_t> weights;  ///< their shape, the groups first where there are several
-  DnnlWindowFields window;
-  int64_t groups = 1;
-
-  void fields(FieldVisitor& visit) {
-    visit("weights", weights);
-    window.fields(visit);
-    visit("groups", groups, {1, most_groups});
-  }
-};
 
 std::string supports(const Problem& p) {
   const Shape *in = p.input_shape(0), *out = p.output_shape(0);
@@ -43,63 +28,6 @@ std::string supports(const Problem& p) {
   if (auto_pad != "NOTSET" && auto_pad != "VALID") return "the padding is derived from the output";
   return {};
 }
-
-/// Extents besides those of the parameters.
-struct Extents {
-  Shape in, out;
-  Layout layout;
-  int64_t groups = 1;
-  bool has_bias = false;
-
-  int64_t group_inputs() const { return in[1] / groups; }
-  int64_t group_outputs() const { return out[1] / groups; }
-};
-
-std::vector<Box> parts_of(const Extents& e, int64_t threads) {
-  if (e.groups == 1) return channel_parts(e.out, e.layout, threads);
-  const int64_t together =
-      e.layout.is_blocked() ? e.layout.block / std::gcd(int64_t{e.layout.block}, e.group_inputs()) : 1;
-  return channel_parts(e.out, e.layout, threads, e.group_outputs() * together);
-}
-
-Box input_part(const Extents& e, const Box& part) {
-  Box in = whole_box(e.in);
-  in.begin[0] = part.begin[0];
-  in.size[0] = part.size[0];
-  if (e.groups > 1) {
-    in.begin[1] = part.begin[1] / e.group_outputs() * e.group_inputs();
-    in.size[1] = part.size[1] / e.group_outputs() * e.group_inputs();
-  }
-  return in;
-}
-
-/// The weights of a part, as oneDNN orders them: output channels first, groups before them.
-Shape part_weights(const Extents& e, const Box& part, const StepFields& p) {
-  Shape weights(p.weights);
-  weights[0] = e.groups == 1 ? part.size[1] : part.size[1] / e.group_outputs();
-  return weights;
-}
-
-Deconvolution::primitive_desc describe(const Extents& e, const Box& part, const StepFields& p) {
-  const memory::desc src = part_desc(e.in, e.layout, input_part(e, part)),
-                     dst = part_desc(e.out, e.layout, part), weights = any_desc(part_weights(e, part, p));
-  const DnnlWindowFields& w = p.window;
-  const memory::dims strides = to_dnnl(w.strides), dilations = to_dnnl(w.dilations), begin = to_dnnl(w.begin),
-                     end = to_dnnl(w.end);
-  const auto kind = dnnl::prop_kind::forward_inference;
-  const auto direct = dnnl::algorithm::deconvolution_direct;
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  const OneThread alone;
-  if (!e.has_bias)
-    return {Deconvolution::desc(kind, direct, src, weights, dst, strides, dilations, begin, end), attributes,
-            dnnl_engine()};
-  const memory::desc bias = memory_desc({part.size[1]}, {});
-  return {Deconvolution::desc(kind, direct, src, weights, bias, dst, strides, dilations, begin, end),
-          attributes, dnnl_engine()};
-}
-
-int64_t weights_key(const Box& part) { return part.begin[1]; }
 
 /// The whole weights as oneDNN orders them, with strides over ONNX's order.
 memory::desc given_weights(const Shape& w, int64_t groups) {
@@ -193,43 +121,6 @@ std::string propose(const Problem& p, Proposals& proposals) {
   return proposals.candidates().empty() ? refusal : std::string();
 }
 
-std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const StepReader r(plan, step, 3);
-  const PlanValue &in = r.input(0), &out = r.output(0);
-  const size_t rank = check_images(in.shape, out.shape), axes = rank - 2;
-  const auto p = r.read(StepFields{.most_groups = in.shape[1], .weights = {}, .window = {axes}});
-  const Extents e{.in = in.shape,
-                  .out = out.shape,
-                  .layout = in.layout,
-                  .groups = p.groups,
-                  .has_bias = r.optional_elements(2, {out.shape[1]})};
-  StepReader::check(in.layout == out.layout, "it reads {} and writes {}", in.layout.str(), out.layout.str());
-  const Shape weights(p.weights);
-  StepReader::check(weights.size() == (e.groups == 1 ? rank : rank + 1),
-                    "its parameter 'weights' has {} numbers, not {}", weights.size(),
-                    e.groups == 1 ? rank : rank + 1);
-  StepReader::check(e.groups == 1 || weights[0] == e.groups, "weights {} are for other groups",
-                    weights.str());
-  check_window_weights(r, weights, rank, e.groups, out.shape[1], in.shape[1]);
-  constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
-  auto kernel = std::make_unique<DnnlKernel>();
-  PackedWeights packed;
-  for (const Box& part : parts_of(e, r.read<DnnlFields>().threads)) {
-    const Deconvolution::primitive_desc pd = describe(e, part, p);
-    kernel->add_primitive(Deconvolution(pd));
-    kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0,
-                      part_offset(e.in, e.layout, input_part(e, part)) * kWidth);
-    kernel->add_input(DNNL_ARG_WEIGHTS, pd.weights_desc(), 1,
-                      packed.add(weights_key(part), pd.weights_desc()));
-    if (e.has_bias) kernel->add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2, part.begin[1] * kWidth);
-    kernel->add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(e.out, e.layout, part) * kWidth);
-    kernel->add_scratch(pd.scratchpad_desc());
-  }
-  r.check_elements(r.row_input(1, DType::kUInt8), {packed.bytes()});
-  r.check_scratch(kernel->scratch());
-  return kernel;
-}
-
 }  // namespace
 
 constinit const TacticDef def = {
@@ -237,7 +128,7 @@ constinit const TacticDef def = {
     .summary = "oneDNN's transposed convolutions",
     .operators = kOperators,
     .propose = propose,
-    .factory = {.create = dnnl_kernel<create>},
+    .factory = {.create = create},
 };
 
 }  // namespace assay::engine::tactic_dnnl_deconv

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "base/exception_text.h"
+#include "engine/runtime/step_reader.h"
 #include "engine/tactics/fallback/prepared_loop.h"
-#include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/read.h"
 #include "reference/fragment.h"

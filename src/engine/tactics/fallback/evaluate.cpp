@@ -2,7 +2,7 @@
 #include "reference/evaluate.h"
 
 #include "base/exception_text.h"
-#include "engine/tactics/step_reader.h"
+#include "engine/runtime/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/read.h"
 #include "passes/region.h"

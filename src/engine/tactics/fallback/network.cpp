@@ -1,6 +1,6 @@
 // The part of a graph that has no shapes before the run: it is made ready when they are known, and kept.
 #include "base/exception_text.h"
-#include "engine/tactics/step_reader.h"
+#include "engine/runtime/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "passes/region.h"
 #include "reference/fragment.h"

@@ -1,8 +1,6 @@
 // Resize and Upsample of the two inner axes as a table of taps per output row and column. The tables are what
 // the operator's plain evaluation makes of the identity, so every mode is right by construction.
-#include "kernels/resize/resize.h"
-
-#include "engine/tactics/step_reader.h"
+#include "engine/tactics/move/resize_kernel.h"
 #include "engine/tactics/tactic_list.h"
 #include "ops/tensor/resize_plan.h"
 
@@ -10,33 +8,6 @@ namespace assay::engine::tactic_resize {
 namespace {
 
 constexpr std::string_view kOperators[] = {"Resize", "Upsample"};
-
-/// Which of the input's rows or columns make each of the output's.
-struct TapFields {
-  int64_t in = 0, out = 0;
-  int64_t taps = 1;
-  std::vector<int64_t> index = {};
-  std::vector<double> weight = {};
-
-  void fields(FieldVisitor& visit, const std::string& name) {
-    visit(name + "_taps", taps, {1, kernels::kMaxResizeTaps});
-    const auto count = static_cast<size_t>(StepReader::product({taps, out}));
-    visit(name + "_index", index, count, {0, std::min<int64_t>(in, kMaxOfWindow) - 1});
-    visit(name + "_weight", weight, count);
-  }
-  kernels::ResizeAxis table() const {
-    return {.taps = taps, .index = {index.begin(), index.end()}, .weight = {weight.begin(), weight.end()}};
-  }
-};
-
-struct StepFields {
-  TapFields rows, columns;
-
-  void fields(FieldVisitor& visit) {
-    rows.fields(visit, "rows");
-    columns.fields(visit, "columns");
-  }
-};
 
 /// The node's plan; its inputs besides the image must be constants.
 ResizePlan plan_of(const Problem& p) {
@@ -117,39 +88,6 @@ std::string propose(const Problem& p, Proposals& proposals) {
   for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0)))
     if (layout.is_row() || p.input_shape(0)->rank() == 4) add_candidate(p, plan, layout, proposals);
   return {};
-}
-
-class ResizeKernel final : public Kernel {
- public:
-  explicit ResizeKernel(const StepReader& r) {
-    const PlanValue &in = r.input(0), &out = r.output(0);
-    const size_t rank = in.shape.size();
-    bool fits = rank >= 2 && out.shape.size() == rank && in.layout == out.layout && in.shape.numel() > 0 &&
-                (rank == 4 || in.layout.is_row());
-    for (size_t d = 0; fits && d + 2 < rank; ++d) fits = in.shape[d] == out.shape[d];
-    StepReader::check(fits, "it makes {} of {}", out.shape.str(), in.shape.str());
-    const auto p = r.read(StepFields{.rows = {in.shape[rank - 2], out.shape[rank - 2]},
-                                     .columns = {in.shape[rank - 1], out.shape[rank - 1]}});
-    rows_ = p.rows.table();
-    columns_ = p.columns.table();
-    height_ = in.shape[rank - 2];
-    width_ = in.shape[rank - 1];
-    inner_ = in.layout.is_blocked() ? in.layout.block : in.layout.is_channels_last() ? in.shape[1] : 1;
-    planes_ = static_cast<int64_t>(in.bytes() / sizeof(float)) / (height_ * width_ * inner_);
-  }
-  Status run(const KernelArgs& args) noexcept override {
-    kernels::resize(static_cast<const float*>(args.inputs[0]), static_cast<float*>(args.outputs[0]), planes_,
-                    height_, width_, inner_, rows_, columns_);
-    return Status::kOk;
-  }
-
- private:
-  kernels::ResizeAxis rows_, columns_;
-  int64_t planes_ = 0, height_ = 0, width_ = 0, inner_ = 0;
-};
-
-std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  return std::make_unique<ResizeKernel>(StepReader(plan, step, 1));
 }
 
 }  // namespace

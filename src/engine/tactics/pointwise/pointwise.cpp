@@ -1,13 +1,12 @@
 // Pointwise operators and chains of them through the vector interpreter, in whatever layout the largest
 // operand has.
-#include "kernels/pointwise/pointwise.h"
-
 #include <algorithm>
 #include <unordered_map>
 
 #include "analysis/quantization.h"
 #include "engine/tactics/dnnl/dnnl_epilogue.h"
 #include "engine/tactics/pointwise/pointwise.h"
+#include "engine/tactics/pointwise/pointwise_kernel.h"
 #include "engine/tactics/tactic_list.h"
 #include "ops/eval_util.h"
 #include "passes/pointwise_form.h"
@@ -25,29 +24,6 @@ constexpr std::string_view kOperators[] = {"assay.Silu", "assay.HardSwish", "ass
                                            "assay.GeluTanh"};
 
 bool serves(const OpFacts& facts) { return facts.pointwise.op.has_value() || facts.recodes; }
-
-/// A program of the vector interpreter, and how its operands are walked over.
-struct StepFields {
-  size_t operands = 0, axes = 0;
-  std::vector<std::string> names;  ///< of the instructions
-  std::vector<int64_t> arguments;  ///< three registers each; -1: none
-  std::vector<double> numbers;     ///< two each
-  std::array<int64_t, 1> result = {};
-  std::vector<int64_t> registers;  ///< types of those that hold the operands
-  std::vector<int64_t> domain;     ///< in the order of memory
-  std::vector<int64_t> strides;    ///< of each operand along the domain's axes
-
-  void fields(FieldVisitor& visit) {
-    visit("program", names);
-    StepReader::check(names.size() <= kMaxInstructions, "it has {} instructions", names.size());
-    visit("arguments", arguments, 3 * names.size(), {-1, kMaxInstructions});
-    visit("numbers", numbers, 2 * names.size());
-    visit("results", result, {0, kMaxInstructions});
-    visit("operand_registers", registers, operands, {0, kernels::kRegisterTypes - 1});
-    visit("domain", domain);
-    visit("operand_strides", strides, operands * axes);
-  }
-};
 
 /// A program under construction: registers of operands and results.
 struct Chain {
@@ -112,39 +88,6 @@ PointwiseProgram program_of(const Chain& chain, const std::vector<Format>& forma
   return program;
 }
 
-std::optional<PointwiseType> type_of(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return PointwiseType::kFloat32;
-    case DType::kFloat64:
-      return PointwiseType::kFloat64;
-    case DType::kBool:
-      return PointwiseType::kBool;
-    case DType::kInt32:
-      return PointwiseType::kInt32;
-    case DType::kInt64:
-      return PointwiseType::kInt64;
-    case DType::kUInt8:
-      return PointwiseType::kUint8;
-    case DType::kInt8:
-      return PointwiseType::kInt8;
-    case DType::kInt16:
-      return PointwiseType::kInt16;
-    case DType::kUInt16:
-      return PointwiseType::kUint16;
-    case DType::kUInt32:
-      return PointwiseType::kUint32;
-    case DType::kUInt64:
-      return PointwiseType::kUint64;
-    case DType::kFloat16:
-      return PointwiseType::kFloat16;
-    case DType::kBFloat16:
-      return PointwiseType::kBfloat16;
-    default:
-      return std::nullopt;
-  }
-}
-
 std::string supports(const Problem& p) {
   const Shape* domain = p.output_shape(0);
   if (domain == nullptr) return "the shape is not known before the run";
@@ -163,23 +106,6 @@ std::string supports(const Problem& p) {
   if (program.registers() + static_cast<int>(chain->results.size()) > kernels::kMaxPointwiseRegisters)
     return "it needs too many registers";
   return {};
-}
-
-/// Axis 1 moved to the end.
-template <typename T>
-T channels_moved_last(T axes) {
-  std::rotate(axes.begin() + 1, axes.begin() + 2, axes.end());
-  return axes;
-}
-
-/// The domain in memory order: blocked channels are an axis pair of their own.
-Shape memory_domain(const Shape& domain, Layout layout) {
-  if (layout.is_channels_last()) return Shape(channels_moved_last(domain.dims()));
-  if (!layout.is_blocked()) return domain;
-  Shape d = domain;
-  d[1] = (domain[1] + layout.block - 1) / layout.block;
-  d.push_back(layout.block);
-  return d;
 }
 
 /// Strides that walk a value, which lies in `own`, over the memory domain.
@@ -287,81 +213,6 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if ((any_stored || (any_narrow && !has_plain)) && domain.rank() >= 3)
     add_candidate(p, chain, Layout::channels_last(), any_stored, proposals);
   return {};
-}
-
-class PointwiseKernel final : public Kernel {
- public:
-  PointwiseKernel(kernels::PointwiseLoop loop, const PlanValue& out) : loop_(std::move(loop)) {
-    if (!out.layout.is_blocked()) return;
-    block_ = out.layout.block;
-    tail_ = out.shape[1] % block_;
-    blocks_ = (out.shape[1] + block_ - 1) / block_;
-    inner_ = out.shape.numel(2, out.shape.size());
-    images_ = out.shape[0];
-  }
-  Status run(const KernelArgs& args) noexcept override {
-    loop_.run(args.inputs, args.outputs);
-    if (tail_ != 0)
-      for (void* out : args.outputs) clear_tail(static_cast<float*>(out));
-    return Status::kOk;
-  }
-
- private:
-  /// The channels that fill up the last block stay 0 whatever the function gives there.
-  void clear_tail(float* out) const {
-    for (int64_t n = 0; n < images_; ++n) {
-      float* last = out + ((n + 1) * blocks_ - 1) * inner_ * block_;
-      for (int64_t i = 0; i < inner_; ++i)
-        std::fill(last + i * block_ + tail_, last + (i + 1) * block_, 0.0F);
-    }
-  }
-
-  kernels::PointwiseLoop loop_;
-  int64_t block_ = 0, tail_ = 0, blocks_ = 0, inner_ = 0, images_ = 0;
-};
-
-std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const StepReader r(plan, step, 1, kernels::kMaxPointwiseRegisters, 1, StepReader::May::kComputeInPlace);
-  const PlanValue& out = r.any_output(0);
-  const Shape domain = memory_domain(out.shape, out.layout);
-  const auto p = r.read(StepFields{.operands = step.inputs.size(), .axes = domain.size()});
-  std::vector<RegisterType> registers;
-  for (const int64_t type : p.registers) registers.push_back(static_cast<RegisterType>(type));
-  PointwiseProgram program(std::move(registers));
-  for (size_t i = 0; i < p.names.size(); ++i) {
-    const std::optional<kernels::PointwiseOp> op = kernels::find_pointwise(p.names[i]);
-    StepReader::check(op.has_value(), "'{}' is not a pointwise instruction", p.names[i]);
-    append_checked(program, *op,
-                   {static_cast<int>(p.arguments[3 * i]), static_cast<int>(p.arguments[3 * i + 1]),
-                    static_cast<int>(p.arguments[3 * i + 2])},
-                   static_cast<float>(p.numbers[2 * i]), static_cast<float>(p.numbers[2 * i + 1]));
-  }
-  StepReader::check(p.result[0] < program.registers(), "its result is register {} of {}", p.result[0],
-                    program.registers());
-  program.add_result(static_cast<int>(p.result[0]));
-  StepReader::check(domain.dims() == p.domain, "its domain is not that of '{}'", out.name);
-  std::vector<kernels::PointwiseOperand> operands;
-  for (size_t i = 0; i < step.inputs.size(); ++i) {
-    const PlanValue& v = r.any_input(i);
-    const std::optional<PointwiseType> type = type_of(v.dtype);
-    StepReader::check(type && fits_register(*type, program.type(static_cast<int>(i))), "'{}' is {}", v.name,
-                      dtype_name(v.dtype));
-    const std::span<const int64_t> own = std::span(p.strides).subspan(i * domain.size(), domain.size());
-    r.check_walk(v, domain, own);
-    operands.push_back({*type, {own.begin(), own.end()}});
-  }
-  for (const auto& [_, in] : step.in_place) {
-    const PlanValue& v = r.input(static_cast<size_t>(in), out.dtype);
-    bool covers = v.shape == out.shape && v.layout == out.layout;
-    const std::vector<int64_t> dense = domain.strides();
-    for (size_t d = 0; covers && d < dense.size(); ++d)
-      covers = domain[d] == 1 || operands[static_cast<size_t>(in)].strides[d] == dense[d];
-    StepReader::check(covers, "'{}' cannot be computed in the place of '{}'", out.name, v.name);
-  }
-  const std::optional<PointwiseType> type = type_of(out.dtype);
-  StepReader::check(type && fits_register(*type, program.type(program.results()[0])), "'{}' is {}", out.name,
-                    dtype_name(out.dtype));
-  return std::make_unique<PointwiseKernel>(checked_loop(program, domain, std::move(operands), {*type}), out);
 }
 
 }  // namespace

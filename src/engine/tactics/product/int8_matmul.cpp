@@ -1,4 +1,5 @@
 // MatMul and Gemm of 8-bit integers with a constant matrix, from DequantizeLinear to QuantizeLinear.
+#include "engine/tactics/product/int8_matmul_kernel.h"
 #include "engine/tactics/product/int8_product.h"
 #include "engine/tactics/tactic_list.h"
 
@@ -35,13 +36,6 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   b.estimate = estimate_seconds(2.0 * static_cast<double>(size.m * size.n * size.k),
                                 static_cast<double>(weights.bytes()), 2);
   return {};
-}
-
-std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const StepReader r = read_int8_step(plan, step);
-  const ProductSize size = r.read(ProductFields{.most_k = kernels::kMaxInt8Sum}).size;
-  r.product({size.m, size.n, size.k});
-  return int8_matmul_kernel(r, size, int8_quantized(r), scaled_end(r, size.n));
 }
 
 }  // namespace

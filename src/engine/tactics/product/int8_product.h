@@ -3,10 +3,9 @@
 // behind another one.
 #pragma once
 
-#include <functional>
-#include <optional>
-
 #include "engine/tactics/int8_kernels.h"
+#include "engine/tactics/product/int8_product_kernel.h"
+#include "engine/tactics/tactic.h"
 
 namespace assay::engine {
 
@@ -15,6 +14,7 @@ struct Int8Operands {
   Quantization x;
   const QuantizedConstant* weights = nullptr;
 };
+
 /// `channel_axis`: of the weights, along which they may have scales of their own. Returns why
 /// not, or nothing.
 std::string read_int8(const Problem& p, const Value* x, const Value* weights, size_t channel_axis,
@@ -29,11 +29,5 @@ void write_int8(const Problem& p, const Int8Operands& operands, const Value* x, 
                 const Value* bias, double bias_scale, const std::vector<EpilogueStep>& epilogue,
                 int64_t columns, Layout layout, const std::string& packing, std::function<Tensor()> pack,
                 Candidate& b);
-
-/// A reader of a step that write_int8() wrote.
-StepReader read_int8_step(const Plan& plan, const Step& step);
-/// Its levels, and its end. Throw Error (kInvalidModel) where they are none.
-Int8Quantized int8_quantized(const StepReader& r);
-std::unique_ptr<SumsEnd> scaled_end(const StepReader& r, int64_t columns);
 
 }  // namespace assay::engine

@@ -1,5 +1,6 @@
 // MatMulInteger with a constant matrix: exact sums of products of 8-bit integers less their zero points, and
 // the float32 numbers that they become.
+#include "engine/tactics/product/integer_matmul_kernel.h"
 #include "engine/tactics/product/integer_product.h"
 #include "engine/tactics/tactic_list.h"
 
@@ -35,13 +36,6 @@ std::string propose(const Problem& p, Proposals& proposals) {
   b.estimate = estimate_seconds(2.0 * static_cast<double>(size.m * size.n * size.k),
                                 static_cast<double>(weights.bytes()), 2);
   return {};
-}
-
-std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const StepReader r = read_integer_step(plan, step);
-  const ProductSize size = r.read(ProductFields{.most_k = kernels::kMaxInt8Sum}).size;
-  r.product({size.m, size.n, size.k});
-  return int8_matmul_kernel(r, size, quantized_integers(r), integer_end(r, size.n));
 }
 
 }  // namespace

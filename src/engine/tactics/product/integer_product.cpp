@@ -4,36 +4,15 @@
 #include <cstring>
 
 namespace assay::engine {
+
 namespace {
 
-enum IntegerInput : size_t { kZeroPoint = 2, kAddend };
 /// Of the nodes.
 constexpr size_t kLeftZero = 2, kRightZero = 3;
-
-bool is_byte(DType t) { return t == DType::kInt8 || t == DType::kUInt8; }
 
 const UnalignedTensor* constant_zero_points(const Problem& p) {
   return p.input_count() > kRightZero && p.has_input(kRightZero) ? p.input_constant(kRightZero) : nullptr;
 }
-
-class IntegerEnd final : public SumsEnd {
- public:
-  explicit IntegerEnd(bool as_float) : as_float_(as_float) {}
-
-  void run(const KernelArgs& args, const TileEpilogue& finish,
-           const TiledProduct::Tile& tile) const noexcept override {
-    auto* const sums = static_cast<int32_t*>(tile.sums);
-    const auto* addend = static_cast<const int32_t*>(args.inputs[kAddend]);
-    if (addend != nullptr) addend += tile.column;
-    for (int64_t r = 0; as_float_ && r < tile.rows; ++r)
-      kernels::sums_to_floats(sums + r * tile.stride, addend, tile.columns);
-    finish.run(args, tile.row, tile.rows, tile.column, tile.columns, static_cast<const float*>(tile.sums),
-               tile.stride, tile.spare);
-  }
-
- private:
-  bool as_float_;
-};
 
 }  // namespace
 
@@ -82,24 +61,6 @@ void write_integer(const Problem& p, Layout layout, int64_t inner, const std::st
   p.region().sums_addend != nullptr ? b.add_input(p.region().sums_addend) : b.skip_input();
   b.add_output(p.region().output(), layout);
   write_tile_epilogue(p, p.region().epilogue, layout, b);
-}
-
-StepReader read_integer_step(const Plan& plan, const Step& step) {
-  return {plan, step, kInt8Inputs, kernels::kMaxPointwiseRegisters};
-}
-
-Int8Quantized quantized_integers(const StepReader& r) {
-  const PlanValue& left = r.any_input(kInt8Left);
-  StepReader::check(is_byte(left.dtype), "its left operand is {}", dtype_name(left.dtype));
-  if (r.has_input(kZeroPoint)) r.check_elements(r.row_input(kZeroPoint, left.dtype), {1});
-  return {.is_signed = left.dtype == DType::kInt8, .zero_point = 0, .input = kZeroPoint};
-}
-
-std::unique_ptr<SumsEnd> integer_end(const StepReader& r, int64_t columns) {
-  const bool as_float = r.any_output(0).dtype != DType::kInt32;
-  StepReader::check(as_float || !r.has_input(kAddend), "it adds to sums that it gives");
-  if (r.has_input(kAddend)) r.check_elements(r.row_input(kAddend, DType::kInt32), {columns});
-  return std::make_unique<IntegerEnd>(as_float);
 }
 
 }  // namespace assay::engine

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "engine/tactics/int8_kernels.h"
+#include "engine/tactics/product/integer_product_kernel.h"
+#include "engine/tactics/tactic.h"
 
 namespace assay::engine {
 
@@ -20,10 +22,5 @@ std::vector<int16_t> integer_numbers(const UnalignedTensor& levels, const Unalig
 /// epilogue's operands, and the output in `layout`. `inner`: as above.
 void write_integer(const Problem& p, Layout layout, int64_t inner, const std::string& packing,
                    std::function<Tensor(const std::vector<int16_t>& numbers)> pack, Candidate& b);
-
-/// A reader of a step that write_integer() wrote, its levels, and its end. Throw Error (kInvalidModel).
-StepReader read_integer_step(const Plan& plan, const Step& step);
-Int8Quantized quantized_integers(const StepReader& r);
-std::unique_ptr<SumsEnd> integer_end(const StepReader& r, int64_t columns);
 
 }  // namespace assay::engine

@@ -72,9 +72,6 @@ void take_bias(MatrixProduct& p) {
 
 }  // namespace
 
-Matrix dense(const Shape& shape) { return {shape, shape.strides()}; }
-bool is_dense(const Matrix& m) { return m.strides == m.shape.strides(); }
-
 std::string read_product(const Problem& problem, MatrixProduct& p) {
   const Region& region = problem.region();
   p.left = region.operand(0);

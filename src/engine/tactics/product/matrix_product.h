@@ -5,28 +5,17 @@
 #include <vector>
 
 #include "engine/tactics/epilogue.h"
+#include "engine/tactics/product/matrix_kernel.h"
 
 namespace assay::engine {
 
-/// A matrix, or a stack of them, as oneDNN sees it: extents and strides in elements.
-struct Matrix {
-  Shape shape;
-  std::vector<int64_t> strides;
-};
-
-Matrix dense(const Shape& shape);
-bool is_dense(const Matrix& m);
-
 /// out = a * b + bias, then the epilogue. Leading dimensions of a stack are folded into rows when b is
 /// packed.
-struct MatrixProduct {
-  Matrix a, b, out;
-  bool packed = false;  ///< b is a constant matrix, so a tactic may pack it
+struct MatrixProduct : MatrixOperands {
   const Value* left = nullptr;
   const Value* right = nullptr;
   const Value* bias = nullptr;  ///< one constant per column
-  bool has_bias = false;
-  bool rearranged = false;  ///< the result is stored in another order than operands of the epilogue
+  bool rearranged = false;      ///< the result is stored in another order than operands of the epilogue
   double bias_scale = 1;
   double weight_scale = 1;
   std::vector<EpilogueStep> epilogue;

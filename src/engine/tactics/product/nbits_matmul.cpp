@@ -1,36 +1,15 @@
 // MatMulNBits: products with constant weights of a few bits, which are read as the model has them.
 #include <algorithm>
 
-#include "engine/tactics/step_reader.h"
+#include "engine/tactics/product/nbits_matmul_kernel.h"
 #include "engine/tactics/tactic_list.h"
-#include "kernels/nbits/nbits_product.h"
 
 namespace assay::engine::tactic_nbits_matmul {
 namespace {
 
 constexpr std::string_view kOperators[] = {"com.microsoft.MatMulNBits"};
+
 enum Operand : size_t { kA, kB, kScales, kZeros, kGroups, kBias };
-/// Beyond these a row of levels has more bits than can be counted.
-constexpr int64_t kMaxBlock = 1 << 20, kMaxExtent = int64_t{1} << 40;
-
-struct StepFields {
-  int64_t m = 1;
-  kernels::NbitsWeights w{1, 1, 16, 2, nullptr, nullptr, nullptr};
-
-  void fields(FieldVisitor& visit) {
-    visit("m", m, {1, kMaxExtent});
-    visit("n", w.n, {1, kMaxExtent});
-    visit("k", w.k, {1, kMaxExtent});
-    visit("block", w.block, {16, kMaxBlock});
-    visit("bits", w.bits, {2, 8});
-  }
-};
-
-bool fits(const kernels::NbitsWeights& w) {
-  return w.n > 0 && w.k > 0 && w.n <= kMaxExtent && w.k <= kMaxExtent && w.block >= 16 &&
-         w.block <= kMaxBlock && (w.block & (w.block - 1)) == 0 &&
-         (w.bits == 2 || w.bits == 4 || w.bits == 8);
-}
 
 kernels::NbitsWeights sizes_of(const OpContext& c) {
   return {c.attr_int("N"),
@@ -72,41 +51,6 @@ std::string propose(const Problem& p, Proposals& proposals) {
   b.estimate = estimate_seconds(2.0 * static_cast<double>(m * w.n) * static_cast<double>(w.k),
                                 static_cast<double>(w.n * w.blocks() * w.block_bytes()), 0.3);
   return {};
-}
-
-class NbitsKernel final : public Kernel {
- public:
-  explicit NbitsKernel(const StepReader& r) : NbitsKernel(r, r.read<StepFields>()) {}
-  NbitsKernel(const StepReader& r, const StepFields& p) : m_(p.m), w_(p.w) {
-    StepReader::check(fits(w_), "it has {} bits in blocks of {}", w_.bits, w_.block);
-    r.check_elements(r.row_input(0), {m_, w_.k});
-    r.check_elements(r.row_input(1, DType::kUInt8), {w_.n, w_.blocks(), w_.block_bytes()});
-    r.check_elements(r.row_input(2), {w_.n, w_.blocks()});
-    if (r.has_input(3)) r.check_elements(r.row_input(3, DType::kUInt8), {w_.n, w_.zero_bytes()});
-    r.optional_elements(4, {w_.n});
-    r.check_elements(r.row_output(0), {m_, w_.n});
-    r.check_scratch(r.product(
-        {kernels::nbits_scratch_rows(m_), w_.blocks(), w_.block, static_cast<int64_t>(sizeof(float))}));
-  }
-
-  Status run(const KernelArgs& args) noexcept override {
-    kernels::NbitsWeights w = w_;
-    w.levels = static_cast<const uint8_t*>(args.inputs[1]);
-    w.scales = static_cast<const float*>(args.inputs[2]);
-    w.zero_points = static_cast<const uint8_t*>(args.inputs[3]);
-    kernels::nbits_product(w, static_cast<const float*>(args.inputs[0]), m_,
-                           static_cast<const float*>(args.inputs[4]), static_cast<float*>(args.outputs[0]),
-                           static_cast<float*>(args.scratch));
-    return Status::kOk;
-  }
-
- private:
-  int64_t m_;
-  kernels::NbitsWeights w_;
-};
-
-std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  return std::make_unique<NbitsKernel>(StepReader(plan, step, 5));
 }
 
 }  // namespace

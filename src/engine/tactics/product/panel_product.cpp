@@ -8,47 +8,11 @@
 #include "base/resident_memory.h"
 
 namespace assay::engine {
+
 namespace {
-
-/// Bytes of gathered rows that stay in the caches.
-constexpr int64_t kPanelLeftBytes = 512 << 10;
-constexpr int64_t kMinPanelRows = 60, kMaxPanelRows = 192;
-static_assert(kernels::kPanelColumns == ProductTiles::kColumns && kernels::kPanelRows == ProductTiles::kRows);
-
-kernels::PanelType panel_type(DType dtype) {
-  return dtype == DType::kFloat16    ? kernels::PanelType::kFloat16
-         : dtype == DType::kBFloat16 ? kernels::PanelType::kBfloat16
-                                     : kernels::PanelType::kFloat32;
-}
-
-/// Of rows in bfloat16: pairs are multiplied.
-int64_t narrow_length(int64_t k) { return k + k % 2; }
-
-/// Rows that lie in memory are read again for every block of columns, in order: they need not stay in a
-/// cache.
-constexpr int64_t kMaxLyingRows = 256;
-constexpr int64_t kPanelSumBytes = 64 << 10;
 
 /// Of a source, packed at a time.
 constexpr int64_t kPieceBytes = int64_t{4} << 20;
-
-struct PanelFields {
-  std::string type = "float32";  ///< of the stored matrix
-  bool rounds = false;           ///< the rows, to bfloat16
-
-  void fields(FieldVisitor& visit) {
-    visit("type", type);
-    visit("rounds", rounds);
-  }
-};
-
-ProductTiles panel_tiles(const ProductSize& size, bool gathered, bool rounds, int threads) {
-  if (!gathered && !rounds)
-    return product_tiles(size, 0, kMaxLyingRows, threads, 1, kPanelSumBytes, kernels::kPanelGroup);
-  const int64_t row_bytes = rounds ? narrow_length(size.k) * 2 : size.k * 4;
-  return product_tiles(size, row_bytes, std::clamp(kPanelLeftBytes / row_bytes, kMinPanelRows, kMaxPanelRows),
-                       threads, 1, kTileSumBytes, rounds ? 1 : kernels::kPanelGroup);
-}
 
 Tensor pack(const UnalignedTensor& weights, const kernels::PanelMatrix& matrix, const PanelSource& source) {
   Tensor packed = Tensor::allocate(DType::kUInt8, Shape{matrix.bytes()});
@@ -146,79 +110,6 @@ void propose_panels(const Problem& p, const Value* x, const PanelSource& source,
     add(std::string(dtype_name(form.dtype)), form.numerics, form.dtype, false);
   if (p.config().precisions.bfloat16 && kernels::multiplies_bfloat16())
     add("bfloat16_products", NumericsClass::kLowered, DType::kBFloat16, true);
-}
-
-StepReader read_panel_step(const Plan& plan, const Step& step) {
-  return {plan, step, 3, kernels::kMaxPointwiseRegisters};
-}
-
-PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const kernels::ImagePlaces& lying,
-                         Gather gather, NarrowGather narrow_gather)
-    : PanelKernel(r, size,
-                  panel_tiles(size, gather != nullptr, r.read<PanelFields>().rounds, r.plan().threads), lying,
-                  gather, narrow_gather) {}
-
-PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,
-                         const kernels::ImagePlaces& lying, Gather& gather, NarrowGather& narrow_gather)
-    : TiledProduct(r, size, tiles, TileEpilogue(r, 3, size, tiles)),
-      rounds_(r.read<PanelFields>().rounds),
-      lying_(lying),
-      gather_(std::move(gather)),
-      narrow_gather_(std::move(narrow_gather)) {
-  const std::string type = r.read<PanelFields>().type;
-  const auto dtype = dtype_from_name(type);
-  StepReader::check(dtype && is_storage_type(*dtype), "it has panels of '{}'", type);
-  StepReader::check(!rounds_ || (*dtype == DType::kBFloat16 && kernels::multiplies_bfloat16()),
-                    "this processor does not multiply {}", type);
-  matrix_ = {size.n, size.k, panel_type(*dtype)};
-  r.product({size.k, matrix_.panels(), kernels::kPanelColumns * 4});
-  r.check_elements(r.row_input(1, DType::kUInt8), {matrix_.bytes()});
-  r.optional_elements(2, {matrix_.panels(), kernels::kPanelColumns});
-}
-
-const void* PanelKernel::gather(const KernelArgs& args, int64_t first, int64_t count,
-                                void* scratch) const noexcept {
-  const auto* const x = static_cast<const float*>(args.inputs[0]);
-  if (rounds_)
-    narrow_gather_(x, first, count, static_cast<uint16_t*>(scratch));
-  else if (gather_)
-    gather_(x, first, count, static_cast<float*>(scratch));
-  else
-    return x;
-  return scratch;
-}
-
-void PanelKernel::compute(const KernelArgs& args, const Tile& tile) const noexcept {
-  const int64_t panel = tile.column / kernels::kPanelColumns,
-                count = (tile.columns + kernels::kPanelColumns - 1) / kernels::kPanelColumns;
-  const float* const bias =
-      args.inputs[2] == nullptr ? nullptr : static_cast<const float*>(args.inputs[2]) + tile.column;
-  const bool direct =
-      finish().is_plain() && finish().has_rows() && tile.columns % kernels::kPanelColumns == 0;
-  auto* const sums = direct ? reinterpret_cast<float*>(finish().result(args, tile.row, tile.column))
-                            : static_cast<float*>(tile.sums);
-  const int64_t stride = direct ? size().n : tile.stride;
-  const auto multiply = [&](const kernels::PanelRows& a, int64_t first, int64_t rows) {
-    kernels::panel_product(matrix_, args.inputs[1], panel, count, a, rows, bias, sums + first * stride,
-                           stride);
-  };
-  const int64_t k = size().k;
-  if (rounds_) {
-    kernels::bfloat16_product(matrix_, args.inputs[1], panel, count, static_cast<const uint16_t*>(tile.left),
-                              narrow_length(k), tile.rows, bias, sums, stride);
-  } else if (const auto* const left = static_cast<const float*>(tile.left); gather_) {
-    multiply({left, k}, 0, tile.rows);
-  } else if (lying_.block == k) {
-    multiply({left + tile.row * k, k}, 0, tile.rows);
-  } else {
-    // Rows of one image at a time.
-    for (int64_t r = 0, some = 0; r < tile.rows; r += some) {
-      some = std::min(tile.rows - r, lying_.pixels - (tile.row + r) % lying_.pixels);
-      multiply({left + lying_.of(tile.row + r, 0), lying_.block, lying_.block, lying_.block_distance()}, r,
-               some);
-    }
-  }
-  if (!direct) finish().run(args, tile.row, tile.rows, tile.column, tile.columns, sums, stride, tile.spare);
 }
 
 }  // namespace assay::engine

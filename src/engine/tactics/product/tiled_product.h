@@ -1,121 +1,28 @@
-// Products of rows that are gathered with a constant matrix in panels, cut into tiles: what the tactics on
-// 8-bit integers and those on panels of floats share, and the way from a tile of float32 numbers to the
-// result.
+// How the tactics on products of gathered rows read what they are asked about, and write it into steps.
 #pragma once
 
-#include <limits>
-#include <optional>
-#include <span>
-#include <vector>
-
-#include "base/parallel.h"
-#include "engine/tactics/common_epilogue.h"
 #include "engine/tactics/product/matrix_product.h"
-#include "engine/tactics/step_reader.h"
+#include "engine/tactics/product/tiled_product_kernel.h"
 #include "engine/tactics/tactic.h"
-#include "kernels/conv.h"
-#include "kernels/image_rows.h"
 
 namespace assay::engine {
-
-/// sums[m, n] of products of length k.
-struct ProductSize {
-  int64_t m = 0, n = 0, k = 0;
-};
-
-/// How a product is cut: tiles of rows, which are gathered once, times blocks of columns.
-struct ProductTiles {
-  /// Of every product, 4 bytes a sum.
-  static constexpr int64_t kColumns = 16, kRows = 12;
-
-  int64_t rows = 0, row_tiles = 0;
-  int64_t columns = 0, column_blocks = 0;  ///< whole panels of weights
-  int64_t groups = 1;  ///< parts of the column blocks that threads share where rows are few
-  int64_t chunks = 1;  ///< sequences of tiles, each with scratch memory of its own
-  int64_t left_bytes = 0, sum_bytes = 0;  ///< of a chunk's scratch: gathered rows, and a tile of sums
-
-  int64_t scratch_bytes() const { return chunks * (left_bytes + 2 * sum_bytes); }
-};
-/// Bytes of sums that stay in the second-level cache beside the gathered rows.
-inline constexpr int64_t kTileSumBytes = 48 << 10;
-/// `row_bytes`: of a gathered row; `fitting`: rows that a tile may have as far as caches are concerned;
-/// `sums`: numbers that stand for an element of the product until it is finished, of which a tile has at most
-/// `sum_bytes`; `group`: panels that a block of columns is a multiple of, where it is larger.
-ProductTiles product_tiles(const ProductSize& size, int64_t row_bytes, int64_t fitting, int threads,
-                           int64_t sums = 1, int64_t sum_bytes = kTileSumBytes, int64_t group = 1);
 
 /// A product of dense rows with a constant matrix. Returns why a region is not one, or nothing.
 std::string read_matrix_product(const Problem& problem, MatrixProduct& p);
 
-/// A convolution in a step.
-struct ConvFields {
-  size_t axes = 0;
-  int64_t most_groups = 1;
-  std::vector<int64_t> kernel = {}, strides = {}, dilations = {}, begin = {}, end = {};
-  bool is_depthwise = false;
-  int64_t groups = 1;
-
-  void fields(FieldVisitor& visit) {
-    visit("kernel", kernel, axes, {1, kMaxOfWindow});
-    visit("strides", strides, axes, {1, kMaxOfWindow});
-    visit("dilations", dilations, axes, {1, kMaxOfWindow});
-    visit("pads_begin", begin, axes, {0, kMaxOfWindow});
-    visit("pads_end", end, axes, {0, kMaxOfWindow});
-    visit("depthwise", is_depthwise);
-    visit("groups", groups, {1, most_groups});
-  }
-};
-
-/// The extents of a product of rows with a matrix.
-struct ProductFields {
-  int64_t most_k = std::numeric_limits<int64_t>::max();
-  ProductSize size;
-
-  void fields(FieldVisitor& visit) {
-    visit("m", size.m, kPositive);
-    visit("n", size.n, kPositive);
-    visit("k", size.k, {1, most_k});
-  }
-};
-
-/// How operands of an epilogue that are stored in 8 bits become numbers.
-struct OperandFields {
-  size_t operands = 0;
-  std::vector<double> scales = {}, zero_points = {};
-
-  void fields(FieldVisitor& visit) {
-    visit("operand_scales", scales, operands);
-    visit("operand_zero_points", zero_points, operands);
-  }
-};
-
-/// A convolution as a product: batch times positions are its rows.
-struct ConvProduct {
-  kernels::Window window;
-  int64_t in_channels = 0;
-  bool is_depthwise = false;  ///< every channel on its own: k counts taps
-  int64_t groups = 1;         ///< of several channels: k counts those of one
-  ProductSize size;
-};
 /// Layouts in which rows and results of a convolution of float32 images may lie, both in the same: channels
 /// last, and blocks of which the channels of both are a multiple.
 std::vector<Layout> product_layouts(const Problem& p, const ConvProduct& conv);
-/// The layout of a step's images that product_layouts() returned, of which its result's is checked.
-Layout product_layout(const StepReader& r);
-/// Whether groups of several channels are taken.
-enum class ConvGroups : uint8_t { kRefused, kTaken };
+
 /// The window and the weights of a convolution with constant weights. Returns why not, or nothing.
 std::string read_conv_window(const Problem& p, ConvProduct& conv, ConvGroups groups = ConvGroups::kRefused);
+
 /// What all of Conv ask of a region besides.
 std::string read_conv_product(const Problem& p, ConvProduct& conv, ConvGroups groups = ConvGroups::kRefused);
+
 /// To be written; and read back. Throws Error (kInvalidModel) where the images of the step, which lie in
 /// `in`, and those of its result in `out`, do not fit.
 ConvFields conv_fields(const ConvProduct& conv);
-ConvProduct read_conv_product(const StepReader& r, ConvGroups groups, Layout in, Layout out);
-inline ConvProduct read_conv_product(const StepReader& r, ConvGroups groups = ConvGroups::kRefused,
-                                     Layout layout = Layout::channels_last()) {
-  return read_conv_product(r, groups, layout, layout);
-}
 
 /// Weights [outputs, inputs, taps...] with the taps before the inputs.
 template <typename T>
@@ -132,97 +39,10 @@ std::vector<T> taps_first(const T* w, int64_t outputs, int64_t inputs, int64_t t
 
 /// Empty when tiles can become the region's result.
 std::string tile_epilogue_refusal(const Problem& p, const std::vector<EpilogueStep>& epilogue);
+
 /// Writes down the epilogue, whose operands follow the candidate's inputs so far; whole ones are wanted in
 /// `layout`, and in 8 bits where they come from a DequantizeLinear.
 void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, Layout layout,
                          Candidate& b);
-
-/// Carries out what write_tile_epilogue() wrote.
-class TileEpilogue {
- public:
-  /// Of a step whose result is size.m x size.n in memory (int32 only where nothing happens to the numbers)
-  /// and whose operands follow `inputs` others, for tiles of so many rows, each of `columns` (fewer at the
-  /// end) numbers that lie in rows of as many. Throws Error (kInvalidModel).
-  TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size, std::span<const int64_t> rows,
-               int64_t columns);
-  /// The same for the tiles of a product.
-  TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size, const ProductTiles& tiles);
-
-  const EpilogueSpec& spec() const { return spec_; }
-  /// Nothing happens to the numbers: they may be written where they belong.
-  bool is_plain() const { return spec_.entries.empty(); }
-  /// Rows of the result lie one after the other, not in blocks of columns.
-  bool has_rows() const { return places_.block == size_.n; }
-  /// Where a tile's first element lies in a result that has rows, and their distance.
-  char* result(const KernelArgs& args, int64_t row, int64_t column) const {
-    return static_cast<char*>(args.outputs[0]) + (row * size_.n + column) * static_cast<int64_t>(width_);
-  }
-  int64_t pitch() const { return size_.n * static_cast<int64_t>(width_); }
-  /// A tile of rows x columns numbers, rows `stride` apart; `spare` is as large.
-  void run(const KernelArgs& args, int64_t row, int64_t rows, int64_t column, int64_t columns,
-           const float* values, int64_t stride, void* spare) const noexcept;
-
- private:
-  struct Operand {
-    size_t position;  ///< among the step's inputs
-    bool is_whole;    ///< lies as the result does
-    int64_t column_stride;
-    size_t width;
-  };
-  struct Loop {
-    int64_t rows, columns;
-    kernels::PointwiseLoop loop;
-  };
-  void add_operands(const StepReader& r);
-  void make_program(const StepReader& r, std::span<const int64_t> rows, int64_t columns);
-  /// Numbers that lie in rows `places_.block` apart, from element `place` of the result on.
-  void run_rows(const KernelArgs& args, int64_t place, int64_t rows, int64_t column, int64_t columns,
-                const float* values, int64_t stride, void* spare) const noexcept;
-
-  ProductSize size_;
-  kernels::ImagePlaces places_;  ///< of the result
-  size_t width_ = 4;             ///< bytes of an element of the result
-  EpilogueSpec spec_;
-  std::vector<Operand> operands_;
-  std::vector<kernels::PointwiseOperand> types_;
-  kernels::PointwiseType result_type_ = kernels::PointwiseType::kFloat32;
-  std::vector<Loop> loops_;
-  std::optional<CommonEnd> common_epilogue_;
-};
-
-/// Runs a product tile by tile.
-class TiledProduct : public Kernel {
- public:
-  Status run(const KernelArgs& args) noexcept final;
-
-  /// A tile: rows of the left operand times columns of the right one.
-  struct Tile {
-    int64_t row, rows, column, columns;
-    int64_t stride;      ///< of `sums`
-    const void* left;    ///< what gather() returned
-    void* gathered;      ///< the scratch memory that gather() was given
-    void *sums, *spare;  ///< scratch, 4 bytes a number
-  };
-
- protected:
-  /// `finish` may be of a result that is not the product's own.
-  TiledProduct(const StepReader& r, const ProductSize& size, const ProductTiles& tiles, TileEpilogue finish);
-
-  /// Rows [first, first + count) of the left operand, in `scratch` or where they lie.
-  virtual const void* gather(const KernelArgs& args, int64_t first, int64_t count,
-                             void* scratch) const noexcept = 0;
-  /// Computes a tile of the result.
-  virtual void compute(const KernelArgs& args, const Tile& tile) const noexcept = 0;
-
-  const ProductSize& size() const { return size_; }
-  const TileEpilogue& finish() const { return finish_; }
-
- private:
-  void run_chunk(const KernelArgs& args, int64_t chunk) const;
-
-  ProductSize size_;
-  ProductTiles tiles_;
-  TileEpilogue finish_;
-};
 
 }  // namespace assay::engine

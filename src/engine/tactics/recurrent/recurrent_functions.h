@@ -1,35 +1,13 @@
-// The activation functions of recurrent steps, in plans.
+// The activation functions of a node, for steps.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "engine/tactics/step_reader.h"
+#include "engine/tactics/recurrent/recurrent_functions_kernel.h"
 #include "engine/tactics/tactic.h"
-#include "kernels/rnn/recurrence.h"
 
 namespace assay::engine {
-
-/// Of all directions, one behind the other.
-struct RecurrentFunctionFields {
-  size_t count = 0;
-  std::vector<int64_t> kinds = {};
-  std::vector<double> alphas = {}, betas = {};
-
-  void fields(FieldVisitor& visit) {
-    visit("functions", kinds, count, {0, kernels::kRecurrentFunctions - 1});
-    visit("alphas", alphas, count);
-    visit("betas", betas, count);
-  }
-};
 
 /// Those of a node's directions.
 RecurrentFunctionFields recurrent_functions(const Problem& p, kernels::RecurrentKind kind,
                                             int64_t directions);
-
-/// The directions with the functions that a step has. Throws Error for numbers that are none.
-std::vector<kernels::RecurrentDirection> read_recurrent_directions(const StepReader& r,
-                                                                   kernels::RecurrentKind kind,
-                                                                   int64_t directions, bool backward);
 
 }  // namespace assay::engine

@@ -1,25 +1,11 @@
 // Local response normalisation (LRN) in every layout of images.
-#include "kernels/normalize/channel_response.h"
-
-#include "engine/tactics/step_reader.h"
+#include "engine/tactics/reduce/channel_response_kernel.h"
 #include "engine/tactics/tactic_list.h"
 
 namespace assay::engine::tactic_channel_response {
 namespace {
 
 constexpr std::string_view kOperators[] = {"LRN"};
-
-struct StepFields {
-  int64_t size = 1;
-  double alpha = 0, beta = 0, bias = 0;
-
-  void fields(FieldVisitor& visit) {
-    visit("size", size, {1, kernels::kMaxResponseSize});
-    visit("alpha", alpha);
-    visit("beta", beta);
-    visit("bias", bias);
-  }
-};
 
 std::string supports(const Problem& p) {
   const Shape* shape = p.input_shape(0);
@@ -49,40 +35,6 @@ std::string propose(const Problem& p, Proposals& proposals) {
     b.estimate = estimate_seconds(30.0 * static_cast<double>(shape.numel()), 0, layout.is_row() ? 0.3 : 0.2);
   }
   return {};
-}
-
-class ResponseKernel final : public Kernel {
- public:
-  explicit ResponseKernel(const StepReader& r) {
-    const PlanValue &in = r.input(0), &out = r.output(0);
-    const Shape& shape = in.shape;
-    StepReader::check(shape.rank() >= 2 && shape == out.shape && in.layout == out.layout && shape.numel() > 0,
-                      "it makes {} of {}", out.shape.str(), shape.str());
-    StepReader::check(shape[1] <= kernels::kMaxResponseChannels, "it has {} channels", shape[1]);
-    const auto p = r.read<StepFields>();
-    n_ = {.images = shape[0],
-          .channels = shape[1],
-          .pixels = shape.numel(2, shape.size()),
-          .block = in.layout.is_channels_last() ? shape[1]
-                   : in.layout.is_blocked()     ? in.layout.block
-                                                : 1,
-          .size = p.size,
-          .alpha = static_cast<float>(p.alpha),
-          .beta = static_cast<float>(p.beta),
-          .bias = static_cast<float>(p.bias)};
-  }
-  Status run(const KernelArgs& args) noexcept override {
-    kernels::channel_response(n_, static_cast<const float*>(args.inputs[0]),
-                              static_cast<float*>(args.outputs[0]));
-    return Status::kOk;
-  }
-
- private:
-  kernels::ChannelResponse n_;
-};
-
-std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  return std::make_unique<ResponseKernel>(StepReader(plan, step, 1));
 }
 
 }  // namespace

@@ -1,34 +1,15 @@
 // Layer, RMS and instance normalisation through a vector kernel over rows.
-#include "kernels/normalize/normalize.h"
-
 #include "analysis/match.h"
-#include "engine/tactics/step_reader.h"
+#include "engine/tactics/reduce/normalize_kernel.h"
 #include "engine/tactics/tactic_list.h"
 #include "passes/region.h"
 
 namespace assay::engine::tactic_normalize {
 namespace {
 
-using kernels::Normalization;
-
 /// A list: each says in its own way what its rows are, below.
 constexpr std::string_view kOperators[] = {"LayerNormalization", "RMSNormalization", "InstanceNormalization",
                                            "assay.LayerNorm", "assay.RmsNorm"};
-
-struct StepFields {
-  int64_t rows = 1, columns = 1;
-  float epsilon = 0;
-  bool subtract_mean = true;
-  int64_t period = 0;  ///< of scales that are one for each row; 0: one for each column
-
-  void fields(FieldVisitor& visit) {
-    visit("rows", rows, kPositive);
-    visit("columns", columns, kPositive);
-    visit("epsilon", epsilon);
-    visit("subtract_mean", subtract_mean);
-    visit("per_row_period", period);
-  }
-};
 
 /// Rows, and what they are scaled and shifted by.
 struct Rows {
@@ -105,38 +86,6 @@ std::string propose(const Problem& p, Proposals& proposals) {
                      .subtract_mean = rows.n.subtract_mean,
                      .period = rows.n.per == Normalization::Per::kRow ? rows.n.period : 0});
   return {};
-}
-
-class NormalizeKernel final : public Kernel {
- public:
-  explicit NormalizeKernel(const StepReader& r) {
-    const auto p = r.read<StepFields>();
-    n_.rows = p.rows;
-    n_.columns = p.columns;
-    n_.epsilon = p.epsilon;
-    n_.subtract_mean = p.subtract_mean;
-    r.check_elements(r.row_input(0), {n_.rows, n_.columns});
-    r.check_elements(r.row_output(0), {n_.rows, n_.columns});
-    r.check_in_place(0);
-    for (const size_t i : {1, 2}) r.optional_elements(i, {p.period > 0 ? p.period : n_.columns});
-    if (p.period > 0) {
-      n_.per = Normalization::Per::kRow;
-      n_.period = p.period;
-    }
-  }
-  Status run(const KernelArgs& args) noexcept override {
-    kernels::normalize_rows(
-        n_, static_cast<const float*>(args.inputs[0]), nullptr, static_cast<const float*>(args.inputs[1]),
-        static_cast<const float*>(args.inputs[2]), static_cast<float*>(args.outputs[0]), nullptr);
-    return Status::kOk;
-  }
-
- private:
-  Normalization n_;
-};
-
-std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  return std::make_unique<NormalizeKernel>(StepReader(plan, step, 3, 3, 1, StepReader::May::kComputeInPlace));
 }
 
 }  // namespace

@@ -1,17 +1,13 @@
 // Reductions over adjacent axes through a vector kernel.
-#include "kernels/reduce/reduce.h"
-
 #include <algorithm>
 
 #include "analysis/match.h"
-#include "engine/tactics/step_reader.h"
+#include "engine/tactics/reduce/reduce_kernel.h"
 #include "engine/tactics/tactic_list.h"
 #include "ops/node_facts.h"
 
 namespace assay::engine::tactic_reduce {
 namespace {
-
-using kernels::Reduction;
 
 bool serves(const OpFacts& facts) { return facts.reduction.kernel.has_value(); }
 
@@ -32,18 +28,6 @@ std::optional<std::vector<int64_t>> axes_of(const Problem& p) {
   std::sort(axes->begin(), axes->end());
   return axes;
 }
-
-struct StepFields {
-  Reduction kind = Reduction::kSum;
-  int64_t outer = 1, count = 1, inner = 1;
-
-  void fields(FieldVisitor& visit) {
-    visit("kind", kind, Reduction::kL2);
-    visit("outer", outer, kPositive);
-    visit("count", count, kPositive);
-    visit("inner", inner, kPositive);
-  }
-};
 
 std::string supports(const Problem& p) {
   const Shape* shape = p.input_shape(0);
@@ -85,26 +69,6 @@ std::string propose(const Problem& p, Proposals& proposals) {
   fields.kind = *facts_of(p.node(), p.model()).reduction.kernel;
   b.write(fields);
   return {};
-}
-
-class ReduceKernel final : public Kernel {
- public:
-  explicit ReduceKernel(const StepReader& r) : p_(r.read<StepFields>()) {
-    r.check_elements(r.row_input(0), {p_.outer, p_.count, p_.inner});
-    r.check_elements(r.row_output(0), {p_.outer, p_.inner});
-  }
-  Status run(const KernelArgs& args) noexcept override {
-    kernels::reduce(p_.kind, static_cast<const float*>(args.inputs[0]), static_cast<float*>(args.outputs[0]),
-                    p_.outer, p_.count, p_.inner);
-    return Status::kOk;
-  }
-
- private:
-  StepFields p_;
-};
-
-std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  return std::make_unique<ReduceKernel>(StepReader(plan, step, 1));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Operators of ai.onnx.ml made ready once: trees laid out for walks side by side, linear models, support
 // vectors and tables of labels read from their attributes.
 #include "base/exception_text.h"
-#include "engine/tactics/step_reader.h"
+#include "engine/runtime/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/at_node.h"
 #include "ops/check.h"

@@ -1,25 +1,12 @@
 // CumSum and CumProd along a constant axis.
-#include "engine/tactics/axis_walk.h"
+#include "engine/tactics/reduce/running_sum_kernel.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/read.h"
-#include "kernels/axis/running.h"
 
 namespace assay::engine::tactic_running_sum {
 namespace {
 
 constexpr std::string_view kOperators[] = {"CumSum", "CumProd"};
-
-struct StepFields {
-  AxisField axis;
-  kernels::RunningRule rule;
-
-  void fields(FieldVisitor& visit) {
-    axis.fields(visit);
-    visit("product", rule.product);
-    visit("exclusive", rule.exclusive);
-    visit("reverse", rule.reverse);
-  }
-};
 
 std::string propose(const Problem& p, Proposals& proposals) {
   const Shape* in = p.input_shape(0);
@@ -40,33 +27,6 @@ std::string propose(const Problem& p, Proposals& proposals) {
   b.estimate =
       estimate_seconds(0, 2.0 * static_cast<double>(storage_bytes(p.input_dtype(0), in->numel())), 1);
   return {};
-}
-
-class RunningKernel final : public Kernel {
- public:
-  explicit RunningKernel(const StepReader& r) {
-    const PlanValue& in = r.raw_input(0);
-    type_ = in.dtype;
-    StepReader::check(kernels::is_running_number(type_), "{} is not summed", dtype_name(type_));
-    StepReader::check(r.row_output(0, type_).shape == in.shape, "it gives another shape than {}",
-                      in.shape.str());
-    const auto p = r.read(StepFields{.axis = axis_field(in.shape)});
-    walk_ = kernels::AxisWalk(in.shape, p.axis.at());
-    rule_ = p.rule;
-  }
-  Status run(const KernelArgs& args) noexcept override {
-    kernels::run_along(walk_, type_, rule_, args.inputs[0], args.outputs[0]);
-    return Status::kOk;
-  }
-
- private:
-  kernels::AxisWalk walk_;
-  DType type_ = DType::kFloat32;
-  kernels::RunningRule rule_;
-};
-
-std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  return std::make_unique<RunningKernel>(StepReader(plan, step, 1));
 }
 
 }  // namespace

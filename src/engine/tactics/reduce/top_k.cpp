@@ -1,7 +1,5 @@
 // TopK: the best elements of each line, in order.
-#include "kernels/axis/top_k.h"
-
-#include "engine/tactics/axis_walk.h"
+#include "engine/tactics/reduce/top_k_kernel.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/read.h"
 
@@ -9,16 +7,6 @@ namespace assay::engine::tactic_top_k {
 namespace {
 
 constexpr std::string_view kOperators[] = {"TopK"};
-
-struct StepFields {
-  AxisField axis;
-  bool largest = true;
-
-  void fields(FieldVisitor& visit) {
-    axis.fields(visit);
-    visit("largest", largest);
-  }
-};
 
 std::string propose(const Problem& p, Proposals& proposals) {
   const Node& n = p.node();
@@ -39,43 +27,6 @@ std::string propose(const Problem& p, Proposals& proposals) {
       estimate_seconds(20.0 * static_cast<double>(out->numel()),
                        2.0 * static_cast<double>(storage_bytes(p.input_dtype(0), in->numel())), 0.05);
   return {};
-}
-
-class TopKKernel final : public Kernel {
- public:
-  explicit TopKKernel(const StepReader& r) {
-    const PlanValue& in = r.raw_input(0);
-    type_ = in.dtype;
-    StepReader::check(kernels::is_number(type_), "{} is not searched", dtype_name(type_));
-    const auto p = r.read(StepFields{.axis = axis_field(in.shape)});
-    const size_t axis = p.axis.at();
-    walk_ = kernels::AxisWalk(in.shape, axis);
-    StepReader::check(walk_.extent <= kernels::kMaxOfTopK, "its lines of {} are too long", walk_.extent);
-    Shape out = r.row_output(0, type_).shape;
-    StepReader::check(out.size() == in.shape.size() && out[axis] <= walk_.extent &&
-                          r.row_output(1, DType::kInt64).shape == out,
-                      "it selects {} of {}", out.str(), in.shape.str());
-    k_ = out[axis];
-    out[axis] = walk_.extent;
-    StepReader::check(out == in.shape, "it selects from {}, not {}", in.shape.str(), out.str());
-    largest_ = p.largest;
-  }
-  Status run(const KernelArgs& args) noexcept override {
-    return kernels::top_k(walk_, type_, k_, largest_, args.inputs[0], args.outputs[0],
-                          static_cast<int64_t*>(args.outputs[1]))
-               ? Status::kOk
-               : Status::kOutOfMemory;
-  }
-
- private:
-  kernels::AxisWalk walk_;
-  DType type_ = DType::kFloat32;
-  int64_t k_ = 0;
-  bool largest_ = true;
-};
-
-std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  return std::make_unique<TopKKernel>(StepReader(plan, step, 1, 1, 2));
 }
 
 }  // namespace

@@ -1,0 +1,33 @@
+// Epilogues that kernels carry out with row_epilogue() while their results are in the caches.
+#pragma once
+
+#include <optional>
+
+#include "engine/runtime/kernel.h"
+#include "engine/tactics/epilogue_kernel.h"
+#include "kernels/panel/row_epilogue.h"
+
+namespace assay::engine {
+
+/// Of results in rows of channels: [+ operand] function [* channel's] [+ channel's] [+ operand], or numbers
+/// in the place of the channels'. Each part may be missing, and there is one whole operand at most.
+struct CommonEnd {
+  kernels::EpilogueParameters finish;
+  int32_t addend = -1, factors = -1, shifts = -1;  ///< inputs of the step; -1: none
+
+  /// The operands of a run, from an element of the result on, whose rows are `stride` apart, and from a
+  /// channel on.
+  kernels::EpilogueOperands operands(const KernelArgs& args, int64_t element, int64_t stride,
+                                     int64_t channel) const {
+    const auto at = [&](int32_t input, int64_t first) {
+      return input < 0 ? nullptr : static_cast<const float*>(args.inputs[static_cast<size_t>(input)]) + first;
+    };
+    return {at(addend, element), stride, at(factors, channel), at(shifts, channel)};
+  }
+};
+
+/// The epilogue in this form, of `rows` x `channels` results; nothing where it has another. Says nothing
+/// about how operands lie.
+std::optional<CommonEnd> common_epilogue(const EpilogueSpec& spec, int64_t rows, int64_t channels);
+
+}  // namespace assay::engine

@@ -1,0 +1,40 @@
+// Steps of the tactic resize: their parameters, and the kernel that runs them.
+#pragma once
+
+#include "engine/runtime/kernel.h"
+#include "engine/runtime/step_reader.h"
+#include "kernels/resize/resize.h"
+
+namespace assay::engine::tactic_resize {
+
+/// Which of the input's rows or columns make each of the output's.
+struct TapFields {
+  int64_t in = 0, out = 0;
+  int64_t taps = 1;
+  std::vector<int64_t> index = {};
+  std::vector<double> weight = {};
+
+  void fields(FieldVisitor& visit, const std::string& name) {
+    visit(name + "_taps", taps, {1, kernels::kMaxResizeTaps});
+    const auto count = static_cast<size_t>(StepReader::product({taps, out}));
+    visit(name + "_index", index, count, {0, std::min<int64_t>(in, kMaxOfWindow) - 1});
+    visit(name + "_weight", weight, count);
+  }
+  kernels::ResizeAxis table() const {
+    return {.taps = taps, .index = {index.begin(), index.end()}, .weight = {weight.begin(), weight.end()}};
+  }
+};
+
+struct StepFields {
+  TapFields rows, columns;
+
+  void fields(FieldVisitor& visit) {
+    rows.fields(visit, "rows");
+    columns.fields(visit, "columns");
+  }
+};
+
+/// Throws Error (kInvalidModel) for a step that the tactic cannot have proposed.
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step);
+
+}  // namespace assay::engine::tactic_resize

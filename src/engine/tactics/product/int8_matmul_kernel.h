@@ -1,0 +1,13 @@
+// Steps of the tactic int8_matmul: their parameters, and the kernel that runs them.
+#pragma once
+
+#include "engine/runtime/kernel.h"
+#include "engine/runtime/step_reader.h"
+#include "engine/tactics/product/int8_product_kernel.h"
+
+namespace assay::engine::tactic_int8_matmul {
+
+/// Throws Error (kInvalidModel) for a step that the tactic cannot have proposed.
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step);
+
+}  // namespace assay::engine::tactic_int8_matmul

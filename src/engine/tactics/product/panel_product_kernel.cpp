@@ -1,0 +1,91 @@
+#include "engine/tactics/product/panel_product_kernel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "base/parallel.h"
+#include "base/resident_memory.h"
+
+namespace assay::engine {
+
+namespace {
+
+static_assert(kernels::kPanelColumns == ProductTiles::kColumns && kernels::kPanelRows == ProductTiles::kRows);
+
+}  // namespace
+
+StepReader read_panel_step(const Plan& plan, const Step& step) {
+  return {plan, step, 3, kernels::kMaxPointwiseRegisters};
+}
+
+PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const kernels::ImagePlaces& lying,
+                         Gather gather, NarrowGather narrow_gather)
+    : PanelKernel(r, size,
+                  panel_tiles(size, gather != nullptr, r.read<PanelFields>().rounds, r.plan().threads), lying,
+                  gather, narrow_gather) {}
+
+PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,
+                         const kernels::ImagePlaces& lying, Gather& gather, NarrowGather& narrow_gather)
+    : TiledProduct(r, size, tiles, TileEpilogue(r, 3, size, tiles)),
+      rounds_(r.read<PanelFields>().rounds),
+      lying_(lying),
+      gather_(std::move(gather)),
+      narrow_gather_(std::move(narrow_gather)) {
+  const std::string type = r.read<PanelFields>().type;
+  const auto dtype = dtype_from_name(type);
+  StepReader::check(dtype && is_storage_type(*dtype), "it has panels of '{}'", type);
+  StepReader::check(!rounds_ || (*dtype == DType::kBFloat16 && kernels::multiplies_bfloat16()),
+                    "this processor does not multiply {}", type);
+  matrix_ = {size.n, size.k, panel_type(*dtype)};
+  r.product({size.k, matrix_.panels(), kernels::kPanelColumns * 4});
+  r.check_elements(r.row_input(1, DType::kUInt8), {matrix_.bytes()});
+  r.optional_elements(2, {matrix_.panels(), kernels::kPanelColumns});
+}
+
+const void* PanelKernel::gather(const KernelArgs& args, int64_t first, int64_t count,
+                                void* scratch) const noexcept {
+  const auto* const x = static_cast<const float*>(args.inputs[0]);
+  if (rounds_)
+    narrow_gather_(x, first, count, static_cast<uint16_t*>(scratch));
+  else if (gather_)
+    gather_(x, first, count, static_cast<float*>(scratch));
+  else
+    return x;
+  return scratch;
+}
+
+void PanelKernel::compute(const KernelArgs& args, const Tile& tile) const noexcept {
+  const int64_t panel = tile.column / kernels::kPanelColumns,
+                count = (tile.columns + kernels::kPanelColumns - 1) / kernels::kPanelColumns;
+  const float* const bias =
+      args.inputs[2] == nullptr ? nullptr : static_cast<const float*>(args.inputs[2]) + tile.column;
+  const bool direct =
+      finish().is_plain() && finish().has_rows() && tile.columns % kernels::kPanelColumns == 0;
+  auto* const sums = direct ? reinterpret_cast<float*>(finish().result(args, tile.row, tile.column))
+                            : static_cast<float*>(tile.sums);
+  const int64_t stride = direct ? size().n : tile.stride;
+  const auto multiply = [&](const kernels::PanelRows& a, int64_t first, int64_t rows) {
+    kernels::panel_product(matrix_, args.inputs[1], panel, count, a, rows, bias, sums + first * stride,
+                           stride);
+  };
+  const int64_t k = size().k;
+  if (rounds_) {
+    kernels::bfloat16_product(matrix_, args.inputs[1], panel, count, static_cast<const uint16_t*>(tile.left),
+                              narrow_length(k), tile.rows, bias, sums, stride);
+  } else if (const auto* const left = static_cast<const float*>(tile.left); gather_) {
+    multiply({left, k}, 0, tile.rows);
+  } else if (lying_.block == k) {
+    multiply({left + tile.row * k, k}, 0, tile.rows);
+  } else {
+    // Rows of one image at a time.
+    for (int64_t r = 0, some = 0; r < tile.rows; r += some) {
+      some = std::min(tile.rows - r, lying_.pixels - (tile.row + r) % lying_.pixels);
+      multiply({left + lying_.of(tile.row + r, 0), lying_.block, lying_.block, lying_.block_distance()}, r,
+               some);
+    }
+  }
+  if (!direct) finish().run(args, tile.row, tile.rows, tile.column, tile.columns, sums, stride, tile.spare);
+}
+
+}  // namespace assay::engine

@@ -1,0 +1,77 @@
+// What the tactics on panels of floats share: the constant matrix, stored in 32 or 16 bits, and products of
+// tiles of float32 rows with it; or of rows in bfloat16, where the processor multiplies those.
+#pragma once
+
+#include <functional>
+
+#include "engine/tactics/product/tiled_product_kernel.h"
+#include "engine/tactics/stored_form_kernel.h"
+#include "kernels/panel/panel_product.h"
+
+namespace assay::engine {
+
+/// A reader of a step that propose_panels() wrote.
+StepReader read_panel_step(const Plan& plan, const Step& step);
+
+class PanelKernel final : public TiledProduct {
+ public:
+  /// Gives the rows [first, first + count) of the left operand to `scratch`, k numbers each.
+  using Gather = std::function<void(const float* x, int64_t first, int64_t count, float* rows)>;
+  /// The same rounded to bfloat16, an even number each.
+  using NarrowGather = std::function<void(const float* x, int64_t first, int64_t count, uint16_t* rows)>;
+  /// Without `gather`, rows are the pixels of `lying`.
+  PanelKernel(const StepReader& r, const ProductSize& size, const kernels::ImagePlaces& lying, Gather gather,
+              NarrowGather narrow_gather);
+
+ private:
+  /// Takes both.
+  PanelKernel(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,
+              const kernels::ImagePlaces& lying, Gather& gather, NarrowGather& narrow_gather);
+  const void* gather(const KernelArgs& args, int64_t first, int64_t count,
+                     void* scratch) const noexcept override;
+  void compute(const KernelArgs& args, const Tile& tile) const noexcept override;
+
+  kernels::PanelMatrix matrix_;
+  bool rounds_;  ///< rows are in bfloat16
+  kernels::ImagePlaces lying_;
+  Gather gather_;
+  NarrowGather narrow_gather_;
+};
+
+/// Bytes of gathered rows that stay in the caches.
+inline constexpr int64_t kPanelLeftBytes = 512 << 10;
+inline constexpr int64_t kMinPanelRows = 60, kMaxPanelRows = 192;
+
+inline kernels::PanelType panel_type(DType dtype) {
+  return dtype == DType::kFloat16    ? kernels::PanelType::kFloat16
+         : dtype == DType::kBFloat16 ? kernels::PanelType::kBfloat16
+                                     : kernels::PanelType::kFloat32;
+}
+
+/// Of rows in bfloat16: pairs are multiplied.
+inline int64_t narrow_length(int64_t k) { return k + k % 2; }
+
+/// Rows that lie in memory are read again for every block of columns, in order: they need not stay in a
+/// cache.
+inline constexpr int64_t kMaxLyingRows = 256;
+inline constexpr int64_t kPanelSumBytes = 64 << 10;
+
+struct PanelFields {
+  std::string type = "float32";  ///< of the stored matrix
+  bool rounds = false;           ///< the rows, to bfloat16
+
+  void fields(FieldVisitor& visit) {
+    visit("type", type);
+    visit("rounds", rounds);
+  }
+};
+
+inline ProductTiles panel_tiles(const ProductSize& size, bool gathered, bool rounds, int threads) {
+  if (!gathered && !rounds)
+    return product_tiles(size, 0, kMaxLyingRows, threads, 1, kPanelSumBytes, kernels::kPanelGroup);
+  const int64_t row_bytes = rounds ? narrow_length(size.k) * 2 : size.k * 4;
+  return product_tiles(size, row_bytes, std::clamp(kPanelLeftBytes / row_bytes, kMinPanelRows, kMaxPanelRows),
+                       threads, 1, kTileSumBytes, rounds ? 1 : kernels::kPanelGroup);
+}
+
+}  // namespace assay::engine
