@@ -5,15 +5,18 @@ namespace assay::engine {
 using kernels::RecurrentDirection;
 using kernels::RecurrentKind;
 
-const std::vector<std::string>& usual_functions(RecurrentKind kind) {
-  static const std::vector<std::string> kRnn = {"Tanh"}, kGru = {"Sigmoid", "Tanh"},
-                                        kLstm = {"Sigmoid", "Tanh", "Tanh"};
-  return kind == RecurrentKind::kRnn ? kRnn : kind == RecurrentKind::kGru ? kGru : kLstm;
+namespace {
+
+/// Of one direction.
+size_t function_count(RecurrentKind kind) {
+  return kind == RecurrentKind::kRnn ? 1 : kind == RecurrentKind::kGru ? 2 : 3;
 }
+
+}  // namespace
 
 std::vector<RecurrentDirection> read_recurrent_directions(const StepReader& r, RecurrentKind kind,
                                                           int64_t count, bool backward) {
-  const size_t functions = usual_functions(kind).size(), all = static_cast<size_t>(count) * functions;
+  const size_t functions = function_count(kind), all = static_cast<size_t>(count) * functions;
   const auto f = r.read(RecurrentFunctionFields{all});
   std::vector<RecurrentDirection> directions(static_cast<size_t>(count));
   for (size_t i = 0; i < all; ++i)

@@ -1,7 +1,6 @@
 // The activation functions of recurrent steps, in plans.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "engine/runtime/step_reader.h"
@@ -21,9 +20,6 @@ struct RecurrentFunctionFields {
     visit("betas", betas, count);
   }
 };
-
-/// What a node has where it names none.
-const std::vector<std::string>& usual_functions(kernels::RecurrentKind kind);
 
 /// The directions with the functions that a step has. Throws Error for numbers that are none.
 std::vector<kernels::RecurrentDirection> read_recurrent_directions(const StepReader& r,
