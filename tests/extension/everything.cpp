@@ -77,17 +77,17 @@ class Lengthen : public ext::Operator {
   const char* domain() const override { return "test.everything"; }
   const char* name() const override { return "Lengthen"; }
   const char* schema() const override { return "in X: T\nout Y: T\ntype T: float"; }
-  bool as_stored() const override { return true; }
   int32_t error() const override { return ASSAY_EXACT; }
   void infer(ext::InferContext& c) override {
+    const ext::Dims dims = *c.input_dims(0);
     int64_t size = 1;
-    for (const int64_t extent : *c.input_dims(0)) size *= extent;
+    for (const int64_t extent : dims) size *= extent;
     c.set_output(0, c.input_dtype(0), ext::Dims{1, size});
   }
   void eval(ext::EvalContext& c) override {
     const ext::Tensor x = c.input(0);
-    auto* y = static_cast<float*>(c.outputs().give(0, ext::kFloat32, ext::Dims{1, x.size()}));
-    for (int64_t i = 0; i < x.size(); ++i) y[i] = x.data<float>()[i];
+    auto* y = static_cast<double*>(c.outputs().give(0, ext::kFloat64, ext::Dims{1, x.size()}));
+    for (int64_t i = 0; i < x.size(); ++i) y[i] = x.data<double>()[i];
   }
   AssayOperatorFacts facts() const override {
     AssayOperatorFacts f{};
@@ -113,9 +113,8 @@ class Outer : public ext::Operator {
       for (int64_t k = 0; k < b.size(); ++k) y[i * b.size() + k] = a.data<double>()[i] * b.data<double>()[k];
   }
   int64_t multiply_accumulates(const ext::Node& n) override {
-    int64_t count = 1;
-    for (const int64_t extent : *n.output(0).dims()) count *= extent;
-    return count;
+    const ext::Dims dims = *n.output(0).dims();
+    return dims[0] * dims[1];
   }
 };
 
