@@ -61,7 +61,9 @@ HWY_INLINE float exp_row(const Row& row, float m, float* out, int64_t n) {
   int64_t i = 0;
   constexpr auto kStep = static_cast<int64_t>(kTogether);
   if (n >= kStep * lanes) {
-    Vectors sums{};
+    Vectors sums;  // {} leaves NEON's vectors as they are
+    ASSAY_UNROLL
+    for (size_t k = 0; k < kTogether; ++k) sums.v[k] = hn::Zero(f);
     for (; i + kStep * lanes <= n; i += kStep * lanes) {
       Vectors x;
       ASSAY_UNROLL
