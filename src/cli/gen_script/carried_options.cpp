@@ -14,7 +14,8 @@ bool is_carried(std::string_view name, const Registries& registries) {
   const auto known = carried_options();
   if (std::any_of(known.begin(), known.end(), same)) return true;
   const auto backends = registries.backends.all();
-  return std::any_of(backends.begin(), backends.end(), [&](const Backend* b) { return flag_of(*b) == name; }) ||
+  return std::any_of(backends.begin(), backends.end(),
+                     [&](const Backend* b) { return flag_of(*b) == name; }) ||
          is_module_option(registries, name);
 }
 

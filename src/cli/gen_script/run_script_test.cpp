@@ -13,8 +13,8 @@
 #include "cli/gen_script/carried_options.h"
 #include "cli/gen_script/cpp_literal.h"
 #include "cli/options/extensions.h"
-#include "cli/options/runners.h"
 #include "cli/options/resources.h"
+#include "cli/options/runners.h"
 #include "cli/script_text.h"
 
 namespace assay::cli::run_script_test {
