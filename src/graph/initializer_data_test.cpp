@@ -148,7 +148,7 @@ TEST(Weightless, RefusedUnlessAllowed) {
   } catch (const Error& e) {
     EXPECT_STREQ(e.what(),
                  "its data were stripped (its doc string says so: TRT_WEIGHTLESS) [in initializer 'w'] [in "
-                 "test.onnx]. Give the model random weights with `assay surgeon weight-reconstruct`.");
+                 "test.onnx]. Give the model random weights first.");
   }
 }
 

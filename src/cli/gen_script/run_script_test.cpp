@@ -12,8 +12,8 @@
 #include "cli/cli.h"
 #include "cli/gen_script/cpp_literal.h"
 #include "cli/options/extensions.h"
-#include "cli/options/runners.h"
 #include "cli/options/resources.h"
+#include "cli/options/runners.h"
 #include "cli/script_text.h"
 #include "poly/run_table.h"
 
