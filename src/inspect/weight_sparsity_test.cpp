@@ -18,7 +18,7 @@ TEST(WeightSparsityTest, SaysOfEachWeightWhatItIs) {
   m.node("MatMul", {"x", "half"}, {"a"});
   m.node("MatMul", {"x", "full"}, {"b"});
   m.node("MatMul", {"x", "odd"}, {"c"});
-  const std::vector<WeightSparsity> found = weight_sparsity(m);
+  const std::vector<WeightSparsity> found = weight_sparsity(*m.model);
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].weight, "half");
   EXPECT_EQ(found[0].state, WeightSparsity::State::kSparse);
