@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/temporary_folder.h"
 #include "compare/simple.h"
+#include "console/comparison_text.h"
 
 namespace assay::error_pictures_test {
 namespace {
