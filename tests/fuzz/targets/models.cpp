@@ -6,6 +6,7 @@
 #include "fuzz/mutate_model.h"
 #include "graph/export.h"
 #include "graph/import.h"
+#include "ops/node_facts.h"
 #include "ops/work.h"
 
 namespace assay::fuzz {
@@ -83,7 +84,7 @@ void require_quick(Model& model, bool may_loop) {
   }
   for (const Graph* g : graphs)
     for (const auto& n : g->nodes()) {
-      work += std::min(work_estimate(*n), kMaxWork + 1);
+      work += std::min(work_estimate(*n, find_op(*n, model)), kMaxWork + 1);
       require(work <= kMaxWork, ErrorCode::kUnsupported, "it may take long");
     }
 }
