@@ -42,8 +42,9 @@ const KernelFactory* find_kernel(std::string_view tactic) {
 
 std::string plan_environment() {
   const dnnl_version_t* dnnl = dnnl_version();
-  return fmt::format("{} with oneDNN {}.{}.{} isa {}, assay {}", architecture_name(), dnnl->major, dnnl->minor, dnnl->patch,
-                     static_cast<int>(dnnl::get_effective_cpu_isa()), ASSAY_VERSION);
+  return fmt::format("{} with oneDNN {}.{}.{} isa {}, assay {}", architecture_name(), dnnl->major,
+                     dnnl->minor, dnnl->patch, static_cast<int>(dnnl::get_effective_cpu_isa()),
+                     ASSAY_VERSION);
 }
 
 }  // namespace assay::engine
