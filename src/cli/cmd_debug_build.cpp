@@ -22,7 +22,7 @@ constexpr const char* kCandidate = "polygraphy_debug.engine";
 
 void add_options(ArgParser& parser) {
   add_logging_options(parser);
-  add_iteration_options(parser, {.candidate = kCandidate, .has_until = true});
+  add_iteration_options(parser, {.candidate = kCandidate, .has_until = true, .has_replay = false});
   add_model_options(parser, /*is_required=*/true,
                     "Shapes of inputs that no profile names, as in image:[1,3,224,224].",
                     {"--input-shapes", "--inputs"}, Names::kNothing);

@@ -170,8 +170,8 @@ void log_summary(const debug::Reduction& result, const debug::Iterations& iterat
   std::string text = fmt::format("{} of {} node(s) fail in the same way as the whole model: {}",
                                  g.nodes().size(), nodes, result.failure);
   constexpr size_t kMost = 10;
-  for (size_t i = 0; i < std::min(kMost, g.nodes().size()); ++i) text += "\n    " + g.nodes()[i]->label();
-  if (g.nodes().size() > kMost) text += fmt::format("\n    and {} more", g.nodes().size() - kMost);
+  for (size_t i = 0; i < std::min(kMost, g.nodes().size()); ++i) text += "\n" + g.nodes()[i]->label();
+  if (g.nodes().size() > kMost) text += fmt::format("\nand {} more", g.nodes().size() - kMost);
   text += fmt::format("\n{} check(s) were made.", iterations.checks());
   if (anonymised)
     text += fmt::format(" {}, and {} weight(s) are the model's own.",

@@ -43,6 +43,7 @@ constexpr PathOption kPathOptions[] = {
     {"template shard-hints", "-o", kOutput, Content::kJson},
     {"convert", "-o", kOutput},  // --convert-to has a say
     {"", "-o", kOutput, Content::kModel},
+    {"python", "--python", kElsewhere},  // looked for by find_interpreter()
     {"", "--min-good", kOutput, Content::kModel},
     {"", "--iter-artifact", kElsewhere},  // must not exist
     {"", "--iter-info", kOutput, Content::kJson},

@@ -214,7 +214,7 @@ class Line {
       } else {
         const Backend& backend = with_context([] { return "at 'runners'"; },
                                               [&]() -> const Backend& { return backends_.get(r.backend); });
-        say(std::string(backend.option).c_str(), {});
+        say(flag_of(backend).c_str(), {});
       }
     }
   }

@@ -58,7 +58,9 @@ class SubsetReduction {
     return {.bad = current_,
             .good = largest_good_,
             .failure = failure_,
-            .is_flaky = again.kind != AnswerKind::kFailure};
+            .is_flaky = again.kind != AnswerKind::kFailure,
+            .has_own_names = has_own_names_,
+            .own_weights = own_weights_};
   }
 
  private:

@@ -55,7 +55,6 @@ def alike(seed):
 class Reported(Cases):
     KNOWN = {
         "float16_epsilon": "a row's factor is explained by sums in float16: cannot tell, exit status 3, with all layers shown",
-        "a_wish_for_float16": "the verdict does not know what types of numbers were asked for, and judges them as float32",
     }
 
     def __init__(self, assay, folder):

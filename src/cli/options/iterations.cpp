@@ -74,6 +74,16 @@ void add_artifact_options(ArgParser& parser) {
   };
 }
 
+void add_replay_options(OptionGroup& own) {
+  own.options.push_back({.names = {"--load-debug-replay"},
+                         .help = "Take the answers of the iterations that this file has.",
+                         .metavar = "FILE"});
+  own.options.push_back(
+      {.names = {"--save-debug-replay"},
+       .help = "Save the answers of all iterations after each. Default: polygraphy_debug_replay.json.",
+       .metavar = "FILE"});
+}
+
 /// Answers of a person.
 class AskedCheck final : public debug::Check {
  public:
@@ -127,13 +137,7 @@ void add_iteration_options(ArgParser& parser, const IterationGroup& group) {
              "When to stop: after the first iteration that passes (good) or fails (bad), or after so many.",
          .metavar = "good|bad|N",
          .required = true});
-  own.options.push_back({.names = {"--load-debug-replay"},
-                         .help = "Take the answers of the iterations that this file has.",
-                         .metavar = "FILE"});
-  own.options.push_back(
-      {.names = {"--save-debug-replay"},
-       .help = "Save the answers of all iterations after each. Default: polygraphy_debug_replay.json.",
-       .metavar = "FILE"});
+  if (group.has_replay) add_replay_options(own);
   if (!group.has_journal) return;
   own.options.push_back({.names = {"--journal"},
                          .help = "Keep each answer in this file. Default: the result's path with .journal; "
@@ -175,8 +179,10 @@ debug::IterationOptions read_iteration_options(const ParsedArgs& args, const std
           options.candidate);
   }
   options.iteration_info = args.text("--iter-info").value_or("");
-  options.load_replay = args.text("--load-debug-replay").value_or("");
-  options.save_replay = args.text("--save-debug-replay").value_or("polygraphy_debug_replay.json");
+  if (args.declares("--save-debug-replay")) {
+    options.load_replay = args.text("--load-debug-replay").value_or("");
+    options.save_replay = args.text("--save-debug-replay").value_or("polygraphy_debug_replay.json");
+  }
   options.artifacts = args.list("--artifacts").value_or(std::vector<std::string>());
   options.artifact_folder = args.text("--art-dir").value_or("polygraphy_artifacts");
   return options;

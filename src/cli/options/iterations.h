@@ -17,6 +17,7 @@ struct IterationGroup {
   std::string candidate = {};
   bool has_until = false;    ///< --until
   bool has_journal = false;  ///< --journal, --resume
+  bool has_replay = true;    ///< --load-debug-replay, --save-debug-replay
 };
 
 /// Pass/Fail Reporting, Artifact Sorting, Iterative Debugging.

@@ -16,6 +16,7 @@
 #include "engine/tactics/tactic_set.h"
 #include "graph/import.h"
 #include "ops/infer.h"
+#include "ops/node_facts.h"
 #include "reference/interpreter.h"
 #include "tensor/convert.h"
 
@@ -124,7 +125,8 @@ class TacticTest {
     const TacticDef* def = built_in_tactics().find(tactic_);
     for (const auto& n : model_->graph->nodes()) {
       const std::string op = n->domain.empty() ? n->op_type : n->domain + "." + n->op_type;
-      if (std::ranges::find(def->operators, op) != def->operators.end())
+      const bool serves = def->serves != nullptr && def->serves(facts_of(*n, *model_));
+      if (serves || std::ranges::find(def->operators, op) != def->operators.end())
         config.pinned_tactics[n->name] = variant.empty() ? tactic_ : tactic_ + ":" + variant;
     }
     return Builder(runtime_).build_engine(model_, config);

@@ -92,6 +92,7 @@ constinit const OpDef def = {
             .moves = Moves::kSelected,
             .elementwise = 3,
             .pointwise = {.op = kernels::PointwiseOp::kSelect},
+            .is_ieee = true,
         },
 };
 
