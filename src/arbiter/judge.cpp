@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <mutex>
 
 #include "arbiter/arithmetic.h"
@@ -86,22 +87,32 @@ Verdict verdict_of(const Deviation& d, const Standard& standard) {
   return d.ratio <= (by_noise ? kUnclearFactor : kNearFactor) ? Verdict::kUnclear : Verdict::kWrong;
 }
 
-/// How many decimal digits of the largest numbers of a result what is explained leaves to be checked.
-double checked_digits(const Tensor& exact, const Explained& explained) {
-  const double *y = exact.data<double>(), *e = explained.most.data<double>();
+/// How many decimal digits of the largest numbers of a result errors of such sizes leave.
+double digits_left(const Tensor& exact, const std::function<double(int64_t)>& error_of) {
+  const double* y = exact.data<double>();
   double values = 0, errors = 0;
   for (int64_t i = 0; i < exact.numel(); ++i) {
-    if (!std::isfinite(y[i]) || !std::isfinite(e[i])) continue;
+    const double e = error_of(i);
+    if (!std::isfinite(y[i]) || !std::isfinite(e)) continue;
     values += y[i] * y[i];
-    errors += e[i] * e[i];
+    errors += e * e;
   }
-  return values > 0 && errors > 0 ? std::max(0.0, std::log10(values / errors) / 2) : 0;
+  constexpr double kAll = 17;
+  if (errors == 0) return kAll;
+  return values > 0 ? std::clamp(std::log10(values / errors) / 2, 0.0, kAll) : 0;
 }
 
+/// Digits more than have to be checked, by which a result that has them shows itself that it is right:
+/// nothing that moves it visibly is in it, however much would have been explained.
+constexpr double kDigitsThatShow = 2;
+
 /// Where rounding explains a result only because it would explain nearly anything.
-void doubt_few_digits(const Tensor& exact, const Explained& explained, ArbiterVerdict& out) {
-  out.digits = checked_digits(exact, explained);
+void doubt_few_digits(const Tensor& result, const Tensor& exact, const Explained& explained,
+                      ArbiterVerdict& out) {
+  const double *r = result.data<double>(), *y = exact.data<double>(), *most = explained.most.data<double>();
+  out.digits = digits_left(exact, [&](int64_t i) { return most[i]; });
   if (out.verdict != Verdict::kRounding || out.digits >= kCheckedDigits) return;
+  if (digits_left(exact, [&](int64_t i) { return r[i] - y[i]; }) >= kCheckedDigits + kDigitsThatShow) return;
   out.verdict = Verdict::kCannotTell;
   out.note = fmt::format(
       "rounding explains it, but on the way from the network's inputs it would explain an error of {:.2g} % "
@@ -160,7 +171,7 @@ ComputedIn judge_floats(const Tensor& result, const Standard& standard, ArbiterV
   out.verdict = verdict_of(d, standard);
   set_worst(d, wide, standard.lanes[0], explained, out);
   if (standard.basis != Basis::kNode && !standard.one_call)
-    doubt_few_digits(standard.lanes[0], explained, out);
+    doubt_few_digits(wide, standard.lanes[0], explained, out);
   if (explained.held.defined() && out.verdict == Verdict::kRounding) {
     Explained held = explained;
     held.most = explained.held;

@@ -52,6 +52,8 @@ READERS = {
     "check lint": [Reader("check lint {} --no-onnxrt", findings=LINT)],
     "check conformance": [Reader("check conformance case --on reference", place="case/model.onnx",
                                  findings={kind: "[E] FAILED reference case: " for kind in FILES})],
+    "debug build": [Reader("debug build {} --until 1 --builder-optimization-level 0 --check true")],
+    "debug reduce": [Reader("debug reduce {} -o out.onnx --check false")],
     "surgeon extract": [Reader("surgeon extract {} --outputs y:auto -o out.onnx")],
     "surgeon sanitize": [Reader("surgeon sanitize {} --fold-constants -o out.onnx")],
     "surgeon insert": [Reader("surgeon insert {} --inputs x --outputs y --op F -o out.onnx")],
@@ -72,6 +74,8 @@ NO_READERS = {
     "inspect extensions": "it is about no model",
     "inspect tactics": "it shows tactic replays",
     "inspect diff-tactics": "it shows tactic replays",
+    "debug repeat": "it is about no model",
+    "python": "the script reads what it wants",
     "template model": "it makes models",
     "template trt-network": "the script that it writes reads the model",
     "template trt-config": "it is about no model",
@@ -164,6 +168,10 @@ NO_WRITERS = {
     "inspect diff-tactics": "it writes nothing",
     "check conformance": "it writes nothing",
     "plugin list": "it writes nothing",
+    "debug build": "each plan is gone when the next is made",
+    "debug reduce": "two at once would share the intermediate model; tests/debug kills and resumes it",
+    "debug repeat": "it moves what its check writes",
+    "python": "the script writes what it wants",
 }
 # Subcommands whose -o is a folder: the file in it.
 FOLDER_FILES = {"inspect capability": "results.txt"}
