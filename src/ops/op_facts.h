@@ -8,13 +8,18 @@
 #include <optional>
 #include <string_view>
 
+#include "assay/api.h"
 #include "kernels/pointwise/program.h"
 #include "kernels/reduce/reduce.h"
 
-namespace assay {
-
+// A class that a program sees is seen from its first declaration on.
+namespace ASSAY_API assay {
 class Count;
 class Node;
+}  // namespace assay
+
+namespace assay {
+
 class OpContext;
 struct OpDef;
 
