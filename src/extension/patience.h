@@ -8,7 +8,7 @@
 
 namespace assay::extension {
 
-/// While it lives, a thread waits, and after kSeconds says so on stderr.
+/// While it lives, a thread waits, and after kSeconds warns of it.
 class Patience {
  public:
   static constexpr int kSeconds = 5;

@@ -318,11 +318,11 @@ class Hostile(Test):
 
     def test_one_that_never_returns_is_named(self):
         process = subprocess.Popen([ASSAY, "run", "identity.onnxtxt", "--ref", "--extension", MODULES / "hostile.so"], cwd=self.folder,
-                                   env=os.environ | {"HOSTILE": "hang-at-load"}, stderr=subprocess.PIPE, text=True)
-        line = process.stderr.readline()
+                                   env=os.environ | {"HOSTILE": "hang-at-load"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        line = process.stdout.readline()
         process.send_signal(2)
         process.wait(10)
-        process.stderr.close()
+        process.stdout.close()
         self.assertIn("hostile.so takes long to load", line)
         self.assertNotEqual(process.returncode, 0)
 
