@@ -29,11 +29,12 @@ class Finished:
 class Runner:
     """Programs, each in a process of its own."""
 
-    def run(self, *words, cwd=None, env=None, **unused):
+    def run(self, *words, cwd=None, env=None, stdin=None, **unused):
         if len(words) == 1 and not isinstance(words[0], str):
             words = words[0]
         words = [str(w) for w in words]
-        done = subprocess.run(words, cwd=cwd, env=env, capture_output=True, text=True)
+        answers = stdin.read() if stdin is not None else None
+        done = subprocess.run(words, cwd=cwd, env=env, capture_output=True, text=True, input=answers)
         print(f"$ {' '.join(words)}\n{done.stdout}\n{done.stderr}")
         return Finished(done)
 

@@ -6,7 +6,7 @@
 FOLDER (or ASSAY_POLYGRAPHY_SOURCE) is tools/Polygraphy of a checkout of NVIDIA's TensorRT repository (Apache-2.0), or a folder that
 holds tools/Polygraphy. Nothing of it is part of this project; a copy is made for each run. Without it the test is skipped (77). The
 Python that runs this needs pytest and the packages of tools/requirements-test.txt: the tests import the real Polygraphy, and what they
-start as `polygraphy` is assay.
+start as `polygraphy` is assay. It must not have pytest-console-scripts, which would start the real Polygraphy instead.
 
 What does not pass is listed in exceptions.txt with its reason; an entry that passes, or that no test has, is an error, too.
 """
@@ -116,6 +116,8 @@ def main():
     if missing.returncode != 0:
         print(f"skipped: {sys.executable} has not all of {', '.join(PACKAGES)}: {missing.stderr.splitlines()[-1]}")
         return 77
+    if subprocess.run([sys.executable, "-c", "import pytest_console_scripts"], capture_output=True).returncode == 0:
+        sys.exit(f"{sys.executable} has pytest-console-scripts, which starts the real Polygraphy in place of assay: uninstall it there")
     with tempfile.TemporaryDirectory() as temporary:
         folder = prepare(source, pathlib.Path(temporary), os.path.abspath(args.assay))
         files = [o for o in options if not o.startswith("-")] or FILES

@@ -52,11 +52,15 @@ class Cuda:
         if status != 0:
             G_LOGGER.critical(f"CUDA Error: {status}. The numbers are those of cudaError_t in the CUDA runtime's documentation.")
 
+    def _address(self, call, *arguments):
+        """What a function of the library writes to its first argument."""
+        place = void_ptr()
+        self.check(call(ctypes.byref(place), *arguments))
+        return place.value
+
     @func.constantmethod
     def create_stream(self):
-        ptr = void_ptr()
-        self.check(self.handle.cudaStreamCreate(ctypes.byref(ptr)))
-        return ptr.value
+        return self._address(self.handle.cudaStreamCreate)
 
     @func.constantmethod
     def stream_synchronize(self, ptr):
@@ -69,9 +73,7 @@ class Cuda:
     @func.constantmethod
     def malloc(self, nbytes):
         """The address of that many bytes."""
-        ptr = void_ptr()
-        self.check(self.handle.cudaMalloc(ctypes.byref(ptr), ctypes.c_size_t(nbytes)))
-        return ptr.value
+        return self._address(self.handle.cudaMalloc, ctypes.c_size_t(nbytes))
 
     @func.constantmethod
     def free(self, ptr):

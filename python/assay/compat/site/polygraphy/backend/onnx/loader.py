@@ -130,17 +130,18 @@ class ModifyOutputs(BaseLoadOnnxCopy):
 
     @util.check_called_by("__call__")
     def call_impl(self):
-        model = self.load()
-        if self.outputs == constants.MARK_ALL:
+        marks_all = self.outputs == constants.MARK_ALL
+        if marks_all:
             G_LOGGER.verbose("Marking all ONNX tensors as outputs")
-            model = onnx_util.mark_layerwise(model)
-        elif self.outputs is not None:
-            model = onnx_util.mark_outputs(model, self.outputs)
-        if self.mark_types is not None:
-            model = onnx_util.mark_by_op_type(model, self.mark_types)
-        if self.exclude_outputs is not None:
-            model = onnx_util.unmark_outputs(model, self.exclude_outputs)
-        return model
+        steps = [
+            (onnx_util.mark_outputs, None if marks_all else self.outputs),
+            (onnx_util.mark_by_op_type, self.mark_types),
+            (onnx_util.unmark_outputs, self.exclude_outputs),
+        ]
+        changed = onnx_util.mark_layerwise(self.load()) if marks_all else self.load()
+        for step, what in steps:
+            changed = changed if what is None else step(changed, what)
+        return changed
 
 
 @mod.export(funcify=True)

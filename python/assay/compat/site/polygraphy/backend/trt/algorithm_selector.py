@@ -147,9 +147,10 @@ def TacticRecorder(record):
 
         @G_LOGGER.log_exception
         def report_algorithms(self, contexts, choices):
-            for context, choice in zip(contexts, choices):
-                self.data.add(context.name, Algorithm.from_trt(context, choice))
-            if self.path is not None:
+            taken = {c.name: Algorithm.from_trt(c, choice) for c, choice in zip(contexts, choices)}
+            for layer, algorithm in taken.items():
+                self.data.add(layer, algorithm)
+            if self.path:
                 self.data.save(self.path)
 
     return TacticRecorderClass()

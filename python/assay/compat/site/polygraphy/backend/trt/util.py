@@ -366,10 +366,10 @@ def try_setup_polygraphy_calibrator(config, network, calib_profile=None):
 
 def get_tensor_format(engine, context, name):
     """The format that an input or output has in the context's profile."""
-    try:
-        return engine.get_tensor_format(name, context.active_optimization_profile)
-    except TypeError:
-        return engine.get_tensor_format(name)
+    of_profile = (name, context.active_optimization_profile)
+    with contextlib.suppress(TypeError):  # old releases take no profile
+        return engine.get_tensor_format(*of_profile)
+    return engine.get_tensor_format(name)
 
 
 def get_hwc_shape_from_chw(shape):
@@ -447,13 +447,12 @@ def str_from_engine(engine, context, show_layers=None, show_attrs=None, combine_
 
 def _get_array_on_gpu(arr, name, device_buffers, stream=None):
     """The address of an array on the device, copied into a buffer of that name where it is on the host."""
-    if util.array.is_on_gpu(arr):
-        return util.array.data_ptr(arr)
-    arr = util.array.make_contiguous(arr)
-    shape = (util.array.nbytes(arr),)
-    if name not in device_buffers:
-        device_buffers[name] = cuda.DeviceArray.raw()
-    return device_buffers[name].resize(shape).copy_from(util.array.view(arr, DataType.UINT8, shape), stream).ptr
+    if not util.array.is_on_gpu(arr):
+        host = util.array.make_contiguous(arr)
+        size = (util.array.nbytes(host),)
+        buffer = device_buffers.get(name) or device_buffers.setdefault(name, cuda.DeviceArray.raw())
+        return buffer.resize(size).copy_from(util.array.view(host, DataType.UINT8, size), stream).ptr
+    return util.array.data_ptr(arr)
 
 
 def _vectors(context, name):
