@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstddef>
 #include <regex>
 #include <set>
 
 #include "assay/builder.h"
 #include "engine/objects/state.h"
+#include "engine/plan/file_bytes.h"
 #include "engine/tactics/tactic_set.h"
 #include "ops/infer.h"
 #include "templates/templates.h"
@@ -100,6 +102,27 @@ TEST(Target, APlanOfAnotherOneIsRefusedWithBothNames) {
             std::string::npos)
       << message(ground.runtime, native);
   EXPECT_EQ(message(ground.runtime, own), "it was loaded");
+}
+
+TEST(Target, APlanThatCannotServeHereIsRefusedWithTheWayToANewOne) {
+  const Ground ground;
+  const auto remedy_key = [&](const Runtime& runtime, const std::string& plan) {
+    try {
+      runtime.deserialize_engine(plan);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kUnsupported) << e.what();
+      return e.remedy_key();
+    }
+    return std::string("it was loaded");
+  };
+  std::string own = ground.build()->serialize();
+  EXPECT_EQ(remedy_key(Runtime(RuntimeOptions{.threads = 1}), own), "rebuild-plan");
+  --own[offsetof(engine::FileHeader, version)];  // of the version before this
+  EXPECT_EQ(remedy_key(ground.runtime, own), "rebuild-plan");
+  ++own[offsetof(engine::FileHeader, version)];
+  EXPECT_EQ(remedy_key(ground.runtime, own), "it was loaded");
+  std::swap(own[offsetof(engine::FileHeader, byte_order)], own[offsetof(engine::FileHeader, byte_order) + 3]);
+  EXPECT_EQ(remedy_key(ground.runtime, own), "rebuild-plan");
 }
 
 TEST(Target, ItsClockAndItsFlushTimeCandidates) {

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/input_file.h"
 #include "base/resident_memory.h"
+#include "base/wording.h"
 #include "engine/plan/file_bytes.h"
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_generated.h"
@@ -395,17 +396,24 @@ class RarelyRead {
   std::vector<std::pair<uint64_t, uint64_t>> ranges_;
 };
 
+/// Refuses a plan of another program or machine, which only its model can replace.
+template <class... Args>
+void require_own(bool is_own, fmt::format_string<Args...> what, Args&&... args) {
+  if (is_own) return;
+  throw with_remedy(Error(ErrorCode::kUnsupported, fmt::format(what, std::forward<Args>(args)...)),
+                    Say::kRebuildPlan);
+}
+
 SavedEngine parse(std::string_view bytes, const std::shared_ptr<const void>& owner, const std::string& name,
                   std::string_view environment, const NetworkReader& read_network) {
   FileHeader h;
   require(bytes.size() >= sizeof h && std::memcmp(bytes.data(), kMagic, sizeof kMagic) == 0,
           ErrorCode::kInvalidModel, "not a plan file");
   std::memcpy(&h, bytes.data(), sizeof h);
-  require(h.byte_order == kByteOrder, ErrorCode::kUnsupported,
-          "the plan was built on a machine with another byte order");
-  require(h.version == kPlanFileVersion, ErrorCode::kUnsupported,
-          "the plan is of version {} of the format, this program reads version {}", h.version,
-          kPlanFileVersion);
+  require_own(h.byte_order == kByteOrder, "the plan was built on a machine with another byte order");
+  require_own(h.version == kPlanFileVersion,
+              "the plan is of version {} of the format, this program reads version {}", h.version,
+              kPlanFileVersion);
   check(h.header_hash == header_hash_of(h), "the checksum of its header is wrong");
   check(within(sizeof h, h.structure_bytes, h.blob_offset) && h.blob_offset % kBlobPartAlignment == 0 &&
             h.blob_offset <= bytes.size() && h.blob_bytes == bytes.size() - h.blob_offset,
@@ -421,8 +429,8 @@ SavedEngine parse(std::string_view bytes, const std::shared_ptr<const void>& own
   check(structure.size() < FLATBUFFERS_MAX_BUFFER_SIZE && file::VerifyFileBuffer(verifier),
         "its structure points outside itself");
   const file::File& f = *file::GetFile(structure.data());
-  require(f.environment()->string_view() == environment, ErrorCode::kUnsupported,
-          "the plan was built for {}, but this is {}", f.environment()->str(), environment);
+  require_own(f.environment()->string_view() == environment, "the plan was built for {}, but this is {}",
+              f.environment()->str(), environment);
   check(RarelyRead(f).hash_of(blobs) == h.blob_hash, "the checksum of its weights is wrong");
   return Reader(blobs, owner, name, read_network).read(f);
 }
