@@ -103,36 +103,34 @@ bool is_exotic(DType t) {
 
 // ---- in ----
 
+DType signed_type(Py_ssize_t bytes) {
+  return bytes == 1   ? DType::kInt8
+         : bytes == 2 ? DType::kInt16
+         : bytes == 4 ? DType::kInt32
+         : bytes == 8 ? DType::kInt64
+                      : DType::kUndefined;
+}
+
+DType unsigned_type(Py_ssize_t bytes) {
+  return bytes == 1   ? DType::kUInt8
+         : bytes == 2 ? DType::kUInt16
+         : bytes == 4 ? DType::kUInt32
+         : bytes == 8 ? DType::kUInt64
+                      : DType::kUndefined;
+}
+
+DType complex_type(Py_ssize_t bytes) {
+  return bytes == 8 ? DType::kComplex64 : bytes == 16 ? DType::kComplex128 : DType::kUndefined;
+}
+
 /// By struct's character and the element's bytes; kUndefined: none of ours.
 DType plain_type(char kind, Py_ssize_t bytes, bool is_complex) {
-  if (is_complex)
-    return bytes == 8 ? DType::kComplex64 : bytes == 16 ? DType::kComplex128 : DType::kUndefined;
+  if (is_complex) return complex_type(bytes);
+  if (std::string_view("bhilqn").find(kind) != std::string_view::npos) return signed_type(bytes);
+  if (std::string_view("cBHILQN").find(kind) != std::string_view::npos) return unsigned_type(bytes);
   switch (kind) {
     case '?':
       return DType::kBool;
-    case 'b':
-    case 'h':
-    case 'i':
-    case 'l':
-    case 'q':
-    case 'n':
-      return bytes == 1   ? DType::kInt8
-             : bytes == 2 ? DType::kInt16
-             : bytes == 4 ? DType::kInt32
-             : bytes == 8 ? DType::kInt64
-                          : DType::kUndefined;
-    case 'c':
-    case 'B':
-    case 'H':
-    case 'I':
-    case 'L':
-    case 'Q':
-    case 'N':
-      return bytes == 1   ? DType::kUInt8
-             : bytes == 2 ? DType::kUInt16
-             : bytes == 4 ? DType::kUInt32
-             : bytes == 8 ? DType::kUInt64
-                          : DType::kUndefined;
     case 'e':
       return DType::kFloat16;
     case 'f':

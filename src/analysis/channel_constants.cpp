@@ -186,28 +186,45 @@ std::optional<Tensor> scaled_weight(const LinearNode& linear, const std::vector<
   return convert(wide, t.dtype());
 }
 
+namespace {
+
+/// Reads where the channels are; false for a product that is scaled.
+bool read_gemm(const Node& n, LinearNode& linear) {
+  linear.channel_axis = int_attribute(n, "transB", 0) != 0 ? 0 : 1;
+  return linear.weight->rank() == 2 && float_attribute(n, "alpha", 1) == 1 &&
+         float_attribute(n, "beta", 1) == 1;
+}
+
+/// The same for Conv and ConvTranspose; false for weights that are none of theirs.
+bool read_convolution(const Node& n, LinearNode& linear) {
+  const UnalignedTensor& weight = *linear.weight;
+  const bool is_transposed = is_op(n, "ConvTranspose");
+  linear.channel_axis = is_transposed ? 1 : 0;
+  if (is_transposed) linear.groups = int_attribute(n, "group", 1);
+  return weight.rank() >= 3 && linear.groups >= 1 && weight.numel() != 0 &&
+         weight.dim(0) % linear.groups == 0;
+}
+
+/// Whether there is a number for each channel, or no bias.
+bool has_usable_bias(const LinearNode& linear) {
+  const UnalignedTensor* bias = linear.bias;
+  return bias == nullptr ||
+         (bias->rank() == 1 && bias->numel() == linear.channels && bias->dtype() == linear.weight->dtype());
+}
+
+}  // namespace
+
 std::optional<LinearNode> linear_node(const Node& n) {
-  const bool conv = is_op(n, "Conv"), transposed = is_op(n, "ConvTranspose"), gemm = is_op(n, "Gemm");
-  if (!conv && !transposed && !gemm) return std::nullopt;
+  const bool gemm = is_op(n, "Gemm");
+  if (!gemm && !is_op(n, "Conv") && !is_op(n, "ConvTranspose")) return std::nullopt;
   const UnalignedTensor* weight = constant_of(n.input(1));
   const UnalignedTensor* bias = constant_of(n.input(2));
   if (weight == nullptr || !is_float(weight->dtype()) || (n.input(2) != nullptr && bias == nullptr))
     return std::nullopt;
   LinearNode linear{&n, weight, 0, 0, bias};
-  if (gemm) {
-    if (weight->rank() != 2 || float_attribute(n, "alpha", 1) != 1 || float_attribute(n, "beta", 1) != 1)
-      return std::nullopt;
-    linear.channel_axis = int_attribute(n, "transB", 0) != 0 ? 0 : 1;
-  } else {
-    if (weight->rank() < 3) return std::nullopt;
-    linear.channel_axis = transposed ? 1 : 0;
-    if (transposed) linear.groups = int_attribute(n, "group", 1);
-    if (linear.groups < 1 || weight->numel() == 0 || weight->dim(0) % linear.groups != 0) return std::nullopt;
-  }
+  if (gemm ? !read_gemm(n, linear) : !read_convolution(n, linear)) return std::nullopt;
   linear.channels = weight->dim(linear.channel_axis) * linear.groups;
-  const bool usable = bias == nullptr || (bias->rank() == 1 && bias->numel() == linear.channels &&
-                                          bias->dtype() == weight->dtype());
-  return usable ? std::optional(linear) : std::nullopt;
+  return has_usable_bias(linear) ? std::optional(linear) : std::nullopt;
 }
 
 }  // namespace assay

@@ -145,17 +145,22 @@ std::optional<IntegerRange> IntegerRanges::of_result(const Node& n, int depth) {
   if (facts_of(n, model_).gives_first() || is_op(n, "Cast")) return found(n.input(0), depth);
   if (is_op(n, "Concat")) return of_operands(n, 0, n.inputs().size(), depth);
   if (is_op(n, "Where")) return of_operands(n, 1, 3, depth);
-  const bool is_max = is_op(n, "Max"), is_min = is_op(n, "Min");
-  if (is_max || is_min) {
-    std::optional<IntegerRange> all = found(n.input(0), depth);
-    for (size_t i = 1; i < n.inputs().size() && all; ++i) {
-      const std::optional<IntegerRange> one = found(n.input(i), depth);
-      if (!one) return std::nullopt;
-      const auto choose = [&](int64_t a, int64_t b) { return is_max ? std::max(a, b) : std::min(a, b); };
-      all = IntegerRange{choose(all->least, one->least), choose(all->most, one->most)};
-    }
-    return all;
+  return is_op(n, "Max") || is_op(n, "Min") ? of_extremes(n, depth) : of_arithmetic(n, depth);
+}
+
+std::optional<IntegerRange> IntegerRanges::of_extremes(const Node& n, int depth) {
+  const bool is_max = is_op(n, "Max");
+  std::optional<IntegerRange> all = found(n.input(0), depth);
+  for (size_t i = 1; i < n.inputs().size() && all; ++i) {
+    const std::optional<IntegerRange> one = found(n.input(i), depth);
+    if (!one) return std::nullopt;
+    const auto choose = [&](int64_t a, int64_t b) { return is_max ? std::max(a, b) : std::min(a, b); };
+    all = IntegerRange{choose(all->least, one->least), choose(all->most, one->most)};
   }
+  return all;
+}
+
+std::optional<IntegerRange> IntegerRanges::of_arithmetic(const Node& n, int depth) {
   const bool is_arithmetic = is_op(n, "Add") || is_op(n, "Sub") || is_op(n, "Mul") || is_op(n, "Div");
   if (!is_arithmetic || n.inputs().size() != 2) return std::nullopt;
   const std::optional<IntegerRange> a = found(n.input(0), depth), b = found(n.input(1), depth);

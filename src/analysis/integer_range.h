@@ -41,6 +41,9 @@ class IntegerRanges {
   std::optional<IntegerRange> computed(const Value* v, int depth);
   std::optional<IntegerRange> of_result(const Node& n, int depth);
   std::optional<IntegerRange> of_operands(const Node& n, size_t first, size_t last, int depth);
+  /// Max and Min.
+  std::optional<IntegerRange> of_extremes(const Node& n, int depth);
+  std::optional<IntegerRange> of_arithmetic(const Node& n, int depth);
 
   const Model& model_;
   std::unordered_map<const Value*, std::optional<IntegerRange>> known_;

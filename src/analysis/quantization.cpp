@@ -5,18 +5,27 @@
 #include "analysis/match.h"
 
 namespace assay {
+namespace {
+
+bool is_byte_type(DType t) { return t == DType::kUInt8 || t == DType::kInt8; }
+
+/// Numbers, a scale of float32 and perhaps a zero point.
+bool has_operands_of_quantization(const Node& n) {
+  if (n.inputs().size() < 2 || n.inputs().size() > 3 || n.outputs().size() != 1) return false;
+  return n.input(0) != nullptr && n.input(1) != nullptr && n.output(0) != nullptr &&
+         dtype_of(n.input(1)) == DType::kFloat32;
+}
+
+}  // namespace
 
 std::optional<Quantization> read_quantization(const Node& n) {
   const bool quantizes = is_op(n, "QuantizeLinear");
   if (!quantizes && !is_op(n, "DequantizeLinear")) return std::nullopt;
-  if (n.inputs().size() < 2 || n.inputs().size() > 3 || n.outputs().size() != 1) return std::nullopt;
-  const Value *x = n.input(0), *scale = n.input(1), *zero = n.input(2), *y = n.output(0);
-  if (x == nullptr || scale == nullptr || y == nullptr || dtype_of(scale) != DType::kFloat32)
-    return std::nullopt;
-  if (int_attribute(n, "block_size", 0) != 0) return std::nullopt;
-  if (dtype_of(quantizes ? x : y) != DType::kFloat32) return std::nullopt;
-  const DType stored = dtype_of(quantizes ? y : x);
-  if (stored != DType::kUInt8 && stored != DType::kInt8) return std::nullopt;
+  if (!has_operands_of_quantization(n) || int_attribute(n, "block_size", 0) != 0) return std::nullopt;
+  const Value *scale = n.input(1), *zero = n.input(2);
+  const DType given = dtype_of(n.input(0)), made = dtype_of(n.output(0));
+  const DType real = quantizes ? given : made, stored = quantizes ? made : given;
+  if (real != DType::kFloat32 || !is_byte_type(stored)) return std::nullopt;
   const std::optional<double> s = scalar_of(scale);
   const std::optional<double> z = zero == nullptr ? std::optional(0.0) : scalar_of(zero);
   if (!s || !z || !std::isfinite(*s) || *s <= 0) return std::nullopt;
@@ -38,22 +47,33 @@ Tensor QuantizedConstant::dequantized() const {
 
 namespace {
 
+/// The axis along which each index has a scale of its own, 0 where one is for all; nothing where there are
+/// not as many scales.
+std::optional<size_t> scaled_axis(const Node& n, const UnalignedTensor& x, const UnalignedTensor& scale) {
+  if (scale.numel() == 1) return 0;
+  const auto rank = static_cast<int64_t>(x.rank());
+  int64_t axis = int_attribute(n, "axis", 1);
+  axis += axis < 0 ? rank : 0;
+  if (axis < 0 || axis >= rank || x.shape()[static_cast<size_t>(axis)] != scale.numel()) return std::nullopt;
+  return static_cast<size_t>(axis);
+}
+
+/// Whether a zero point is left out, or known and one for each scale.
+bool zero_point_fits(const Node& n, const UnalignedTensor& x, const UnalignedTensor& scale) {
+  if (n.input(2) == nullptr) return true;
+  const UnalignedTensor* zero = data_of(n.input(2));
+  return zero != nullptr && zero->dtype() == x.dtype() && zero->shape() == scale.shape();
+}
+
 std::optional<QuantizedConstant> quantized_constant(const Node& n) {
   if (!is_op(n, "DequantizeLinear") || int_attribute(n, "block_size", 0) != 0) return std::nullopt;
   const UnalignedTensor *x = data_of(n.input(0)), *scale = data_of(n.input(1)), *zero = data_of(n.input(2));
   if (x == nullptr || scale == nullptr || scale->dtype() != DType::kFloat32 || scale->rank() > 1)
     return std::nullopt;
-  if ((x->dtype() != DType::kUInt8 && x->dtype() != DType::kInt8) || x->rank() == 0) return std::nullopt;
-  if (n.input(2) != nullptr &&
-      (zero == nullptr || zero->dtype() != x->dtype() || zero->shape() != scale->shape()))
-    return std::nullopt;
-  const auto rank = static_cast<int64_t>(x->rank());
-  int64_t axis = int_attribute(n, "axis", 1);
-  axis += axis < 0 ? rank : 0;
-  const bool along_axis = scale->numel() != 1;
-  if (along_axis && (axis < 0 || axis >= rank || x->shape()[static_cast<size_t>(axis)] != scale->numel()))
-    return std::nullopt;
-  QuantizedConstant c{.stored = *x, .axis = along_axis ? static_cast<size_t>(axis) : 0};
+  if (!is_byte_type(x->dtype()) || x->rank() == 0 || !zero_point_fits(n, *x, *scale)) return std::nullopt;
+  const std::optional<size_t> axis = scaled_axis(n, *x, *scale);
+  if (!axis) return std::nullopt;
+  QuantizedConstant c{.stored = *x, .axis = *axis};
   const Tensor scales = scale->aligned();
   c.scale.assign(scales.data<float>(), scales.data<float>() + scales.numel());
   c.zero_point.assign(c.scale.size(), 0);

@@ -4,15 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "backends/session_info.h"
 #include "base/cpus.h"
 #include "base/parallel.h"
 #include "base/processor.h"
-#include "base/similar_name.h"
 #include "base/wording.h"
+#include "bench/backend_name.h"
+#include "bench/check_options.h"
 #include "bench/exports.h"
 #include "bench/feed.h"
 #include "bench/measure.h"
@@ -28,7 +28,6 @@
 namespace assay::bench {
 namespace {
 
-constexpr const char* kEngine = "engine";
 constexpr double kMiB = 1 << 20;
 
 std::vector<TensorInfo> inputs_of(const Engine& engine) {
@@ -468,66 +467,10 @@ class Bench {
   Result result_;
 };
 
-/// Throws Error for options that contradict each other.
-void check(const Options& o) {
-  const auto is_engine = [&](const std::string& name) {
-    return parse_backend_name(name, *o.backend_set).backend == kEngine;
-  };
-  const auto engines = std::count_if(o.backends.begin(), o.backends.end(), is_engine);
-  require(!o.model.empty() || !o.plan.empty(), ErrorCode::kInvalidArgument,
-          "no model is given: name an ONNX model, or the plan of an engine");
-  require(o.plan.empty() || engines > 0, ErrorCode::kInvalidArgument,
-          "the plan {} is given, but no engine is among the backends that could run it", o.plan);
-  require(o.plan.empty() || engines == 1, ErrorCode::kInvalidArgument,
-          "a plan is one engine, so only one engine can be among the backends");
-  const bool others = static_cast<size_t>(engines) < o.backends.size();
-  require(!o.refits || engines > 0, ErrorCode::kInvalidArgument, "{}", say(Say::kRefitWithoutEngine));
-  require(!o.refits || !o.model.empty() || !o.refit_model.empty(), ErrorCode::kInvalidArgument, "{}",
-          say(Say::kRefitWithoutModel));
-  require(!o.refits || !o.plan.empty() || o.build.is_refittable || o.build.strips_weights,
-          ErrorCode::kInvalidArgument, "{}", say(Say::kRefitOfFixedEngine));
-  require(o.model.empty() || o.plan.empty() || others || o.refits, ErrorCode::kInvalidArgument,
-          "both the ONNX model {} and the plan {} are given, and the plan has the network in it: {}", o.model,
-          o.plan, say(Say::kModelAndPlan));
-  require(!o.model.empty() || !others, ErrorCode::kInvalidArgument,
-          "only the engine runs plans: give the ONNX model too, for the other backends");
-  require(
-      engines > 0 ||
-          (!o.dumps_profile && !o.dumps_roofline && o.export_profile.empty() && o.export_timeline.empty()),
-      ErrorCode::kInvalidArgument, "only the engine tells times of layers, and it is not among the backends");
-  require(engines > 0 || (!o.dumps_layers && o.export_layers.empty() && o.save_plan.empty()),
-          ErrorCode::kInvalidArgument,
-          "only the engine has layers and plans, and it is not among the backends");
-}
-
 }  // namespace
 
-BackendName parse_backend_name(const std::string& name, const BackendSet& set) {
-  const size_t colon = name.find(':');
-  BackendName parsed{.backend = name.substr(0, colon), .level = std::nullopt};
-  if (set.find(parsed.backend) == nullptr) {
-    std::vector<std::string_view> names;
-    for (const Backend* b : set.all()) names.push_back(b->name);
-    Error error(ErrorCode::kNotFound, fmt::format("'{}' is not a backend of this build; they are: {}",
-                                                  parsed.backend, fmt::join(names, ", ")));
-    if (const std::string hint = name_hint(parsed.backend, names); !hint.empty()) error.set_remedy(hint);
-    throw error;
-  }
-  if (colon == std::string::npos) return parsed;
-  require(parsed.backend == kEngine, ErrorCode::kInvalidArgument,
-          "'{}': only the engine is built at an optimization level, as in engine:0", name);
-  int level = -1;
-  const char* const end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data() + colon + 1, end, level);
-  require(error == std::errc() && stop == end && level >= 0 && level <= BuilderConfig::kMaxOptimizationLevel,
-          ErrorCode::kInvalidArgument, "'{}': an optimization level is a number from 0 to {}", name,
-          BuilderConfig::kMaxOptimizationLevel);
-  parsed.level = level;
-  return parsed;
-}
-
 Result run_bench(const Options& options, const std::string& command, Observer& observer) {
-  check(options);
+  check_options(options);
   return Bench(options, command, observer).run();
 }
 

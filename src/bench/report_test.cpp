@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "bench/bench.h"
+#include "bench/backend_name.h"
 #include "bench/exports.h"
 #include "bench/progress.h"
 

@@ -15,32 +15,81 @@ namespace {
 
 constexpr double kComputeSeconds = 0.1, kReadSeconds = 0.03;
 
-/// Multiply-adds of each node by its name, all runs of a body counted.
-std::map<std::string, std::optional<int64_t>> by_node(const ModelStats& stats) {
-  std::map<std::string, std::optional<int64_t>> macs;
-  for (const LayerStats& layer : stats.layers) {
-    // What is in a body belongs to the node around it: names are behind `node/attribute/`.
-    const std::optional<int64_t> number = layer.is_counted ? (layer.macs * layer.times).number() : 0;
-    macs.emplace(layer.name, number);
+/// Multiply-adds of a model's nodes, for the layers that run them.
+class WorkOfNodes {
+ public:
+  explicit WorkOfNodes(const ModelStats& stats) {
+    for (const LayerStats& layer : stats.layers) {
+      // What is in a body belongs to the node around it: names are behind `node/attribute/`.
+      const std::optional<int64_t> number = layer.is_counted ? (layer.macs * layer.times).number() : 0;
+      macs_.emplace(layer.name, number);
+    }
   }
-  return macs;
-}
 
-/// Of a body's node, too: the layer that runs the node around it does its work.
-std::optional<int64_t> count(const std::map<std::string, std::optional<int64_t>>& macs,
-                             const std::string& node) {
-  std::optional<int64_t> sum = 0;
-  const auto add = [&](const std::optional<int64_t>& number) {
-    sum = sum && number ? std::optional(*sum + *number) : std::nullopt;
-  };
-  if (const auto it = macs.find(node); it != macs.end()) add(it->second);
-  const std::string inside = node + "/";
-  for (auto it = macs.lower_bound(inside); it != macs.end() && it->first.starts_with(inside); ++it)
-    add(it->second);
+  /// Nothing where a node's are not known. A node that several layers stand for is counted with the first.
+  std::optional<int64_t> of_layer(const PlanLayerDescription& layer) {
+    std::optional<int64_t> sum = 0;
+    for (const std::string& node : layer.origins) {
+      if (!sum || !counted_.insert(node).second) continue;
+      const std::optional<int64_t> number = of_node(node);
+      sum = number ? std::optional(*sum + *number) : std::nullopt;
+    }
+    return sum;
+  }
+
+ private:
+  /// Of a body's node, too: the layer that runs the node around it does its work.
+  std::optional<int64_t> of_node(const std::string& node) const {
+    std::optional<int64_t> sum = 0;
+    const auto add = [&](const std::optional<int64_t>& number) {
+      sum = sum && number ? std::optional(*sum + *number) : std::nullopt;
+    };
+    if (const auto it = macs_.find(node); it != macs_.end()) add(it->second);
+    const std::string inside = node + "/";
+    for (auto it = macs_.lower_bound(inside); it != macs_.end() && it->first.starts_with(inside); ++it)
+      add(it->second);
+    return sum;
+  }
+
+  std::map<std::string, std::optional<int64_t>> macs_;  ///< by the node's name, all runs of a body counted
+  std::set<std::string> counted_;
+};
+
+/// Each once, whatever the number of layers that read them.
+int64_t bytes_of_weights(const EngineDescription& engine) {
+  std::map<std::string, size_t> weights;
+  for (const PlanLayerDescription& layer : engine.layers)
+    for (const PlanValueDescription& v : layer.inputs)
+      if (v.is_constant) weights.emplace(v.name, v.bytes);
+  int64_t sum = 0;
+  for (const auto& [name, bytes] : weights) sum += static_cast<int64_t>(bytes);
   return sum;
 }
 
+/// Of the weights and values that a layer reads and writes.
+void count_bytes(const PlanLayerDescription& layer, LayerFloor& f) {
+  int64_t made = 0;
+  for (const PlanValueDescription& v : layer.inputs)
+    (v.is_constant ? f.weight_bytes : f.value_bytes) += static_cast<int64_t>(v.bytes);
+  for (const PlanValueDescription& v : layer.outputs) made += static_cast<int64_t>(v.bytes);
+  // What only moves numbers needs no more of a table than it makes: an embedding looks up some rows.
+  if (f.multiply_adds == 0 && made > 0) f.weight_bytes = std::min(f.weight_bytes, made);
+  f.value_bytes += made;
+}
+
 double milliseconds_at(double amount, double rate) { return rate > 0 ? 1e3 * amount / rate : 0; }
+
+/// The time that the layer's work takes at least; `all_weights` bytes are read in each run of the engine.
+double floor_of(const LayerFloor& f, int64_t all_weights, const MachineLimits& limits) {
+  double floor = milliseconds_at(static_cast<double>(f.multiply_adds.value_or(0)), limits.multiply_adds);
+  if (f.weight_bytes > 0)
+    floor =
+        std::max(floor, milliseconds_at(static_cast<double>(f.weight_bytes), limits.reading(all_weights)));
+  if (f.value_bytes > 0)
+    floor =
+        std::max(floor, milliseconds_at(static_cast<double>(f.value_bytes), limits.reading(f.value_bytes)));
+  return floor;
+}
 
 }  // namespace
 
@@ -71,43 +120,18 @@ MachineLimits measure_limits() {
 Roofline make_roofline(const EngineDescription& engine, const LayerTimes& times, const ModelStats* stats,
                        const MachineLimits& limits) {
   Roofline roofline{.shapes = times.shapes, .multiply_adds_per_second = limits.multiply_adds};
-  const auto macs = stats != nullptr ? by_node(*stats) : std::map<std::string, std::optional<int64_t>>();
-  std::map<std::string, size_t> all_weights;
-  for (const PlanLayerDescription& layer : engine.layers)
-    for (const PlanValueDescription& v : layer.inputs)
-      if (v.is_constant) all_weights.emplace(v.name, v.bytes);
-  int64_t weight_bytes = 0;
-  for (const auto& [name, bytes] : all_weights) weight_bytes += static_cast<int64_t>(bytes);
+  std::optional<WorkOfNodes> work;
+  if (stats != nullptr) work.emplace(*stats);
+  const int64_t weight_bytes = bytes_of_weights(engine);
   roofline.memory_bytes_per_second = limits.reading(int64_t{1} << 28);
-
-  std::set<std::string> counted;  // a node that several layers stand for is counted with the first
   for (size_t i = 0; i < engine.layers.size(); ++i) {
     const PlanLayerDescription& layer = engine.layers[i];
     LayerFloor f{.name = layer.name, .tactic = layer.tactic};
     if (i < times.layers.size() && times.layers[i].name == layer.name)
       f.milliseconds = median(times.layers[i].milliseconds);
-    if (stats != nullptr) {
-      f.multiply_adds = 0;
-      for (const std::string& node : layer.origins) {
-        if (!f.multiply_adds || !counted.insert(node).second) continue;
-        const std::optional<int64_t> number = count(macs, node);
-        f.multiply_adds = number ? std::optional(*f.multiply_adds + *number) : std::nullopt;
-      }
-    }
-    int64_t made = 0;
-    for (const PlanValueDescription& v : layer.inputs)
-      (v.is_constant ? f.weight_bytes : f.value_bytes) += static_cast<int64_t>(v.bytes);
-    for (const PlanValueDescription& v : layer.outputs) made += static_cast<int64_t>(v.bytes);
-    // What only moves numbers needs no more of a table than it makes: an embedding looks up some rows.
-    if (f.multiply_adds == 0 && made > 0) f.weight_bytes = std::min(f.weight_bytes, made);
-    f.value_bytes += made;
-    f.floor = milliseconds_at(static_cast<double>(f.multiply_adds.value_or(0)), limits.multiply_adds);
-    if (f.weight_bytes > 0)
-      f.floor = std::max(f.floor,
-                         milliseconds_at(static_cast<double>(f.weight_bytes), limits.reading(weight_bytes)));
-    if (f.value_bytes > 0)
-      f.floor = std::max(f.floor,
-                         milliseconds_at(static_cast<double>(f.value_bytes), limits.reading(f.value_bytes)));
+    if (work) f.multiply_adds = work->of_layer(layer);
+    count_bytes(layer, f);
+    f.floor = floor_of(f, weight_bytes, limits);
     roofline.layers.push_back(std::move(f));
   }
   return roofline;

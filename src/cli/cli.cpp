@@ -215,61 +215,99 @@ script::RunPlugins find_plugins() {
   }
 }
 
-int parse_and_run(const Invocation& invocation, std::span<const std::string> words) {
-  Registries registries;
-  std::vector<std::string> left_out;
-  std::vector<extension::Candidate> later;
-  const Outcome loaded = guarded([&] {
-    if (needs_no_modules(registries, words)) return 0;
-    std::vector<extension::Candidate> now = extensions_of(words.subspan(1));
-    for (const extension::Candidate& c : now)
-      if (!c.is_needed_by(words.subspan(1))) later.push_back(c);
-    std::erase_if(now, [&](const extension::Candidate& c) { return !c.is_needed_by(words.subspan(1)); });
-    left_out = load_extensions(registries, now);
-    return 0;
-  });
-  if (loaded.status != 0) return loaded.status;
-  std::optional<ArgParser> parser = root_parser(invocation, registries);
-  std::optional<ParsedArgs> read = later.empty() ? std::nullopt : parsed_without(*parser, words.subspan(1));
-  if (!read) {
-    // Help names what all of them add, and so do messages about options.
-    if (!later.empty()) {
-      for (std::string& w : load_extensions(registries, later)) left_out.push_back(std::move(w));
-      parser = root_parser(invocation, registries);
+void print_warnings(std::span<const std::string> sentences) {
+  for (const std::string& s : sentences) print_error(fmt::format("[W] {}\n", s));
+}
+
+/// Reads a command line by what the modules and plugins add that it may be about, and loads no others.
+class LineReader {
+ public:
+  LineReader(const Invocation& invocation, std::span<const std::string> words)
+      : invocation_(invocation), words_(words) {}
+
+  /// The modules that the line names or is about; the others wait.
+  void load_needed_modules() {
+    if (needs_no_modules(registries_, words_)) return;
+    std::vector<extension::Candidate> now = extensions_of(options());
+    const auto waits = [&](const extension::Candidate& c) { return !c.is_needed_by(options()); };
+    std::copy_if(now.begin(), now.end(), std::back_inserter(later_), waits);
+    std::erase_if(now, waits);
+    left_out_ = load_extensions(registries_, now);
+  }
+
+  /// Refers to this object. Throws UsageError.
+  ParsedArgs read() {
+    parser_ = root_parser(invocation_, registries_);
+    if (!later_.empty()) {
+      if (std::optional<ParsedArgs> args = parsed_without(*parser_, options())) return *std::move(args);
+      load_other_modules();
     }
-    if (!is_trtexec(invocation) && may_need_plugins(*parser, words.subspan(1))) {
-      registries.plugins = find_plugins();
-      for (const std::string& problem : registries.plugins.problems) left_out.push_back(problem);
-      if (!registries.plugins.runners.empty() || !registries.plugins.groups.empty())
-        parser = root_parser(invocation, registries);
-    }
+    if (!is_trtexec(invocation_) && may_need_plugins(*parser_, options())) load_plugins();
     try {
-      read = parser->parse(words.subspan(1));
+      return parser_->parse(options());
     } catch (const UsageError&) {
       // What is missing may have been the module's.
-      for (const std::string& w : left_out) print_error(fmt::format("[W] {}\n", w));
+      print_warnings(left_out_);
       throw;
     }
   }
-  ParsedArgs& args = *read;
+
+  const ArgParser& parser() const { return *parser_; }
+  const Registries& registries() const { return registries_; }
+  /// Why modules and plugins are not there, a sentence each.
+  std::span<const std::string> left_out() const { return left_out_; }
+
+ private:
+  std::span<const std::string> options() const { return words_.subspan(1); }
+
+  /// Help names what all of them add, and so do messages about options.
+  void load_other_modules() {
+    for (std::string& w : load_extensions(registries_, later_)) left_out_.push_back(std::move(w));
+    parser_ = root_parser(invocation_, registries_);
+  }
+
+  void load_plugins() {
+    registries_.plugins = find_plugins();
+    for (const std::string& problem : registries_.plugins.problems) left_out_.push_back(problem);
+    if (!registries_.plugins.runners.empty() || !registries_.plugins.groups.empty())
+      parser_ = root_parser(invocation_, registries_);
+  }
+
+  const Invocation& invocation_;
+  std::span<const std::string> words_;
+  Registries registries_;
+  std::vector<extension::Candidate> later_;
+  std::vector<std::string> left_out_;
+  std::optional<ArgParser> parser_;
+};
+
+/// What a line gets that asks about the program instead of running it.
+std::optional<std::string> information(const ParsedArgs& args, const ArgParser& parser,
+                                       const Invocation& invocation, bool is_bare) {
+  if (is_trtexec(invocation) && is_bare) return parser.help(help_width());
+  if (args.wants_help()) return args.help_text();
+  if (args.declares("--version") && args.has("--version")) return version_text(invocation);
+  return std::nullopt;
+}
+
+int parse_and_run(const Invocation& invocation, std::span<const std::string> words) {
+  LineReader line(invocation, words);
+  const Outcome loaded = guarded([&] {
+    line.load_needed_modules();
+    return 0;
+  });
+  if (loaded.status != 0) return loaded.status;
+  ParsedArgs args = line.read();
   args.set_upstream(invocation.as_polygraphy() || is_trtexec(invocation));
-  if (is_trtexec(invocation) && words.size() == 1) {
-    log::print(parser->help(help_width()));
-    return 0;
-  }
-  if (args.wants_help()) {
-    log::print(args.help_text());
-    return 0;
-  }
-  if (args.declares("--version") && args.has("--version")) {
-    log::print(version_text(invocation));
+  if (const auto text = information(args, line.parser(), invocation, words.size() == 1)) {
+    log::print(*text);
     return 0;
   }
   if (!args.unrecognized().empty()) {
-    for (const std::string& w : registries.plugins.problems) print_error(fmt::format("[W] {}\n", w));
+    print_warnings(line.registries().plugins.problems);
     return report_unrecognized(args, invocation);
   }
-  return run_command(args, invocation, registries, left_out);
+  return run_command(args, invocation, line.registries(), line.left_out());
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 #include "cli/registries.h"
 #include "graph/metadata_text.h"
 #include "ops/infer.h"
+#include "run/input_roles.h"
 #include "run/loader_cache.h"
-#include "run/trial_data.h"
 
 namespace assay::cli::command_check_lint {
 namespace {

@@ -21,7 +21,7 @@
 #include "cli/options/unavailable.h"
 #include "cli/registries.h"
 #include "cli/run_settings.h"
-#include "cli/run_words.h"
+#include "cli/settings_file.h"
 #include "console/text_renderer.h"
 #include "run/comparator.h"
 #include "run/saved_inputs.h"

@@ -110,8 +110,8 @@ class ModuleTactic final : public engine::CustomTactic {
   engine::TacticDef def_;
 };
 
-std::string ModuleTactic::propose(const Problem& p, engine::Proposals& proposals) const {
-  Operands inputs, outputs;
+/// Reads the operands of a node; a sentence that says why where a plugin cannot be given them.
+std::string read_operands(const Problem& p, Operands& inputs, Operands& outputs) {
   for (size_t i = 0; i < p.input_count(); ++i) {
     if (p.has_input(i) && p.input_shape(i) == nullptr)
       return "the shape of an input is not known before the run";
@@ -127,53 +127,71 @@ std::string ModuleTactic::propose(const Problem& p, engine::Proposals& proposals
     for (const auto& [dtype, shape] : *list)
       if (dtype == DType::kString || (dtype != DType::kUndefined && bit_width(dtype) % 8 != 0))
         return "an operand has strings, or elements of less than a byte";
+  return {};
+}
 
-  Plugin plugin(*extension_, tactic_);
+/// How a plugin can run a node, and itself in bytes.
+struct Offer {
   AssayWays ways;
+  std::vector<int64_t> scratch;  ///< bytes of each way
   AssayBytes bytes;
+};
+
+int32_t ask_plugin(const AssayTactic& tactic, void* plugin, const Operands& inputs, const Operands& outputs,
+                   Offer& offer) {
+  const std::vector<AssayTensor> ins = describe_all(inputs), outs = describe_all(outputs);
+  if (const int32_t failed =
+          tactic.ways(plugin, ins.data(), ins.size(), outs.data(), outs.size(), &offer.ways);
+      failed != 0)
+    return failed;
+  for (const AssayWays::Way& way : offer.ways.ways) {
+    offer.scratch.push_back(
+        tactic.workspace == nullptr
+            ? 0
+            : tactic.workspace(plugin, ins.data(), ins.size(), outs.data(), outs.size(), way.name.c_str()));
+    if (offer.scratch.back() < 0) return -1;
+  }
+  return tactic.serialize(plugin, &offer.bytes);
+}
+
+/// Only images of float32 have channels that lie together.
+bool may_be_blocked(const Operands& operands, std::span<const int32_t> blocks) {
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const auto& [dtype, shape] = operands[i];
+    if (blocks[i] != 0 && (dtype != DType::kFloat32 || shape.size() < 3)) return false;
+  }
+  return true;
+}
+
+std::string ModuleTactic::propose(const Problem& p, engine::Proposals& proposals) const {
+  Operands inputs, outputs;
+  if (std::string reason = read_operands(p, inputs, outputs); !reason.empty()) return reason;
+  Plugin plugin(*extension_, tactic_);
   try {
     extension_->call("looked at a node",
                      [&] { return tactic_.create(tactic_.self, handle(&p.node()), plugin.place()); });
   } catch (const Error& e) {
     return e.message();
   }
-  std::vector<int64_t> scratch;
-  extension_->call("told how it runs a node", [&] {
-    const std::vector<AssayTensor> ins = describe_all(inputs), outs = describe_all(outputs);
-    if (const int32_t failed =
-            tactic_.ways(plugin.get(), ins.data(), ins.size(), outs.data(), outs.size(), &ways);
-        failed != 0)
-      return failed;
-    for (const AssayWays::Way& way : ways.ways) {
-      scratch.push_back(tactic_.workspace == nullptr
-                            ? 0
-                            : tactic_.workspace(plugin.get(), ins.data(), ins.size(), outs.data(),
-                                                outs.size(), way.name.c_str()));
-      if (scratch.back() < 0) return -1;
-    }
-    return tactic_.serialize(plugin.get(), &bytes);
-  });
-  for (size_t w = 0; w < ways.ways.size(); ++w) {
-    const AssayWays::Way& way = ways.ways[w];
+  Offer offer;
+  extension_->call("told how it runs a node",
+                   [&] { return ask_plugin(tactic_, plugin.get(), inputs, outputs, offer); });
+  for (size_t w = 0; w < offer.ways.ways.size(); ++w) {
+    const AssayWays::Way& way = offer.ways.ways[w];
     std::vector<int32_t> blocks = way.blocks;
     blocks.resize(inputs.size() + outputs.size(), 0);
-    const auto fits = [](const std::pair<DType, Shape>& operand, int32_t block) {
-      return block == 0 || (operand.first == DType::kFloat32 && operand.second.size() >= 3);
-    };
-    bool all_fit = true;
-    for (size_t i = 0; i < blocks.size(); ++i)
-      all_fit = all_fit && fits(i < inputs.size() ? inputs[i] : outputs[i - inputs.size()], blocks[i]);
-    if (!all_fit) continue;  // only images of float32 have channels that lie together
+    const std::span<const int32_t> of_inputs = std::span(blocks).first(inputs.size()),
+                                   of_outputs = std::span(blocks).subspan(inputs.size());
+    if (!may_be_blocked(inputs, of_inputs) || !may_be_blocked(outputs, of_outputs)) continue;
     Candidate& c = proposals.add(way.name, static_cast<engine::NumericsClass>(tactic_.numerics));
     for (size_t i = 0; i < inputs.size(); ++i)
       if (p.has_input(i))
-        c.add_input(p.node().input(i), Layout{blocks[i]});
+        c.add_input(p.node().input(i), Layout{of_inputs[i]});
       else
         c.skip_input();
-    for (size_t i = 0; i < outputs.size(); ++i)
-      c.add_output(p.node().output(i), Layout{blocks[inputs.size() + i]});
-    c.step.scratch_bytes = scratch[w];
-    c.write(StepFields{.data = bytes.data, .way = way.name, .blocks = {blocks.begin(), blocks.end()}});
+    for (size_t i = 0; i < outputs.size(); ++i) c.add_output(p.node().output(i), Layout{of_outputs[i]});
+    c.step.scratch_bytes = offer.scratch[w];
+    c.write(StepFields{.data = offer.bytes.data, .way = way.name, .blocks = {blocks.begin(), blocks.end()}});
     c.estimate = way.seconds;
   }
   return proposals.candidates().empty() ? "it has no way to run these shapes and types" : "";

@@ -38,6 +38,32 @@ bool equal(const Metadata& a, const onnx::StringPairs& b) {
                     [](const auto& x, const auto& y) { return x.first == y.first && x.second == y.second; });
 }
 
+/// Where the parts of an initializer's message come from.
+struct InitializerForm {
+  bool is_held = false;         ///< in the message of the source, but for what is written here
+  bool is_placed = false;       ///< the placer takes the data
+  onnx::TensorMessage message;  ///< of the source, where it is held
+  bool writes_data = true, writes_name = true, writes_words = true;
+
+  /// The numbers of fields that the source's message has otherwise.
+  std::vector<uint32_t> replaced_fields() const {
+    std::vector<uint32_t> fields;
+    if (writes_name) fields.push_back(kName);
+    if (writes_words) fields.insert(fields.end(), {kDocString, kMetadata});
+    if (writes_data) fields.insert(fields.end(), tensor_field::kDataAndPlaces);
+    return fields;
+  }
+};
+
+void write_place(MessageWriter& w, const DataPlace& place) {
+  Metadata entries = {{"location", place.location},
+                      {"offset", std::to_string(place.offset)},
+                      {"length", std::to_string(place.length)}};
+  if (!place.checksum.empty()) entries.emplace_back("checksum", place.checksum);
+  write_metadata(w, kExternalData, entries);
+  w.integer(kDataLocation, 1);
+}
+
 /// Turns the IR into messages.
 class Exporter {
  public:
@@ -53,7 +79,14 @@ class Exporter {
   MessageWriter attribute(const Attribute& a);
   MessageWriter attribute_tensor(const UnalignedTensor& t, const TensorSource* source);
   MessageWriter initializer(const Value& v);
+  InitializerForm form_of(const Value& v) const;
+  void require_source(const Value& missing) const;
   bool may_refer(const TensorSource* source) const { return source->is_external && options_.keep_references; }
+  /// Whether the source's message, which is `m`, can stand for data of that size.
+  bool gives_data(const TensorSource& source, const onnx::TensorMessage& m, size_t bytes) const {
+    if (source.is_external && !may_refer(&source)) return false;
+    return bytes == 0 || onnx::has_data(m);
+  }
   bool is_dropped(const Value& v) const {
     return options_.placer != nullptr && options_.placer->takes(v) && options_.placer->drops(v);
   }
@@ -84,51 +117,51 @@ MessageWriter Exporter::attribute_tensor(const UnalignedTensor& t, const TensorS
   return w;
 }
 
-MessageWriter Exporter::initializer(const Value& v) {
+void Exporter::require_source(const Value& missing) const {
+  const TensorSource* source = missing.tensor_source();
+  const auto shape = missing.type.has_shape() ? known_shape(*missing.type.dims) : std::nullopt;
+  require(shape && describes(source, missing.type.dtype, *shape, nullptr) &&
+              (may_refer(source) || onnx::is_weightless(onnx::read_tensor(source->bytes))),
+          ErrorCode::kInvalidArgument,
+          "the data of initializer '{}' were not loaded and can only be saved as a reference to the file "
+          "they are in, so in that file's folder",
+          missing.name());
+}
+
+InitializerForm Exporter::form_of(const Value& v) const {
   const UnalignedTensor& t = v.tensor();
   const TensorSource* source = v.tensor_source();
-  const bool missing = !t.defined();
-  if (missing) {
-    const auto shape = v.type.has_shape() ? known_shape(*v.type.dims) : std::nullopt;
-    require(shape && describes(source, v.type.dtype, *shape, nullptr) &&
-                (may_refer(source) || onnx::is_weightless(onnx::read_tensor(source->bytes))),
-            ErrorCode::kInvalidArgument,
-            "the data of initializer '{}' were not loaded and can only be saved as a reference to the file "
-            "they are in, so in that file's folder",
-            v.name());
-  }
-  const bool placed = !missing && options_.placer != nullptr && options_.placer->takes(v);
-  std::vector<uint32_t> anew;
+  const bool is_missing = !t.defined();
+  if (is_missing) require_source(v);
+  InitializerForm f;
+  f.is_placed = !is_missing && options_.placer != nullptr && options_.placer->takes(v);
+  f.is_held = is_missing || describes(source, t.dtype(), t.shape(), t.data());
+  f.writes_words = !v.is_overridable;
+  if (!f.is_held) return f;
+  f.message = onnx::read_tensor(source->bytes);
+  f.writes_data = !is_missing && (f.is_placed || !gives_data(*source, f.message, t.nbytes()));
+  f.writes_name = f.message.name != v.name();
+  f.writes_words =
+      f.writes_words && (f.message.doc_string != v.doc_string || !equal(v.metadata, f.message.metadata));
+  return f;
+}
+
+MessageWriter Exporter::initializer(const Value& v) {
+  const UnalignedTensor& t = v.tensor();
+  const InitializerForm form = form_of(v);
   MessageWriter w;
-  const bool held = missing || describes(source, t.dtype(), t.shape(), t.data());
-  const onnx::TensorMessage m = held ? onnx::read_tensor(source->bytes) : onnx::TensorMessage();
-  const bool writes_data = !missing && (!held || placed || (source->is_external && !may_refer(source)) ||
-                                        (t.nbytes() > 0 && !onnx::has_data(m)));
-  bool writes_name = true, writes_words = !v.is_overridable;
-  if (held) {
-    writes_name = m.name != v.name();
-    writes_words = writes_words && (m.doc_string != v.doc_string || !equal(v.metadata, m.metadata));
-    if (writes_name) anew.push_back(kName);
-    if (writes_words) anew.insert(anew.end(), {kDocString, kMetadata});
-    if (writes_data) anew.insert(anew.end(), tensor_field::kDataAndPlaces);
-    if (!writes_data && source->is_external) note_location(m);
-    copy_fields(w, source->bytes, anew);
+  if (form.is_held) {
+    const TensorSource& source = *v.tensor_source();
+    if (!form.writes_data && source.is_external) note_location(form.message);
+    copy_fields(w, source.bytes, form.replaced_fields());
   } else {
     write_tensor_type(w, t.dtype(), t.shape());
   }
-  if (writes_name) w.text(kName, v.name());
-  if (writes_data && !placed) write_data(w, t);
-  if (writes_words) w.text_if(kDocString, v.doc_string);
-  if (placed) {
-    const DataPlace place = options_.placer->add(v);
-    Metadata entries = {{"location", place.location},
-                        {"offset", std::to_string(place.offset)},
-                        {"length", std::to_string(place.length)}};
-    if (!place.checksum.empty()) entries.emplace_back("checksum", place.checksum);
-    write_metadata(w, kExternalData, entries);
-    w.integer(kDataLocation, 1);
-  }
-  if (writes_words) write_metadata(w, kMetadata, v.metadata);
+  if (form.writes_name) w.text(kName, v.name());
+  if (form.writes_data && !form.is_placed) write_data(w, t);
+  if (form.writes_words) w.text_if(kDocString, v.doc_string);
+  if (form.is_placed) write_place(w, options_.placer->add(v));
+  if (form.writes_words) write_metadata(w, kMetadata, v.metadata);
   return w;
 }
 
@@ -389,41 +422,9 @@ MessageWriter Exporter::model(const Model& m) {
 
 }  // namespace
 
-void write_metadata(MessageWriter& message, uint32_t field, const Metadata& metadata) {
-  for (const auto& [key, value] : metadata) {
-    MessageWriter pair;
-    pair.text(1, key);
-    pair.text(2, value);
-    message.message(field, pair);
-  }
-}
-
 int64_t written_ir_version(const Model& m) {
   const bool lists_all = m.ir_version > 0 && m.ir_version < kUnlistedInitializers;
   return lists_all && holds_new_initializer(*m.graph) ? kUnlistedInitializers : m.ir_version;
-}
-
-namespace {
-
-MessageWriter name_and_type(const Value& v) {
-  MessageWriter w;
-  w.copied(v.extra_fields);
-  w.text(1, v.name());
-  if (v.type.kind != Type::Kind::kUnknown) w.message(2, type_message(v.type));
-  return w;
-}
-
-}  // namespace
-
-MessageWriter value_info_message(const Value& v) {
-  MessageWriter w = name_and_type(v);
-  w.text_if(3, v.doc_string);
-  write_metadata(w, 4, v.metadata);
-  return w;
-}
-
-MessageWriter value_info_entry(const Value& v) {
-  return v.is_constant() && !v.is_overridable ? name_and_type(v) : value_info_message(v);
 }
 
 MessageWriter model_message(const Model& model, const MessageOptions& options) {

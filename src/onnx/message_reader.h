@@ -116,6 +116,9 @@ class MessageReader {
   void tensor_type(std::string_view bytes, TypeMessage& type);
   ValueInfoMessage value_info(std::string_view bytes);
   AttributeMessage attribute(std::string_view bytes);
+  /// Reads the field if it is the attribute's value, one or a list; else false.
+  bool attribute_value(pbf_reader& r, uint32_t key, AttributeMessage& a);
+  bool attribute_list(pbf_reader& r, uint32_t key, AttributeMessage& a);
   NodeMessage node(std::string_view bytes);
   QuantizationMessage quantization(std::string_view bytes);
   GraphMessage graph(std::string_view bytes);

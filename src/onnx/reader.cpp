@@ -24,6 +24,52 @@ ValueInfoMessage MessageReader::value_info(std::string_view bytes) {
   return v;
 }
 
+bool MessageReader::attribute_value(pbf_reader& r, uint32_t key, AttributeMessage& a) {
+  switch (key) {
+    case fixed32_field(2):
+      return a.f = r.get_float(), true;
+    case varint_field(3):
+      return a.i = r.get_int64(), true;
+    case bytes_field(4):
+      return a.s = text(r), true;
+    case bytes_field(5):
+      return append(r, "t", a.tensors, &MessageReader::tensor), true;
+    case bytes_field(6):
+      return append(r, "g", a.graphs, &MessageReader::graph), true;
+    case bytes_field(14):
+      return append(r, "tp", a.types, &MessageReader::type), true;
+    case bytes_field(22):
+      return append(r, "sparse_tensor", a.sparse_tensors, &MessageReader::sparse_tensor), true;
+    default:
+      return false;
+  }
+}
+
+bool MessageReader::attribute_list(pbf_reader& r, uint32_t key, AttributeMessage& a) {
+  switch (key) {
+    case fixed32_field(7):
+      return a.floats.push_back(r.get_float()), true;
+    case bytes_field(7):
+      for (const float f : r.get_packed_float()) a.floats.push_back(f);
+      return true;
+    case varint_field(8):
+    case bytes_field(8):
+      return ints(r, key, 8, a.ints), true;
+    case bytes_field(9):
+      return a.strings.push_back(text(r)), true;
+    case bytes_field(10):
+      return append(r, "tensors", a.tensors, &MessageReader::tensor), true;
+    case bytes_field(11):
+      return append(r, "graphs", a.graphs, &MessageReader::graph), true;
+    case bytes_field(15):
+      return append(r, "type_protos", a.types, &MessageReader::type), true;
+    case bytes_field(23):
+      return append(r, "sparse_tensors", a.sparse_tensors, &MessageReader::sparse_tensor), true;
+    default:
+      return false;
+  }
+}
+
 AttributeMessage MessageReader::attribute(std::string_view bytes) {
   AttributeMessage a;
   each_field(bytes, &a.extra, [&](pbf_reader& r, uint32_t key) {
@@ -31,46 +77,14 @@ AttributeMessage MessageReader::attribute(std::string_view bytes) {
     switch (key) {
       case bytes_field(1):
         return a.name = text(r), true;
-      case fixed32_field(2):
-        return a.f = r.get_float(), true;
-      case varint_field(3):
-        return a.i = r.get_int64(), true;
-      case bytes_field(4):
-        return a.s = text(r), true;
-      case bytes_field(5):
-        return append(r, "t", a.tensors, &MessageReader::tensor), true;
-      case bytes_field(6):
-        return append(r, "g", a.graphs, &MessageReader::graph), true;
-      case fixed32_field(7):
-        return a.floats.push_back(r.get_float()), true;
-      case bytes_field(7):
-        for (const float f : r.get_packed_float()) a.floats.push_back(f);
-        return true;
-      case varint_field(8):
-      case bytes_field(8):
-        return ints(r, key, 8, a.ints), true;
-      case bytes_field(9):
-        return a.strings.push_back(text(r)), true;
-      case bytes_field(10):
-        return append(r, "tensors", a.tensors, &MessageReader::tensor), true;
-      case bytes_field(11):
-        return append(r, "graphs", a.graphs, &MessageReader::graph), true;
       case bytes_field(13):
         return a.doc_string = optional_text(r, a.extra), true;
-      case bytes_field(14):
-        return append(r, "tp", a.types, &MessageReader::type), true;
-      case bytes_field(15):
-        return append(r, "type_protos", a.types, &MessageReader::type), true;
       case varint_field(20):
         return a.type = r.get_int32(), true;
       case bytes_field(21):
         return a.ref_attr_name = optional_text(r, a.extra), true;
-      case bytes_field(22):
-        return append(r, "sparse_tensor", a.sparse_tensors, &MessageReader::sparse_tensor), true;
-      case bytes_field(23):
-        return append(r, "sparse_tensors", a.sparse_tensors, &MessageReader::sparse_tensor), true;
       default:
-        return false;
+        return attribute_value(r, key, a) || attribute_list(r, key, a);
     }
   });
   return a;

@@ -19,6 +19,7 @@
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 #include "ops/op_set.h"
+#include "ops/resolved_attributes.h"
 
 namespace assay {
 namespace {
@@ -60,6 +61,7 @@ class Inference {
   void node(Node& n, const std::vector<OpsetImport>& opsets);
   bool call(Node& n, const std::vector<OpsetImport>& opsets);
   void fold(const Node& n, const OpDef& op, const OpVersion& v);
+  std::optional<std::vector<Tensor>> inputs_to_fold(const Node& n);
   void problem(const Node& n, const Error& e);
   void note_extents(const Value& v);
   const UnalignedTensor* value_of(const Value* v);
@@ -70,12 +72,11 @@ class Inference {
   const OpSet& ops_;
   const FunctionIndex functions_;
   /// The calls whose function bodies are being looked at, and their functions, from the outside in.
-  using Callers = std::vector<std::pair<const Node*, const Function*>>;
-  class Resolved;
+  using Callers = std::vector<FunctionCall>;
   struct Caller {
     Callers& callers;
     Caller(Callers& list, const Node& call, const Function& f) : callers(list) {
-      callers.emplace_back(&call, &f);
+      callers.push_back({&call, &f});
     }
     ~Caller() { callers.pop_back(); }
   };
@@ -228,47 +229,29 @@ void Inference::note_extents(const Value& v) {
     if (d.is_symbol() && d.symbol().find('-') != std::string::npos) known_.differences.insert(d.symbol());
 }
 
-/// While it lives, attributes that refer to the parameters of the function around have the values of the
-/// call, else the function's defaults; those with neither are left out.
-class Inference::Resolved {
- public:
-  Resolved(Node& n, const Callers& callers) : node_(n) {
-    const auto refers = [](const Attribute& a) { return !a.ref_attr_name.empty(); };
-    if (callers.empty() || std::none_of(n.attributes.begin(), n.attributes.end(), refers)) return;
-    std::vector<Attribute> values;
-    for (const Attribute& a : n.attributes) {
-      if (!refers(a))
-        values.push_back(a);
-      else if (const Attribute* value = value_of(a.ref_attr_name, callers.back()))
-        values.push_back({.name = a.name, .data = value->data});
-    }
-    saved_ = std::exchange(n.attributes, std::move(values));
-    is_changed_ = true;
-  }
-  ~Resolved() {
-    if (is_changed_) node_.attributes = std::move(saved_);
-  }
-  Resolved(const Resolved&) = delete;
-  Resolved& operator=(const Resolved&) = delete;
-
- private:
-  static const Attribute* value_of(std::string_view name,
-                                   const std::pair<const Node*, const Function*>& caller) {
-    if (const Attribute* a = caller.first->find_attribute(name)) return a;
-    const auto& defaults = caller.second->attribute_defaults;
-    const auto it =
-        std::find_if(defaults.begin(), defaults.end(), [&](const Attribute& a) { return a.name == name; });
-    return it != defaults.end() ? &*it : nullptr;
-  }
-
-  Node& node_;
-  std::vector<Attribute> saved_;
-  bool is_changed_ = false;
-};
-
 void Inference::problem(const Node& n, const Error& e) {
   if (!options_.on_problem || is_trial_) throw e;
   options_.on_problem(n, e.what());
+}
+
+/// What the arithmetic of shapes is done with.
+bool is_small_integer(int64_t elements, DType dtype) { return elements <= kMaxExtents && !is_float(dtype); }
+
+/// The tensor that a Constant holds as it is; null for its other forms.
+const UnalignedTensor* whole_tensor(const Node& constant) {
+  const Attribute* value = constant.find_attribute("value");
+  return value != nullptr ? value->get_if<UnalignedTensor>() : nullptr;
+}
+
+/// Nothing unless all are known.
+std::optional<std::vector<Tensor>> Inference::inputs_to_fold(const Node& n) {
+  std::vector<Tensor> inputs;
+  for (const Value* in : n.inputs()) {
+    const UnalignedTensor* t = in != nullptr ? value_of(in) : nullptr;
+    if (in != nullptr && (t == nullptr || !is_small_integer(t->numel(), t->dtype()))) return std::nullopt;
+    inputs.push_back(t != nullptr ? t->aligned() : Tensor());
+  }
+  return inputs;
 }
 
 /// Evaluates a small integer node whose inputs are all known, so that the arithmetic of shapes is exact. A
@@ -277,26 +260,19 @@ void Inference::fold(const Node& n, const OpDef& op, const OpVersion& v) {
   const bool is_constant = &op == &op_onnx_Constant::def;
   if (v.eval == nullptr || op.random || n.outputs().size() != 1 || (n.inputs().empty() && !is_constant))
     return;
-  std::vector<Tensor> inputs;
-  for (const Value* in : n.inputs()) {
-    const UnalignedTensor* t = in != nullptr ? value_of(in) : nullptr;
-    if (in != nullptr && (t == nullptr || t->numel() > kMaxExtents || is_float(t->dtype()))) return;
-    inputs.push_back(t != nullptr ? t->aligned() : Tensor());
-  }
-  for (const Attribute& a : n.attributes)
-    if (a.get_if<std::shared_ptr<Graph>>() != nullptr) return;
+  std::optional<std::vector<Tensor>> inputs = inputs_to_fold(n);
+  if (!inputs || !subgraphs_of(n).empty()) return;
   const Value* out = n.output(0);
   // Nothing where nobody can count the elements.
   const std::optional<Shape> shape = shape_of(out);
   const bool holds_tensor = is_constant && n.find_attribute("sparse_value") == nullptr;
-  if (!shape || (!holds_tensor && (shape->numel() > kMaxExtents || is_float(out->type.dtype)))) return;
-  if (const Attribute* whole = is_constant ? n.find_attribute("value") : nullptr)
-    if (const auto* t = whole->get_if<UnalignedTensor>()) {
-      known_.tensors[out] = *t;
-      return;
-    }
-  check_values(op, v, inputs, false);
-  EvalContext c(n, op, v, std::move(inputs));
+  if (!shape || (!holds_tensor && !is_small_integer(shape->numel(), out->type.dtype))) return;
+  if (const UnalignedTensor* whole = is_constant ? whole_tensor(n) : nullptr) {
+    known_.tensors[out] = *whole;
+    return;
+  }
+  check_values(op, v, *inputs, false);
+  EvalContext c(n, op, v, *std::move(inputs));
   v.eval(c);
   if (c.outputs()[0].defined()) known_.tensors[out] = std::move(c.outputs()[0]);
 }
@@ -334,7 +310,7 @@ bool Inference::call(Node& n, const std::vector<OpsetImport>& opsets) {
 }
 
 void Inference::node(Node& n, const std::vector<OpsetImport>& opsets) {
-  const Resolved given(n, callers_);
+  const ResolvedAttributes given(n, callers_.empty() ? nullptr : &callers_.back());
   if (call(n, opsets)) return;
   const OpDef* op = ops_.find(n.domain, n.op_type);
   if (op == nullptr) return;

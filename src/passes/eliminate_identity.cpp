@@ -79,19 +79,38 @@ bool walks_forward(const Node& n) {
   return true;
 }
 
+bool casts(const Node& n) { return is_op(n, "Cast") || is_op(n, "CastLike"); }
+
+bool keeps_type(const Node& n) {
+  const DType dtype = dtype_of(n.input(0));
+  return dtype != DType::kUndefined && dtype == dtype_of(n.output(0));
+}
+
+/// Takes any number of inputs, and gives back a single one.
+bool joins_inputs(const Node& n) {
+  return is_op(n, "Concat") || is_op(n, "Sum") || is_op(n, "Max") || is_op(n, "Min") || is_op(n, "Mean");
+}
+
+/// Moves no element where the shape stays.
+bool reshapes(const Node& n, const OpFacts& facts) {
+  return facts.is_view() || is_op(n, "Expand") || is_op(n, "Tile");
+}
+
+bool repeats_once(const Node& n) { return n.inputs().size() == 2 && all_equal(integers_of(n.input(1)), 1); }
+
+bool slices_nothing(const Node& n) { return (same_shape(n) && walks_forward(n)) || slices_everything(n); }
+
 bool is_no_op(const Node& n, const PassContext& context) {
   const OpFacts& facts = facts_of(n, context.model);
   if (is_op(n, "Identity") || is_inactive_dropout(n, context)) return true;
-  if (is_op(n, "Cast") || is_op(n, "CastLike"))
-    return dtype_of(n.input(0)) != DType::kUndefined && dtype_of(n.input(0)) == dtype_of(n.output(0));
+  if (casts(n)) return keeps_type(n);
   if (is_op(n, "Transpose")) return keeps_order(n);
-  if (is_op(n, "Concat") || is_op(n, "Sum") || is_op(n, "Max") || is_op(n, "Min") || is_op(n, "Mean"))
-    return n.inputs().size() == 1;
+  if (joins_inputs(n)) return n.inputs().size() == 1;
   if (is_op(n, "Split")) return n.outputs().size() == 1 && same_shape(n);
-  if ((facts.is_view() || is_op(n, "Expand") || is_op(n, "Tile")) && same_shape(n)) return true;
-  if (is_op(n, "Slice")) return (same_shape(n) && walks_forward(n)) || slices_everything(n);
+  if (reshapes(n, facts) && same_shape(n)) return true;
+  if (is_op(n, "Slice")) return slices_nothing(n);
   if (is_op(n, "Pad")) return all_equal(ints_parameter(n, "pads", 1), 0);
-  if (is_op(n, "Tile")) return n.inputs().size() == 2 && all_equal(integers_of(n.input(1)), 1);
+  if (is_op(n, "Tile")) return repeats_once(n);
   if (is_op(n, "Upsample")) return scales_by_one(n);
   if (is_op(n, "Resize")) return resizes_nothing(n);
   return reduces_ones(n, facts);

@@ -1,5 +1,6 @@
 // Add, Sub, Mul or Div by a constant per channel, or Neg, behind a convolution goes into its weights and
 // bias.
+#include <algorithm>
 #include <cmath>
 
 #include "analysis/channel_constants.h"
@@ -40,41 +41,53 @@ std::optional<Affine> affine_of(const Node& n, const Value* x, int rank, int64_t
   return a;
 }
 
+/// The bias behind both; nothing where a number leaves the range of the type, or a rounding is done away
+/// with.
+std::optional<std::vector<double>> folded_bias(const LinearNode& linear, const Affine& affine) {
+  const auto channels = static_cast<size_t>(linear.channels);
+  const DType dtype = linear.weight->dtype();
+  std::vector<double> bias =
+      linear.bias != nullptr ? to_doubles(*linear.bias) : std::vector<double>(channels);
+  for (size_t c = 0; c < channels; ++c) {
+    const double scaled = bias[c] * affine.factor[c];
+    if (!std::isfinite(affine.factor[c]) || !is_no_rounding_trick(scaled, affine.shift[c], dtype))
+      return std::nullopt;
+    bias[c] = scaled + affine.shift[c];
+  }
+  return are_in_range(bias, dtype) ? std::optional(bias) : std::nullopt;
+}
+
+/// The node goes into the convolution that gives its operand `x`.
+std::optional<Patch> folded_into(const Node& conv, const Node& n, const Value* x) {
+  const std::optional<LinearNode> linear = linear_node(conv);
+  if (!linear || is_op(conv, "Gemm")) return std::nullopt;
+  const std::optional<Affine> affine = affine_of(n, x, linear->weight->rank(), linear->channels);
+  if (!affine) return std::nullopt;
+  const std::optional<std::vector<double>> bias = folded_bias(*linear, *affine);
+  if (!bias) return std::nullopt;
+  const bool scales =
+      std::any_of(affine->factor.begin(), affine->factor.end(), [](double f) { return f != 1; });
+  const std::optional<Tensor> scaled =
+      scales ? scaled_weight(*linear, affine->factor) : std::optional<Tensor>();
+  if (scales && !scaled) return std::nullopt;
+  Patch patch(n);
+  patch.remove(conv);
+  patch.remove(n);
+  AttributeList attributes;
+  for (const Attribute& a : conv.attributes) attributes.emplace_back(a.name, a.data);
+  const Patch::Ref weight =
+      scales ? patch.constant(conv.input(1)->name() + "/folded", *scaled) : Patch::Ref(conv.input(1));
+  const Patch::Ref shift =
+      patch.constant(n.output(0)->name() + "/bias", float_vector(*bias, linear->weight->dtype()));
+  patch.add(conv.op_type, {conv.input(0), weight, shift}, std::move(attributes), n.output(0));
+  return patch;
+}
+
 std::optional<Patch> match(const Node& n, const PassContext& context) {
+  if (n.inputs().size() > 2) return std::nullopt;
   for (const Value* x : n.inputs()) {
-    if (n.inputs().size() > 2 || x == nullptr || x->producer() == nullptr || context.sole_consumer(x) != &n)
-      continue;
-    const Node& producer = *x->producer();
-    const std::optional<LinearNode> linear = linear_node(producer);
-    if (!linear || is_op(producer, "Gemm")) continue;
-    const std::optional<Affine> affine = affine_of(n, x, linear->weight->rank(), linear->channels);
-    if (!affine) continue;
-    const auto channels = static_cast<size_t>(linear->channels);
-    std::vector<double> bias =
-        linear->bias != nullptr ? to_doubles(*linear->bias) : std::vector<double>(channels);
-    const DType dtype = linear->weight->dtype();
-    bool scales = false, holds = true;
-    for (size_t c = 0; c < channels; ++c) {
-      scales = scales || affine->factor[c] != 1;
-      const double scaled = bias[c] * affine->factor[c];
-      holds =
-          holds && std::isfinite(affine->factor[c]) && is_no_rounding_trick(scaled, affine->shift[c], dtype);
-      bias[c] = scaled + affine->shift[c];
-    }
-    if (!holds || !are_in_range(bias, dtype)) continue;
-    const std::optional<Tensor> scaled =
-        scales ? scaled_weight(*linear, affine->factor) : std::optional<Tensor>();
-    if (scales && !scaled) continue;
-    Patch patch(n);
-    patch.remove(producer);
-    patch.remove(n);
-    AttributeList attributes;
-    for (const Attribute& a : producer.attributes) attributes.emplace_back(a.name, a.data);
-    const Patch::Ref weight = scales ? patch.constant(producer.input(1)->name() + "/folded", *scaled)
-                                     : Patch::Ref(producer.input(1));
-    const Patch::Ref shift = patch.constant(n.output(0)->name() + "/bias", float_vector(bias, dtype));
-    patch.add(producer.op_type, {producer.input(0), weight, shift}, std::move(attributes), n.output(0));
-    return patch;
+    if (x == nullptr || x->producer() == nullptr || context.sole_consumer(x) != &n) continue;
+    if (std::optional<Patch> patch = folded_into(*x->producer(), n, x)) return patch;
   }
   return std::nullopt;
 }

@@ -78,39 +78,56 @@ bool takes_padding(const Node& n, const Node& pad, const std::vector<int64_t>& o
          (*value == -INFINITY || (*value == 0 && is_non_negative(pad.input(0), model)));
 }
 
-std::optional<Patch> match(const Node& n, const PassContext& context) {
-  const bool averages = is_op(n, "AveragePool");
-  if (!is_op(n, "Conv") && !is_op(n, "MaxPool") && !(averages && context.model.opset() >= 7))
-    return std::nullopt;
-  const Node* pad = producer_of(n.input(0), "Pad");
-  if (pad == nullptr || context.sole_consumer(n.input(0)) != &n) return std::nullopt;
+bool may_pad(const Node& n, const Model& model) {
+  return is_op(n, "Conv") || is_op(n, "MaxPool") || (is_op(n, "AveragePool") && model.opset() >= 7);
+}
+
+/// The node's own pads for as many spatial axes; nothing where they follow from the shapes.
+std::optional<std::vector<int64_t>> own_pads(const Node& n, size_t axes) {
   const std::string_view auto_pad = string_attribute(n, "auto_pad", "NOTSET");
   if (auto_pad != "NOTSET" && auto_pad != "VALID") return std::nullopt;
-  const std::optional<std::vector<int64_t>> added = spatial_pads(*pad);
-  if (!added) return std::nullopt;
-  const size_t axes = added->size() / 2 - 2;
-  std::vector<int64_t> own = auto_pad == "VALID" ? std::vector<int64_t>() : ints_attribute(n, "pads");
-  if (own.empty()) own.resize(2 * axes);
-  if (own.size() != 2 * axes) return std::nullopt;
-  std::vector<int64_t> pads = own;
+  std::vector<int64_t> pads = auto_pad == "VALID" ? std::vector<int64_t>() : ints_attribute(n, "pads");
+  if (pads.empty()) pads.resize(2 * axes);
+  return pads.size() == 2 * axes ? std::optional(pads) : std::nullopt;
+}
+
+/// `added` are pads for the batch and the channels, too.
+std::vector<int64_t> sum_of_pads(std::vector<int64_t> own, const std::vector<int64_t>& added) {
+  const size_t axes = own.size() / 2;
   for (size_t a = 0; a < axes; ++a) {
-    pads[a] += (*added)[a + 2];
-    pads[axes + a] += (*added)[axes + 2 + a + 2];
+    own[a] += added[a + 2];
+    own[axes + a] += added[axes + 2 + a + 2];
   }
-  if (!takes_padding(n, *pad, own, pads, context.model)) return std::nullopt;
+  return own;
+}
+
+AttributeList attributes_with(const Node& n, const std::vector<int64_t>& pads) {
   AttributeList attributes;
   for (const Attribute& a : n.attributes)
     if (a.name != "pads" && a.name != "auto_pad" && a.name != "count_include_pad")
       attributes.emplace_back(a.name, a.data);
   attributes.emplace_back("pads", pads);
-  if (averages) attributes.emplace_back("count_include_pad", int64_t{1});
+  if (is_op(n, "AveragePool")) attributes.emplace_back("count_include_pad", int64_t{1});
+  return attributes;
+}
+
+std::optional<Patch> match(const Node& n, const PassContext& context) {
+  if (!may_pad(n, context.model)) return std::nullopt;
+  const Node* pad = producer_of(n.input(0), "Pad");
+  if (pad == nullptr || context.sole_consumer(n.input(0)) != &n) return std::nullopt;
+  const std::optional<std::vector<int64_t>> added = spatial_pads(*pad);
+  if (!added) return std::nullopt;
+  const std::optional<std::vector<int64_t>> own = own_pads(n, added->size() / 2 - 2);
+  if (!own) return std::nullopt;
+  const std::vector<int64_t> pads = sum_of_pads(*own, *added);
+  if (!takes_padding(n, *pad, *own, pads, context.model)) return std::nullopt;
   Patch patch(n);
   patch.remove(*pad);
   patch.remove(n);
   patch.set_name(n.name);
   std::vector<Patch::Ref> inputs = {pad->input(0)};
   for (size_t i = 1; i < n.inputs().size(); ++i) inputs.emplace_back(n.input(i));
-  patch.add(n.op_type, std::move(inputs), std::move(attributes), n.output(0));
+  patch.add(n.op_type, std::move(inputs), attributes_with(n, pads), n.output(0));
   return patch;
 }
 

@@ -28,43 +28,60 @@ bool mask_fits(const Value* mask, const Shape& scores) {
   return shape && dtype_of(mask) == DType::kFloat32 && shape->rank() <= scores.rank() && scores.rank() <= 4;
 }
 
+bool is_over_last_axis(const Node& n, const Shape& shape, const Model& model) {
+  const int64_t axis = int_attribute(n, "axis", model.opset() < 13 ? 1 : -1);
+  return axis == -1 || axis == shape.rank() - 1;
+}
+
+/// The scores are the operand of full shape; with two of them, the one that a product gives.
+bool are_scores(const Value* scores, const Value* other, const Shape& shape) {
+  if (shape_of(scores) != shape || !mask_fits(other, shape) || scores == other) return false;
+  return shape_of(other) != shape || (scores->producer() != nullptr && constant_of(other) != nullptr);
+}
+
+/// A softmax with what it takes in: softmax(scale * x + mask).
+struct Masked {
+  std::vector<const Node*> nodes;  ///< in order
+  Value* x = nullptr;
+  Value* mask = nullptr;
+  double scale = 1;
+};
+
+void take_mask(Masked& m, const Shape& shape, const PassContext& context) {
+  const Node* add = producer_of(m.x, "Add");
+  if (add == nullptr || context.sole_consumer(m.x) != m.nodes.front()) return;
+  for (const size_t side : {0, 1}) {
+    if (!are_scores(add->input(side), add->input(1 - side), shape)) continue;
+    m.x = add->input(side);
+    m.mask = add->input(1 - side);
+    m.nodes.insert(m.nodes.begin(), add);
+    return;
+  }
+}
+
+void take_scale(Masked& m, const Shape& shape, const PassContext& context) {
+  const Node* product = m.x->producer();
+  if (product == nullptr || context.sole_consumer(m.x) != m.nodes.front() || shape_of(m.x) != shape) return;
+  Value* scaled = nullptr;
+  const std::optional<double> factor = factor_of(*product, scaled);
+  if (!factor || shape_of(scaled) != shape) return;
+  m.scale = *factor;
+  m.x = scaled;
+  m.nodes.insert(m.nodes.begin(), product);
+}
+
 std::optional<Patch> match(const Node& n, const PassContext& context) {
   if (!is_op(n, "Softmax") || dtype_of(n.output(0)) != DType::kFloat32) return std::nullopt;
   const std::optional<Shape> shape = shape_of(n.output(0));
-  if (!shape || shape->rank() < 2) return std::nullopt;
-  const int64_t axis = int_attribute(n, "axis", context.model.opset() < 13 ? 1 : -1);
-  if (axis != -1 && axis != shape->rank() - 1) return std::nullopt;
-  std::vector<const Node*> nodes = {&n};
-  Value* x = n.input(0);
-  Value* mask = nullptr;
-  const Node* add = producer_of(x, "Add");
-  if (add != nullptr && context.sole_consumer(x) == &n) {
-    // The scores are the operand of full shape; with two of them, the one that a product gives.
-    for (size_t side = 0; side < 2 && mask == nullptr; ++side) {
-      Value *scores = add->input(side), *other = add->input(1 - side);
-      if (shape_of(scores) != shape || !mask_fits(other, *shape) || scores == other) continue;
-      if (shape_of(other) == shape && (scores->producer() == nullptr || constant_of(other) == nullptr))
-        continue;
-      mask = other;
-      x = scores;
-      nodes.insert(nodes.begin(), add);
-    }
-  }
-  double scale = 1;
-  Value* scaled = nullptr;
-  const Node* product = x->producer();
-  if (product != nullptr && context.sole_consumer(x) == nodes.front() && shape_of(x) == shape)
-    if (const std::optional<double> factor = factor_of(*product, scaled);
-        factor && shape_of(scaled) == shape) {
-      scale = *factor;
-      x = scaled;
-      nodes.insert(nodes.begin(), product);
-    }
-  if (nodes.size() == 1) return std::nullopt;
-  std::vector<Value*> inputs = {x};
-  if (mask != nullptr) inputs.push_back(mask);
-  return make_region(kSoftmax, nodes, context, inputs,
-                     {{"scale", static_cast<float>(scale)}, {"has_mask", int64_t{mask != nullptr}}});
+  if (!shape || shape->rank() < 2 || !is_over_last_axis(n, *shape, context.model)) return std::nullopt;
+  Masked m{.nodes = {&n}, .x = n.input(0)};
+  take_mask(m, *shape, context);
+  take_scale(m, *shape, context);
+  if (m.nodes.size() == 1) return std::nullopt;
+  std::vector<Value*> inputs = {m.x};
+  if (m.mask != nullptr) inputs.push_back(m.mask);
+  return make_region(kSoftmax, m.nodes, context, inputs,
+                     {{"scale", static_cast<float>(m.scale)}, {"has_mask", int64_t{m.mask != nullptr}}});
 }
 
 }  // namespace

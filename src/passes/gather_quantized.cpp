@@ -1,5 +1,7 @@
 // GatherBlockQuantized takes the rows of levels, scales and zero points that are asked for before it
 // dequantises them, so that nothing looks at the others.
+#include <numeric>
+
 #include "analysis/match.h"
 #include "passes/pass_list.h"
 
@@ -17,54 +19,86 @@ bool takes_all(const Value* indices, int64_t rows) {
   return true;
 }
 
-std::optional<Patch> match(const Node& n, const PassContext& context) {
-  if (n.op_type != "GatherBlockQuantized" || n.domain != "com.microsoft" || n.output(0) == nullptr ||
-      context.model.opset() < 5 || dtype_of(n.input(kData)) != DType::kUInt8)
-    return std::nullopt;
+/// Whether scales or zero points have the axes and rows of the data.
+bool has_rows_of(const Value* v, const Shape& data) {
+  const std::optional<Shape> shape = shape_of(v);
+  return shape && shape->size() == data.size() && (*shape)[0] == data[0];
+}
+
+bool gathers_bytes(const Node& n) {
+  return n.op_type == "GatherBlockQuantized" && n.domain == "com.microsoft" && n.output(0) != nullptr &&
+         dtype_of(n.input(kData)) == DType::kUInt8;
+}
+
+struct Shapes {
+  Shape indices, out;
+};
+
+/// Nothing where the rows cannot be taken first, or all of them are wanted.
+std::optional<Shapes> shapes_of(const Node& n) {
   const std::optional<Shape> data = shape_of(n.input(kData)), indices = shape_of(n.input(kIndices)),
-                             scales = shape_of(n.input(kScales)), out = shape_of(n.output(0));
-  if (!data || !indices || !scales || !out || out->numel() == 0 || data->size() < 2) return std::nullopt;
+                             out = shape_of(n.output(0));
+  if (!data || !indices || !out || out->numel() == 0 || data->size() < 2) return std::nullopt;
   // Bytes are gathered along the first axis; an integer of bytes is what Gather's kernels move.
   const int64_t axis = int_attribute(n, "gather_axis", 0);
-  const int64_t rows = (*data)[0], count = indices->numel();
-  if ((axis != 0 && axis != -data->rank()) || scales->size() != data->size() || (*scales)[0] != rows ||
-      takes_all(n.input(kIndices), rows))
-    return std::nullopt;
-  if (const std::optional<Shape> zeros = shape_of(n.input(kZeros));
-      n.input(kZeros) != nullptr && (!zeros || zeros->size() != data->size() || (*zeros)[0] != rows))
-    return std::nullopt;
+  if (axis != 0 && axis != -data->rank()) return std::nullopt;
+  if (!has_rows_of(n.input(kScales), *data) || takes_all(n.input(kIndices), (*data)[0])) return std::nullopt;
+  if (n.input(kZeros) != nullptr && !has_rows_of(n.input(kZeros), *data)) return std::nullopt;
+  return Shapes{*indices, *out};
+}
+
+Type type_like(const Value* v, const Shape& shape) {
+  return Type::tensor(dtype_of(v), Dims(shape.begin(), shape.end()));
+}
+
+/// The indices as a list.
+Patch::Ref index_list(Patch& patch, const Node& n, const Shape& indices) {
+  Value* given = n.input(kIndices);
+  if (indices.size() == 1) return given;
+  const int64_t count = indices.numel();
+  const Patch::Ref shape =
+      patch.constant(n.output(0)->name() + "/count", Tensor::vector(std::vector<int64_t>{count}));
+  return patch.add("Reshape", {given, shape}, {}, nullptr, type_like(given, {count}));
+}
+
+Patch::Ref rows_of(Patch& patch, Value* v, const Patch::Ref& list, int64_t count) {
+  Shape shape = *shape_of(v);
+  shape[0] = count;
+  return patch.add("Gather", {v, list}, {{"axis", int64_t{0}}}, nullptr, type_like(v, shape));
+}
+
+/// 0, 1, ...
+Tensor numbered(int64_t count) {
+  std::vector<int64_t> all(static_cast<size_t>(count));
+  std::iota(all.begin(), all.end(), 0);
+  return Tensor::vector(all);
+}
+
+std::optional<Patch> match(const Node& n, const PassContext& context) {
+  if (!gathers_bytes(n) || context.model.opset() < 5) return std::nullopt;
+  const std::optional<Shapes> shapes = shapes_of(n);
+  if (!shapes) return std::nullopt;
+  const auto& [indices, out] = *shapes;
   const std::string& name = n.output(0)->name();
+  const int64_t count = indices.numel();
   Patch patch(n);
   patch.remove(n);
-  const auto typed = [](const Value* like, const Shape& shape) {
-    return Type::tensor(dtype_of(like), Dims(shape.begin(), shape.end()));
-  };
-  Patch::Ref list = n.input(kIndices);
-  if (indices->size() != 1)
-    list = patch.add("Reshape",
-                     {list, patch.constant(name + "/count", Tensor::vector(std::vector<int64_t>{count}))}, {},
-                     nullptr, typed(n.input(kIndices), {count}));
-  const auto taken = [&](Value* v) {
-    Shape shape = *shape_of(v);
-    shape[0] = count;
-    return patch.add("Gather", {v, list}, {{"axis", int64_t{0}}}, nullptr, typed(v, shape));
-  };
-  std::vector<int64_t> all(static_cast<size_t>(count));
-  for (int64_t i = 0; i < count; ++i) all[static_cast<size_t>(i)] = i;
-  std::vector<Patch::Ref> inputs = {
-      taken(n.input(kData)), patch.constant(name + "/rows", Tensor::vector(all)), taken(n.input(kScales))};
-  if (n.input(kZeros) != nullptr) inputs.push_back(taken(n.input(kZeros)));
+  const Patch::Ref list = index_list(patch, n, indices);
+  std::vector<Patch::Ref> inputs = {rows_of(patch, n.input(kData), list, count),
+                                    patch.constant(name + "/rows", numbered(count)),
+                                    rows_of(patch, n.input(kScales), list, count)};
+  if (n.input(kZeros) != nullptr) inputs.push_back(rows_of(patch, n.input(kZeros), list, count));
   AttributeList attributes;
   for (const Attribute& a : n.attributes) attributes.emplace_back(a.name, a.data);
-  if (indices->size() == 1) {
+  if (indices.size() == 1) {
     patch.add(n.op_type, std::move(inputs), std::move(attributes), n.output(0), {}, n.domain);
     return patch;
   }
   Shape flat = {count};
-  for (size_t d = indices->size(); d < out->size(); ++d) flat.push_back((*out)[d]);
+  for (size_t d = indices.size(); d < out.size(); ++d) flat.push_back(out[d]);
   const Patch::Ref numbers = patch.add(n.op_type, std::move(inputs), std::move(attributes), nullptr,
-                                       typed(n.input(kScales), flat), n.domain);
-  patch.add("Reshape", {numbers, patch.constant(name + "/shape", Tensor::vector(out->dims()))}, {},
+                                       type_like(n.input(kScales), flat), n.domain);
+  patch.add("Reshape", {numbers, patch.constant(name + "/shape", Tensor::vector(out.dims()))}, {},
             n.output(0));
   return patch;
 }

@@ -85,66 +85,84 @@ bool add_mask(Formula& f, const Node& n, const Shape& scores, Bias& bias) {
   return true;
 }
 
-struct Extended {
-  Term key, value;
-};
-
-/// Keys and values behind those of the past, where there is one; nothing when they do not go together.
-std::optional<Extended> with_past(Formula& f, const Node& n, size_t past_key, size_t past_value, Term key,
-                                  Term value) {
+/// Puts keys and values behind those of the past, where there is one; false when they do not go together.
+bool add_past(Formula& f, const Node& n, size_t past_key, size_t past_value, Heads& h) {
   Value *old_key = n.input(past_key), *old_value = n.input(past_value);
-  if ((old_key == nullptr) != (old_value == nullptr)) return std::nullopt;
-  if (old_key == nullptr) return Extended{key, value};
-  for (const auto& [old, added] : {std::pair(old_key, &key), std::pair(old_value, &value)}) {
+  if ((old_key == nullptr) != (old_value == nullptr)) return false;
+  for (const auto& [old, added] : {std::pair(old_key, &h.key), std::pair(old_value, &h.value)}) {
+    if (old == nullptr) continue;
     const std::optional<Shape> shape = shape_of(old);
-    if (!shape || !is_f32(old) || shape->size() != 4) return std::nullopt;
+    if (!shape || !is_f32(old) || shape->size() != 4) return false;
     for (const size_t d : {0, 1, 3})
-      if ((*shape)[d] != added->shape[d]) return std::nullopt;
+      if ((*shape)[d] != added->shape[d]) return false;
     if (shape->numel() > 0) *added = f.concat({Formula::of(old), *added}, 2);
   }
-  return Extended{key, value};
+  return h.key.shape[2] == h.value.shape[2];
+}
+
+/// Whether they are heads of one batch, and each head of keys has its values and serves a whole number of
+/// queries' heads.
+bool go_together(const Heads& h) {
+  const Shape &q = h.query.shape, &k = h.key.shape, &v = h.value.shape;
+  return q.size() == 4 && k[0] == q[0] && v[0] == q[0] && k[1] == v[1] && k[2] == v[2] && k[3] == q[3] &&
+         q[1] % k[1] == 0;
 }
 
 bool wants(const Node& n, size_t i) { return i < n.outputs().size() && n.output(i) != nullptr; }
 
+void give_present(Formula& f, const Node& n, const Heads& h) {
+  if (wants(n, 1)) f.give(h.key, n.output(1));
+  if (wants(n, 2)) f.give(h.value, n.output(2));
+}
+
+/// Neither scores as an output nor capped ones, no windows, no lengths of padded keys.
+bool is_plain_standard(const Node& n) {
+  return !wants(n, 3) && float_attribute(n, "softcap", 0) == 0 && n.input(6) == nullptr &&
+         int_attribute(n, "left_window_size", -1) == -1 && int_attribute(n, "right_window_size", -1) == -1;
+}
+
+/// Nothing where what comes by sequence is not a whole number of heads.
+std::optional<Heads> standard_heads(Formula& f, const Node& n, bool by_sequence) {
+  const Heads h{Formula::of(n.input(0)), Formula::of(n.input(1)), Formula::of(n.input(2))};
+  if (!by_sequence) return h;
+  const int64_t heads = int_attribute(n, "q_num_heads", 0), groups = int_attribute(n, "kv_num_heads", 0);
+  if (heads <= 0 || groups <= 0 || h.query.shape[2] % heads != 0 || h.key.shape[2] % groups != 0 ||
+      h.value.shape[2] % groups != 0)
+    return std::nullopt;
+  return Heads{split_heads(f, h.query, heads), split_heads(f, h.key, groups),
+               split_heads(f, h.value, groups)};
+}
+
+/// The mask, or that queries attend to no later keys, of which `past` are before the first query.
+bool add_standard_biases(Formula& f, const Node& n, const Shape& scores, int64_t past, Bias& bias) {
+  if (!add_mask(f, n, scores, bias)) return false;
+  if (int_attribute(n, "is_causal", 0) == 0) return true;
+  // With a mask of its own, a row may be left with nothing by both together.
+  if (!bias.added.empty()) return false;
+  bias.added.push_back(f.constant(causal_mask(scores[2], scores[3], past)));
+  return true;
+}
+
 std::optional<Patch> standard(const Node& n, const PassContext& context) {
   const std::optional<Shape> q = shape_of(n.input(0)), k = shape_of(n.input(1)), v = shape_of(n.input(2));
-  if (!q || !k || !v || q->size() != k->size() || v->size() != k->size() || wants(n, 3)) return std::nullopt;
-  if (float_attribute(n, "softcap", 0) != 0 || n.input(6) != nullptr ||
-      int_attribute(n, "left_window_size", -1) != -1 || int_attribute(n, "right_window_size", -1) != -1)
+  if (!q || !k || !v || q->size() != k->size() || v->size() != k->size() || !is_plain_standard(n))
     return std::nullopt;
   Patch patch(n);
   patch.remove(n);
   Formula f(patch, context, n.output(0)->name());
-  Heads h{Formula::of(n.input(0)), Formula::of(n.input(1)), Formula::of(n.input(2))};
   const bool by_sequence = q->size() == 3;
-  if (by_sequence) {
-    const int64_t heads = int_attribute(n, "q_num_heads", 0), groups = int_attribute(n, "kv_num_heads", 0);
-    if (heads <= 0 || groups <= 0 || (*q)[2] % heads != 0 || (*k)[2] % groups != 0 || (*v)[2] % groups != 0)
-      return std::nullopt;
-    h = {split_heads(f, h.query, heads), split_heads(f, h.key, groups), split_heads(f, h.value, groups)};
-  }
-  const Shape &qs = h.query.shape, &ks = h.key.shape, &vs = h.value.shape;
-  if (qs.size() != 4 || ks[0] != qs[0] || vs[0] != qs[0] || ks[1] != vs[1] || ks[2] != vs[2] ||
-      ks[3] != qs[3] || qs[1] % ks[1] != 0)
-    return std::nullopt;
-  const int64_t fresh = ks[2];
-  const std::optional<Extended> all = with_past(f, n, 4, 5, h.key, h.value);
-  if (!all || all->key.shape[2] != all->value.shape[2]) return std::nullopt;
-  h.key = all->key;
-  h.value = all->value;
-  const int64_t keys = h.key.shape[2], offset = keys - fresh;
+  std::optional<Heads> h = standard_heads(f, n, by_sequence);
+  if (!h || !go_together(*h)) return std::nullopt;
+  const Shape& query = h->query.shape;
+  const int64_t fresh = h->key.shape[2];
+  if (!add_past(f, n, 4, 5, *h)) return std::nullopt;
+  const int64_t keys = h->key.shape[2];
   Bias bias;
-  if (!add_mask(f, n, {qs[0], qs[1], qs[2], keys}, bias)) return std::nullopt;
-  if (int_attribute(n, "is_causal", 0) != 0) {
-    // With a mask of its own, a row may be left with nothing by both together.
-    if (!bias.added.empty()) return std::nullopt;
-    bias.added.push_back(f.constant(causal_mask(qs[2], keys, offset)));
-  }
-  if (wants(n, 1)) f.give(h.key, n.output(1));
-  if (wants(n, 2)) f.give(h.value, n.output(2));
-  const double scale = float_attribute(n, "scale", 1 / std::sqrt(static_cast<double>(qs[3])));
-  const Term y = attend(f, h, static_cast<float>(scale), bias);
+  if (!add_standard_biases(f, n, {query[0], query[1], query[2], keys}, keys - fresh, bias))
+    return std::nullopt;
+  give_present(f, n, *h);
+  const double scale = float_attribute(n, "scale", 1 / std::sqrt(static_cast<double>(query[3])));
+  const Term y = attend(f, *h, static_cast<float>(scale), bias);
   f.give(by_sequence ? join_heads(f, y) : y, n.output(0));
   return patch;
 }
@@ -195,63 +213,88 @@ Term biased(Formula& f, const Term& x, Value* bias, int64_t first) {
   return f.binary("Add", x, f.slice(Formula::of(bias), 0, first, first + x.shape.back()));
 }
 
+/// Whether a vector, where there is one, has a number for each of `columns`.
+bool is_bias_of(const Value* bias, int64_t columns) {
+  return bias == nullptr || (is_f32(bias) && shape_of(bias) == Shape{columns});
+}
+
+/// Inputs of MultiHeadAttention.
+struct MultiHead {
+  enum : size_t {
+    kQuery,
+    kKey,
+    kValue,
+    kBias,
+    kMask,
+    kScoreBias,
+    kPastKey,
+    kPastValue,
+    kPastLength,
+    kCacheIndirection
+  };
+};
+
+/// Whether queries are [batch, sequence, heads * size]; keys and values alike, with what is added to all
+/// three, or [batch, heads, sequence, size].
+bool are_multi_head(const Node& n, int64_t heads) {
+  const std::optional<Shape> q = shape_of(n.input(MultiHead::kQuery)), k = shape_of(n.input(MultiHead::kKey)),
+                             v = shape_of(n.input(MultiHead::kValue));
+  if (!q || !k || !v || q->size() != 3 || (*q)[2] % heads != 0 || k->size() != v->size()) return false;
+  if (k->size() == 4) return n.input(MultiHead::kBias) == nullptr;
+  return k->size() == 3 && (*k)[2] == (*q)[2] && (*v)[2] % heads == 0 &&
+         is_bias_of(n.input(MultiHead::kBias), (*q)[2] + (*k)[2] + (*v)[2]);
+}
+
 std::optional<Patch> multi_head(const Node& n, const PassContext& context) {
-  enum : size_t { kQuery, kKey, kValue, kBias, kMask, kScoreBias, kPastKey, kPastValue, kPastLength };
-  const std::optional<Shape> q = shape_of(n.input(kQuery)), k = shape_of(n.input(kKey)),
-                             v = shape_of(n.input(kValue));
   const int64_t heads = int_attribute(n, "num_heads", 0);
-  if (!q || !k || !v || q->size() != 3 || heads <= 0 || wants(n, 3) || n.input(kPastLength) != nullptr ||
-      n.input(9) != nullptr)
+  if (heads <= 0 || wants(n, 3) || n.input(MultiHead::kPastLength) != nullptr ||
+      n.input(MultiHead::kCacheIndirection) != nullptr || !are_multi_head(n, heads))
     return std::nullopt;
-  if ((*q)[2] % heads != 0 || k->size() != v->size() || (k->size() != 3 && k->size() != 4))
-    return std::nullopt;
-  Value* bias_vector = n.input(kBias);
-  const bool by_sequence = k->size() == 3;
-  if (bias_vector != nullptr &&
-      (!by_sequence || !is_f32(bias_vector) || shape_of(bias_vector) != Shape{(*q)[2] + (*k)[2] + (*v)[2]}))
-    return std::nullopt;
-  if (by_sequence && ((*k)[2] != (*q)[2] || (*v)[2] % heads != 0)) return std::nullopt;
   Patch patch(n);
   patch.remove(n);
   Formula f(patch, context, n.output(0)->name());
   const auto part = [&](size_t i, int64_t first) {
-    return split_heads(f, biased(f, Formula::of(n.input(i)), bias_vector, first), heads);
+    const Term x = Formula::of(n.input(i));
+    return x.shape.size() == 4 ? x : split_heads(f, biased(f, x, n.input(MultiHead::kBias), first), heads);
   };
-  Heads h{part(kQuery, 0), by_sequence ? part(kKey, (*q)[2]) : Formula::of(n.input(kKey)),
-          by_sequence ? part(kValue, 2 * (*q)[2]) : Formula::of(n.input(kValue))};
-  const Shape &qs = h.query.shape, &ks = h.key.shape, &vs = h.value.shape;
-  if (ks[0] != qs[0] || vs[0] != qs[0] || ks[1] != heads || vs[1] != heads || ks[2] != vs[2] ||
-      ks[3] != qs[3])
+  const int64_t hidden = shape_of(n.input(MultiHead::kQuery))->back();
+  Heads h{part(MultiHead::kQuery, 0), part(MultiHead::kKey, hidden), part(MultiHead::kValue, 2 * hidden)};
+  if (h.key.shape[1] != heads || !go_together(h) ||
+      !add_past(f, n, MultiHead::kPastKey, MultiHead::kPastValue, h))
     return std::nullopt;
-  const std::optional<Extended> all = with_past(f, n, kPastKey, kPastValue, h.key, h.value);
-  if (!all || all->key.shape[2] != all->value.shape[2]) return std::nullopt;
-  h.key = all->key;
-  h.value = all->value;
+  const Shape& query = h.query.shape;
   Bias bias;
-  if (!add_biases(f, n, kMask, kScoreBias, {qs[0], heads, qs[2], h.key.shape[2]}, bias)) return std::nullopt;
-  if (wants(n, 1)) f.give(h.key, n.output(1));
-  if (wants(n, 2)) f.give(h.value, n.output(2));
-  f.give(join_heads(f, attend(f, h, scale_of(n, qs[3]), bias)), n.output(0));
+  if (!add_biases(f, n, MultiHead::kMask, MultiHead::kScoreBias, {query[0], heads, query[2], h.key.shape[2]},
+                  bias))
+    return std::nullopt;
+  give_present(f, n, h);
+  f.give(join_heads(f, attend(f, h, scale_of(n, query[3]), bias)), n.output(0));
   return patch;
+}
+
+/// Numbers of queries, keys and values among the columns; nothing where they are not whole heads.
+std::optional<std::vector<int64_t>> projected_sizes(const Node& n, int64_t columns, int64_t heads) {
+  std::vector<int64_t> sizes = ints_attribute(n, "qkv_hidden_sizes");
+  if (sizes.empty()) sizes.assign(3, columns / 3);
+  if (sizes.size() != 3 || sizes[0] != sizes[1] || sizes[0] + sizes[1] + sizes[2] != columns)
+    return std::nullopt;
+  const auto is_whole = [&](int64_t size) { return size > 0 && size % heads == 0; };
+  return is_whole(sizes[0]) && is_whole(sizes[2]) ? std::optional(sizes) : std::nullopt;
 }
 
 /// Queries, keys and values are one product of the input.
 std::optional<Patch> self_attention(const Node& n, const PassContext& context) {
   enum : size_t { kInput, kWeights, kBias, kMask, kPast, kScoreBias, kPastLength };
+  if (wants(n, 1) || n.input(kPast) != nullptr || n.input(kPastLength) != nullptr ||
+      int_attribute(n, "do_rotary", 0) != 0)
+    return std::nullopt;
   const std::optional<Shape> x = shape_of(n.input(kInput)), weights = shape_of(n.input(kWeights));
   const int64_t heads = int_attribute(n, "num_heads", 0);
-  if (!x || !weights || x->size() != 3 || weights->size() != 2 || heads <= 0 || wants(n, 1) ||
-      n.input(kPast) != nullptr || n.input(kPastLength) != nullptr || int_attribute(n, "do_rotary", 0) != 0)
+  if (!x || !weights || x->size() != 3 || weights->size() != 2 || (*weights)[0] != (*x)[2] || heads <= 0)
     return std::nullopt;
-  std::vector<int64_t> sizes = ints_attribute(n, "qkv_hidden_sizes");
-  if (sizes.empty()) sizes.assign(3, (*weights)[1] / 3);
-  if (sizes.size() != 3 || sizes[0] != sizes[1] || sizes[0] + sizes[1] + sizes[2] != (*weights)[1] ||
-      (*weights)[0] != (*x)[2] || sizes[0] <= 0 || sizes[2] <= 0 || sizes[0] % heads != 0 ||
-      sizes[2] % heads != 0)
-    return std::nullopt;
-  if (n.input(kBias) != nullptr &&
-      (!is_f32(n.input(kBias)) || shape_of(n.input(kBias)) != Shape{(*weights)[1]}))
-    return std::nullopt;
+  const std::optional<std::vector<int64_t>> split = projected_sizes(n, (*weights)[1], heads);
+  if (!split || !is_bias_of(n.input(kBias), (*weights)[1])) return std::nullopt;
+  const std::vector<int64_t>& sizes = *split;
   Patch patch(n);
   patch.remove(n);
   Formula f(patch, context, n.output(0)->name());

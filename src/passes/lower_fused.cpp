@@ -9,34 +9,13 @@
 #include "analysis/match.h"
 #include "ops/contrib/fused_activation.h"
 #include "ops/op_set.h"
-#include "passes/formula.h"
+#include "passes/lower_fused.h"
 #include "passes/pass_list.h"
 
 namespace assay::pass_lower_fused {
 namespace {
 
 constexpr std::string_view kMicrosoft = "com.microsoft";
-/// What layer normalisation adds to the variance where the node does not say.
-constexpr double kEpsilon = 9.99999996e-13;
-
-struct Writer {
-  const Node& n;
-  const PassContext& context;
-  Patch patch;
-  Formula f;
-
-  Writer(const Node& node, const PassContext& c)
-      : n(node), context(c), patch(node), f(patch, c, node.output(0)->name()) {
-    patch.remove(node);
-  }
-  Term in(size_t i) const { return Formula::of(n.input(i)); }
-  bool has(size_t i) const { return n.input(i) != nullptr; }
-  bool wants(size_t i) const { return i < n.outputs().size() && n.output(i) != nullptr; }
-  Patch done(const Term& result) {
-    f.give(result, n.output(0));
-    return std::move(patch);
-  }
-};
 
 /// Whether the axes before the last two broadcast.
 bool are_batches(const Shape& a, const Shape& b) {
@@ -133,59 +112,6 @@ std::optional<Patch> fused_matmul(const Node& n, const PassContext& context) {
   return w.done(alpha == 1 ? product : w.f.binary("Mul", product, w.f.number(alpha)));
 }
 
-/// Inputs of both operators of that name.
-struct Rotary {
-  size_t cosines, sines, positions;
-};
-
-/// (a, b) turned by the angle of their position: a cos - b sin, a sin + b cos.
-std::optional<Patch> rotary(const Node& n, const PassContext& context, const Rotary& inputs) {
-  const std::optional<Shape> given = shape_of(n.input(0)), table = shape_of(n.input(inputs.cosines));
-  const Value* positions = n.input(inputs.positions);
-  if (int_attribute(n, "is_packed_batching", 0) != 0 || (given->size() != 3 && given->size() != 4))
-    return std::nullopt;
-  if (shape_of(n.input(inputs.sines)) != table || table->size() < 2) return std::nullopt;
-  const bool by_sequence = given->size() == 3;
-  const int64_t heads = by_sequence ? int_attribute(n, "num_heads", 0) : (*given)[1];
-  if (heads <= 0 || (by_sequence && (*given)[2] % heads != 0)) return std::nullopt;
-  const int64_t batch = (*given)[0], sequence = (*given)[by_sequence ? 1 : 2];
-  const int64_t size = by_sequence ? (*given)[2] / heads : (*given)[3];
-  const int64_t half = table->back(), rotated = 2 * half;
-  const int64_t asked = int_attribute(n, "rotary_embedding_dim", 0);
-  if (rotated > size || (asked != 0 && asked != rotated) || (asked == 0 && rotated != size))
-    return std::nullopt;
-  const bool looked_up = table->size() == 2;
-  if (looked_up ? positions == nullptr || shape_of(positions) != Shape{batch, sequence}
-                : *table != Shape{batch, sequence, half})
-    return std::nullopt;
-  Writer w(n, context);
-  Formula& f = w.f;
-  // [batch, sequence, heads, size] or [batch, heads, sequence, size], and tables that broadcast to either.
-  const Term x = by_sequence ? f.reshape(w.in(0), {batch, sequence, heads, size}) : w.in(0);
-  const Term places = looked_up ? f.from_start(w.in(inputs.positions)) : Term{};
-  const auto turned_table = [&](size_t i) {
-    const Term rows = looked_up ? f.gather(w.in(i), places) : w.in(i);
-    return f.reshape(rows, by_sequence ? Shape{batch, sequence, 1, half} : Shape{batch, 1, sequence, half});
-  };
-  const Term cosine = turned_table(inputs.cosines), sine = turned_table(inputs.sines);
-  const bool interleaved = int_attribute(n, "interleaved", 0) != 0;
-  const Term a = interleaved ? f.slice(x, 3, 0, rotated, 2) : f.slice(x, 3, 0, half);
-  const Term b = interleaved ? f.slice(x, 3, 1, rotated, 2) : f.slice(x, 3, half, rotated);
-  const Term first = f.binary("Sub", f.binary("Mul", a, cosine), f.binary("Mul", b, sine));
-  const Term second = f.binary("Add", f.binary("Mul", a, sine), f.binary("Mul", b, cosine));
-  std::vector<Term> parts = {first, second};
-  if (interleaved) {
-    Shape pairs = first.shape;
-    pairs.push_back(1);
-    Shape flat = first.shape;
-    flat[3] = rotated;
-    parts = {f.reshape(f.concat({f.reshape(first, pairs), f.reshape(second, pairs)}, 4), flat)};
-  }
-  if (rotated < size) parts.push_back(f.slice(x, 3, rotated, size));
-  const Term y = parts.size() == 1 ? parts[0] : f.concat(parts, 3);
-  return w.done(f.reshape(y, *given));
-}
-
 /// The channels of a group are one channel of an image; what scales and shifts them follows.
 std::optional<Patch> group_norm(const Node& n, const PassContext& context) {
   const std::optional<Shape> x = shape_of(n.input(0)), scale = shape_of(n.input(1)),
@@ -202,51 +128,6 @@ std::optional<Patch> group_norm(const Node& n, const PassContext& context) {
   const Term rows = f.reshape(y, {(*x)[0], scales, x->numel() / (*x)[0] / scales});
   const Term scaled = f.binary("Mul", rows, f.reshape(w.in(1), {scales, 1}));
   return w.done(f.reshape(f.binary("Add", scaled, f.reshape(w.in(2), {scales, 1})), *x));
-}
-
-/// The sum of what three tables say of words, positions and segments, normalised.
-std::optional<Patch> embedding(const Node& n, const PassContext& context) {
-  enum : size_t { kWords, kSegments, kWordTable, kPositionTable, kSegmentTable, kGamma, kBeta, kMask };
-  constexpr size_t kPositions = kMask + 1;
-  const std::optional<Shape> ids = shape_of(n.input(kWords)), words = shape_of(n.input(kWordTable)),
-                             positions = shape_of(n.input(kPositionTable));
-  if (!words || !positions || ids->size() != 2 || words->size() != 2 || positions->size() != 2)
-    return std::nullopt;
-  const int64_t length = (*ids)[1], hidden = (*words)[1];
-  const bool has_segments = n.input(kSegments) != nullptr;
-  if (has_segments != (n.input(kSegmentTable) != nullptr) || (*positions)[1] != hidden) return std::nullopt;
-  if (has_segments) {
-    const Shape table = *shape_of(n.input(kSegmentTable));
-    if (shape_of(n.input(kSegments)) != ids || table.size() != 2 || table[1] != hidden) return std::nullopt;
-  }
-  constexpr int64_t kMaxCounted = 1 << 24;
-  if (n.input(kMask) != nullptr && (shape_of(n.input(kMask)) != ids || length > kMaxCounted))
-    return std::nullopt;
-  const std::optional<Shape> given =
-      n.input(kPositions) != nullptr ? shape_of(n.input(kPositions)) : std::nullopt;
-  if (given ? *given != *ids && *given != Shape{1, length} : length > (*positions)[0]) return std::nullopt;
-  for (const size_t i : {kGamma, kBeta})
-    if (n.input(i) == nullptr || shape_of(n.input(i)) != Shape{hidden}) return std::nullopt;
-  Writer w(n, context);
-  Formula& f = w.f;
-  const Term word = f.gather(w.in(kWordTable), f.from_start(w.in(kWords)));
-  const Term position = given ? f.gather(w.in(kPositionTable), f.from_start(w.in(kPositions)))
-                              : f.slice(w.in(kPositionTable), 0, 0, length);
-  Term sum = f.binary("Add", word, position);
-  if (has_segments) sum = f.binary("Add", sum, f.gather(w.in(kSegmentTable), f.from_start(w.in(kSegments))));
-  const Term y = f.normalize(sum, true, static_cast<float>(float_attribute(n, "epsilon", kEpsilon)));
-  if (w.wants(1)) {
-    // How many elements of each row of the mask are 1: float32 counts them exactly, and kernels sum it up.
-    Term lengths = f.constant(Tensor::zeros(DType::kInt32, {(*ids)[0]}));
-    if (w.has(kMask)) {
-      const Term one = f.constant(Tensor::scalar(int32_t{1}));
-      const Term ones = f.cast(f.compare("Equal", w.in(kMask), one), DType::kFloat32);
-      lengths = f.cast(f.reshape(f.reduce("ReduceSum", ones), lengths.shape), DType::kInt32);
-    }
-    f.give(lengths, n.output(1));
-  }
-  if (w.wants(2)) f.give(sum, n.output(2));
-  return w.done(f.binary("Add", f.binary("Mul", y, w.in(kGamma)), w.in(kBeta)));
 }
 
 /// Parameters that are not given have defaults, those of the operators. Nothing for what cannot be evaluated.
@@ -327,16 +208,17 @@ bool is_float32_of_known_shapes(const Node& n) {
   return n.input(0) != nullptr && n.output(0) != nullptr && dtype_of(n.output(0)) == DType::kFloat32;
 }
 
-std::optional<Patch> match(const Node& n, const PassContext& context) {
-  if ((n.domain != kMicrosoft && !n.domain.empty()) || context.model.opset() < 10 ||
-      !is_float32_of_known_shapes(n))
-    return std::nullopt;
+std::optional<Patch> lower_standard(const Node& n, const PassContext& context) {
   const std::string_view op = n.op_type;
   if (op == "SimplifiedLayerNormalization") return simplified_norm(n, context);
-  if (op == "GroupNormalization" && n.domain.empty()) return group_norm(n, context);
-  if (n.domain.empty())
-    return op == "RotaryEmbedding" ? rotary(n, context, {.cosines = 1, .sines = 2, .positions = 3})
-                                   : std::nullopt;
+  if (op == "GroupNormalization") return group_norm(n, context);
+  if (op == "RotaryEmbedding") return rotary(n, context, {.cosines = 1, .sines = 2, .positions = 3});
+  return std::nullopt;
+}
+
+std::optional<Patch> lower_microsoft(const Node& n, const PassContext& context) {
+  const std::string_view op = n.op_type;
+  if (op == "SimplifiedLayerNormalization") return simplified_norm(n, context);
   if (op == "RotaryEmbedding") return rotary(n, context, {.cosines = 2, .sines = 3, .positions = 1});
   if (op == "FastGelu" || op == "BiasGelu" || op == "Gelu" || op == "QuickGelu")
     return activation(n, context);
@@ -347,6 +229,13 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   if (op == "FusedGemm") return gemm(n, context);
   if (op == "FusedMatMul" || op == "TransposeMatMul") return fused_matmul(n, context);
   return std::nullopt;
+}
+
+std::optional<Patch> match(const Node& n, const PassContext& context) {
+  if ((n.domain != kMicrosoft && !n.domain.empty()) || context.model.opset() < 10 ||
+      !is_float32_of_known_shapes(n))
+    return std::nullopt;
+  return n.domain.empty() ? lower_standard(n, context) : lower_microsoft(n, context);
 }
 
 }  // namespace

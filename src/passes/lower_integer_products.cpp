@@ -116,6 +116,37 @@ Term half(Formula& f, const Term& past, int64_t i) {
   return f.reshape(f.slice(past, 0, i, i + 1), one);
 }
 
+/// [batch, heads, rows, size] of the keys behind those of the past, where there is one; nothing where the two
+/// do not go together.
+std::optional<Shape> shape_with_past(const Node& n, const Value* past, Shape fresh) {
+  if (past == nullptr) return fresh;
+  const std::optional<Shape> old = shape_of(past);
+  if (!old || !is_f32(past) || old->size() != 5 || int_attribute(n, "past_present_share_buffer", 0) != 0 ||
+      *old != Shape{2, fresh[0], fresh[1], (*old)[3], fresh[3]})
+    return std::nullopt;
+  fresh[2] += (*old)[3];
+  return fresh;
+}
+
+/// Those that MultiHeadAttention has, too.
+AttributeList shared_attributes(const Node& n) {
+  AttributeList attributes;
+  for (const Attribute& a : n.attributes)
+    if (a.name != "do_rotary" && a.name != "past_present_share_buffer")
+      attributes.emplace_back(a.name, a.data);
+  return attributes;
+}
+
+/// Keys and values [batch, heads, rows, size] as one output that stacks both.
+void give_stacked(Formula& f, const Patch::Ref& keys, const Patch::Ref& values, const Shape& shape,
+                  Value* output) {
+  Shape part = shape;
+  part.insert_at(0, 1);
+  const Term first = f.reshape({keys, DType::kFloat32, shape}, part),
+             second = f.reshape({values, DType::kFloat32, shape}, part);
+  f.give(f.concat({first, second}, 0), output);
+}
+
 /// Queries, keys and values are one product of the input.
 std::optional<Patch> attention(const Node& n, const PassContext& context) {
   enum : size_t { kInput, kWeights, kBias, kInputScale, kWeightScale, kMask, kInputZero, kWeightZero, kPast };
@@ -126,16 +157,10 @@ std::optional<Patch> attention(const Node& n, const PassContext& context) {
       shape->back() % (3 * heads) != 0 || int_attribute(n, "do_rotary", 0) != 0)
     return std::nullopt;
   const int64_t batch = (*shape)[0], length = (*shape)[1], hidden = shape->back() / 3;
-  Value* past = n.input(kPast);
-  Shape present = {batch, heads, length, hidden / heads};
-  if (past != nullptr) {
-    const std::optional<Shape> old = shape_of(past);
-    if (!old || !is_f32(past) || old->size() != 5 || int_attribute(n, "past_present_share_buffer", 0) != 0 ||
-        *old != Shape{2, batch, heads, (*old)[3], hidden / heads})
-      return std::nullopt;
-    present[2] += (*old)[3];
-    if ((*old)[3] == 0) past = nullptr;
-  }
+  const std::optional<Shape> present =
+      shape_with_past(n, n.input(kPast), {batch, heads, length, hidden / heads});
+  if (!present) return std::nullopt;
+  Value* const past = (*present)[2] > length ? n.input(kPast) : nullptr;
   Writing w(n, context);
   Formula& f = w.f;
   const Left left{Formula::of(n.input(kInput)), Formula::of(n.input(kInputScale)), n.input(kInputZero)};
@@ -145,23 +170,16 @@ std::optional<Patch> attention(const Node& n, const PassContext& context) {
   if (past != nullptr || n.input(kMask) != nullptr) inputs.insert(inputs.end(), {{}, n.input(kMask)});
   if (past != nullptr)
     inputs.insert(inputs.end(), {{}, half(f, Formula::of(past), 0).ref, half(f, Formula::of(past), 1).ref});
-  AttributeList attributes;
-  for (const Attribute& a : n.attributes)
-    if (a.name != "do_rotary" && a.name != "past_present_share_buffer")
-      attributes.emplace_back(a.name, a.data);
+  const AttributeList attributes = shared_attributes(n);
   if (n.output(1) == nullptr) {
     w.patch.add("MultiHeadAttention", inputs, attributes, n.output(0), {}, std::string(kMicrosoft));
     return std::move(w.patch);
   }
-  const Type grown = Type::tensor(DType::kFloat32, Dims(present.begin(), present.end()));
+  const Type grown = Type::tensor(DType::kFloat32, Dims(present->begin(), present->end()));
   const std::vector<Patch::Ref> made = w.patch.add_fresh(
       "MultiHeadAttention", inputs, attributes, {n.output(0)->type, grown, grown}, std::string(kMicrosoft));
   f.give({made[0], DType::kFloat32, {batch, length, hidden}}, n.output(0));
-  Shape part = present;
-  part.insert_at(0, 1);
-  const Term keys = f.reshape({made[1], DType::kFloat32, present}, part),
-             values = f.reshape({made[2], DType::kFloat32, present}, part);
-  f.give(f.concat({keys, values}, 0), n.output(1));
+  give_stacked(f, made[1], made[2], *present, n.output(1));
   return std::move(w.patch);
 }
 

@@ -131,21 +131,34 @@ std::optional<Branch> convolution_of(const Value* v, const PassContext& context)
              : std::nullopt;
 }
 
+/// Whether both look at one value, with kernels of one type over the same channels.
+bool are_addable(const Branch& large, const Branch& small) {
+  if (small.x != large.x) return false;
+  if (small.weight == nullptr) return true;
+  const UnalignedTensor &a = *large.weight, &b = *small.weight;
+  return a.dtype() == b.dtype() && a.rank() == b.rank() && a.dim(0) == b.dim(0) && a.dim(1) == b.dim(1) &&
+         int_attribute(*large.node, "group", 1) == int_attribute(*small.node, "group", 1);
+}
+
 struct Merge {
   Branch large, small;
   Tensor weight;
   std::vector<double> bias;
 };
 
-/// Nothing where a sum leaves the range of the type, or does away with a rounding.
-std::optional<Merge> merged(Branch large, Branch small, const std::vector<int64_t>& place) {
+/// Nothing where the smaller kernel is not within the larger one, a sum leaves the range of the type, or does
+/// away with a rounding.
+std::optional<Merge> merged(Branch large, Branch small) {
+  if (!are_addable(large, small)) return std::nullopt;
+  const std::optional<std::vector<int64_t>> place = place_in(large, small);
+  if (!place) return std::nullopt;
   const DType dtype = large.weight->dtype();
   std::vector<double> bias = large.bias;
   for (size_t c = 0; c < bias.size(); ++c) {
     if (!is_no_rounding_trick(bias[c], small.bias[c], dtype)) return std::nullopt;
     bias[c] += small.bias[c];
   }
-  std::optional<Tensor> weight = sum_of_weights(large, small, place);
+  std::optional<Tensor> weight = sum_of_weights(large, small, *place);
   if (!weight || !are_in_range(bias, dtype)) return std::nullopt;
   return Merge{std::move(large), std::move(small), *std::move(weight), std::move(bias)};
 }
@@ -158,15 +171,8 @@ std::optional<Merge> merge_of(Value* a, Value* b, const PassContext& context) {
     if (!large) continue;
     std::optional<Branch> small = turned ? of_a : of_b;
     if (!small) small = element_of(turned ? a : b, *large, context);
-    if (!small || small->x != large->x) continue;
-    if (small->weight != nullptr &&
-        (small->weight->dtype() != large->weight->dtype() || small->weight->rank() != large->weight->rank() ||
-         small->weight->dim(0) != large->weight->dim(0) || small->weight->dim(1) != large->weight->dim(1) ||
-         int_attribute(*small->node, "group", 1) != int_attribute(*large->node, "group", 1)))
-      continue;
-    const std::optional<std::vector<int64_t>> place = place_in(*large, *small);
-    if (!place) continue;
-    if (std::optional<Merge> both = merged(*large, *std::move(small), *place)) return both;
+    if (!small) continue;
+    if (std::optional<Merge> both = merged(*large, *std::move(small))) return both;
   }
   return std::nullopt;
 }

@@ -60,22 +60,22 @@ std::optional<double> sum_of(double a, double b, DType dtype) {
   return both;
 }
 
-std::optional<Patch> match(const Node& n, const PassContext& context) {
-  if (context.model.opset() < 7 || n.output(0) == nullptr) return std::nullopt;
-  const std::optional<Step> outer = step_of(n);
-  if (!outer || outer->x->producer() == nullptr || context.sole_consumer(outer->x) != &n) return std::nullopt;
-  const Node& before = *outer->x->producer();
-  const std::optional<Step> inner = step_of(before);
-  if (!inner || inner->is_product != outer->is_product ||
-      inner->original->dtype() != outer->original->dtype())
-    return std::nullopt;
-  // A number of no more dimensions than the other constant leaves its shape.
-  const bool keeps_outer = inner->numbers.size() == 1 && inner->original->rank() <= outer->original->rank();
-  const bool keeps_inner = outer->numbers.size() == 1 && outer->original->rank() <= inner->original->rank();
-  if (!keeps_outer && !keeps_inner) return std::nullopt;
-  const Step& shaped = keeps_outer ? *outer : *inner;
+bool are_alike(const Step& a, const Step& b) {
+  return a.is_product == b.is_product && a.original->dtype() == b.original->dtype();
+}
+
+/// Whether the constant is a number that leaves the other its shape.
+bool is_number_beside(const Step& step, const Step& other) {
+  return step.numbers.size() == 1 && step.original->rank() <= other.original->rank();
+}
+
+/// The constant of both steps together; nothing where they do not make one.
+std::optional<Tensor> merged_constant(const Step& inner, const Step& outer) {
+  const bool keeps_outer = is_number_beside(inner, outer);
+  if (!keeps_outer && !is_number_beside(outer, inner)) return std::nullopt;
+  const Step& shaped = keeps_outer ? outer : inner;
   const DType dtype = shaped.original->dtype();
-  const double number = keeps_outer ? inner->numbers[0] : outer->numbers[0];
+  const double number = keeps_outer ? inner.numbers[0] : outer.numbers[0];
   std::vector<double> all = shaped.numbers;
   for (double& c : all) {
     const double first = keeps_outer ? number : c, second = keeps_outer ? c : number;
@@ -84,13 +84,23 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
     if (!both) return std::nullopt;
     c = *both;
   }
+  return float_vector(all, dtype).reshaped(shaped.original->shape());
+}
+
+std::optional<Patch> match(const Node& n, const PassContext& context) {
+  if (context.model.opset() < 7 || n.output(0) == nullptr) return std::nullopt;
+  const std::optional<Step> outer = step_of(n);
+  if (!outer || outer->x->producer() == nullptr || context.sole_consumer(outer->x) != &n) return std::nullopt;
+  const Node& before = *outer->x->producer();
+  const std::optional<Step> inner = step_of(before);
+  if (!inner || !are_alike(*inner, *outer)) return std::nullopt;
+  const std::optional<Tensor> constant = merged_constant(*inner, *outer);
+  if (!constant) return std::nullopt;
   Patch patch(n);
   patch.remove(before);
   patch.remove(n);
-  patch.add(shaped.is_product ? "Mul" : "Add",
-            {inner->x, patch.constant(n.output(0)->name() + "/constant",
-                                      float_vector(all, dtype).reshaped(shaped.original->shape()))},
-            {}, n.output(0));
+  patch.add(outer->is_product ? "Mul" : "Add",
+            {inner->x, patch.constant(n.output(0)->name() + "/constant", *constant)}, {}, n.output(0));
   return patch;
 }
 

@@ -38,8 +38,25 @@ bool are_of_type(const Node& n, size_t first, DType dtype) {
                      [&](const Value* v) { return v != nullptr && dtype_of(v) == dtype; });
 }
 
-/// Add, Sub and Mul by a number become one multiply-add; powers of whole and half exponents become what they
-/// are.
+/// Whether multiplying by the reciprocal gives what dividing does: only for powers of two.
+bool has_exact_reciprocal(float c) {
+  int exponent;
+  return std::abs(std::frexp(c, &exponent)) == 0.5F && exponent > -100 && exponent < 100;
+}
+
+/// y = a * x + b.
+PointwiseForm affine_form(Value* x, float a, float b) { return {PointwiseOp::kAffine, a, b, {x}}; }
+
+/// Powers of whole and half exponents become what they are.
+std::optional<PointwiseForm> power_form(Value* x, float exponent) {
+  if (exponent == 2) return PointwiseForm{PointwiseOp::kSquare, 0, 0, {x}};
+  if (exponent == 0.5F) return PointwiseForm{PointwiseOp::kSqrt, 0, 0, {x}};
+  if (exponent == -1) return PointwiseForm{PointwiseOp::kReciprocal, 0, 0, {x}};
+  if (exponent == 1) return affine_form(x, 1, 0);
+  return std::nullopt;
+}
+
+/// Add, Sub and Mul by a number become one multiply-add.
 std::optional<PointwiseForm> with_number(const Node& n, PointwiseOp op) {
   const std::optional<double> left = scalar_of(n.input(0)), right = scalar_of(n.input(1));
   if (left.has_value() == right.has_value()) return std::nullopt;
@@ -47,28 +64,17 @@ std::optional<PointwiseForm> with_number(const Node& n, PointwiseOp op) {
   const auto c = static_cast<float>(right ? *right : *left);
   // The number must not enlarge the result.
   if (rank_of(right ? n.input(1) : n.input(0)) > rank_of(x)) return std::nullopt;
-  const auto affine = [&](float a, float b) { return PointwiseForm{PointwiseOp::kAffine, a, b, {x}}; };
   switch (op) {
     case PointwiseOp::kAdd:
-      return affine(1, c);
+      return affine_form(x, 1, c);
     case PointwiseOp::kMul:
-      return affine(c, 0);
+      return affine_form(x, c, 0);
     case PointwiseOp::kSub:
-      return right ? affine(1, -c) : affine(-1, c);
-    case PointwiseOp::kDiv: {
-      int exponent;
-      // Multiplying by the reciprocal is exact only for powers of two.
-      if (right && std::abs(std::frexp(c, &exponent)) == 0.5F && exponent > -100 && exponent < 100)
-        return affine(1 / c, 0);
-      return std::nullopt;
-    }
+      return right ? affine_form(x, 1, -c) : affine_form(x, -1, c);
+    case PointwiseOp::kDiv:
+      return right && has_exact_reciprocal(c) ? std::optional(affine_form(x, 1 / c, 0)) : std::nullopt;
     case PointwiseOp::kPow:
-      if (!right) return std::nullopt;
-      if (c == 2) return PointwiseForm{PointwiseOp::kSquare, 0, 0, {x}};
-      if (c == 0.5F) return PointwiseForm{PointwiseOp::kSqrt, 0, 0, {x}};
-      if (c == -1) return PointwiseForm{PointwiseOp::kReciprocal, 0, 0, {x}};
-      if (c == 1) return affine(1, 0);
-      return std::nullopt;
+      return right ? power_form(x, c) : std::nullopt;
     default:
       return std::nullopt;
   }
@@ -152,6 +158,17 @@ std::optional<PointwiseForm> clamp_form(const Node& n) {
   return PointwiseForm{PointwiseOp::kCopy, 0, 0, {n.input(0)}};
 }
 
+std::optional<PointwiseForm> bounded_form(const Node& n) {
+  const auto form = dtype_of(n.output(0)) == DType::kFloat32 ? clip_form(n) : std::nullopt;
+  return form ? form : clamp_form(n);
+}
+
+std::optional<PointwiseForm> region_form(const Node& n) {
+  const auto op = find_region(n.op_type);
+  if (!op || dtype_of(n.input(0)) != DType::kFloat32) return std::nullopt;
+  return PointwiseForm{*op, 0, 0, {n.input(0)}};
+}
+
 /// Whether an integer divided by `v` is no error.
 bool is_divisor(const Value* v) {
   const UnalignedTensor* t = data_of(v);
@@ -195,6 +212,17 @@ std::optional<PointwiseForm> form_with_number(const Node& n, PointwiseOp op) {
   return are_of_type(n, 0, DType::kFloat32) ? with_number(n, op) : std::nullopt;
 }
 
+/// Whether the result is of the type in which it is computed, and which the operand has.
+bool keeps_type(const Node& n) {
+  const DType dtype = dtype_of(n.output(0));
+  return dtype == dtype_of(n.input(0)) && register_of(dtype) && !is_half(dtype);
+}
+
+/// By an attribute, before opset 7: left to the plain evaluation.
+bool broadcasts_along_axis(const Node& n) {
+  return n.find_attribute("axis") != nullptr || n.find_attribute("broadcast") != nullptr;
+}
+
 }  // namespace
 
 std::optional<RegisterType> register_of(DType dtype, bool bytes_as_float) {
@@ -231,24 +259,13 @@ std::optional<RegisterType> register_of(DType dtype, bool bytes_as_float) {
 std::optional<PointwiseForm> pointwise_form(const Node& n, const Model& model) {
   if (n.outputs().size() != 1 || n.output(0) == nullptr || n.inputs().empty() || n.input(0) == nullptr)
     return std::nullopt;
-  if (is_region(n)) {
-    const auto op = find_region(n.op_type);
-    if (!op || dtype_of(n.input(0)) != DType::kFloat32) return std::nullopt;
-    return PointwiseForm{*op, 0, 0, {n.input(0)}};
-  }
-  const DType in = dtype_of(n.input(0)), out = dtype_of(n.output(0));
-  if (is_op(n, "Cast")) return cast_form(n, out);
+  if (is_region(n)) return region_form(n);
+  if (is_op(n, "Cast")) return cast_form(n, dtype_of(n.output(0)));
   if (const auto q = read_quantization(n)) return quantized_form(n, *q);
   const std::optional<PointwiseCode> code = pointwise_code(n, model);
-  // Broadcasting by an axis attribute, before opset 7, is left to the plain evaluation.
-  if (!code || n.find_attribute("axis") != nullptr || n.find_attribute("broadcast") != nullptr)
-    return std::nullopt;
-  if (code->op == PointwiseOp::kClip) {
-    if (out != in || !register_of(out) || is_half(out)) return std::nullopt;
-    const auto form = out == DType::kFloat32 ? clip_form(n) : std::nullopt;
-    return form ? form : clamp_form(n);
-  }
-  if (out == in && register_of(out) && !is_half(out))
+  if (!code || broadcasts_along_axis(n)) return std::nullopt;
+  if (code->op == PointwiseOp::kClip) return keeps_type(n) ? bounded_form(n) : std::nullopt;
+  if (keeps_type(n))
     if (auto form = form_with_number(n, code->op)) return form;
   return plain_form(n, *code);
 }

@@ -11,7 +11,6 @@
 #include "base/expected_error.h"
 #include "base/python_repr.h"
 #include "base/wording.h"
-#include "compare/simple.h"
 #include "run/accuracy_results.h"
 #include "run/check_results.h"
 #include "run/coerce_inputs.h"
@@ -82,7 +81,10 @@ class Comparator {
   std::optional<TensorList> current_data();
   void summarize();
   void finish();
-  RunOutcome outcome();
+  RunOutcome outcome() const;
+  /// Says so, where some or all iterations were compared with none.
+  bool compared_all(size_t runs) const;
+  RunOutcome outcome_of_verdicts(size_t runs, bool matched) const;
   std::string notes_on(const PairSummary& pair) const;
   std::function<void(size_t, const PairResult&)> keeper();
   void save_accuracy();
@@ -421,21 +423,20 @@ void Comparator::finish() {
   report_.outcome = outcome();
 }
 
-RunOutcome Comparator::outcome() {
-  const size_t runs = live_ + options_.load_outputs.size();
-  const bool wants_pairs = live_ + options_.load_outputs.size() > 1;
-  bool complete = true;
+bool Comparator::compared_all(size_t runs) const {
   if (report_.different_lengths && !report_.ended_early && !options_.partial && runs > 1) {
     diag::error("FAILED | Iterations of some runs were not compared with any. {}",
                 say(Say::kPartialCompares));
-    complete = false;
-  } else if (wants_pairs && report_.iterations == 0) {
-    diag::error("FAILED | Nothing was compared: there was no iteration.");
-    complete = false;
+    return false;
   }
-  const bool matched = report_.matched(), valid = report_.invalid.empty();
-  if (!complete || !valid) return RunOutcome::kFailed;
-  if (!options_.arbitrate) return matched ? RunOutcome::kPassed : RunOutcome::kFailed;
+  if (runs > 1 && report_.iterations == 0) {
+    diag::error("FAILED | Nothing was compared: there was no iteration.");
+    return false;
+  }
+  return true;
+}
+
+RunOutcome Comparator::outcome_of_verdicts(size_t runs, bool matched) const {
   const VerdictCounts& v = report_.verdicts;
   if (v.count(Verdict::kWrong) > 0) return RunOutcome::kFailed;
   if (!matched && options_.comparison_chosen) return RunOutcome::kFailed;
@@ -454,48 +455,15 @@ RunOutcome Comparator::outcome() {
   return nothing || open ? RunOutcome::kUnclear : RunOutcome::kPassed;
 }
 
-/// What metrics cannot be averaged over.
-void check_averaging(const RunOptions& o) {
-  if (o.fail_fast) fail_expected(ErrorCode::kInvalidArgument, "{}", say(Say::kAveragesAndFailFast));
-  for (const auto& f : o.functions) {
-    if (f->function() == CompareFunction::kIndices || f->function() == CompareFunction::kCustom)
-      fail_expected(ErrorCode::kInvalidArgument,
-                    "The selected compare_func does not produce averageable metrics and cannot be used with "
-                    "check_average=True.");
-    const auto* simple = dynamic_cast<const SimpleComparison*>(f.get());
-    if (simple == nullptr) continue;
-    const PerOutput<ErrorStat>& stats = simple->options().check_error_stat;
-    const bool is_elemwise = stats.find("") == nullptr ||
-                             std::any_of(stats.entries().begin(), stats.entries().end(),
-                                         [](const auto& e) { return e.second == ErrorStat::kElemwise; });
-    if (is_elemwise) fail_expected(ErrorCode::kInvalidArgument, "{}", say(Say::kAveragesAndElemwise));
-  }
+RunOutcome Comparator::outcome() const {
+  const size_t runs = live_ + options_.load_outputs.size();
+  const bool complete = compared_all(runs), matched = report_.matched();
+  if (!complete || !report_.invalid.empty()) return RunOutcome::kFailed;
+  if (!options_.arbitrate) return matched ? RunOutcome::kPassed : RunOutcome::kFailed;
+  return outcome_of_verdicts(runs, matched);
 }
 
 }  // namespace
-
-void check_options(const RunOptions& o) {
-  if (o.check_average) check_averaging(o);
-  if (o.model.path.empty() && !o.runners.empty())
-    fail_expected(
-        ErrorCode::kInvalidArgument,
-        "One or more runners was specified, but no model file was provided. Make sure you've specified the "
-        "model path, and also that it's not being consumed as an argument for another parameter");
-  if (o.model.path.empty() && o.arbitrate)
-    fail_expected(ErrorCode::kInvalidArgument, "{}", say(Say::kVerdictNeedsModel));
-  require(o.sequential_runners || (o.warm_up == 0 && !o.use_subprocess), ErrorCode::kInvalidArgument,
-          "warm-up runs and processes of their own need runners that run one after the other");
-  require(o.source == nullptr || !o.use_subprocess, ErrorCode::kInvalidArgument,
-          "data of a script cannot be fed to runners in processes of their own: {}", say(Say::kNoSubprocess));
-  std::vector<std::string> loads = o.load_inputs;
-  loads.insert(loads.end(), o.load_outputs.begin(), o.load_outputs.end());
-  try {
-    check_save_paths(loads, {o.save_inputs, o.save_outputs, o.save_input_blobs});
-  } catch (const Error& e) {
-    throw ExpectedError(e);
-  }
-  if (o.runners.empty()) diag::warning("No runners have been selected. Inference will not be run!");
-}
 
 RunReport run(const RunOptions& options, RunObserver& observer) {
   check_options(options);

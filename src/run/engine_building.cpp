@@ -1,16 +1,10 @@
 #include "run/engine_building.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "base/atomic_file.h"
 #include "base/diagnostics.h"
@@ -23,6 +17,7 @@
 #include "ops/infer.h"
 #include "passes/tensorrt_layers.h"
 #include "run/tactic_replay.h"
+#include "run/timing_cache_file.h"
 #include "transform/mark_outputs.h"
 
 namespace assay {
@@ -130,55 +125,6 @@ std::string profiles_text(const std::vector<OptimizationProfile>& profiles) {
   return "[" + text + "\n]";
 }
 
-/// Held while a timing cache is read, added to and written: several builds may share the file. The lock is a
-/// file beside it, gone when it is given back. Where there can be none (a folder that is not writable), or
-/// somebody holds it for long, work goes on without: the cache is whole all the same, and only times that
-/// another build adds at that moment may be lost.
-class CacheLock {
- public:
-  explicit CacheLock(const std::string& path) : path_(path + ".lock") {
-    for (auto until = Clock::now() + std::chrono::seconds(2); Clock::now() < until;
-         std::this_thread::sleep_for(std::chrono::milliseconds(20)))
-      if (try_once()) return;
-    diag::warning("Another process holds {}; going on without waiting for it.", path_);
-  }
-  ~CacheLock() {
-    if (fd_ < 0) return;
-    ::unlink(path_.c_str());
-    ::close(fd_);
-  }
-  CacheLock(const CacheLock&) = delete;
-  CacheLock& operator=(const CacheLock&) = delete;
-
- private:
-  /// True when it is held, and when there is none to be had.
-  bool try_once() {
-    fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    if (fd_ < 0) return true;
-    // Whoever had it may have taken the file away meanwhile.
-    struct stat mine, there;
-    if (::flock(fd_, LOCK_EX | LOCK_NB) == 0 && ::fstat(fd_, &mine) == 0 &&
-        ::stat(path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino)
-      return true;
-    ::close(fd_);
-    fd_ = -1;
-    return false;
-  }
-
-  std::string path_;
-  int fd_ = -1;
-};
-
-void save_timing_cache(const std::string& path, const std::string& environment, const TimingCache& cache) {
-  const CacheLock lock(path);
-  TimingCache all(environment);
-  std::error_code ec;
-  if (std::filesystem::exists(path, ec)) all.load(path);
-  all.merge(cache);
-  diag::info("Saving timing cache to {}", path);
-  all.save(path);
-}
-
 /// Between the names of a layer's nodes.
 constexpr std::string_view kBetween = " + ";
 
@@ -276,43 +222,76 @@ std::shared_ptr<const Model> with_io_types(const Model& model, const EngineBuild
   return changed;
 }
 
-}  // namespace
-
-std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_ptr<const Model>& given,
-                                     const EngineBuildOptions& wishes) {
+/// The network with the outputs, changes and types that are wanted.
+std::shared_ptr<const Model> changed_network(const std::shared_ptr<const Model>& given,
+                                             const EngineBuildOptions& wishes) {
   std::shared_ptr<const Model> model = with_outputs(given, wishes);
   for (const auto& change : wishes.change_network) model = change(*model);
-  if (!wishes.io_types.empty()) model = with_io_types(*model, wishes);
-  EngineBuildOptions options = wishes;
-  if (options.configure) options.configure(*model, options);
-  const Graph& g = *model->graph;
-  refuse_unknown_inputs(g, options);
-  BuilderConfig config = options.config;
+  return wishes.io_types.empty() ? model : with_io_types(*model, wishes);
+}
+
+/// The ranges that the options give; none where no input has an open shape.
+void set_profiles(const Graph& g, const EngineBuildOptions& options, BuilderConfig& config) {
   for (const ProfileShapes& p : options.profiles)
     config.profiles.push_back(make_profile(g, p, options.input_shapes));
   if (config.profiles.empty()) config.profiles.push_back(make_profile(g, {}, options.input_shapes));
   if (config.profiles.size() == 1 && config.profiles[0].ranges().empty()) config.profiles.clear();
-  if (options.change_config) options.change_config(*model, config);
+}
+
+/// All but what the build itself keeps: timing cache, choice of tactics, progress.
+BuilderConfig complete_config(const Model& model, const EngineBuildOptions& options) {
+  BuilderConfig config = options.config;
+  set_profiles(*model.graph, options, config);
+  if (options.change_config) options.change_config(model, config);
   if (config.int8 && config.calibrator == nullptr) config.calibrator = make_calibrator(options.calibration);
   if (!config.profiles.empty()) diag::info("Configuring with profiles:{}", profiles_text(config.profiles));
+  return config;
+}
 
+std::shared_ptr<TimingCache> timing_cache_for(const Runtime& runtime, const EngineBuildOptions& options) {
   auto cache = std::make_shared<TimingCache>(runtime.timing_environment());
-  if (!options.load_timing_cache.empty()) {
-    std::error_code ec;
-    if (std::filesystem::exists(options.load_timing_cache, ec)) {
-      const CacheLock lock(options.load_timing_cache);
-      diag::info("Loading timing cache from {}", options.load_timing_cache);
-      cache->load(options.load_timing_cache);
-      if (std::filesystem::is_empty(options.load_timing_cache, ec))
-        diag::warning("The timing cache {} is an empty file: no times are known.", options.load_timing_cache);
-    } else {
-      diag::warning("Timing cache file: {} does not exist. Falling back to an empty timing cache.",
-                    options.load_timing_cache);
-    }
-  }
+  if (!options.load_timing_cache.empty()) load_timing_cache(options.load_timing_cache, *cache);
   // What cannot be added to is found before the work.
   if (std::error_code ec; std::filesystem::exists(options.save_timing_cache, ec))
     TimingCache(runtime.timing_environment()).load(options.save_timing_cache);
+  return cache;
+}
+
+void show_progress(ProgressLine& line, const BuildProgress& p) {
+  if (p.total == 0) return line.show(p.phase);
+  line.show(fmt::format("{}: {} of {} groups of nodes, {} times known{}{}", p.phase, p.done, p.total,
+                        p.from_cache, p.what.empty() ? "" : ", ", p.what));
+}
+
+void tell_configuration(const BuilderConfig& config, const Runtime& runtime) {
+  diag::start(
+      "Building engine with configuration:\n    Optimization Level     | {}\n    Threads                | "
+      "{}\n    Types                  | {}\n    Refittable             | {}",
+      config.optimization_level, runtime.threads(),
+      fmt::format("as in the model{}{}{}", config.fp16 ? ", float16" : "", config.bf16 ? ", bfloat16" : "",
+                  config.int8 ? ", int8" : ""),
+      config.is_refittable || config.strips_weights);
+}
+
+void tell_choices(const Builder& builder, bool explain) {
+  if (!builder.type_summary().empty()) diag::info("Types of layers: {}.", builder.type_summary());
+  if (diag::enabled(diag::Severity::kVerbose)) diag::verbose("{}", builder.summary());
+  if (explain)
+    diag::info("Choices:\n{}", builder.explanation());
+  else if (diag::enabled(diag::Severity::kVerbose))
+    diag::verbose("Choices:\n{}", builder.explanation());
+}
+
+}  // namespace
+
+std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_ptr<const Model>& given,
+                                     const EngineBuildOptions& wishes) {
+  const std::shared_ptr<const Model> model = changed_network(given, wishes);
+  EngineBuildOptions options = wishes;
+  if (options.configure) options.configure(*model, options);
+  refuse_unknown_inputs(*model->graph, options);
+  BuilderConfig config = complete_config(*model, options);
+  const std::shared_ptr<TimingCache> cache = timing_cache_for(runtime, options);
   config.timing_cache = cache;
   TacticRecorder recorder;
   std::optional<Replayer> replayer;
@@ -321,29 +300,14 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
     config.algorithm_selector =
         &replayer.emplace(load_tactic_replay(options.load_tactics), options.load_tactics);
   ProgressLine line;
-  config.on_progress = [&](const BuildProgress& p) {
-    if (p.total == 0) return line.show(p.phase);
-    line.show(fmt::format("{}: {} of {} groups of nodes, {} times known{}{}", p.phase, p.done, p.total,
-                          p.from_cache, p.what.empty() ? "" : ", ", p.what));
-  };
-  diag::start(
-      "Building engine with configuration:\n    Optimization Level     | {}\n    Threads                | "
-      "{}\n    Types                  | {}\n    Refittable             | {}",
-      config.optimization_level, runtime.threads(),
-      fmt::format("as in the model{}{}{}", config.fp16 ? ", float16" : "", config.bf16 ? ", bfloat16" : "",
-                  config.int8 ? ", int8" : ""),
-      config.is_refittable || config.strips_weights);
+  config.on_progress = [&](const BuildProgress& p) { show_progress(line, p); };
+  tell_configuration(config, runtime);
   const auto start = Clock::now();
   const Builder builder(runtime);
   const std::shared_ptr<Engine> engine = builder.build_engine(model, config);
   line.clear();
   diag::finish("Finished engine building in {:.3f} seconds", seconds_since(start));
-  if (!builder.type_summary().empty()) diag::info("Types of layers: {}.", builder.type_summary());
-  if (diag::enabled(diag::Severity::kVerbose)) diag::verbose("{}", builder.summary());
-  if (options.explain)
-    diag::info("Choices:\n{}", builder.explanation());
-  else if (diag::enabled(diag::Severity::kVerbose))
-    diag::verbose("Choices:\n{}", builder.explanation());
+  tell_choices(builder, options.explain);
   if (replayer) replayer->check();
   if (!options.save_tactics.empty()) save_tactic_replay(recorder.replay, options.save_tactics);
   if (!options.save_timing_cache.empty())

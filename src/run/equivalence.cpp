@@ -23,6 +23,7 @@
 #include "reference/evaluate.h"
 #include "reference/interpreter.h"
 #include "run/trial_data.h"
+#include "run/trial_results.h"
 #include "tensor/convert.h"
 
 namespace assay {
@@ -57,13 +58,6 @@ TensorList evaluate(const std::shared_ptr<const Model>& model, const std::vector
   return outputs;
 }
 
-/// Whether both gave the same bits.
-bool identical(const TensorList& a, const TensorList& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-    return x.name == y.name && x.tensor.identical(y.tensor);
-  });
-}
-
 std::string shapes_text(const TensorList& feed) {
   std::string text;
   for (const NamedTensor& t : feed)
@@ -96,11 +90,6 @@ void collect_constants(const Graph& g, std::set<double>& numbers) {
     for (const Value* v : n->inputs()) add(v);
   for (const Graph* sub : subgraphs(g)) collect_constants(*sub, numbers);
 }
-
-/// One trial's results, of the original and the changed model: exact, and as the declared types round.
-struct TrialResults {
-  TensorList exact, stored, changed_exact, changed_stored;
-};
 
 bool has_floats(const Model& m) {
   const auto has = [](const Graph& g) {
@@ -340,12 +329,6 @@ class ModelComparison {
     }
   }
 
-  static const Tensor* find_like(const TensorList& list, const NamedTensor& like) {
-    const Tensor* t = assay::find(list, like.name);
-    return t != nullptr && t->shape() == like.tensor.shape() && t->dtype() == like.tensor.dtype() ? t
-                                                                                                  : nullptr;
-  }
-
   void report_element(const std::string& output, int64_t at, double original, double changed,
                       std::string_view how) {
     result_.output = output;
@@ -360,74 +343,41 @@ class ModelComparison {
   void check_output(size_t i, bool plain, TrialResults& r) {
     NamedTensor& changed = r.changed_exact[i];
     const Tensor* exact = find_like(r.exact, changed);
+    if (exact == nullptr || !is_float(exact->dtype())) return;
     const Tensor* stored = find_like(r.stored, changed);
     const Tensor* changed_stored = find_like(r.changed_stored, changed);
-    if (exact == nullptr || !is_float(exact->dtype())) return;
     const DType type = exact->dtype();
     const Tensor a = to_float64(*exact), b = to_float64(changed.tensor);
     const Tensor sa = to_float64(stored != nullptr ? *stored : *exact),
                  sb = to_float64(changed_stored != nullptr ? *changed_stored : changed.tensor);
     Tensor patched = b;
     const auto ea = a.span<double>(), eb = b.span<double>(), ra = sa.span<double>(), rb = sb.span<double>();
-    int64_t far = 0, farthest = -1;
-    double largest = 0, worst = 0;
-    for (const double v : ra)
-      if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
+    Distances distances(decided_by_rounding(type) * largest_finite(ra));
     for (size_t k = 0; k < ea.size(); ++k) {
       const auto at = static_cast<int64_t>(k);
-      const bool determined =
-          std::isfinite(ea[k]) ? std::isfinite(ra[k]) : std::isinf(ea[k]) && ra[k] == ea[k];
-      if (!determined) {
-        if (std::isnan(ea[k]) && std::isnan(eb[k])) continue;
-        ++result_.open;
-        patched.mutable_span<double>()[k] = ea[k];
-        continue;
-      }
-      if (std::isinf(ea[k])) {
-        if (eb[k] == ea[k]) continue;
-        return report_element(changed.name, at, ea[k], eb[k], "");
-      }
-      if (!std::isfinite(eb[k])) return report_element(changed.name, at, ea[k], eb[k], "");
-      if (!std::isfinite(rb[k]))
-        return report_element(changed.name, at, ra[k], rb[k],
-                              ", when each node's results are of the declared types");
-      const double apart = std::abs(rb[k] - ra[k]);
-      if (apart > decided_by_rounding(type) * largest) ++far;
-      if (apart > worst) {
-        worst = apart;
-        farthest = at;
+      const ElementResults e{ea[k], eb[k], ra[k], rb[k]};
+      switch (relation_of(e)) {
+        case ElementRelation::kSame:
+          break;
+        case ElementRelation::kOpen:
+          ++result_.open;
+          patched.mutable_span<double>()[k] = e.exact;
+          break;
+        case ElementRelation::kDiffers:
+          return report_element(changed.name, at, e.exact, e.changed, "");
+        case ElementRelation::kDiffersStored:
+          return report_element(changed.name, at, e.stored, e.changed_stored,
+                                ", when each node's results are of the declared types");
+        case ElementRelation::kFinite:
+          distances.add(at, std::abs(e.changed_stored - e.stored));
       }
     }
     constexpr int64_t kFew = 10;
-    if (plain && far * kFew > a.numel() && !rounded_otherwise_)
-      rounded_otherwise_ = {changed.name, farthest, ra[static_cast<size_t>(farthest)],
-                            rb[static_cast<size_t>(farthest)]};
+    if (plain && distances.far * kFew > a.numel() && !rounded_otherwise_) {
+      const auto farthest = static_cast<size_t>(distances.farthest);
+      rounded_otherwise_ = {changed.name, distances.farthest, ra[farthest], rb[farthest]};
+    }
     changed.tensor = convert(patched, type, /*saturate=*/false);
-  }
-
-  /// Every element of every output is the original's or next to it in its type.
-  static bool all_within_one_step(const TrialResults& r) {
-    return r.exact.size() == r.changed_exact.size() &&
-           std::all_of(r.changed_exact.begin(), r.changed_exact.end(), [&](const NamedTensor& changed) {
-             const Tensor* exact = find_like(r.exact, changed);
-             return exact != nullptr && within_one_step(*exact, changed.tensor);
-           });
-  }
-
-  static bool within_one_step(const Tensor& a, const Tensor& b) {
-    if (a.identical(b)) return true;
-    if (a.dtype() == DType::kFloat32) return are_neighbours<float>(a, b);
-    if (a.dtype() == DType::kFloat64) return are_neighbours<double>(a, b);
-    return false;
-  }
-
-  template <typename T>
-  static bool are_neighbours(const Tensor& a, const Tensor& b) {
-    const auto x = a.span<T>(), y = b.span<T>();
-    for (size_t i = 0; i < x.size(); ++i)
-      if (!(x[i] == y[i] || std::nextafter(x[i], y[i]) == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))))
-        return false;
-    return true;
   }
 
   void ask_arbiter(const TensorList& feed, const std::vector<Tensor>& inputs, const TrialResults& r) {

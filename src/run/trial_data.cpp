@@ -8,13 +8,11 @@
 #include <limits>
 #include <map>
 #include <span>
-#include <unordered_set>
 
 #include "arbiter/float_range.h"
 #include "backends/session_info.h"
 #include "base/name_pattern.h"
 #include "graph/read.h"
-#include "ops/node_facts.h"
 #include "tensor/convert.h"
 #include "tensor/random.h"
 
@@ -44,91 +42,6 @@ const std::vector<std::vector<int64_t>>& size_lists() {
 }
 
 using RoleKind = InputRole::Kind;
-
-/// The axis that indices count along, as far as its extent is known.
-int64_t indexed_extent(const Node& n, const InputUse& use) {
-  const Value* data = n.input(use.of);
-  if (data == nullptr || !data->type.has_shape() || data->type.dims->empty()) return 0;
-  const Dims& dims = *data->type.dims;
-  const auto rank = static_cast<int64_t>(dims.size());
-  const bool loss = n.op_type.ends_with("Loss");
-  int64_t axis = int_attribute(n, "axis", loss ? 1 : 0);
-  if (axis < 0) axis += rank;
-  if (axis < 0 || axis >= rank) return 0;
-  if (!n.op_type.ends_with("ND")) {
-    const Dim& d = dims[static_cast<size_t>(axis)];
-    return d.is_known() ? d.value() : 0;
-  }
-  // Several axes: what is right for all of them.
-  int64_t least = std::numeric_limits<int64_t>::max();
-  for (const Dim& d : dims) least = std::min(least, d.is_known() ? d.value() : 1);
-  return least;
-}
-
-/// Whether it hands the numbers of its inputs on, or some of them.
-bool passes_on(const Node& n, const Model& model) {
-  const OpFacts& facts = facts_of(n, model);
-  return hands_on(n, model) || facts.recodes || (facts.moves == Moves::kSelected && facts.elementwise != 0);
-}
-
-/// Whether input `i` is one of those numbers.
-bool is_passed_on(const Node& n, size_t i, const Model& model) {
-  return i == 0 || facts_of(n, model).elementwise == kEveryInput || is_op(n, "Concat");
-}
-
-RoleKind kind_of(InputUse::Kind kind) {
-  switch (kind) {
-    case InputUse::Kind::kIndex:
-      return RoleKind::kIndex;
-    case InputUse::Kind::kCount:
-      return RoleKind::kCount;
-    case InputUse::Kind::kShape:
-      return RoleKind::kShape;
-    case InputUse::Kind::kAxis:
-      return RoleKind::kAxis;
-    case InputUse::Kind::kNumbers:
-      break;
-  }
-  return RoleKind::kAny;
-}
-
-InputRole role_in(const Node& n, size_t slot, bool whole, const Model& model) {
-  for (const InputUse& use : facts_of(n, model).uses) {
-    if (use.kind == InputUse::Kind::kNumbers || use.input != slot) continue;
-    const int64_t extent = use.kind == InputUse::Kind::kIndex  ? indexed_extent(n, use)
-                           : use.kind == InputUse::Kind::kAxis ? std::max(1, rank_of(n.input(0)))
-                                                               : 0;
-    const bool is_distance = is_op(n, "Pad") || is_op(n, "BitShift") || is_op(n, "Trilu");
-    return {kind_of(use.kind), is_distance ? 2 : extent, n.label()};
-  }
-  if (whole && slot == 1 && (is_op(n, "Div") || is_op(n, "Mod"))) return {RoleKind::kDivisor, 0, n.label()};
-  return {};
-}
-
-/// Of the nodes that read a value, and of those behind nodes that hand it on.
-class RoleSearch {
- public:
-  explicit RoleSearch(const Model& model) : model_(model) {}
-  InputRole find(const Value& v, int depth = 0) {
-    constexpr int kDeepest = 8;
-    if (!seen_.insert(&v).second) return {};
-    const bool is_whole = is_integer(dtype_of(&v));
-    for (const Node* n : v.consumers())
-      for (size_t i = 0; i < n->inputs().size(); ++i) {
-        if (n->input(i) != &v) continue;
-        if (const InputRole role = role_in(*n, i, is_whole, model_); role.kind != RoleKind::kAny) return role;
-        if (!is_passed_on(*n, i, model_) || !passes_on(*n, model_) || depth == kDeepest) continue;
-        for (const Value* y : n->outputs())
-          if (y != nullptr)
-            if (const InputRole role = find(*y, depth + 1); role.kind != RoleKind::kAny) return role;
-      }
-    return {};
-  }
-
- private:
-  const Model& model_;
-  std::unordered_set<const Value*> seen_;
-};
 
 template <typename T>
 T pick(RandomState& random, std::span<const T> list) {
@@ -290,6 +203,19 @@ IntegerRange integer_range(DType t) {
   }
 }
 
+/// An index along the role's axis; as long as it is not tamed, one from its end at times.
+int64_t draw_index(const InputRole& role, RandomState& random, int taming, const IntegerRange& range) {
+  const int64_t extent = std::max<int64_t>(role.extent, 1);
+  const int64_t index = static_cast<int64_t>(random.next()) % extent;
+  const bool from_end = taming == 0 && range.low < 0 && role.extent > 0 && random.next() % 4 == 0;
+  return from_end ? index - extent : index;
+}
+
+int64_t draw_axis(const InputRole& role, RandomState& random, int taming) {
+  if (taming == 0) return static_cast<int64_t>(random.next()) % std::max<int64_t>(role.extent, 1);
+  return taming == 1 ? 1 : 0;
+}
+
 /// A number that the role allows.
 int64_t number_for(const InputRole& role, RandomState& random, int64_t drawn, int taming, int64_t at,
                    const IntegerRange& range) {
@@ -299,20 +225,14 @@ int64_t number_for(const InputRole& role, RandomState& random, int64_t drawn, in
     case RoleKind::kDivisor:
       if (drawn == 0 || (drawn == -1 && range.low < 0 && taming > 0)) return 1 + random.next() % 7;
       return drawn;
-    case RoleKind::kIndex: {
-      const int64_t extent = std::max<int64_t>(role.extent, 1);
-      const int64_t index = static_cast<int64_t>(random.next()) % extent;
-      const bool from_end = taming == 0 && range.low < 0 && role.extent > 0 && random.next() % 4 == 0;
-      return from_end ? index - extent : index;
-    }
+    case RoleKind::kIndex:
+      return draw_index(role, random, taming, range);
     case RoleKind::kShape:
       return at == 0 && range.low < 0 && taming < 2 ? -1 : 1;
     case RoleKind::kCount:
       return taming == 0 ? 1 + random.next() % 3 : 1;
     case RoleKind::kAxis:
-      return taming == 0   ? static_cast<int64_t>(random.next()) % std::max<int64_t>(role.extent, 1)
-             : taming == 1 ? 1
-                           : 0;
+      return draw_axis(role, random, taming);
   }
   return drawn;
 }
@@ -366,48 +286,24 @@ Tensor draw_strings(RandomState& random, const Shape& shape) {
   return t;
 }
 
-bool has_user_range(const DataLoaderOptions& options, const Value& input) {
-  const bool is_whole = is_integer(input.type.dtype) || input.type.dtype == DType::kBool;
-  if (is_whole ? options.integer_range.has_value() : options.float_range.has_value()) return true;
-  return std::any_of(options.ranges.begin(), options.ranges.end(), [&](const auto& r) {
-    return r.first.empty() || NamePattern(r.first).matches(input.name());
-  });
+/// The inputs with these shapes, where their ranks allow it.
+std::vector<TensorInfo> with_shapes(std::vector<TensorInfo> infos, const std::vector<InputShape>& shapes) {
+  for (TensorInfo& info : infos)
+    for (const InputShape& s : shapes)
+      if (NamePattern(s.name).matches(info.name) && info.type.is_tensor() &&
+          (!info.type.has_shape() || info.type.dims->size() == s.dims.size()))
+        info.type.dims = s.dims;
+  return infos;
 }
 
-/// The number, if the role allows it, else one that it allows.
-int64_t allowed(const InputRole& role, int64_t v, int64_t at) {
-  switch (role.kind) {
-    case RoleKind::kDivisor:
-      return v == 0 ? 1 : v;
-    case RoleKind::kIndex:
-      return role.extent > 0 && (v >= role.extent || v < -role.extent) ? 0 : v;
-    case RoleKind::kShape:
-      return at == 0 ? -1 : 1;
-    case RoleKind::kCount:
-      return std::max<int64_t>(v, 1);
-    case RoleKind::kAxis:
-      return std::min(v, role.extent - 1);
-    case RoleKind::kAny:
-      return v;
-  }
-  return v;
+/// The inputs with a type that DataLoader has numbers of in the place of strings.
+std::vector<TensorInfo> loadable(std::vector<TensorInfo> infos) {
+  for (TensorInfo& info : infos)
+    if (info.type.is_tensor() && info.type.dtype == DType::kString) info.type.dtype = DType::kBool;
+  return infos;
 }
 
 }  // namespace
-
-void obey_roles(const Model& model, const DataLoaderOptions& given, TensorList& feed) {
-  for (const Value* v : model.graph->inputs) {
-    const InputRole role = RoleSearch(model).find(*v);
-    if (role.kind == RoleKind::kAny || !is_integer(dtype_of(v)) || has_user_range(given, *v)) continue;
-    for (NamedTensor& t : feed) {
-      if (t.name != v->name() || !is_integer(t.tensor.dtype())) continue;
-      Tensor whole = Tensor::vector(t.tensor.to_int64());
-      int64_t at = 0;
-      for (int64_t& x : whole.mutable_span<int64_t>()) x = allowed(role, x, at++);
-      t.tensor = convert(whole.reshaped(t.tensor.shape()), t.tensor.dtype());
-    }
-  }
-}
 
 std::string_view trial_kind_name(TrialKind kind) {
   constexpr std::string_view kNames[kTrialKinds] = {"numbers in [0, 1)",
@@ -430,7 +326,7 @@ bool is_moderate(TrialKind kind) {
 TrialData::TrialData(const Model& model, DataLoaderOptions options, std::vector<double> constants)
     : graph_(*model.graph), options_(std::move(options)), constants_(std::move(constants)) {
   for (const Value* v : graph_.inputs) {
-    roles_[v->name()] = RoleSearch(model).find(*v);
+    roles_[v->name()] = find_role(model, *v);
     if (given_shape(*v) != nullptr) continue;
     has_open_ |= !v->type.has_shape() || std::any_of(v->type.dims->begin(), v->type.dims->end(),
                                                      [](const Dim& d) { return !d.is_known(); });
@@ -482,39 +378,40 @@ std::vector<InputShape> TrialData::close_shapes(int variant) const {
   return shapes;
 }
 
-TensorList TrialData::draw(TrialKind kind, int trial, int variant, int taming) const {
+DataLoaderOptions TrialData::loader_options(int trial) const {
   DataLoaderOptions options = options_;
   options.seed += trial;
   options.shapes = {};
-  const std::vector<InputShape> shapes = close_shapes(variant);
-  std::vector<TensorInfo> infos = tensor_infos(graph_.inputs);
-  for (TensorInfo& info : infos)
-    for (const InputShape& s : shapes)
-      if (NamePattern(s.name).matches(info.name) && info.type.is_tensor() &&
-          (!info.type.has_shape() || info.type.dims->size() == s.dims.size()))
-        info.type.dims = s.dims;
   // A shape for a tensor of that many integers gives its elements.
   for (const Value* v : graph_.inputs)
     if (const InputShape* given = given_shape(*v); given != nullptr && gives_elements(*v, *given))
       options.shapes.push_back(*given);
-  std::vector<TensorInfo> drawable = infos;
-  for (TensorInfo& info : drawable)
-    if (info.type.is_tensor() && info.type.dtype == DType::kString) info.type.dtype = DType::kBool;
-  TensorList feed = DataLoader(std::move(options)).load(0, drawable, DataLoader::Report::kNo);
+  return options;
+}
+
+bool TrialData::is_given(const Value& input, const Type& type) const {
+  if (!type.is_tensor() || (has_user_range(options_, input) && type.dtype != DType::kString)) return true;
+  const InputShape* given = given_shape(input);
+  return given != nullptr && gives_elements(input, *given);
+}
+
+TensorList TrialData::draw(TrialKind kind, int trial, int variant, int taming) const {
+  const std::vector<TensorInfo> infos = with_shapes(tensor_infos(graph_.inputs), close_shapes(variant));
+  TensorList feed = DataLoader(loader_options(trial)).load(0, loadable(infos), DataLoader::Report::kNo);
   RandomState random(static_cast<uint32_t>(options_.seed * 977 + trial * 131 + static_cast<int>(kind)));
   for (size_t i = 0; i < feed.size(); ++i) {
     const Value& v = *graph_.inputs[i];
+    if (is_given(v, infos[i].type)) continue;
     const DType type = infos[i].type.dtype;
     const InputRole& role = roles_.at(v.name());
     Tensor& t = feed[i].tensor;
-    if (!infos[i].type.is_tensor() || (has_user_range(options_, v) && type != DType::kString)) continue;
-    if (const InputShape* given = given_shape(v); given != nullptr && gives_elements(v, *given)) continue;
     Drawing drawing(random, kind, type, constants_);
+    const bool is_loaded = kind == TrialKind::kUnit && role.kind == RoleKind::kAny;
     if (type == DType::kString)
       t = draw_strings(random, t.shape());
-    else if (is_float(type) && (kind != TrialKind::kUnit || role.kind != RoleKind::kAny))
+    else if (is_float(type) && !is_loaded)
       t = draw_floats(drawing, role, random, type, t.shape(), taming);
-    else if (!is_float(type) && (kind != TrialKind::kUnit || role.kind != RoleKind::kAny || taming > 0))
+    else if (!is_float(type) && (!is_loaded || taming > 0))
       t = draw_whole(drawing, role, random, type, t.shape(), taming);
   }
   return feed;

@@ -9,6 +9,7 @@
 
 #include "assay/graph.h"
 #include "run/data_loader.h"
+#include "run/input_roles.h"
 
 namespace assay {
 
@@ -31,19 +32,6 @@ std::string_view trial_kind_name(TrialKind kind);
 /// Trials of plain numbers, in which nothing overflows that is not meant to.
 bool is_moderate(TrialKind kind);
 
-/// What an input's numbers mean, as far as the nodes that read it say.
-struct InputRole {
-  enum class Kind : uint8_t { kAny, kIndex, kDivisor, kShape, kCount, kAxis };
-  Kind kind = Kind::kAny;
-  int64_t extent = 0;  ///< kIndex: of the axis, 0 where it is not known; kAxis: the rank
-  std::string node;    ///< the node that says so
-};
-
-/// Replaces what the nodes that read an input cannot take by what they can: divisors 0, indices beyond the
-/// axis, and what says shapes, counts and axes. Inputs for which a range is given stay as they are. The types
-/// of the graph's values must have been inferred.
-void obey_roles(const Model& model, const DataLoaderOptions& given, TensorList& feed);
-
 /// Draws the inputs of a model's main graph.
 class TrialData {
  public:
@@ -65,6 +53,9 @@ class TrialData {
  private:
   const InputShape* given_shape(const Value& input) const;
   std::vector<InputShape> close_shapes(int variant) const;
+  DataLoaderOptions loader_options(int trial) const;
+  /// Whether the user's options say what its elements are: they stay as DataLoader has them.
+  bool is_given(const Value& input, const Type& type) const;
 
   const Graph& graph_;
   DataLoaderOptions options_;

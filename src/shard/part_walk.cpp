@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 
 #include "graph/read.h"
@@ -17,6 +18,24 @@ struct Place {
   bool is_columns;
 };
 
+bool is_graph_output(const Value* v) {
+  const auto& outputs = v->graph().outputs;
+  return std::find(outputs.begin(), outputs.end(), v) != outputs.end();
+}
+
+bool needs_whole(const Node& n, const OpFacts& facts, const Place& operand) {
+  return n.op_type == "MatMul" || n.op_type == "Gemm" || (operand.is_columns && facts.mixes_axis);
+}
+
+/// The constant that arithmetic takes beside columns.
+std::optional<PartWalk::Operand> column_operand(Node* n, const OpFacts& facts, const Place& operand) {
+  const bool is_arithmetic = facts.elementwise != 0 && facts.elementwise != 1;
+  if (!is_arithmetic || !operand.is_columns || n->inputs().size() != 2) return std::nullopt;
+  const size_t other = n->input(0) == operand.value ? 1 : 0;
+  if (n->input(other) == nullptr || !n->input(other)->is_constant()) return std::nullopt;
+  return PartWalk::Operand{n, other};
+}
+
 }  // namespace
 
 PartWalk::Result PartWalk::run(const Value* columns) const {
@@ -26,26 +45,21 @@ PartWalk::Result PartWalk::run(const Value* columns) const {
   while (!open.empty()) {
     const Place p = open.back();
     open.pop_back();
-    const auto& graph_outputs = p.value->graph().outputs;
-    if (std::find(graph_outputs.begin(), graph_outputs.end(), p.value) != graph_outputs.end()) {
+    if (is_graph_output(p.value)) {
       r.leak = fmt::format("'{}' is an output of the model", p.value->name());
       return r;
     }
     for (Node* n : search_.users(p.value)) {
       if (std::find(ends_.begin(), ends_.end(), n) != ends_.end()) continue;
       const OpFacts& facts = facts_of(*n, model_);
-      if (n->op_type == "MatMul" || n->op_type == "Gemm" || (p.is_columns && facts.mixes_axis)) {
+      if (needs_whole(*n, facts, p)) {
         r.leak = fmt::format("node {} takes it for the whole", n->label());
         return r;
       }
-      const bool elementwise = facts.elementwise != 0, arithmetic = elementwise && facts.elementwise != 1;
+      const bool elementwise = facts.elementwise != 0;
       if (!elementwise && r.not_elementwise.empty())
         r.not_elementwise = fmt::format("node {} follows", n->label());
-      if (arithmetic && p.is_columns && n->inputs().size() == 2) {
-        const size_t other = n->input(0) == p.value ? 1 : 0;
-        if (n->input(other) != nullptr && n->input(other)->is_constant())
-          r.column_operands.push_back({n, other});
-      }
+      if (const auto operand = column_operand(n, facts, p)) r.column_operands.push_back(*operand);
       for (const Value* out : n->outputs())
         if (out != nullptr && seen.insert(out).second) open.push_back({out, p.is_columns && elementwise});
     }

@@ -25,13 +25,11 @@
 #include "ops/schema.h"
 #include "ops/value_type.h"
 #include "tensor/convert.h"
+#include "transform/float16_range.h"
 
 namespace assay {
 namespace {
 
-constexpr float kLargestHalf = 65504;
-constexpr float kSmallestNormalHalf = 6.103515625e-05F;   // 2^-14
-constexpr float kSmallestHalf = 5.9604644775390625e-08F;  // 2^-24, subnormal
 constexpr auto kFloat = static_cast<int64_t>(DType::kFloat32);
 constexpr auto kHalf = static_cast<int64_t>(DType::kFloat16);
 /// Attributes that name an output's element type.
@@ -45,40 +43,6 @@ Type halved(const Type& type) {
   if (result.is_tensor() && result.dtype == DType::kFloat32) result.dtype = DType::kFloat16;
   if (result.element != nullptr) result.element = std::make_shared<const Type>(halved(*result.element));
   return result;
-}
-
-/// Sums and products of as many numbers as indices repeat. ONNX Runtime has no kernels of float16 for them.
-bool scatters_with_reduction(const Node& node) {
-  if (!node.domain.empty() || (node.op_type != "ScatterElements" && node.op_type != "ScatterND"))
-    return false;
-  const Attribute* reduction = node.find_attribute("reduction");
-  const auto* how = reduction != nullptr ? reduction->get_if<std::string>() : nullptr;
-  return how != nullptr && *how != "none";
-}
-
-/// Float16 has no variance of large sums, and few digits of those below its normal numbers; everything is
-/// divided by their roots.
-bool has_variance_beyond_half(const Node& node) {
-  constexpr size_t kVariance = 4;
-  if (!is_op(node, "BatchNormalization")) return false;
-  const UnalignedTensor* data = data_of(node.input(kVariance));
-  if (data == nullptr || data->dtype() != DType::kFloat32) return false;
-  const Tensor values = data->aligned();
-  const auto numbers = values.span<float>();
-  return std::any_of(numbers.begin(), numbers.end(),
-                     [](float v) { return (v > 0 && v < kSmallestNormalHalf) || v > kLargestHalf; });
-}
-
-/// Gives such nodes initializers in place of Constant nodes, which become float16 before it is their turn.
-void hold_statistics(Graph& g) {
-  for (const auto& n : g.nodes()) {
-    if (!has_variance_beyond_half(*n)) continue;
-    for (size_t i = 1; i < n->inputs().size(); ++i)
-      if (const Value* v = n->input(i); v != nullptr && !v->is_constant())
-        if (const UnalignedTensor* data = data_of(v))
-          n->set_input(i, g.add_constant(g.unique_name(v->name() + "_kept"), *data));
-  }
-  for (Graph* sub : subgraphs(g)) hold_statistics(*sub);
 }
 
 class Converter {
@@ -104,8 +68,7 @@ class Converter {
  private:
   /// Null for what keeps float32.
   const Schema* schema_for(const Node& node) const {
-    if (functions_.called(node) != nullptr || scatters_with_reduction(node) || has_variance_beyond_half(node))
-      return nullptr;
+    if (functions_.called(node) != nullptr || needs_float32(node)) return nullptr;
     const OpDef* op = ops_of(model_).find(node.domain, node.op_type);
     const OpVersion* version = op == nullptr ? nullptr : version_for(*op, model_.opset(node.domain));
     return version == nullptr ? nullptr : &schema_of(*version);
@@ -121,6 +84,7 @@ class Converter {
   void convert_node(Graph& graph, Node& node, Node* next);
   /// Sets attributes that decide the outputs' type. False when the node gives float32 whatever is asked for.
   bool set_output_type(Node& node, const Schema& schema);
+  bool halve_value(Node& constant);
   /// The numbers in float16, what it cannot hold replaced by the nearest that it can; `what` holds them.
   Tensor half_of(Tensor values, const std::string& what);
   /// Float attributes that become elements: the number that a Pad pads with, the bounds of a Clip.
@@ -315,7 +279,8 @@ Value* Converter::as_float(Graph& graph, Node& user, Value* value) {
   return wide;
 }
 
-bool Converter::set_output_type(Node& node, const Schema& schema) {
+/// float32 becomes float16 where an attribute says an output's type, or says it by its absence.
+void halve_type_attributes(Node& node, const Schema& schema) {
   for (const char* name : kTypeAttributes) {
     const AttributeDef* def = schema.attribute(name);
     if (def == nullptr) continue;
@@ -329,13 +294,20 @@ bool Converter::set_output_type(Node& node, const Schema& schema) {
     node.set_attribute("dtype", kHalf);
   if (node.op_type == "ConstantOfShape" && node.find_attribute("value") == nullptr)
     node.set_attribute("value", Tensor::zeros(DType::kFloat16, Shape{1}));
-  if (node.op_type != "Constant" && node.op_type != "ConstantOfShape") return true;
+}
+
+/// The elements that an attribute of a Constant says; nothing for those that are neither floats nor dense.
+std::optional<Tensor> dense_value(const Attribute& a) {
+  if (const auto* t = a.get_if<UnalignedTensor>()) return t->aligned();
+  if (const auto* f = a.get_if<float>()) return Tensor::scalar(*f);
+  if (const auto* list = a.get_if<std::vector<float>>()) return Tensor::vector(*list);
+  return std::nullopt;
+}
+
+/// The value of a Constant or ConstantOfShape; false when it is none that could be float16.
+bool Converter::halve_value(Node& node) {
   if (node.attributes.empty()) return false;
   const Attribute& a = node.attributes.front();
-  std::optional<Tensor> value;
-  if (const auto* t = a.get_if<UnalignedTensor>()) value = t->aligned();
-  if (const auto* f = a.get_if<float>()) value = Tensor::scalar(*f);
-  if (const auto* list = a.get_if<std::vector<float>>()) value = Tensor::vector(*list);
   if (const auto* sparse = a.get_if<Attribute::Sparse>()) {
     if (sparse->values.dtype() != DType::kFloat32) return true;
     Attribute::Sparse half = *sparse;
@@ -344,11 +316,18 @@ bool Converter::set_output_type(Node& node, const Schema& schema) {
     node.set_attribute("sparse_value", std::move(half));
     return true;
   }
+  const std::optional<Tensor> value = dense_value(a);
   if (!value) return false;
   if (value->dtype() != DType::kFloat32) return true;
   node.remove_attribute(std::string(a.name));
   node.set_attribute("value", half_of(*value, node.label()));
   return true;
+}
+
+bool Converter::set_output_type(Node& node, const Schema& schema) {
+  halve_type_attributes(node, schema);
+  const bool holds_value = node.op_type == "Constant" || node.op_type == "ConstantOfShape";
+  return !holds_value || halve_value(node);
 }
 
 void Converter::convert_node(Graph& graph, Node& node, Node* next) {

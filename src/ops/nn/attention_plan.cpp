@@ -60,6 +60,43 @@ Tensor present(const OpContext& c, const Tensor& in, const Shape& shape, const T
   return out;
 }
 
+/// Both are numbers, and not the same one.
+bool differ(const Dim& a, const Dim& b) { return a.is_known() && b.is_known() && a.value() != b.value(); }
+
+/// Whether each head of keys serves a whole number of those of queries; true as long as that is not known.
+bool may_share_heads(const Dim& queries, const Dim& keys) {
+  if (!queries.is_known() || !keys.is_known()) return true;
+  return keys.value() > 0 && queries.value() % keys.value() == 0;
+}
+
+/// Extents of queries, keys and values, [batch, heads, sequence, size] each.
+struct HeadDims {
+  Dims query, key, value;
+};
+
+/// Throws Error unless they go together.
+HeadDims infer_head_dims(const OpContext& c, const Dims& q, const Dims& k, const Dims& v) {
+  c.check(q.size() == k.size() && k.size() == v.size(), "Q, K and V have {}, {} and {} dimensions", q.size(),
+          k.size(), v.size());
+  HeadDims h{head_dims(c, q, "q_num_heads"), head_dims(c, k, "kv_num_heads"),
+             head_dims(c, v, "kv_num_heads")};
+  c.check(!differ(h.query[3], h.key[3]), "the heads of Q have {} elements, those of K {}", h.query[3].str(),
+          h.key[3].str());
+  c.check(!differ(h.key[1], h.value[1]) && !differ(h.key[2], h.value[2]),
+          "K has {} heads of {} elements, V {} of {}", h.key[1].str(), h.key[2].str(), h.value[1].str(),
+          h.value[2].str());
+  c.check(may_share_heads(h.query[1], h.key[1]), "Q has {} heads, which the {} of K do not divide",
+          h.query[1].str(), h.key[1].str());
+  return h;
+}
+
+/// How many keys there are with those of the past, where it is given.
+Dim total_keys(const InferContext& c, const Dim& added) {
+  if (!c.has_input(kPastKey)) return added;
+  const Dims* past = c.input_dims(kPastKey);
+  return past != nullptr && past->size() == 4 ? dim_add((*past)[2], added) : Dim();
+}
+
 }  // namespace
 
 void infer_attention(InferContext& c) {
@@ -69,27 +106,12 @@ void infer_attention(InferContext& c) {
   for (size_t i = 1; i < c.output_count(); ++i) c.set_output(i, c.input_dtype(i == 2 ? kValue : kQuery));
   const Dims *q = c.input_dims(kQuery), *k = c.input_dims(kKey), *v = c.input_dims(kValue);
   if (q == nullptr || k == nullptr || v == nullptr) return;
-  c.check(q->size() == k->size() && k->size() == v->size(), "Q, K and V have {}, {} and {} dimensions",
-          q->size(), k->size(), v->size());
-  const Dims query = head_dims(c, *q, "q_num_heads"), key = head_dims(c, *k, "kv_num_heads");
-  const Dims value = head_dims(c, *v, "kv_num_heads");
-  c.check(!query[3].is_known() || !key[3].is_known() || query[3].value() == key[3].value(),
-          "the heads of Q have {} elements, those of K {}", query[3].str(), key[3].str());
-  const auto differ = [](const Dim& a, const Dim& b) {
-    return a.is_known() && b.is_known() && a.value() != b.value();
-  };
-  c.check(!differ(key[1], value[1]) && !differ(key[2], value[2]), "K has {} heads of {} elements, V {} of {}",
-          key[1].str(), key[2].str(), value[1].str(), value[2].str());
-  c.check(!query[1].is_known() || !key[1].is_known() ||
-              (key[1].value() > 0 && query[1].value() % key[1].value() == 0),
-          "Q has {} heads, which the {} of K do not divide", query[1].str(), key[1].str());
+  const auto& [query, key, value] = infer_head_dims(c, *q, *k, *v);
   if (q->size() == 4)
     c.set_output(0, dtype, {query[0], query[1], query[2], value[3]});
   else
     c.set_output(0, dtype, {query[0], query[2], dim_mul(query[1], value[3])});
-  const Dims* past = c.has_input(kPastKey) ? c.input_dims(kPastKey) : nullptr;
-  const bool known = !c.has_input(kPastKey) || (past != nullptr && past->size() == 4);
-  const Dim total = !known ? Dim() : past != nullptr ? dim_add((*past)[2], key[2]) : key[2];
+  const Dim total = total_keys(c, key[2]);
   c.set_output(1, dtype, {key[0], key[1], total, key[3]});
   c.set_output(2, c.input_dtype(kValue), {value[0], value[1], total, value[3]});
   c.set_output(3, dtype, {query[0], query[1], query[2], total});

@@ -25,33 +25,49 @@ void check_shape(const EvalContext& c, size_t i, const char* name, const Shape& 
           shape.str());
 }
 
+bool may_be(const Dim& d, int64_t number) { return !d.is_known() || d.value() == number; }
+
+void check_three_dims(const InferContext& c, const char* name, const Dims* dims) {
+  c.check(dims == nullptr || dims->size() == 3, "{} has {} dimensions where 3 are needed", name,
+          dims ? dims->size() : 0);
+}
+
+void check_features(const InferContext& c, const Dim& of_x, const Dim& of_w) {
+  c.check(!of_w.is_known() || may_be(of_x, of_w.value()), "X has {} features, but W takes {}", of_x.str(),
+          of_w.str());
+}
+
+/// The attribute 'hidden_size', or the columns of R.
+Dim infer_hidden(const InferContext& c, const Dims* r) {
+  const Dim columns = r != nullptr ? (*r)[2] : Dim();
+  if (!c.has_attr("hidden_size")) return columns;
+  const int64_t size = c.attr_int("hidden_size");
+  c.check(size >= 1, "attribute 'hidden_size' is {}; it must be at least 1", size);
+  c.check(may_be(columns, size), "attribute 'hidden_size' is {}, but R has {} columns", size, columns.str());
+  return either(columns, Dim(size));
+}
+
+/// W or R: for each direction, a row for each gate of each hidden number.
+void check_weights(const InferContext& c, const Dims& weights, int64_t directions, int64_t gates,
+                   const Dim& hidden) {
+  c.check(may_be(weights[0], directions), "the weights are for {} directions, not {}", weights[0].str(),
+          directions);
+  c.check(!hidden.is_known() || may_be(weights[1], gates * hidden.value()),
+          "the weights have {} rows where {} gates of {} are needed", weights[1].str(), gates, hidden.str());
+}
+
 }  // namespace
 
 void infer_recurrent(InferContext& c, int64_t gates, size_t states) {
   const Dims *x = c.input_dims(0), *w = c.input_dims(1), *r = c.input_dims(2);
-  c.check(x == nullptr || x->size() == 3, "X has {} dimensions where 3 are needed", x ? x->size() : 0);
-  c.check(w == nullptr || w->size() == 3, "W has {} dimensions where 3 are needed", w ? w->size() : 0);
-  c.check(r == nullptr || r->size() == 3, "R has {} dimensions where 3 are needed", r ? r->size() : 0);
+  check_three_dims(c, "X", x);
+  check_three_dims(c, "W", w);
+  check_three_dims(c, "R", r);
   const int64_t directions = read_directions(c);
-  if (w != nullptr && x != nullptr)
-    c.check(!(*x)[2].is_known() || !(*w)[2].is_known() || (*x)[2].value() == (*w)[2].value(),
-            "X has {} features, but W takes {}", (*x)[2].str(), (*w)[2].str());
-  Dim hidden = r != nullptr ? (*r)[2] : Dim();
-  if (c.has_attr("hidden_size")) {
-    const int64_t size = c.attr_int("hidden_size");
-    c.check(size >= 1, "attribute 'hidden_size' is {}; it must be at least 1", size);
-    c.check(!hidden.is_known() || hidden.value() == size,
-            "attribute 'hidden_size' is {}, but R has {} columns", size, hidden.str());
-    hidden = either(hidden, Dim(size));
-  }
-  for (const Dims* rows : {w, r}) {
-    if (rows == nullptr) continue;
-    c.check(!(*rows)[0].is_known() || (*rows)[0].value() == directions,
-            "the weights are for {} directions, not {}", (*rows)[0].str(), directions);
-    c.check(!(*rows)[1].is_known() || !hidden.is_known() || (*rows)[1].value() == gates * hidden.value(),
-            "the weights have {} rows where {} gates of {} are needed", (*rows)[1].str(), gates,
-            hidden.str());
-  }
+  if (w != nullptr && x != nullptr) check_features(c, (*x)[2], (*w)[2]);
+  const Dim hidden = infer_hidden(c, r);
+  for (const Dims* weights : {w, r})
+    if (weights != nullptr) check_weights(c, *weights, directions, gates, hidden);
   const bool by_batch = is_by_batch(c);
   const Dim sequence = x ? (*x)[by_batch ? 1 : 0] : Dim(), batch = x ? (*x)[by_batch ? 0 : 1] : Dim();
   const DType dtype = c.input_dtype(0);

@@ -49,38 +49,55 @@ Dim remaining_extent(const InferContext& c, const Dims& in, const Dims& out, siz
   return Dim(remaining.value() / rest.value());
 }
 
-void infer(InferContext& c) {
-  check_list(c, 1);
-  const Dims* wanted = c.input_extents(1);
+/// As many extents as the shape input has elements, where that is known: the output's rank.
+void infer_rank(InferContext& c) {
   const DType dtype = c.input_dtype(0);
-  if (wanted == nullptr) {
-    // The rank may still be known: the length of the shape input.
-    const int64_t rank = known_length(c, 1);
-    if (rank < 0 || rank > static_cast<int64_t>(kLongestExtents)) return c.set_output(0, dtype);
-    return c.set_output(0, dtype, Dims(static_cast<size_t>(rank)));
-  }
-  const bool allow_zero = c.since() >= 14 && c.attr_int("allowzero") != 0;
-  const Dims* in = c.input_dims(0);
-  Dims out = *wanted;
-  for (Dim& d : out)  // which may be 0 or -1 otherwise
+  const int64_t rank = known_length(c, 1);
+  if (rank < 0 || rank > static_cast<int64_t>(kLongestExtents)) return c.set_output(0, dtype);
+  c.set_output(0, dtype, Dims(static_cast<size_t>(rank)));
+}
+
+/// The wanted extents, but for those that may be 0 or -1 and so mean something else.
+Dims certain_extents(const InferContext& c, Dims wanted) {
+  for (Dim& d : wanted)
     if (d.is_symbol() && !is_not_negative(d) && !c.is_extent(d)) d = Dim();
-  const size_t open = open_extent(c, out);
+  return wanted;
+}
+
+/// Replaces each 0 by the input's extent at that place; whether one was copied, for all places.
+std::vector<bool> copy_extents(const InferContext& c, const Dims* in, Dims& out) {
   std::vector<bool> is_copied(out.size(), false);
   for (size_t i = 0; i < out.size(); ++i) {
-    if (!out[i].is_known() || out[i].value() != 0 || allow_zero) continue;
+    if (!out[i].is_known() || out[i].value() != 0) continue;
     c.check(in == nullptr || i < in->size(), "the shape copies extent {} of an input of rank {}", i,
             in ? in->size() : 0);
     out[i] = in ? (*in)[i] : Dim();
     is_copied[i] = true;
   }
-  if (open < out.size()) {
+  return is_copied;
+}
+
+void check_size(const InferContext& c, const Dims& in, const Dims& out) {
+  const Dim before = dim_product(in, 0, in.size()), after = dim_product(out, 0, out.size());
+  c.check(!before.is_known() || !after.is_known() || before.value() == after.value(),
+          "cannot reshape {} to {}", dims_str(in), dims_str(out));
+}
+
+void infer(InferContext& c) {
+  check_list(c, 1);
+  const Dims* wanted = c.input_extents(1);
+  if (wanted == nullptr) return infer_rank(c);
+  const bool allow_zero = c.since() >= 14 && c.attr_int("allowzero") != 0;
+  const Dims* in = c.input_dims(0);
+  Dims out = certain_extents(c, *wanted);
+  const size_t open = open_extent(c, out);
+  const std::vector<bool> is_copied =
+      allow_zero ? std::vector<bool>(out.size(), false) : copy_extents(c, in, out);
+  if (open < out.size())
     out[open] = in ? remaining_extent(c, *in, out, open, is_copied) : Dim();
-  } else if (in != nullptr) {
-    const Dim before = dim_product(*in, 0, in->size()), after = dim_product(out, 0, out.size());
-    c.check(!before.is_known() || !after.is_known() || before.value() == after.value(),
-            "cannot reshape {} to {}", dims_str(*in), dims_str(out));
-  }
-  c.set_output(0, dtype, std::move(out));
+  else if (in != nullptr)
+    check_size(c, *in, out);
+  c.set_output(0, c.input_dtype(0), std::move(out));
 }
 
 Shape resolve(const Shape& in, const std::vector<int64_t>& wanted, bool allow_zero) {
