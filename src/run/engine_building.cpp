@@ -294,7 +294,10 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
   if (config.profiles.size() == 1 && config.profiles[0].ranges().empty()) config.profiles.clear();
   if (options.change_config) options.change_config(*model, config);
   if (config.int8 && config.calibrator == nullptr) config.calibrator = make_calibrator(options.calibration);
-  if (!config.profiles.empty()) diag::info("Configuring with profiles:{}", profiles_text(config.profiles));
+  using diag::Severity;
+  const auto severity = [&](Severity usual) { return options.is_trial ? Severity::kVerbose : usual; };
+  if (!config.profiles.empty())
+    diag::message(severity(Severity::kInfo), "Configuring with profiles:{}", profiles_text(config.profiles));
 
   auto cache = std::make_shared<TimingCache>(runtime.timing_environment());
   if (!options.load_timing_cache.empty()) {
@@ -326,7 +329,8 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
     line.show(fmt::format("{}: {} of {} groups of nodes, {} times known{}{}", p.phase, p.done, p.total,
                           p.from_cache, p.what.empty() ? "" : ", ", p.what));
   };
-  diag::start(
+  diag::message(
+      severity(Severity::kStart),
       "Building engine with configuration:\n    Optimization Level     | {}\n    Threads                | "
       "{}\n    Types                  | {}\n    Refittable             | {}",
       config.optimization_level, runtime.threads(),
@@ -337,8 +341,10 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
   const Builder builder(runtime);
   const std::shared_ptr<Engine> engine = builder.build_engine(model, config);
   line.clear();
-  diag::finish("Finished engine building in {:.3f} seconds", seconds_since(start));
-  if (!builder.type_summary().empty()) diag::info("Types of layers: {}.", builder.type_summary());
+  diag::message(severity(Severity::kFinish), "Finished engine building in {:.3f} seconds",
+                seconds_since(start));
+  if (!builder.type_summary().empty())
+    diag::message(severity(Severity::kInfo), "Types of layers: {}.", builder.type_summary());
   if (diag::enabled(diag::Severity::kVerbose)) diag::verbose("{}", builder.summary());
   if (options.explain)
     diag::info("Choices:\n{}", builder.explanation());
