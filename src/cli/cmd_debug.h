@@ -9,5 +9,6 @@ ASSAY_DECLARE_COMMAND(debug_build)
 ASSAY_DECLARE_COMMAND(debug_precision)
 ASSAY_DECLARE_COMMAND(debug_reduce)
 ASSAY_DECLARE_COMMAND(debug_repeat)
+ASSAY_DECLARE_COMMAND(debug_tactics)
 
 }  // namespace assay::cli
