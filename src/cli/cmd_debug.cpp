@@ -8,6 +8,7 @@ namespace {
 
 constexpr const Command* kSubcommands[] = {
     &command_debug_build::def,  &command_debug_precision::def, &command_debug_reduce::def,
+    &command_debug_repeat::def, &command_debug_tactics::def,   &command_debug_passes::def,
 };
 
 }  // namespace
