@@ -7,9 +7,8 @@ namespace assay::cli::command_debug {
 namespace {
 
 constexpr const Command* kSubcommands[] = {
-    &command_debug_build::def,
-    &command_debug_reduce::def,
-    &command_debug_repeat::def,
+    &command_debug_build::def,  &command_debug_precision::def, &command_debug_reduce::def,
+    &command_debug_repeat::def, &command_debug_tactics::def,   &command_debug_passes::def,
 };
 
 }  // namespace

@@ -6,7 +6,10 @@
 namespace assay::cli {
 
 ASSAY_DECLARE_COMMAND(debug_build)
+ASSAY_DECLARE_COMMAND(debug_passes)
+ASSAY_DECLARE_COMMAND(debug_precision)
 ASSAY_DECLARE_COMMAND(debug_reduce)
 ASSAY_DECLARE_COMMAND(debug_repeat)
+ASSAY_DECLARE_COMMAND(debug_tactics)
 
 }  // namespace assay::cli

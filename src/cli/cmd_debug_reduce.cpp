@@ -144,13 +144,6 @@ std::shared_ptr<Model> load(CommandContext& context, const ModelOptions& options
   return model;
 }
 
-std::string file_identity(const std::string& path) {
-  std::error_code failed;
-  const auto size = std::filesystem::file_size(path, failed);
-  const auto time = std::filesystem::last_write_time(path, failed);
-  return failed ? "" : fmt::format("{} bytes, {}", size, time.time_since_epoch().count());
-}
-
 debug::SearchIdentity identity_of(const ParsedArgs& args, const ModelOptions& model) {
   debug::SearchIdentity identity = {
       {"command", "debug reduce"}, {"model", model.path}, {"the model's file", file_identity(model.path)}};

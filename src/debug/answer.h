@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+
+#include "base/json_reader.h"
 
 namespace assay::debug {
 
@@ -27,8 +30,19 @@ struct Answer {
   /// for a pass.
   std::string failure = {};
   double seconds = 0;
+  /// What was measured, by name; empty where the check measures nothing.
+  std::map<std::string, double> measures = {};
 
   bool passed() const { return kind == AnswerKind::kPass; }
 };
+
+/// Members of an object in JSON, with commas between them.
+std::string answer_members(const Answer& answer);
+/// Reads the value of one of these members; false, and nothing is read, for another. Throws what the reader
+/// throws.
+bool read_answer_member(JsonReader& json, std::string_view key, Answer& answer);
+/// An object of these members alone, in one line; and what it says. Throws Error for what is none.
+std::string answer_text(const Answer& answer);
+Answer answer_from_text(std::string_view text);
 
 }  // namespace assay::debug

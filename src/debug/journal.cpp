@@ -76,12 +76,8 @@ Line read_line(std::string_view text, const std::string& path) {
     const std::string key(json.string());
     if (key == "question")
       line.question = json.expect_string("a question");
-    else if (key == "answer")
-      line.answer.kind = answer_kind_from_name(json.expect_string("an answer"));
-    else if (key == "failure")
-      line.answer.failure = json.expect_string("a failure");
-    else if (key == "seconds")
-      line.answer.seconds = json.expect_double("seconds");
+    else if (read_answer_member(json, key, line.answer))
+      continue;
     else
       json.skip_value();
   }
@@ -160,9 +156,7 @@ const Answer* Journal::find(std::string_view question) const {
 }
 
 void Journal::add(const std::string& question, const Answer& answer) {
-  append(fmt::format("{{\"question\": {}, \"answer\": {}, \"failure\": {}, \"seconds\": {:.6f}}}\n",
-                     json_quoted(question), json_quoted(answer_kind_name(answer.kind)),
-                     json_quoted(answer.failure), answer.seconds));
+  append(fmt::format("{{\"question\": {}, {}}}\n", json_quoted(question), answer_members(answer)));
   if (failure_.empty() && answer.kind == AnswerKind::kFailure) failure_ = answer.failure;
   answers_.insert_or_assign(question, answer);
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include "assay/error.h"
@@ -53,6 +54,15 @@ TEST(Journal, GoesOnWhereItWas) {
   EXPECT_EQ(journal.failure(), "exit code 1: 'x'");
   EXPECT_TRUE(journal.find("nodes 1")->passed());
   EXPECT_EQ(journal.find("nodes 2"), nullptr);
+}
+
+TEST(Journal, KeepsWhatWasMeasured) {
+  const TemporaryFolder folder;
+  const std::map<std::string, double> measures = {{"decibels", std::numeric_limits<double>::infinity()},
+                                                  {"absolute", 1.2345678901234567e-9},
+                                                  {"relative", -std::numeric_limits<double>::infinity()}};
+  Journal::begin(folder / "j", kSearch).add("a", {.measures = measures});
+  EXPECT_EQ(Journal::resume(folder / "j", kSearch).find("a")->measures, measures);
 }
 
 TEST(Journal, AnotherSearchIsRefused) {

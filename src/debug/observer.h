@@ -12,11 +12,13 @@ namespace assay::debug {
 
 struct CommandResult;
 
-/// Told in this order, for each iteration; all do nothing unless they are overridden.
+/// Told in this order; all do nothing unless they are overridden.
 class SearchObserver {
  public:
   virtual ~SearchObserver() = default;
 
+  /// What the next iterations are to find out: "sensitivities", "regions", ...
+  virtual void begin_stage(const std::string& what) { (void)what; }
   /// Iteration `index`, from 0 on. `remaining`: about how many more there will be, where that is known.
   virtual void begin_iteration(size_t index, std::optional<size_t> remaining) {
     (void)index, (void)remaining;

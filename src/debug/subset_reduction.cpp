@@ -10,6 +10,7 @@
 #include "debug/anonymous.h"
 #include "debug/minimal_subset.h"
 #include "debug/part.h"
+#include "debug/ranges.h"
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "ops/infer.h"
@@ -19,19 +20,6 @@
 
 namespace assay::debug {
 namespace {
-
-/// 0-3,7: positions in a few characters.
-std::string ranges_text(std::span<const size_t> positions) {
-  std::string text;
-  for (size_t i = 0; i < positions.size();) {
-    size_t end = i;
-    while (end + 1 < positions.size() && positions[end + 1] == positions[end] + 1) ++end;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", positions[i]);
-    if (end > i) text += fmt::format("-{}", positions[end]);
-    i = end + 1;
-  }
-  return text;
-}
 
 class SubsetReduction {
  public:

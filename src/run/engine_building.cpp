@@ -23,6 +23,8 @@
 namespace assay {
 namespace {
 
+using diag::Severity;
+
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
@@ -238,13 +240,20 @@ void set_profiles(const Graph& g, const EngineBuildOptions& options, BuilderConf
   if (config.profiles.size() == 1 && config.profiles[0].ranges().empty()) config.profiles.clear();
 }
 
+/// A trial, one of many builds, is told of in detail only.
+Severity severity_for(const EngineBuildOptions& options, Severity usual) {
+  return options.is_trial ? Severity::kVerbose : usual;
+}
+
 /// All but what the build itself keeps: timing cache, choice of tactics, progress.
 BuilderConfig complete_config(const Model& model, const EngineBuildOptions& options) {
   BuilderConfig config = options.config;
   set_profiles(*model.graph, options, config);
   if (options.change_config) options.change_config(model, config);
   if (config.int8 && config.calibrator == nullptr) config.calibrator = make_calibrator(options.calibration);
-  if (!config.profiles.empty()) diag::info("Configuring with profiles:{}", profiles_text(config.profiles));
+  if (!config.profiles.empty())
+    diag::message(severity_for(options, Severity::kInfo), "Configuring with profiles:{}",
+                  profiles_text(config.profiles));
   return config;
 }
 
@@ -263,8 +272,9 @@ void show_progress(ProgressLine& line, const BuildProgress& p) {
                         p.from_cache, p.what.empty() ? "" : ", ", p.what));
 }
 
-void tell_configuration(const BuilderConfig& config, const Runtime& runtime) {
-  diag::start(
+void tell_configuration(const BuilderConfig& config, const Runtime& runtime, Severity severity) {
+  diag::message(
+      severity,
       "Building engine with configuration:\n    Optimization Level     | {}\n    Threads                | "
       "{}\n    Types                  | {}\n    Refittable             | {}",
       config.optimization_level, runtime.threads(),
@@ -273,8 +283,9 @@ void tell_configuration(const BuilderConfig& config, const Runtime& runtime) {
       config.is_refittable || config.strips_weights);
 }
 
-void tell_choices(const Builder& builder, bool explain) {
-  if (!builder.type_summary().empty()) diag::info("Types of layers: {}.", builder.type_summary());
+void tell_choices(const Builder& builder, bool explain, Severity severity) {
+  if (!builder.type_summary().empty())
+    diag::message(severity, "Types of layers: {}.", builder.type_summary());
   if (diag::enabled(diag::Severity::kVerbose)) diag::verbose("{}", builder.summary());
   if (explain)
     diag::info("Choices:\n{}", builder.explanation());
@@ -301,13 +312,14 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
         &replayer.emplace(load_tactic_replay(options.load_tactics), options.load_tactics);
   ProgressLine line;
   config.on_progress = [&](const BuildProgress& p) { show_progress(line, p); };
-  tell_configuration(config, runtime);
+  tell_configuration(config, runtime, severity_for(options, Severity::kStart));
   const auto start = Clock::now();
   const Builder builder(runtime);
   const std::shared_ptr<Engine> engine = builder.build_engine(model, config);
   line.clear();
-  diag::finish("Finished engine building in {:.3f} seconds", seconds_since(start));
-  tell_choices(builder, options.explain);
+  diag::message(severity_for(options, Severity::kFinish), "Finished engine building in {:.3f} seconds",
+                seconds_since(start));
+  tell_choices(builder, options.explain, severity_for(options, Severity::kInfo));
   if (replayer) replayer->check();
   if (!options.save_tactics.empty()) save_tactic_replay(recorder.replay, options.save_tactics);
   if (!options.save_timing_cache.empty())

@@ -47,6 +47,8 @@ struct EngineBuildOptions {
   std::string save_engine;
   size_t profile = 0;  ///< that contexts use
   bool explain = false;
+  /// One of many builds of a search: what the log has to say of it is for those who ask for more.
+  bool is_trial = false;
 };
 
 /// Builds an engine, with Polygraphy's lines in the log and progress on a terminal; timing cache and tactic

@@ -13,18 +13,20 @@
 #include "base/python_repr.h"
 #include "cli/model_editing.h"
 #include "cli/values.h"
+#include "debug/accuracy_goal.h"
 #include "debug/check_command.h"
 #include "run/python_parse.h"
 
 namespace assay::cli {
 namespace {
 
-void add_check_options(ArgParser& parser) {
+void add_check_options(ArgParser& parser, const std::string& without_check) {
   parser.add_group("Pass/Fail Reporting").options = {
       {.names = {"--check", "--check-inference"},
        .help = "The command that checks a candidate, with all that follows: it must be the last option. An "
                "exit code of 0 is a pass. "
-               "{} in its words stands for the candidate's path. Without it, you are asked each time.",
+               "{} in its words stands for the candidate's path. Without it, " +
+               without_check + ".",
        .arity = Arity::kRemainder,
        .metavar = "COMMAND"},
       {.names = {"--fail-code", "--fail-returncode"},
@@ -115,7 +117,7 @@ std::vector<int64_t> integers(const ParsedArgs& args, const std::string& option)
 }  // namespace
 
 void add_iteration_options(ArgParser& parser, const IterationGroup& group) {
-  add_check_options(parser);
+  add_check_options(parser, group.without_check);
   add_artifact_options(parser);
   OptionGroup& own = parser.add_group("Iterative Debugging");
   if (!group.candidate.empty()) {
@@ -139,10 +141,10 @@ void add_iteration_options(ArgParser& parser, const IterationGroup& group) {
          .required = true});
   if (group.has_replay) add_replay_options(own);
   if (!group.has_journal) return;
-  own.options.push_back({.names = {"--journal"},
-                         .help = "Keep each answer in this file. Default: the result's path with .journal; "
-                                 "it goes when the search ends.",
-                         .metavar = "FILE"});
+  own.options.push_back(
+      {.names = {"--journal"},
+       .help = "Keep each answer in this file. Default: " + group.journal + "; it goes when the search ends.",
+       .metavar = "FILE"});
   own.options.push_back({.names = {"--resume"},
                          .help = "Go on with the search that the journal is of: no check is done twice.",
                          .arity = Arity::kNone});
@@ -188,6 +190,13 @@ debug::IterationOptions read_iteration_options(const ParsedArgs& args, const std
   return options;
 }
 
+std::string file_identity(const std::string& path) {
+  std::error_code failed;
+  const auto size = std::filesystem::file_size(path, failed);
+  const auto time = std::filesystem::last_write_time(path, failed);
+  return failed ? "" : fmt::format("{} bytes, {}", size, time.time_since_epoch().count());
+}
+
 Until read_until(const ParsedArgs& args) {
   const std::string text = args.text("--until").value_or("");
   if (text == "good") return {.success = true};
@@ -227,6 +236,8 @@ SearchText::SearchText(const ParsedArgs& args, bool shows_kinds)
 }
 
 SearchText::~SearchText() = default;
+
+void SearchText::begin_stage(const std::string& what) { log::start("Searching: {}", what); }
 
 void SearchText::begin_iteration(size_t index, std::optional<size_t> remaining) {
   indentation_ = std::make_unique<Indentation>();
@@ -270,12 +281,14 @@ void SearchText::save_replay(const std::string& path) { log::info("Saving debug 
 
 void SearchText::end_iteration(size_t index, const debug::Answer& answer, double seconds) {
   const std::string duration = python_float_repr(seconds);
+  const std::string measured =
+      answer.measures.empty() ? "" : " | " + debug::Accuracy::from(answer.measures).str();
   if (answer.passed())
-    log::finish("PASSED | Iteration {} | Duration {}s", index + 1, duration);
+    log::finish("PASSED | Iteration {} | Duration {}s{}", index + 1, duration, measured);
   else if (!shows_kinds_ || answer.kind == debug::AnswerKind::kFailure)
-    log::error("FAILED | Iteration {} | Duration {}s", index + 1, duration);
+    log::error("FAILED | Iteration {} | Duration {}s{}", index + 1, duration, measured);
   else
-    log::warning("PASSED OVER | Iteration {} | Duration {}s | {}: {}", index + 1, duration,
+    log::warning("PASSED OVER | Iteration {} | Duration {}s{} | {}: {}", index + 1, duration, measured,
                  debug::answer_kind_name(answer.kind), answer.failure);
   indentation_.reset();
 }

@@ -18,6 +18,10 @@ struct IterationGroup {
   bool has_until = false;    ///< --until
   bool has_journal = false;  ///< --journal, --resume
   bool has_replay = true;    ///< --load-debug-replay, --save-debug-replay
+  /// What checks a candidate where --check is left out.
+  std::string without_check = "you are asked each time";
+  /// What the default of --journal is called.
+  std::string journal = "the result's path with .journal";
 };
 
 /// Pass/Fail Reporting, Artifact Sorting, Iterative Debugging.
@@ -28,6 +32,9 @@ void add_iteration_options(ArgParser& parser, const IterationGroup& group);
 std::unique_ptr<debug::Check> read_check(const ParsedArgs& args, bool compares);
 /// `candidate`: as in IterationGroup.
 debug::IterationOptions read_iteration_options(const ParsedArgs& args, const std::string& candidate = {});
+
+/// What tells a version of a file from others.
+std::string file_identity(const std::string& path);
 
 /// When --until says to stop.
 struct Until {
@@ -46,6 +53,7 @@ class SearchText final : public debug::ReductionObserver {
   SearchText(const ParsedArgs& args, bool shows_kinds);
   ~SearchText() override;
 
+  void begin_stage(const std::string& what) override;
   void begin_iteration(size_t index, std::optional<size_t> remaining) override;
   void use_known_answer(const debug::Answer& answer) override;
   void begin_command(const std::vector<std::string>& command) override;

@@ -1,0 +1,61 @@
+// Checks of engines in this process: accuracy against the float64 reference, or the verdict, and whether
+// results are the same from run to run.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/arbiter.h"
+#include "assay/runtime.h"
+#include "debug/accuracy_goal.h"
+#include "debug/observer.h"
+#include "run/loader_cache.h"
+
+namespace assay::debug {
+
+struct EngineCheckOptions {
+  /// What engines are made of, with its types and shapes.
+  std::shared_ptr<const Model> model;
+  int runs = 1;                ///< on each set of inputs
+  double timeout_seconds = 0;  ///< for the build and all runs; 0: no limit
+  /// How exact results must be. None: the verdict says whether they are wrong.
+  std::optional<AccuracyGoal> goal = {};
+  /// For the verdict: what engines were asked to compute in.
+  NarrowTypes asked = {};
+};
+
+/// Builds and runs an engine in a child process. Its answers: a pass; a failure that names the output, or
+/// says how the child died, with what was measured; flaky, where results differ between runs; a time-out;
+/// where the engine cannot be built, it did not run.
+class EngineCheck final : public Check {
+ public:
+  EngineCheck(EngineCheckOptions options, LoaderCache data);
+
+  /// What the next check() is about.
+  void take(std::function<std::shared_ptr<Engine>()> build) { build_ = std::move(build); }
+  Answer check(const std::string& candidate, SearchObserver& observer) override;
+
+ private:
+  struct Findings {
+    Accuracy accuracy;
+    std::string flaky, wrong;  ///< sentences; empty: nothing is
+    double seconds = 0;        ///< of the fastest run of each set of inputs, added up
+  };
+  /// Once for all engines.
+  void prepare();
+  Answer judge(Engine& engine) const;
+  void run_on(ExecutionContext& context, int64_t iteration, Findings& found) const;
+  std::string verdict(int64_t iteration, const std::vector<Tensor>& outputs) const;
+  TensorList named_outputs(const std::vector<Tensor>& outputs) const;
+
+  EngineCheckOptions options_;
+  LoaderCache data_;
+  std::function<std::shared_ptr<Engine>()> build_;
+  bool is_prepared_ = false;
+  std::vector<std::vector<Tensor>> exact_;  ///< outputs of the reference, by iteration
+};
+
+}  // namespace assay::debug

@@ -1,0 +1,28 @@
+// The layers of a network that types can be asked for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assay/builder.h"
+#include "assay/graph.h"
+
+namespace assay::debug {
+
+/// A layer that can be held in one type or another.
+struct PrecisionLayer {
+  std::string name;     ///< as a selector has it: the node's, or of one without that of its first output
+  std::string op_type;  ///< empty for operators of other domains
+};
+
+/// Layers of the main graph with floating-point numbers, in order, each name once: not Constant nodes and
+/// those that hold networks, whose layers are held one by one. Left out are those that `asked` says something
+/// of.
+std::vector<PrecisionLayer> markable_layers(const Model& model, const std::vector<LayerTypes>& asked);
+
+/// Of these, those whose results change when they are computed in `dtype`: for float16 and bfloat16 those
+/// that compute; for int8 products with constant weights.
+std::vector<PrecisionLayer> lowerable_layers(const Model& model, DType dtype,
+                                             const std::vector<LayerTypes>& asked);
+
+}  // namespace assay::debug

@@ -1,0 +1,252 @@
+#include "debug/precision_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "assay/error.h"
+#include "debug/ranges.h"
+
+namespace assay::debug {
+namespace {
+
+using Set = std::vector<size_t>;
+
+/// A part is not looked into that adds less than this share of what it could without mattering.
+constexpr double kLittle = 0.5;
+/// So many held layers are tried to be made fewer one by one.
+constexpr size_t kMostMinimized = 24;
+
+class PrecisionSearch {
+ public:
+  PrecisionSearch(EngineSearch& search, const PrecisionOptions& options, SearchObserver& observer)
+      : search_(search), options_(options), observer_(observer) {
+    result_.layers = lowerable_layers(search.model(), options.lowered, search.config().layer_types);
+    require(!result_.layers.empty(), ErrorCode::kInvalidArgument,
+            "the model has no layer that could be computed in {}", dtype_name(options.lowered));
+    for (const auto& n : search.model().graph->nodes())
+      if (n->domain.empty()) ++nodes_by_op_[n->op_type];
+  }
+
+  PrecisionResult run() {
+    observer_.begin_stage("the ends");
+    result_.all_lowered = measure({});
+    if (!options_.goal.is_met(result_.all_lowered)) {
+      result_.none_lowered = measure(everything());
+      refuse_unreachable();
+      find_sensitivities();
+      const Set fewest = fewest_most_sensitive();
+      result_.answer.held = without_needless(fewest);
+    }
+    time_answer();
+    time_points();
+    return std::move(result_);
+  }
+
+ private:
+  size_t count() const { return result_.layers.size(); }
+  Set everything() const {
+    Set all(count());
+    std::iota(all.begin(), all.end(), size_t{0});
+    return all;
+  }
+
+  /// What asks for the layers to be held. Operators all of whose nodes are held go by their operator.
+  std::vector<LayerTypes> wishes(const Set& held) const {
+    std::vector<LayerTypes> types;
+    // Where products are quantized, all others stay as they are.
+    if (options_.lowered != DType::kInt8) types.push_back({.layers = "*", .precision = options_.lowered});
+    std::map<std::string, size_t> held_by_op;
+    for (const size_t i : held) ++held_by_op[result_.layers[i].op_type];
+    const auto is_whole = [&](const std::string& op) {
+      const auto it = nodes_by_op_.find(op);
+      return it != nodes_by_op_.end() && it->second > 1 && held_by_op[op] == it->second;
+    };
+    for (const auto& [op, number] : held_by_op)
+      if (is_whole(op)) types.push_back({.layers = "op:" + op, .precision = DType::kFloat32});
+    for (const size_t i : held)
+      if (!is_whole(result_.layers[i].op_type))
+        types.push_back({.layers = result_.layers[i].name, .precision = DType::kFloat32});
+    return types;
+  }
+
+  Answer ask(const Set& held, bool is_timed, PrecisionConstraints constraints) {
+    EngineTrial trial;
+    trial.is_timed = is_timed;
+    trial.question =
+        fmt::format("{}{} in float32", is_timed ? "timed: " : "", held.empty() ? "none" : ranges_text(held));
+    if (constraints == PrecisionConstraints::kObey) trial.question += ", obeyed";
+    trial.change = [this, &held, constraints](BuilderConfig& config) {
+      std::vector<LayerTypes> types = wishes(held);
+      types.insert(types.end(), config.layer_types.begin(), config.layer_types.end());
+      config.layer_types = std::move(types);
+      config.precision_constraints = constraints;
+    };
+    return search_.ask(trial);
+  }
+
+  Accuracy measure(const Set& held) {
+    const Answer answer = ask(held, /*is_timed=*/false, PrecisionConstraints::kPrefer);
+    require(answer.kind != AnswerKind::kDidNotRun, ErrorCode::kInvalidArgument,
+            "the engine cannot be built with {} of {} layers in {}: {}", count() - held.size(), count(),
+            dtype_name(options_.lowered), answer.failure);
+    return Accuracy::from(answer.measures);
+  }
+  bool is_met_with(const Set& held) { return options_.goal.is_met(measure(held)); }
+
+  void refuse_unreachable() const {
+    require(options_.goal.is_met(result_.none_lowered), ErrorCode::kInvalidArgument,
+            "not even float32 in all {} layers meets {}: it gives {}", count(), options_.goal.str(),
+            result_.none_lowered.str());
+  }
+
+  void find_sensitivities() {
+    observer_.begin_stage("sensitivities");
+    result_.sensitivities.assign(count(), 0);
+    look_into(0, count(), excess_of(result_.all_lowered));
+  }
+
+  /// Beyond what float32 itself errs.
+  double excess_of(const Accuracy& accuracy) const {
+    const double excess = options_.goal.excess(accuracy) - options_.goal.excess(result_.none_lowered);
+    return std::max(0.0, excess);
+  }
+
+  /// The layers from `first` on up to `end` add `excess` together.
+  void look_into(size_t first, size_t end, double excess) {
+    const size_t size = end - first;
+    const bool matters = excess > kLittle * static_cast<double>(size) / static_cast<double>(count());
+    if (size == 1 || !matters) {
+      for (size_t i = first; i < end; ++i) result_.sensitivities[i] = excess / static_cast<double>(size);
+      return;
+    }
+    const size_t middle = first + size / 2;
+    look_into(first, middle, excess_of(measure(all_but(first, middle))));
+    look_into(middle, end, excess_of(measure(all_but(middle, end))));
+  }
+
+  Set all_but(size_t first, size_t end) const {
+    Set held;
+    for (size_t i = 0; i < count(); ++i)
+      if (i < first || i >= end) held.push_back(i);
+    return held;
+  }
+
+  /// The most sensitive first; of equal ones the earlier.
+  Set by_sensitivity() const {
+    Set order = everything();
+    if (!result_.sensitivities.empty())
+      std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+        return result_.sensitivities[a] > result_.sensitivities[b];
+      });
+    return order;
+  }
+  Set most_sensitive(size_t number) const {
+    Set order = by_sensitivity();
+    order.resize(number);
+    std::sort(order.begin(), order.end());
+    return order;
+  }
+
+  Set fewest_most_sensitive() {
+    observer_.begin_stage("how many layers");
+    size_t bad = 0, good = count();
+    while (good - bad > 1) {
+      const size_t middle = (good + bad) / 2;
+      (is_met_with(most_sensitive(middle)) ? good : bad) = middle;
+    }
+    return most_sensitive(good);
+  }
+
+  /// One by one, the least sensitive first: sums of errors need not be what the parts have shown.
+  Set without_needless(const Set& held) {
+    if (held.size() > kMostMinimized) return held;
+    observer_.begin_stage("which of them");
+    Set order = by_sensitivity(), kept = held;
+    order.resize(held.size());
+    std::reverse(order.begin(), order.end());
+    for (const size_t layer : order) {
+      Set rest = kept;
+      std::erase(rest, layer);
+      if (is_met_with(rest)) kept = rest;
+    }
+    return kept;
+  }
+
+  PrecisionPoint timed(const Set& held, const Answer& answer) const {
+    const auto it = answer.measures.find("milliseconds");
+    return {.held = held,
+            .accuracy = Accuracy::from(answer.measures),
+            .milliseconds = it == answer.measures.end() ? 0 : it->second};
+  }
+
+  /// With the tactics that timing chooses. Where these round more than the estimates' did, more is held.
+  void time_answer() {
+    observer_.begin_stage("times");
+    Set held = result_.answer.held;
+    for (size_t more = 1;; more *= 2) {
+      result_.constraints = PrecisionConstraints::kObey;
+      Answer answer = ask(held, /*is_timed=*/true, result_.constraints);
+      if (answer.kind == AnswerKind::kDidNotRun) {
+        result_.constraints = PrecisionConstraints::kPrefer;
+        answer = ask(held, /*is_timed=*/true, result_.constraints);
+      }
+      result_.answer = timed(held, answer);
+      if (options_.goal.is_met(result_.answer.accuracy) || held.size() == count()) break;
+      held = with_more(held, more);
+    }
+    result_.types = wishes(held);
+  }
+
+  Set with_more(Set held, size_t more) const {
+    for (const size_t i : by_sensitivity())
+      if (more > 0 && std::find(held.begin(), held.end(), i) == held.end()) held.push_back(i), --more;
+    std::sort(held.begin(), held.end());
+    return held;
+  }
+
+  void time_points() {
+    std::vector<Set> sets = {{}, everything()};
+    if (!result_.sensitivities.empty())
+      for (const size_t number : {count() / 8, count() / 4, count() / 2})
+        sets.push_back(most_sensitive(number));
+    result_.points.push_back(result_.answer);
+    for (const Set& held : sets) {
+      const bool is_known =
+          std::any_of(result_.points.begin(), result_.points.end(),
+                      [&](const PrecisionPoint& p) { return p.held.size() == held.size(); });
+      if (is_known) continue;
+      const Answer answer = ask(held, /*is_timed=*/true, PrecisionConstraints::kPrefer);
+      if (!answer.measures.empty()) result_.points.push_back(timed(held, answer));
+    }
+    std::sort(result_.points.begin(), result_.points.end(),
+              [](const auto& a, const auto& b) { return a.held.size() < b.held.size(); });
+    for (PrecisionPoint& p : result_.points) p.is_best = is_best(p);
+    result_.answer.is_best = is_best(result_.answer);
+  }
+
+  bool is_best(const PrecisionPoint& point) const {
+    return std::none_of(result_.points.begin(), result_.points.end(), [&](const PrecisionPoint& other) {
+      const double a = options_.goal.excess(other.accuracy), b = options_.goal.excess(point.accuracy);
+      return other.milliseconds <= point.milliseconds && a <= b &&
+             (other.milliseconds < point.milliseconds || a < b);
+    });
+  }
+
+  EngineSearch& search_;
+  const PrecisionOptions& options_;
+  SearchObserver& observer_;
+  std::map<std::string, size_t> nodes_by_op_;
+  PrecisionResult result_;
+};
+
+}  // namespace
+
+PrecisionResult search_precision(EngineSearch& search, const PrecisionOptions& options,
+                                 SearchObserver& observer) {
+  return PrecisionSearch(search, options, observer).run();
+}
+
+}  // namespace assay::debug

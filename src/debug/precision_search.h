@@ -1,0 +1,46 @@
+// The fewest layers to hold in float32 so that the rest may be computed in a narrower type.
+#pragma once
+
+#include <vector>
+
+#include "debug/engine_search.h"
+#include "debug/precision_layers.h"
+
+namespace assay::debug {
+
+struct PrecisionOptions {
+  DType lowered = DType::kFloat16;  ///< float16, bfloat16 or int8, which the configuration allows
+  AccuracyGoal goal;
+};
+
+/// A set of layers that are held in float32, and what it comes to.
+struct PrecisionPoint {
+  std::vector<size_t> held;  ///< positions in PrecisionResult::layers, ascending
+  Accuracy accuracy;
+  double milliseconds = 0;  ///< of the fastest run on all data
+  bool is_best = false;     ///< no other of the points is both as fast and as accurate
+};
+
+struct PrecisionResult {
+  std::vector<PrecisionLayer> layers;  ///< those that could be lowered
+  /// What lowering each of them adds: the square of its error in proportion to the goal. Layers of a part
+  /// that is far from mattering share its sum. Empty where all may be lowered.
+  std::vector<double> sensitivities;
+  PrecisionPoint answer;
+  Accuracy all_lowered, none_lowered;
+  /// What holds the answer's layers, for a build of one's own.
+  std::vector<LayerTypes> types;
+  PrecisionConstraints constraints = PrecisionConstraints::kObey;
+  /// Ordered by how many layers are held; the answer is one of them.
+  std::vector<PrecisionPoint> points;
+};
+
+/// Measures how much lowering a part of the network costs, parts that matter layer by layer; holds the most
+/// sensitive ones, as few as meet the goal; then leaves out those of them that are not needed. The last
+/// builds are timed as the configuration says, and the answer is right for these. The iterations' check must
+/// be an EngineCheck with the same goal. Throws Error (kInvalidArgument) where no layer can be lowered,
+/// float32 does not meet the goal, or nothing can be built.
+PrecisionResult search_precision(EngineSearch& search, const PrecisionOptions& options,
+                                 SearchObserver& observer);
+
+}  // namespace assay::debug
