@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from ._model import Findings as Findings
     from ._model import Initializers as Initializers
     from ._model import Model as Model
+    from ._model import Refused as Refused
     from ._model import SimplifyReport as SimplifyReport
     from ._model import check as check
     from ._model import diff as diff
@@ -80,7 +81,7 @@ _HOMES = {
     "_engine": "Calibrator Context Engine LayerTimes Runtime Stream TimingCache build zeros",
     "_library": "logger",
     "_model": (
-        "Diff Difference Finding Findings Initializers Model SimplifyReport check diff evaluate load save"
+        "Diff Difference Finding Findings Initializers Model Refused SimplifyReport check diff evaluate load save"
     ),
     "_values": "TensorInfo",
 }

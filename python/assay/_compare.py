@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, Union, runtime_checkable
 from ._errors import InvalidArgument
 from ._library import follow_level, native
 from ._model import Model, as_model
-from ._values import Feed, Path, Shape, TensorInfo, infos, table
+from ._values import Feed, Path, Shape, TensorInfo, infos, table, visible
 
 
 class BackendInfo(NamedTuple):
@@ -112,7 +112,16 @@ class Results(dict[str, list[Iteration]]):
         return cls((runner, [Iteration(*i) for i in iterations]) for runner, iterations in native.load_results(path))
 
     def __repr__(self) -> str:
-        return f"<Results: {', '.join(f'{k} ({len(v)})' for k, v in self.items())}>"
+        return visible(f"<Results: {', '.join(f'{k} ({len(v)})' for k, v in self.items())}>")
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (runner, i, name, getattr(array, "dtype", ""), getattr(array, "shape", ""), it.seconds and 1000 * it.seconds)
+            for runner, iterations in self.items()
+            for i, it in enumerate(iterations)
+            for name, array in it.outputs.items()
+        ]
+        return table(("runner", "iteration", "output", "type", "shape", "ms"), rows, repr(self)[1:-1])
 
 
 def _rows(results: Mapping[str, Sequence[Iteration]]) -> list[tuple[str, list[tuple[dict[str, Any], float | None]]]]:
@@ -231,17 +240,17 @@ class Comparison:
 
     def __repr__(self) -> str:
         parts = [f"{p.runner0} vs. {p.runner1}: {p.passed}/{p.iterations}" for p in self.pairs]
-        return f"<Comparison {'PASSED' if self else 'FAILED'}: {', '.join(parts)}>"
+        return f"<Comparison {'PASSED' if self else 'FAILED'}: {visible(', '.join(parts))}>"
 
     def _repr_html_(self) -> str:
+        outputs = [(p, o) for p in self.pairs for o in p.outputs]
+        metrics = list(dict.fromkeys(m for _, o in outputs for m in o.metrics))
         rows = [
-            (p.runner0, p.runner1, o.output, o.function, f"{o.passed}/{o.iterations}")
-            + tuple(o.metrics.get(m) for m in ("max_absdiff", "max_reldiff", "metric"))
-            for p in self.pairs
-            for o in p.outputs
+            (p.runner0, p.runner1, o.output, o.function, f"{o.passed}/{o.iterations}", *(o.metrics.get(m) for m in metrics))
+            for p, o in outputs
         ]
-        headers = ("runner", "runner", "output", "function", "passed", "max |diff|", "max rel. diff", "metric")
-        return table(headers, rows, repr(self)[1:-1])
+        failed = [i for i, (_, o) in enumerate(outputs) if o.passed < o.iterations]
+        return table(("runner", "runner", "output", "function", "passed", *metrics), rows, repr(self)[1:-1], bold=failed)
 
 
 def _name_of(runner: Any, taken: Mapping[str, Any]) -> str:
@@ -359,7 +368,11 @@ class OutputVerdict:
         where = f" at {self.node}" if self.node else ""
         what = f", {self.beyond} of {self.elements} element(s) not explained" if self.is_wrong else ""
         more = f": {self.pattern or self.problem}" if self.is_wrong and (self.pattern or self.problem) else ""
-        return f"<{self.runner}/{self.output}{where}: {self.verdict}{what}{more}>"
+        return visible(f"<{self.runner}/{self.output}{where}: {self.verdict}{what}{more}>")
+
+    def _repr_html_(self) -> str:
+        rows = [(f.name, getattr(self, f.name)) for f in fields(self)]
+        return table(("", ""), [r for r in rows if r[1] not in ("", [], None)], repr(self)[1:-1])
 
 
 @dataclass(frozen=True)
@@ -405,16 +418,17 @@ class Verdict:
             counts = Counter(o.verdict for o in self.outputs)
             return f"<Verdict: all right ({', '.join(f'{n} {v}' for v, n in counts.items())})>"
         makers = "; ".join(f"{r} at {o.node or o.output}" for r, o in self.makers.items())
-        return f"<Verdict: WRONG: {makers}>"
+        return visible(f"<Verdict: WRONG: {makers}>")
 
     def _repr_html_(self) -> str:
+        shown = self.wrong + [o for o in self.outputs if not o.is_wrong]
         rows = [
             (o.runner, o.output, o.node, o.verdict, o.max_error, o.worst_ratio, f"{o.beyond}/{o.elements}",
-             o.pattern or o.problem or o.note)
-            for o in self.outputs
+             "; ".join(part for part in (o.pattern, o.problem, o.note) if part))
+            for o in shown
         ]  # fmt: skip
         headers = ("runner", "output", "node", "verdict", "max error", "error / explained", "beyond", "what")
-        return table(headers, rows, repr(self)[1:-1])
+        return table(headers, rows, repr(self)[1:-1], bold=range(len(self.wrong)))
 
 
 _VERDICT_FIELDS = {f.name for f in fields(OutputVerdict)}
@@ -483,13 +497,14 @@ class RunSummary:
         return self.outcome == "passed"
 
     def __repr__(self) -> str:
-        return f"<RunSummary: {self.outcome.upper()}, {', '.join(self.runners)}, {self.iterations} iteration(s)>"
+        return visible(f"<RunSummary: {self.outcome.upper()}, {', '.join(self.runners)}, {self.iterations} iteration(s)>")
 
     def _repr_html_(self) -> str:
         rows: list[tuple[object, ...]] = [
             (p.runner0, p.runner1, o.output, f"{o.passed}/{o.iterations}") for p in self.accuracy for o in p.outputs
         ]
         rows += [("verdict", v, "", n) for v, n in self.verdicts.items()]
+        rows += [("NaN or infinity", *name.split("/", 1), "") for name in self.invalid]
         return table(("runner", "runner", "output", "passed"), rows, repr(self)[1:-1])
 
 

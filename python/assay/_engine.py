@@ -264,6 +264,8 @@ class Engine:
     def _repr_html_(self) -> str:
         rows: list[tuple[object, ...]] = [("input", i.name, i.type) for i in self.inputs]
         rows += [("output", o.name, o.type) for o in self.outputs]
+        for number, profile in enumerate(self.profiles):
+            rows += [(f"profile {number}", name, f"{r[0]} to {r[2]}, best {r[1]}") for name, r in profile.items()]
         return table(("", "name", "type"), rows, f"engine {self.name}")
 
 

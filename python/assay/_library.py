@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import logging
+import os
 
 from . import _errors, _words
 
@@ -39,7 +41,16 @@ def follow_level() -> None:
         _native.set_log_receiver(_emit, level)
 
 
+def _prefer_own_onnxruntime() -> None:
+    """Python's own ONNX Runtime, if it has one, is the one that the backend loads. It is not imported for that."""
+    spec = importlib.util.find_spec("onnxruntime")
+    for folder in (spec and spec.submodule_search_locations) or ():
+        if os.path.isdir(library := os.path.join(folder, "capi")):
+            _native.prefer_onnxruntime(library)
+
+
 _threshold = -1
+_prefer_own_onnxruntime()
 _native.set_error_maker(_errors._remake)
 _native.set_words(_words.WORDS)
 follow_level()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._library import follow_level, native
-from ._values import Extent, Feed, Path, Shape, TensorInfo, infos, table
+from ._values import Extent, Feed, Path, Shape, TensorInfo, folded, infos, table, visible
 
 if TYPE_CHECKING:
     import numpy as np
@@ -123,6 +124,11 @@ class SimplifyReport:
         proof = f", proved in {self.trials} trial(s)" if self.is_proved else ""
         left_out = f", {len(self.refused)} left out" if self.refused else ""
         return f"<SimplifyReport: {sum(self.edits.values())} edit(s), {self.folded_nodes} folded{proof}{left_out}>"
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[object, ...]] = [("edit", name, n) for name, n in self.edits.items()]
+        rows += [("left out", f"{r.name} at {r.node}", r.reason) for r in self.refused]
+        return table(("", "what", ""), rows, repr(self)[1:-1])
 
 
 class Initializers(Mapping[str, "np.ndarray[Any, Any]"]):
@@ -419,14 +425,22 @@ class Model:
         )
 
     def _repr_html_(self) -> str:
+        graph = self.inspect(attributes=False)
         rows: list[tuple[object, ...]] = [("input", i.name, i.type) for i in self.inputs]
         rows += [("output", o.name, o.type) for o in self.outputs]
         rows += [("opset", d or "ai.onnx", v) for d, v in self.opsets.items()]
-        operators: dict[str, int] = {}
-        for node in self.inspect(attributes=False)["nodes"]:
-            operators[node["op_type"]] = operators.get(node["op_type"], 0) + 1
-        rows += [("operator", name, f"{n} node(s)") for name, n in sorted(operators.items(), key=lambda x: -x[1])]
-        return table(("", "name", ""), rows, f"{self.name or self.path}: {self.node_count} node(s)")
+        rows += [("operator", name, f"{n} node(s)") for name, n in Counter(n["op_type"] for n in graph["nodes"]).most_common()]
+        nodes = [(n["op_type"], n["name"], _names(n["inputs"]), _names(n["outputs"])) for n in graph["nodes"]]
+        weights = [(i.name, i.type) for i in graph["initializers"]]
+        return (
+            table(("", "name", ""), rows, f"{self.name or self.path}: {self.node_count} node(s)")
+            + folded("nodes", table(("operator", "name", "inputs", "outputs"), nodes))
+            + folded("initializers", table(("name", "type"), weights))
+        )
+
+
+def _names(values: Iterable[str | None]) -> str:
+    return ", ".join(v or "" for v in values)
 
 
 def _name_values(graph: dict[str, Any]) -> None:

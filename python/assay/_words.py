@@ -10,6 +10,7 @@ WORDS: dict[str, str] = {
     "load-external-data": "Load the model without ignore_external_data, or fill stripped weights first.",
     "external-data-ignored": "as ignore_external_data=True says",
     "external-data-path": "Model.save(external_data=NAME) names this file. ",
+    "onnxrt-library": "Install it (pip install onnxruntime), or name a library or a Python environment with {0}.",
     "leave-extension-out": "Move {0} away, or leave it out of extensions.",
     "define-by-extension": "An extension module may define it (extensions=[...]).",
     "fold-constants": "Fold what computes it first: Model.fold_constants().",

@@ -3,10 +3,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include <exception>
 #include <functional>
 #include <string>
 #include <type_traits>
 #include <utility>
+
+#include "assay/interrupt.h"
 
 namespace assay {
 class ExecutionContext;
@@ -95,6 +98,31 @@ auto without_lock(Body&& body) {
   } drain;
   const Unlocked unlocked;
   return std::forward<Body>(body)();
+}
+
+/// The same with work that an InterruptHook ends: Ctrl-C does, unless its handler says that work goes on.
+template <typename Body>
+auto interruptible(Body&& body) {
+  const InterruptScope interrupts;
+  std::exception_ptr raised;
+  const InterruptHook hook([&] {
+    if (raised == nullptr && InterruptScope::interrupted()) {
+      const Locked lock;
+      try {
+        InterruptScope::check();
+      } catch (...) {
+        raised = std::current_exception();
+      }
+    }
+    return raised != nullptr;
+  });
+  try {
+    auto result = without_lock(std::forward<Body>(body));
+    if (raised == nullptr) return result;
+  } catch (...) {
+    if (raised == nullptr) throw;
+  }
+  std::rethrow_exception(raised);
 }
 
 /// Makes assay::Error an exception of Python's, made by `make(code, message, context, remedy, text, key,

@@ -112,7 +112,7 @@ nb::dict judge(const std::shared_ptr<Model>& model, nb::handle feed, nb::handle 
     judged.push_back({name, to_tensors(outputs, "the output of '" + name + "'")});
   }
   const ArbiterOptions options{.samples = samples, .most_samples = most_samples, .seed = seed};
-  return arbitration_dict(without_lock([&] { return arbitrate(model, fed, judged, options); }));
+  return arbitration_dict(interruptible([&] { return arbitrate(model, fed, judged, options); }));
 }
 
 /// [(runner, [(dict of outputs, seconds or None), ...]), ...].

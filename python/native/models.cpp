@@ -68,7 +68,7 @@ FoldOptions fold_options(bool shapes, const std::optional<int64_t>& size_thresho
 nb::tuple fold(const ModelRef& model, bool shapes, const std::optional<int64_t>& size_threshold) {
   const FoldOptions options = fold_options(shapes, size_threshold);
   ModelRef folded;
-  const FoldReport report = without_lock([&] {
+  const FoldReport report = interruptible([&] {
     folded = copy(*model);
     FoldReport r = assay::fold_constants(*folded, options);
     cleanup(*folded);
@@ -105,7 +105,7 @@ nb::tuple simplify(const ModelRef& model, bool prove, nb::handle shapes, nb::han
                                   .seconds = seconds};
   if (!data.is_none())
     for (nb::handle feed : nb::iter(data)) settings.data.push_back(to_tensors(feed, "the data"));
-  const poly::Simplified done = without_lock([&] { return poly::simplify_model(model, settings); });
+  const poly::Simplified done = interruptible([&] { return poly::simplify_model(model, settings); });
   nb::dict report, edits;
   for (const auto& [pass, count] : done.edits) edits[to_text(pass)] = count;
   nb::list refused;
@@ -242,7 +242,7 @@ nb::list evaluate(nb::handle model, nb::handle feeds, nb::handle names) {
   ModelRef given;
   BorrowedBytes bytes;
   if (!nb::try_cast(model, given)) bytes = borrow_bytes(model, "the model");
-  const std::vector<Tensor> results = without_lock([&] {
+  const std::vector<Tensor> results = interruptible([&] {
     ModelRef own =
         given != nullptr ? copy(*given) : parse_model(bytes.bytes, bytes.owner, "a model in memory");
     return evaluate_model(std::move(own), fed, wanted);

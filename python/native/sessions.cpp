@@ -8,6 +8,7 @@
 #include "assay/backend_set.h"
 #include "assay/comparator.h"
 #include "assay/loaders.h"
+#include "assay/onnxruntime.h"
 #include "calls.h"
 #include "convert.h"
 #include "parts.h"
@@ -59,8 +60,11 @@ nb::dict run_session(OpenSession& s, nb::handle feed) {
     OpenSession& s;
     ~Done() { s.is_running = false; }
   } const done{s};
-  std::vector<Tensor> outputs(s.session->outputs().size());
-  without_lock([&] { s.session->run(inputs, [&](size_t i, Tensor t) { outputs[i] = std::move(t); }); });
+  const std::vector<Tensor> outputs = interruptible([&] {
+    std::vector<Tensor> given(s.session->outputs().size());
+    s.session->run(inputs, [&](size_t i, Tensor t) { given[i] = std::move(t); });
+    return given;
+  });
   nb::dict result;
   for (size_t i = 0; i < outputs.size(); ++i)
     result[to_text(s.session->outputs()[i].name)] = to_array(outputs[i]);
@@ -113,6 +117,7 @@ void bind_sessions(nb::module_& m) {
         nb::arg("providers") = std::vector<std::string>(), nb::arg("optimize") = true,
         nb::arg("stored_types") = false);
   m.def("backends", &backends);
+  m.def("prefer_onnxruntime", [](nb::handle place) { prefer_onnxruntime(to_path(place)); }, nb::arg("place"));
   m.def("random_inputs", &random_inputs, nb::arg("model"), nb::arg("seed") = 1, nb::arg("iteration") = 0,
         nb::arg("shapes") = nb::none(), nb::arg("ranges") = nb::none());
 }

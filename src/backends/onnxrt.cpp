@@ -1,11 +1,14 @@
 // --onnxrt: ONNX Runtime through its C API, loaded at run time.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <future>
 #include <memory>
 #include <optional>
 #include <unordered_map>
 
+#include "assay/interrupt.h"
 #include "backends/backend_list.h"
 #include "backends/onnxrt_allocator.h"
 #include "backends/onnxrt_custom_ops.h"
@@ -58,6 +61,7 @@ using ValueHandle = Handle<ort::Value, ort::release_value>;
 using SessionHandle = Handle<ort::SessionObject, ort::release_session>;
 using OptionsHandle = Handle<ort::SessionOptionsObject, ort::release_session_options>;
 using MemoryHandle = Handle<ort::MemoryInfo, ort::release_memory_info>;
+using RunOptionsHandle = Handle<ort::RunOptions, ort::release_run_options>;
 using TensorTypeHandle = Handle<ort::TensorTypeInfo, ort::release_tensor_type>;
 
 /// What the library warns of while a session is made or runs, in any thread; null: nothing receives it.
@@ -364,6 +368,23 @@ Tensor OnnxrtSession::to_tensor(ValueHandle value) {
       .aligned();
 }
 
+/// Calls run(options). Where this thread has an InterruptHook, in another thread, so that the hook can be
+/// asked meanwhile; `is_ended` then says that it ended the run.
+template <typename Run>
+ort::Status* run_as_hook_says(const ort::Api* api, const Run& run, bool& is_ended) {
+  constexpr std::chrono::milliseconds kAskEvery(20);
+  if (!has_interrupt_hook()) return run(nullptr);
+  RunOptionsHandle options(api);
+  check(api, ort::create_run_options(api, options.out()));
+  std::future<ort::Status*> done = std::async(std::launch::async, [&] { return run(options.get()); });
+  while (done.wait_for(kAskEvery) != std::future_status::ready) {
+    if (is_ended || !is_interrupted()) continue;
+    is_ended = true;
+    check(api, ort::terminate_run(api, options.get()));
+  }
+  return done.get();
+}
+
 void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
   std::vector<ValueHandle> values;
   std::vector<const ort::Value*> input_values;
@@ -380,8 +401,14 @@ void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
   if (spills_) limit.emplace();
   const Listening listens(options_);
   Stopwatch watch;
-  check(api_, ort::run(api_, session_.get(), nullptr, input_names.data(), input_values.data(), feed.size(),
-                       output_names.data(), outputs_.size(), results.data()));
+  bool is_ended = false;
+  ort::Status* const status = run_as_hook_says(
+      api_,
+      [&](const ort::RunOptions* options) {
+        return ort::run(api_, session_.get(), options, input_names.data(), input_values.data(), feed.size(),
+                        output_names.data(), outputs_.size(), results.data());
+      },
+      is_ended);
   watch.pause();
   seconds_ = watch.seconds();
   std::vector<ValueHandle> owned;
@@ -389,6 +416,11 @@ void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
     owned.emplace_back(api_);
     *owned.back().out() = v;
   }
+  if (is_ended) {
+    if (status != nullptr) ort::release_status(api_, status);
+    throw Interrupted();
+  }
+  check(api_, status);
   for (size_t i = 0; i < owned.size(); ++i) sink(i, from_value(std::move(owned[i]), outputs_[i].type));
 }
 

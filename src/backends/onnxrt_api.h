@@ -85,6 +85,9 @@ inline constexpr Fallible<Slot::kCreateSessionFromArray, const Env*, const void*
 inline constexpr Fallible<Slot::kRun, SessionObject*, const RunOptions*, const char* const*,
                           const Value* const*, size_t, const char* const*, size_t, Value**>
     run;
+inline constexpr Fallible<Slot::kCreateRunOptions, RunOptions**> create_run_options;
+/// May be called while a run with these options goes on: it ends soon.
+inline constexpr Fallible<Slot::kRunOptionsSetTerminate, RunOptions*> terminate_run;
 inline constexpr Fallible<Slot::kCreateSessionOptions, SessionOptionsObject**> create_session_options;
 inline constexpr Fallible<Slot::kDisableMemPattern, SessionOptionsObject*> disable_memory_pattern;
 inline constexpr Fallible<Slot::kSetSessionLogSeverityLevel, SessionOptionsObject*, int>
@@ -118,6 +121,7 @@ inline constexpr Release<Slot::kReleaseStatus, Status> release_status;
 inline constexpr Release<Slot::kReleaseMemoryInfo, MemoryInfo> release_memory_info;
 inline constexpr Release<Slot::kReleaseSession, SessionObject> release_session;
 inline constexpr Release<Slot::kReleaseValue, Value> release_value;
+inline constexpr Release<Slot::kReleaseRunOptions, RunOptions> release_run_options;
 inline constexpr Release<Slot::kReleaseTensorTypeAndShapeInfo, TensorTypeInfo> release_tensor_type;
 inline constexpr Release<Slot::kReleaseSessionOptions, SessionOptionsObject> release_session_options;
 inline constexpr Fallible<Slot::kGetAvailableProviders, char***, int*> available_providers;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "assay/error.h"
+#include "assay/onnxruntime.h"
 #include "base/build_folder.h"
 #include "base/dynamic_library.h"
 #include "base/wording.h"
@@ -16,6 +17,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kVariable = "ASSAY_ONNXRUNTIME";
+
+/// See prefer_onnxruntime().
+std::string& preferred_place() {
+  static auto* const place = new std::string;
+  return *place;
+}
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -53,6 +60,16 @@ void add_path_python(std::vector<std::string>& out) {
     if (!ec) add_python_environment(real.parent_path().parent_path(), out);
     return;
   }
+}
+
+/// Beside the Python package whose program this is: site-packages/assay/bin/assay.
+void add_beside_package(std::vector<std::string>& out) {
+  std::error_code ec;
+  const fs::path package = fs::read_symlink("/proc/self/exe", ec).parent_path().parent_path();
+  const fs::path packages = package.parent_path();
+  if (!ec && package.filename() == "assay" &&
+      (packages.filename() == "site-packages" || packages.filename() == "dist-packages"))
+    add_libraries_in(packages / "onnxruntime" / "capi", out);
 }
 
 /// What a user names: a library, a folder that holds one, or a Python environment.
@@ -111,7 +128,10 @@ Library find_library(const std::string& given) {
 std::vector<std::string> candidates(const std::string& given) {
   if (!given.empty()) return expand(given);
   if (const std::string named = environment(kVariable); !named.empty()) return expand(named);
-  std::vector<std::string> out = {"libonnxruntime.so.1", "libonnxruntime.so"};
+  std::vector<std::string> out;
+  if (const std::string& preferred = preferred_place(); !preferred.empty()) out = expand(preferred);
+  add_beside_package(out);
+  out.insert(out.end(), {"libonnxruntime.so.1", "libonnxruntime.so"});
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     const std::string prefix = environment(variable);
     if (!prefix.starts_with('/')) continue;
@@ -136,3 +156,9 @@ const Library& load(const std::string& given) {
 }
 
 }  // namespace assay::ort
+
+namespace assay {
+
+void prefer_onnxruntime(std::string_view place) { ort::preferred_place() = place; }
+
+}  // namespace assay

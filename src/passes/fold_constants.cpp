@@ -4,6 +4,7 @@
 
 #include "analysis/match.h"
 #include "assay/fold.h"
+#include "assay/interrupt.h"
 #include "ops/node_facts.h"
 #include "ops/work.h"
 #include "passes/pass_list.h"
@@ -70,6 +71,7 @@ bool run(Model& model) {
   Graph& g = *model.graph;
   std::unordered_set<const Node*> folded;
   for (const auto& n : g.nodes()) {
+    stop_if_interrupted();
     std::optional<std::vector<Tensor>> results = fold(*n, model);
     if (!results) continue;
     const std::vector<Value*> outputs = n->outputs();

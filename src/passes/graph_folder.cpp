@@ -4,6 +4,7 @@
 #include "analysis/match.h"
 #include "assay/edit.h"
 #include "assay/fold.h"
+#include "assay/interrupt.h"
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "passes/cast_elision.h"
@@ -44,7 +45,10 @@ class Folder {
   void run() {
     lower_constants();
     if (options_.fold_shapes) report_.elided_casts += elide_shape_casts(graph_, scope_);
-    for (Node* n : depth_first_order(graph_)) visit(*n);
+    for (Node* n : depth_first_order(graph_)) {
+      stop_if_interrupted();
+      visit(*n);
+    }
     write_back();
   }
 

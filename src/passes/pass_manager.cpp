@@ -7,6 +7,7 @@
 
 #include "analysis/held_types.h"
 #include "assay/edit.h"
+#include "assay/interrupt.h"
 #include "graph/read.h"
 #include "passes/edit_hook.h"
 #include "passes/pass_list.h"
@@ -162,6 +163,7 @@ std::vector<PassReport> run_passes(Model& model, std::span<const PassDef* const>
   std::vector<PassReport> reports;
   int64_t left = options.max_edits;
   for (const PassDef* pass : passes) {
+    stop_if_interrupted();
     if (std::find(options.disabled.begin(), options.disabled.end(), pass->name) != options.disabled.end())
       continue;
     if (left <= 0) break;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <unordered_set>
 
+#include "assay/interrupt.h"
 #include "graph/order.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
@@ -366,6 +367,7 @@ void Following::run(std::span<const Tensor> inputs) {
   size_t done = 0;
   for (const auto& n : graph_.nodes()) {
     if (!needed.contains(n.get())) continue;
+    stop_if_interrupted();
     if (progress_) progress_(done++, needed.size());
     node(*n);
     for (const Value* v : n->outputs())

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "assay/interrupt.h"
 #include "base/memory_limit.h"
 #include "graph/order.h"
 #include "graph/read.h"
@@ -474,6 +475,7 @@ void Walk::nodes(Frame& frame, const Observe& computed, KeepOutputs outputs) {
     for (const Value* v : g.outputs) ++uses[v];
   for (size_t i = 0; i < g.nodes().size(); ++i) {
     const Node& n = *g.nodes()[i];
+    stop_if_interrupted();
     at_node(n, [&] { evaluate(n, frame, Noise::kAdd, Bounds::kExpected); });
     for (const Value* v : n.outputs()) {
       if (v == nullptr) continue;

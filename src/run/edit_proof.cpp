@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "assay/edit.h"
+#include "assay/interrupt.h"
 #include "base/diagnostics.h"
 #include "graph/clone.h"
 #include "graph/node_order.h"
@@ -202,6 +203,7 @@ std::string short_key(const RefusedEdit& e) { return e.pass + "\n" + e.node; }
 }  // namespace
 
 EditProof::Outcome EditProof::decide(const PassEdit& edit, std::string& reason) {
+  stop_if_interrupted();
   if (!options_.is_local || edit.patch == nullptr || seconds_ > options_.seconds) return Outcome::kUndecided;
   EquivalenceOptions options;
   options.data.seed = static_cast<int64_t>(options_.seed);

@@ -12,6 +12,7 @@
 #include "analysis/match.h"
 #include "arbiter/arbiter.h"
 #include "assay/edit.h"
+#include "assay/interrupt.h"
 #include "backends/onnxrt_nodes.h"
 #include "base/diagnostics.h"
 #include "base/wording.h"
@@ -177,6 +178,7 @@ class ModelComparison {
     std::map<TrialKind, std::string> refusals;
     std::set<TrialKind> done;
     for (int trial = 0; trial < options_.trials; ++trial) {
+      stop_if_interrupted();
       if (trial >= kFirst && elapsed() > options_.seconds) break;
       const auto kind = static_cast<TrialKind>(trial % kTrialKinds);
       std::string refused;

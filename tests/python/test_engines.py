@@ -476,14 +476,14 @@ raise SystemExit(os.waitstatus_to_exitcode(status))
 
 
 class Interrupts(unittest.TestCase):
-    def interrupted(self, before, work):
-        """Seconds from Ctrl-C to KeyboardInterrupt in a process that does `work` over and over."""
+    def interrupted(self, before, work, warm_up=True):
+        """Seconds from Ctrl-C to KeyboardInterrupt in a process that does `work` over and over. `warm_up`: once before, too."""
         code = f"""
 import os, signal, threading, time, numpy as np, small_models as small, assay
 {before}
 def work():
     {work}
-work()
+{"work()" if warm_up else ""}
 threading.Timer(0.4, lambda: (moment.append(time.monotonic()), os.kill(os.getpid(), signal.SIGINT))).start()
 moment = []
 try:
@@ -518,6 +518,51 @@ except KeyboardInterrupt:
             "    first = False"
         )
         self.assertLess(self.interrupted(before, "go()"), 1)
+
+    LONG = (  # one product after the other, with the same weights
+        "w = np.random.default_rng(0).standard_normal((1024, 1024)).astype(np.float32) / np.float32(32)\n"
+        "names = ['x', *(f'v{i}' for i in range(59)), 'y']\n"
+        "nodes = [small.node('MatMul', [a, 'w'], [b]) for a, b in zip(names, names[1:])]\n"
+        "size = (2048, 1024)\n"
+        "data = small.model(nodes, [('x', 'float32', size)], [('y', 'float32', size)], [small.initializer('w', w)])\n"
+        "x = np.ones(size, np.float32)\n"
+    )
+
+    def test_sessions(self):
+        for backend in ("reference", "engine", "onnxrt"):
+            if next(b for b in assay.backends() if b.name == backend).problem:
+                continue
+            with self.subTest(backend):
+                before = self.LONG + f"session = assay.Session(data, {backend!r}, optimize=False)"
+                self.assertLess(self.interrupted(before, "session.infer({'x': x})", warm_up=False), 1)
+
+    def test_verdict(self):
+        before = (
+            "data = small.product(512, 512, times=60)\n"
+            "feed = assay.random_inputs(data)\n"
+            "y = assay.Session(data, 'engine').infer(feed)"
+        )
+        self.assertLess(self.interrupted(before, "assay.judge(data, feed, {'mine': y})", warm_up=False), 1)
+
+    def test_proof(self):
+        before = "model = assay.Model(small.product(64, 256, times=20))"
+        work = "model.simplify(prove=True, trials=100000, seconds=600)"
+        self.assertLess(self.interrupted(before, work, warm_up=False), 1)
+
+    def test_verdict_of_a_handler_that_goes_on(self):
+        code = """
+import os, signal, threading, small_models as small, assay
+data = small.product(64, 256, times=20)
+feed = assay.random_inputs(data)
+y = assay.Session(data, "engine").infer(feed)
+seen = []
+signal.signal(signal.SIGINT, lambda *args: seen.append(1))
+threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+while not seen:
+    assert assay.judge(data, feed, {"mine": y})
+assert assay.judge(data, feed, {"mine": y})
+"""
+        self.assertEqual(run_python(code).stderr, "")
 
     def test_handler_that_goes_on(self):
         code = """

@@ -2,7 +2,8 @@
 
     wheel_test.py FOLDER_WITH_THE_WHEEL [INTERPRETER ...]
 
-Without interpreters: every CPython from 3.11 on that PATH or pyenv has. The package's dependencies are asked of pip's index.
+Without interpreters: every CPython from 3.11 on that PATH or pyenv has. The package's dependencies are asked of pip's index. In each
+environment: without NumPy, with NumPy alone, then with onnx, ml_dtypes and ONNX Runtime, where README's first lines have to do what they say.
 """
 
 import glob
@@ -14,6 +15,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+LARGEST_MB = 30
 
 
 def version_of(python):
@@ -53,6 +55,16 @@ def without_numpy(python, folder):
     assert "pip install numpy" in said, said
 
 
+def readme_lines(environment, folder):
+    """README's first block, from the environment on, which is there."""
+    with open(os.path.join(HERE, "..", "..", "README.md")) as file:
+        block = re.search(r"```sh\nmake wheel.*?\n(.*?)```", file.read(), re.S)[1]
+    lines = [line for line in block.splitlines() if not line.startswith(("python3 -m venv", "pip install"))]
+    assert len(lines) == 2, lines
+    said = run(["sh", "-ec", f". {environment}/bin/activate\n" + "\n".join(lines)], folder, timeout=300)
+    assert "<Verdict: all right" in said, said
+
+
 def check(python, wheel, folder):
     environment = os.path.join(folder, "environment")
     run([python, "-m", "venv", environment], folder)
@@ -68,6 +80,10 @@ def check(python, wheel, folder):
     run([ours, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "numpy"], folder)
     for name in ("test_models", "test_engines", "test_comparing"):
         run([ours, os.path.join(HERE, name + ".py")], folder, timeout=600)
+    run([ours, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "onnx", "ml_dtypes", "onnxruntime"], folder)
+    readme_lines(environment, folder)
+    packages = os.path.dirname(os.path.dirname(os.path.dirname(run([ours, "-c", "import assay._program as p; print(p.program())"], folder).strip())))
+    run([ours, os.path.join(HERE, "compat", "run.py"), packages], folder, timeout=900)
     target = os.path.join(folder, "target")
     run([ours, "-m", "pip", "install", "--quiet", "--no-deps", "--target", target, wheel], folder)
     assert version in run([os.path.join(target, "bin", "assay"), "--version"], folder)
@@ -78,6 +94,9 @@ def main():
     if not wheels:
         print(f"skipped: there is no wheel in {sys.argv[1]}; `make wheel` builds one")
         return 77
+    size = os.path.getsize(wheels[0]) / 1e6
+    print(f"{os.path.basename(wheels[0])}: {size:.1f} MB")
+    assert size < LARGEST_MB, f"the wheel has {size:.1f} MB"
     pythons = sys.argv[2:] or interpreters()
     for python in pythons:
         with tempfile.TemporaryDirectory() as folder:

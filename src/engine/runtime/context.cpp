@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 
+#include "assay/interrupt.h"
 #include "base/exception_text.h"
 #include "base/parallel.h"
 #include "engine/runtime/complaint.h"
@@ -377,7 +378,8 @@ Status Context::run_steps(std::span<const Tensor> inputs, OutputBinding& outputs
                                                  : run_tensors(s, inputs);
     if (profile_ != nullptr) (*profile_)[s] += clock_() - start;
     if (status != Status::kOk && call.kernel != nullptr) note_complaint(call);
-    if (status != Status::kOk || (cancel_ != nullptr && cancel_->load(std::memory_order_relaxed))) {
+    if (status != Status::kOk || (cancel_ != nullptr && cancel_->load(std::memory_order_relaxed)) ||
+        is_interrupted()) {
       failed_step_ = s;
       return status != Status::kOk ? status : Status::kCancelled;
     }

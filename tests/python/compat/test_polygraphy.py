@@ -86,6 +86,77 @@ class TestComparing(PolygraphyTest):
         for func in (L2CompareFunc(), CosineSimilarityCompareFunc(), PsnrCompareFunc(), SnrCompareFunc()):
             np.testing.assert_allclose(func._metric(a, b), float(func._compute(cast_up(a), cast_up(b))), rtol=1e-5, err_msg=type(func).__name__)
 
+    def test_pairs_of_functions_under_their_older_names(self):
+        import numpy as np
+        from polygraphy.comparator import CompareFunc, Comparator, RunResults
+
+        a = np.random.default_rng(1).standard_normal((5, 7)).astype(np.float32)
+        for made, b, passes in (
+            (CompareFunc.distance_metrics(l2_tolerance=1e-3), a + np.float32(1e-6), True),
+            (CompareFunc.distance_metrics(l2_tolerance=1e-3), 2 * a, False),  # the same direction
+            (CompareFunc.distance_metrics(l2_tolerance=100, cosine_similarity_threshold=0.9), -a, False),
+            (CompareFunc.quality_metrics(psnr_tolerance=20, snr_tolerance=20), a + np.float32(1e-6), True),
+            (CompareFunc.quality_metrics(psnr_tolerance=20, snr_tolerance=200), a + np.float32(1e-2), False),
+        ):
+            first, second = self.pair(a, b)
+            found = made(first, second)
+            self.assertEqual((list(found), bool(found["y"]), len(found["y"])), (["y"], passes, 2))
+            results = RunResults([("a", [first]), ("b", [second])])
+            self.assertEqual(bool(Comparator.compare_accuracy(results, compare_func=made)), passes)
+
+    def groups(self, *chosen):
+        import argparse
+
+        from polygraphy.tools import args
+
+        made = {cls: cls() for cls in (args.LoggerArgs, args.ModelArgs, args.DataLoaderArgs, args.OnnxrtSessionArgs, args.OnnxrtRunnerArgs,
+                                       args.RunnerSelectArgs, args.ComparatorRunArgs, args.ComparatorPostprocessArgs, args.ComparatorCompareArgs,
+                                       args.CompareFuncSimpleArgs, args.CompareFuncIndicesArgs, args.CompareFuncL2Args,
+                                       args.CompareFuncCosineSimilarityArgs, args.CompareFuncPsnrArgs, args.CompareFuncSnrArgs,
+                                       args.CompareFuncPerceptualMetricsArgs)}  # fmt: skip
+        parser = argparse.ArgumentParser()
+        for group in made.values():
+            group.register(made)
+        for group in made.values():
+            group.add_parser_args(parser)
+        parsed = parser.parse_args(chosen)
+        for group in made.values():
+            group.parse(parsed)
+        return {cls.__name__: group for cls, group in made.items()}
+
+    def test_argument_groups_of_comparisons(self):
+        from polygraphy.exception import PolygraphyException
+        from polygraphy.tools.script import Script
+
+        groups = self.groups("--compare", "l2", "simple", "--l2-threshold", "0.5", "y:0.25", "--rtol", "1e-3", "--check-error-stat", "max", "--fail-fast")
+        functions = groups["ComparatorCompareArgs"].build_compare_funcs()
+        self.assertEqual([type(f).__name__ for f in functions], ["L2CompareFunc", "SimpleCompareFunc"])
+        self.assertEqual(groups["CompareFuncL2Args"].l2_threshold, {"": 0.5, "y": 0.25})
+        default = self.groups()
+        self.assertEqual(default["ComparatorCompareArgs"].build_compare_funcs(), [None])
+        self.assertTrue(all(a.default is None for a in default["CompareFuncSimpleArgs"].group._group_actions))
+        self.assertEqual(self.groups("--postprocess", "top-6,axis=-1", "out:top-1")["ComparatorPostprocessArgs"].postprocess, {"": (6, -1), "out": 1})
+        for wrong in (("--check-error-stat", "fake"), ("--postprocess", "worst-3")):
+            with self.assertRaisesRegex(PolygraphyException, "Invalid"):
+                self.groups(*wrong)
+        for clash in (("--check-average",), ("--warm-up", "3"), ("--load-outputs", "a/b", "--save-outputs", "a")):
+            with self.assertRaises(PolygraphyException):
+                self.groups(*clash)["ComparatorCompareArgs"].add_to_script(Script(), None)
+
+    def test_program_of_argument_groups(self):
+        from polygraphy.tools.script import Script
+
+        groups = self.groups("--onnxrt", "--iterations", "2", "--validate", "--postprocess", "top-1", "--compare", "indices", "--save-accuracy-results", "f.json")
+        script = Script()
+        results = groups["ComparatorRunArgs"].add_to_script(script)
+        success = groups["ComparatorCompareArgs"].add_to_script(script, results)
+        text = str(script)
+        compile(text, "script", "exec")
+        self.assertEqual(str(success), "success")
+        for part in ("Comparator.run(runners, data_loader=data_loader, streaming=True)", "Comparator.postprocess(runs, TopKPostprocessFunc({'': 1}))",
+                     "Comparator.validate(runs, check_inf=True, check_nan=True)", "accuracy_results.save('f.json')", "IndicesCompareFunc()"):  # fmt: skip
+            self.assertIn(part, text)
+
     def test_nan_infinity_and_shapes(self):
         import numpy as np
         from polygraphy.comparator import SimpleCompareFunc

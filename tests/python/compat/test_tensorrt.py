@@ -251,6 +251,52 @@ class TensorRT(CompatTest):
         self.assertEqual(batches, [["x"]] * 3, "the second build reads the cache")
         self.assertTrue(written[0])
 
+    def test_ranges_that_a_script_sets_are_scales(self):
+        """A range of a tensor is where its numbers end: what is beyond it is clipped, what is within is a multiple of a step."""
+        trt, np = self.trt, self.np
+        x = np.linspace(-2, 2, 4 * 16, dtype=np.float32).reshape(4, 16)
+        results = {}
+        for largest in (None, 1.0, 4.0):
+            builder, network, config, w = linear_network(self.log, shape=(4, 16))
+            config.set_flag(trt.BuilderFlag.INT8)
+            if largest is not None:
+                network.get_input(0).set_dynamic_range(-largest, largest)
+            engine = trt.Runtime(self.log).deserialize_cuda_engine(builder.build_serialized_network(network, config))
+            y = np.zeros((4, 8), np.float32)
+            self.assertTrue(engine.create_execution_context().execute_v2([x.ctypes.data, y.ctypes.data]), self.log.errors)
+            results[largest] = y
+        np.testing.assert_allclose(results[None], np.maximum(x @ w, 0), rtol=1e-5, atol=1e-5)
+        steps = np.abs(w).max(0) / 127
+        for largest in (1.0, 4.0):
+            held = np.clip(np.rint(x * np.float32(127 / largest)), -128, 127) * np.float32(largest / 127)
+            expected = np.maximum(held @ (np.rint(w / steps) * steps), 0)
+            np.testing.assert_allclose(results[largest], expected, atol=0.1, err_msg=str(largest))
+        self.assertGreater(np.abs(results[1.0] - results[4.0]).max(), 0.5, "beyond 1 is clipped")
+
+    def test_inputs_as_debug_tensors(self):
+        trt, np = self.trt, self.np
+        builder, network, config, _ = linear_network(self.log, shape=(4, 16))
+        self.assertTrue(network.mark_debug(network.get_input(0)))
+        engine = trt.Runtime(self.log).deserialize_cuda_engine(builder.build_serialized_network(network, config))
+        seen = []
+
+        class Listener(trt.IDebugListener):
+            def process_debug_tensor(self, address, location, dtype, shape, name, stream):
+                data = (np.ctypeslib.ctypes.c_float * int(np.prod(tuple(shape)))).from_address(address)
+                seen.append((name, tuple(shape), dtype, np.array(data).reshape(tuple(shape))))
+                return True
+
+        context = engine.create_execution_context()
+        context.set_debug_listener(Listener())
+        x, y = np.random.default_rng(0).standard_normal((4, 16)).astype(np.float32), np.zeros((4, 8), np.float32)
+        for on, count in ((False, 0), (True, 1)):
+            context.set_tensor_debug_state("x", on)
+            self.assertTrue(context.execute_v2([x.ctypes.data, y.ctypes.data]), self.log.errors)
+            self.assertEqual(len(seen), count)
+        name, shape, dtype, data = seen[0]
+        self.assertEqual((name, shape, dtype), ("x", (4, 16), trt.float32))
+        np.testing.assert_array_equal(data, x)
+
     def test_outputs_whose_shape_the_run_tells(self):
         trt, np = self.trt, self.np
         builder = trt.Builder(self.log)

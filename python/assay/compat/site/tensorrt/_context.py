@@ -44,6 +44,7 @@ class IExecutionContext(Served):
         self._input_shapes, self._addresses, self._allocators = {}, {}, {}
         self._bound, self._bound_shapes = {}, {}
         self._profiler, self._emits, self._times = None, True, []
+        self._allocated = {}  # by tensor: its allocator, and the address that it gave last
         self._listener, self._debug, self._debug_all = None, {}, False
         self._consumed, self._name, self._error_recorder = 0, "", None
         self._small = {"debug_sync": False, "persistent_cache_limit": 0, "nvtx_verbosity": ProfilingVerbosity.DETAILED,
@@ -357,8 +358,19 @@ class IExecutionContext(Served):
         core.set_profiler(run.profiler.report_layer_time if run.profiler is not None else None)
         if run.debugged is not None:
             core.set_tap(lambda name, value: self._show(run, name, value))
+            for t in self._engine._ios:
+                if t.is_input and t.type_name != _STRING and run.debugged(t.name):
+                    self._show(run, t.name, self._fed(run, t))
         elif self._listener is not None:
             core.set_tap(None)
+
+    @staticmethod
+    def _fed(run, t):
+        """What an input is given, which nobody computes."""
+        shape, kind = run.shapes[t.name], _types.numpy_type(t.type_name)
+        address = run.addresses.get(t.name, 0)
+        check_memory(address, _types.byte_count(t.type_name, _types.volume(shape)), f"address of '{t.name}'")
+        return _memory.array_at(address, shape, kind) if address else np.empty(shape, kind)
 
     @staticmethod
     def _show(run, name, value):
@@ -373,12 +385,15 @@ class IExecutionContext(Served):
         allocator = run.allocators.get(t.name)
         address = run.addresses.get(t.name, 0)
         if allocator is not None:
+            last, at = self._allocated.get(t.name, (None, 0))
+            address = at if last is allocator else address
             given = getattr(allocator, "reallocate_output_async", None)
             if given is not None:
                 address = given(t.name, address, size, _memory.ALIGNMENT, run.stream.handle)
             else:
                 address = allocator.reallocate_output(t.name, address, size, _memory.ALIGNMENT)
             address = int(address or 0)
+            self._allocated[t.name] = (allocator, address)
         check_memory(address, size, f"address of '{t.name}'")
         return address
 

@@ -332,6 +332,8 @@ def build_parts(builder, network, config):
     data, settings = _building.exported(network)
     folder = network._parsed.external_data_dir if network._parsed else None
     chosen = _building.settings_of(config, network)
+    if chosen["int8"] and "calibrator" not in chosen and settings["dynamic_ranges"]:
+        chosen["calibrator"] = _building.Ranges(settings["dynamic_ranges"])
     monitor = _building.Monitoring(config.progress_monitor) if config.progress_monitor is not None else None
     layers = [layer for layer in network._layers if getattr(layer, "_runs", None) is not None]
     if layers:

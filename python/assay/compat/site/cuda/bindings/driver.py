@@ -29,6 +29,8 @@ CUevent = _names.handle_type("CUevent", __name__)
 CUdeviceptr = _names.handle_type("CUdeviceptr", __name__)
 CUmodule = _names.handle_type("CUmodule", __name__)
 CUfunction = _names.handle_type("CUfunction", __name__)
+cuuint32_t = _names.handle_type("cuuint32_t", __name__)
+cuuint64_t = _names.handle_type("cuuint64_t", __name__)
 
 _contexts, _next_context = [], iter(range(0x5C0010, 1 << 40, 16))
 

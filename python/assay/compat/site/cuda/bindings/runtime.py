@@ -2,7 +2,7 @@
 
 import enum as _enum
 
-from assay.compat import _memory, _streams
+from assay.compat import _memory, _pools, _streams
 from assay.compat import _cuda_names as _names
 from assay.compat._cuda_names import answers as _answers
 from assay.compat._cuda_names import cudaError_t
@@ -60,6 +60,11 @@ def cudaMallocAsync(size, hStream=0):
     return _memory.allocate(size)
 
 
+def _release(address):
+    _memory.free(address)
+    _pools.freed(address)
+
+
 @_answers(1)
 def cudaMallocHost(size):
     return _memory.allocate(size, "pinned")
@@ -80,7 +85,7 @@ def cudaFree(devPtr):
     address = int(devPtr or 0)
     if address:
         _streams.synchronize_all()
-    _memory.free(address)
+    _release(address)
 
 
 @_answers()
@@ -89,7 +94,7 @@ def cudaFreeAsync(devPtr, hStream=0):
     stream = _streams.stream_of(hStream)
     if address and _memory.find(address) is None:
         _memory.free(address)
-    stream.enqueue(lambda: _memory.free(address))
+    stream.enqueue(lambda: _release(address))
 
 
 @_answers()
@@ -170,6 +175,83 @@ def cudaPointerGetAttributes(ptr):
                        "managed": cudaMemoryType.cudaMemoryTypeManaged}[found.kind]
         answer.device, answer.devicePointer = 0, int(ptr)
     return answer
+
+
+# ---- pools of memory
+
+cudaMemAllocationType = _enumeration("cudaMemAllocationType", _kinds("cudaMemAllocationType", "Invalid Pinned Managed"))
+cudaMemAllocationHandleType = _enumeration("cudaMemAllocationHandleType", [
+    ("cudaMemHandleTypeNone", 0), ("cudaMemHandleTypePosixFileDescriptor", 1), ("cudaMemHandleTypeWin32", 2),
+    ("cudaMemHandleTypeWin32Kmt", 4), ("cudaMemHandleTypeFabric", 8)])
+cudaMemLocationType = _enumeration("cudaMemLocationType", _kinds("cudaMemLocationType", "Invalid Device Host HostNuma HostNumaCurrent"))
+cudaMemPoolAttr = _enumeration("cudaMemPoolAttr", [
+    ("cudaMemPoolReuseFollowEventDependencies", 1), ("cudaMemPoolReuseAllowOpportunistic", 2),
+    ("cudaMemPoolReuseAllowInternalDependencies", 3), ("cudaMemPoolAttrReleaseThreshold", 4),
+    ("cudaMemPoolAttrReservedMemCurrent", 5), ("cudaMemPoolAttrReservedMemHigh", 6), ("cudaMemPoolAttrUsedMemCurrent", 7),
+    ("cudaMemPoolAttrUsedMemHigh", 8)])
+cudaMemPool_t = _names.handle_type("cudaMemPool_t", __name__)
+
+
+class cudaMemLocation:
+    """Where memory is."""
+
+    def __init__(self):
+        self.type, self.id = cudaMemLocationType.cudaMemLocationTypeInvalid, 0
+
+
+class cudaMemPoolProps:
+    """What a pool is made for."""
+
+    def __init__(self):
+        self.allocType = cudaMemAllocationType.cudaMemAllocationTypeInvalid
+        self.handleTypes = cudaMemAllocationHandleType.cudaMemHandleTypeNone
+        self.location, self.maxSize = cudaMemLocation(), 0
+
+
+@_answers(1)
+def cudaMemPoolCreate(poolProps):
+    if poolProps.allocType != cudaMemAllocationType.cudaMemAllocationTypePinned:
+        raise _memory.DeviceError(_memory.INVALID_VALUE, "a pool's memory is cudaMemAllocationTypePinned")
+    if poolProps.handleTypes != cudaMemAllocationHandleType.cudaMemHandleTypeNone:
+        raise _memory.DeviceError(_memory.NOT_SUPPORTED, "memory of a pool cannot be handed to other processes")
+    if poolProps.location.type == cudaMemLocationType.cudaMemLocationTypeDevice:
+        _names.device_number(poolProps.location.id)
+    return cudaMemPool_t(_pools.Pool().handle)
+
+
+@_answers()
+def cudaMemPoolDestroy(memPool):
+    _pools.pool_of(memPool).destroy()
+
+
+@_answers()
+def cudaMemPoolSetAttribute(memPool, attr, value):
+    _pools.pool_of(memPool).set_attribute(int(attr), int(value))
+
+
+@_answers(1)
+def cudaMemPoolGetAttribute(memPool, attr):
+    from cuda.bindings.driver import cuuint64_t
+
+    value = _pools.pool_of(memPool).attribute(int(attr))
+    return value if int(attr) < _pools.RELEASE_THRESHOLD else cuuint64_t(value)
+
+
+@_answers()
+def cudaMemPoolTrimTo(memPool, minBytesToKeep):
+    _pools.pool_of(memPool)
+
+
+@_answers(1)
+def cudaDeviceGetDefaultMemPool(device):
+    _names.device_number(device)
+    return cudaMemPool_t(_pools.default.handle)
+
+
+@_answers(1)
+def cudaMallocFromPoolAsync(size, memPool, hStream=0):
+    _streams.stream_of(hStream)
+    return _pools.pool_of(memPool).allocate(size)
 
 
 # ---- streams

@@ -712,8 +712,36 @@ class PerceptualMetricsCompareFunc(_SingleMetricCompareFunc):
             return None
 
 
+class _Together(list):
+    """Several functions in the place of one: compare_accuracy() takes it as the list that it is; called, it gives the results of all of
+    them by output, in a list that is true when all are."""
+
+    class _All(list):
+        def __bool__(self):
+            return all(self)
+
+    def __call__(self, iter_result0, iter_result1):
+        together = OrderedDict()
+        for func in self:
+            for name, result in func(iter_result0, iter_result1).items():
+                together.setdefault(name, self._All()).append(result)
+        return together
+
+
 class CompareFunc:
     """The older names."""
+
+    @staticmethod
+    def distance_metrics(l2_tolerance=None, cosine_similarity_threshold=None, check_shapes=None, fail_fast=None, find_output_func=None):
+        """Of 0.49: Euclidean distance and cosine."""
+        rest = (check_shapes, fail_fast, find_output_func)
+        return _Together([L2CompareFunc(l2_tolerance, *rest), CosineSimilarityCompareFunc(cosine_similarity_threshold, *rest)])
+
+    @staticmethod
+    def quality_metrics(psnr_tolerance=None, snr_tolerance=None, check_shapes=None, fail_fast=None, find_output_func=None):
+        """Of 0.49: both ratios of signal to noise."""
+        rest = (check_shapes, fail_fast, find_output_func)
+        return _Together([PsnrCompareFunc(psnr_tolerance, *rest), SnrCompareFunc(snr_tolerance, *rest)])
 
     @staticmethod
     @mod.deprecate(remove_in="0.60.0", use_instead="SimpleCompareFunc", name="CompareFunc.simple")
