@@ -225,33 +225,54 @@ void binary(const PointwiseInstruction& in, const float* x, const float* y, floa
 #undef ASSAY_SCALAR
 #undef ASSAY_BINARY
 
+/// A choice moves elements: only their size matters.
+void select_elements(RegisterType type, const void* choices, const void* x, const void* y, void* out,
+                     size_t count) {
+  switch (register_size(type)) {
+    case 1:
+      return select<uint8_t>(choices, x, y, out, count);
+    case 2:
+      return select<uint16_t>(choices, x, y, out, count);
+    case 4:
+      return select<uint32_t>(choices, x, y, out, count);
+    default:
+      return select<uint64_t>(choices, x, y, out, count);
+  }
+}
+
+void clamp_elements(RegisterType type, const void* x, const void* low, const void* high, void* out,
+                    size_t count) {
+  switch (type) {
+    case RegisterType::kBool:
+      HWY_ASSERT(false);
+      return;
+    case RegisterType::kFloat32:
+      return clamp<float>(x, low, high, out, count);
+    case RegisterType::kFloat64:
+      return clamp<double>(x, low, high, out, count);
+    case RegisterType::kInt32:
+      return clamp<int32_t>(x, low, high, out, count);
+    case RegisterType::kInt64:
+      return clamp<int64_t>(x, low, high, out, count);
+    case RegisterType::kInt8:
+      return clamp<int8_t>(x, low, high, out, count);
+    case RegisterType::kUint8:
+      return clamp<uint8_t>(x, low, high, out, count);
+    case RegisterType::kInt16:
+      return clamp<int16_t>(x, low, high, out, count);
+    case RegisterType::kUint16:
+      return clamp<uint16_t>(x, low, high, out, count);
+    case RegisterType::kUint32:
+      return clamp<uint32_t>(x, low, high, out, count);
+    case RegisterType::kUint64:
+      return clamp<uint64_t>(x, low, high, out, count);
+  }
+}
+
 void ternary(const PointwiseInstruction& in, const void* x, const void* y, const void* z, void* out,
              size_t count) {
-  const bool chooses = in.op == PointwiseOp::kSelect;
-  switch (in.type) {
-    case RegisterType::kBool:
-      return select<uint8_t>(x, y, z, out, count);
-    case RegisterType::kFloat32:
-      return chooses ? select<uint32_t>(x, y, z, out, count) : clamp<float>(x, y, z, out, count);
-    case RegisterType::kInt32:
-      return chooses ? select<uint32_t>(x, y, z, out, count) : clamp<int32_t>(x, y, z, out, count);
-    case RegisterType::kFloat64:
-      return chooses ? select<uint64_t>(x, y, z, out, count) : clamp<double>(x, y, z, out, count);
-    case RegisterType::kInt64:
-      return chooses ? select<uint64_t>(x, y, z, out, count) : clamp<int64_t>(x, y, z, out, count);
-    case RegisterType::kInt8:
-      return chooses ? select<uint8_t>(x, y, z, out, count) : clamp<int8_t>(x, y, z, out, count);
-    case RegisterType::kUint8:
-      return chooses ? select<uint8_t>(x, y, z, out, count) : clamp<uint8_t>(x, y, z, out, count);
-    case RegisterType::kInt16:
-      return chooses ? select<uint16_t>(x, y, z, out, count) : clamp<int16_t>(x, y, z, out, count);
-    case RegisterType::kUint16:
-      return chooses ? select<uint16_t>(x, y, z, out, count) : clamp<uint16_t>(x, y, z, out, count);
-    case RegisterType::kUint32:
-      return chooses ? select<uint32_t>(x, y, z, out, count) : clamp<uint32_t>(x, y, z, out, count);
-    case RegisterType::kUint64:
-      return chooses ? select<uint64_t>(x, y, z, out, count) : clamp<uint64_t>(x, y, z, out, count);
-  }
+  in.op == PointwiseOp::kSelect ? select_elements(in.type, x, y, z, out, count)
+                                : clamp_elements(in.type, x, y, z, out, count);
 }
 
 void execute(const PointwiseInstruction& in, void* const* registers, size_t count) {
