@@ -5,7 +5,6 @@
 namespace assay::engine {
 namespace {
 
-using kernels::EpilogueFunction;
 using kernels::EpilogueParameters;
 using kernels::PointwiseOp;
 
@@ -16,21 +15,14 @@ std::optional<EpilogueParameters> epilogue_function(PointwiseOp op, float a, flo
     case PointwiseOp::kRelu:
       return {{0, kInfinity}};
     case PointwiseOp::kClip:
-      return {{a, b}};
     case PointwiseOp::kGelu:
-      return {{0, 0, EpilogueFunction::kGelu}};
     case PointwiseOp::kGeluTanh:
-      return {{0, 0, EpilogueFunction::kGeluTanh}};
     case PointwiseOp::kHardSigmoid:
-      return {{a, b, EpilogueFunction::kHardSigmoid}};
     case PointwiseOp::kHardSwish:
-      return {{0, 0, EpilogueFunction::kHardSwish}};
     case PointwiseOp::kLeakyRelu:
-      return {{a, 0, EpilogueFunction::kLeakyRelu}};
     case PointwiseOp::kSigmoid:
-      return {{0, 0, EpilogueFunction::kSigmoid}};
     case PointwiseOp::kSilu:
-      return {{0, 0, EpilogueFunction::kSilu}};
+      return {{a, b, op}};
     default:
       return std::nullopt;
   }

@@ -56,16 +56,16 @@ constexpr Scaling kScalings[] = {{false, false}, {true, false},         {false, 
 enum class Addend : uint8_t { kNone, kFirst, kLast };
 
 /// What row_epilogue() should make of column `c` of a row.
-float scaled(float x, float addend, size_t c, EpilogueFunction function, Addend adds,
+float scaled(float x, float addend, size_t c, PointwiseOp function, Addend adds,
              const EpilogueParameters& finish, const EpilogueOperands& operands) {
   const float sum = adds == Addend::kFirst ? x + addend : x;
-  const float y = function == EpilogueFunction::kClip ? std::clamp(sum, -1.0F, 2.0F) : std::abs(sum);
+  const float y = function == PointwiseOp::kClip ? std::clamp(sum, -1.0F, 2.0F) : std::abs(sum);
   return y * (operands.factors != nullptr ? operands.factors[c] : finish.scale) +
          (operands.shifts != nullptr ? operands.shifts[c] : finish.shift) +
          (adds == Addend::kLast ? addend : 0);
 }
 
-void check_scaling(int64_t columns, EpilogueFunction function, const Scaling& scaling, Addend adds) {
+void check_scaling(int64_t columns, PointwiseOp function, const Scaling& scaling, Addend adds) {
   constexpr int64_t kRows = 5;
   const std::vector<float> x = repeating(kRows * columns, 9, 1, -4),
                            addend = repeating(kRows * columns, 5, 0.5F, 0),
@@ -87,14 +87,14 @@ void check_scaling(int64_t columns, EpilogueFunction function, const Scaling& sc
 /// Each column's factor and shift, or one for all, with each addend, in rows of any length.
 TEST(EpilogueParameters, ScalesAndShifts) {
   for (const int64_t columns : {1, 7, 8, 16, 19, 70})
-    for (const EpilogueFunction function : {EpilogueFunction::kClip, EpilogueFunction::kLeakyRelu})
+    for (const PointwiseOp function : {PointwiseOp::kClip, PointwiseOp::kLeakyRelu})
       for (const Scaling& scaling : kScalings)
         for (const Addend adds : {Addend::kNone, Addend::kFirst, Addend::kLast})
           check_scaling(columns, function, scaling, adds);
   // What only multiplies keeps the sign of a zero.
   const float zero = -0.0F;
   float y = 1;
-  row_epilogue({-1, 1, EpilogueFunction::kClip, false, 2}, 1, 1, &zero, 1, {}, &y, 1);
+  row_epilogue({-1, 1, PointwiseOp::kClip, false, 2}, 1, 1, &zero, 1, {}, &y, 1);
   EXPECT_TRUE(std::signbit(y));
 }
 
@@ -110,24 +110,20 @@ TEST(EpilogueParameters, IsTheFunctionOfTheSum) {
     double slack;  // of results, where the function adds numbers that cancel
   } functions[] = {
       // Below 0 both formulas subtract numbers that cancel.
-      {{0, 0, EpilogueFunction::kGelu},
-       [](double x) { return x / 2 * (1 + std::erf(x * std::sqrt(0.5))); },
-       3e-7},
-      {{0, 0, EpilogueFunction::kGeluTanh},
+      {{0, 0, PointwiseOp::kGelu}, [](double x) { return x / 2 * (1 + std::erf(x * std::sqrt(0.5))); }, 3e-7},
+      {{0, 0, PointwiseOp::kGeluTanh},
        [](double x) {
          return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
        },
        3e-7},
-      {{0.2F, 0, EpilogueFunction::kLeakyRelu}, [](double x) { return x < 0 ? x * 0.2F : x; }, 1e-45},
-      {{0.25F, 0.5F, EpilogueFunction::kHardSigmoid},
+      {{0.2F, 0, PointwiseOp::kLeakyRelu}, [](double x) { return x < 0 ? x * 0.2F : x; }, 1e-45},
+      {{0.25F, 0.5F, PointwiseOp::kHardSigmoid},
        [](double x) { return std::clamp(0.25 * x + 0.5, 0.0, 1.0); },
        1e-7},
-      {{0, 0, EpilogueFunction::kHardSwish},
-       [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); },
-       3e-7},
+      {{0, 0, PointwiseOp::kHardSwish}, [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }, 3e-7},
       // 0 where the sigmoid is subnormal: from -87.34 on.
-      {{0, 0, EpilogueFunction::kSigmoid}, sigmoid, 0x1p-126},
-      {{0, 0, EpilogueFunction::kSilu}, [](double x) { return x * sigmoid(x); }, 88 * 0x1p-126},
+      {{0, 0, PointwiseOp::kSigmoid}, sigmoid, 0x1p-126},
+      {{0, 0, PointwiseOp::kSilu}, [](double x) { return x * sigmoid(x); }, 88 * 0x1p-126},
   };
   std::vector<float> x;
   for (double v = 1e-38; v < 1e38; v *= 1.37)

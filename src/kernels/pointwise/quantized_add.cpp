@@ -146,12 +146,10 @@ struct QuantizedRegister {
   QuantizedAdd::Operand real{};
 };
 
-bool is_byte_type(PointwiseType type) {
-  return type == PointwiseType::kUint8 || type == PointwiseType::kInt8;
-}
+bool is_byte_type(DType type) { return type == DType::kUInt8 || type == DType::kInt8; }
 
-QuantizedAdd::Operand dequantized_operand(int position, PointwiseType type, float scale, float zero_point) {
-  QuantizedAdd::Operand o{position, type == PointwiseType::kInt8, scale, zero_point, {}};
+QuantizedAdd::Operand dequantized_operand(int position, DType type, float scale, float zero_point) {
+  QuantizedAdd::Operand o{position, type == DType::kInt8, scale, zero_point, {}};
   for (int i = 0; i < 256; ++i)
     o.reals[static_cast<size_t>(i)] =
         (static_cast<float>(o.is_signed ? static_cast<int8_t>(i) : i) - zero_point) * scale;
@@ -176,7 +174,7 @@ bool find_distance(QuantizedAdd::Form& f) {
 class QuantizedAddReader {
  public:
   QuantizedAddReader(const PointwiseProgram& program, std::span<const PointwiseOperand> operands,
-                     PointwiseType result)
+                     DType result)
       : operands_(operands),
         result_(result),
         registers_(static_cast<size_t>(program.registers())),
@@ -213,7 +211,7 @@ class QuantizedAddReader {
   bool take_dequantize(const PointwiseInstruction& in) {
     const int x = in.args[0];
     if (x >= inputs_) return false;
-    const PointwiseType type = operands_[static_cast<size_t>(x)].type;
+    const DType type = operands_[static_cast<size_t>(x)].type;
     if (!is_byte_type(type)) return false;
     at(in.result) = {QuantizedRegister::kReal, dequantized_operand(x, type, in.a, in.b)};
     return true;
@@ -238,8 +236,7 @@ class QuantizedAddReader {
 
   bool take_quantize(const PointwiseInstruction& in) {
     form_.is_signed = in.op == PointwiseOp::kQuantizeInt8;
-    if (at(in.args[0]).kind != QuantizedRegister::kSum ||
-        form_.is_signed != (result_ == PointwiseType::kInt8))
+    if (at(in.args[0]).kind != QuantizedRegister::kSum || form_.is_signed != (result_ == DType::kInt8))
       return false;
     form_.scale = in.a, form_.zero_point = in.b;
     at(in.result) = {.kind = QuantizedRegister::kQuantized, .real = {}};
@@ -247,7 +244,7 @@ class QuantizedAddReader {
   }
 
   std::span<const PointwiseOperand> operands_;
-  PointwiseType result_;
+  DType result_;
   std::vector<QuantizedRegister> registers_;
   int inputs_;  // registers that hold operands
   QuantizedAdd::Form form_{
@@ -257,8 +254,7 @@ class QuantizedAddReader {
 }  // namespace
 
 std::optional<QuantizedAdd> QuantizedAdd::of(const PointwiseProgram& program,
-                                             std::span<const PointwiseOperand> operands,
-                                             PointwiseType result) {
+                                             std::span<const PointwiseOperand> operands, DType result) {
   if (!is_byte_type(result) || operands.empty() || operands.size() > 2) return std::nullopt;
   QuantizedAddReader reader(program, operands, result);
   for (const PointwiseInstruction& in : program.code())
