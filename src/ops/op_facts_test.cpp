@@ -96,7 +96,8 @@ TEST(OpFacts, InstructionsGiveWhatTheOperatorGives) {
                                                {}, std::string(op.domain));
         const std::optional<PointwiseCode> code = pointwise_code(n, model);
         ASSERT_TRUE(code.has_value());
-        const auto gives = kernels::pointwise_result(code->op, {});
+        const auto gives =
+            kernels::pointwise_result(code->op, {DType::kFloat32, DType::kFloat32, DType::kFloat32});
         if (!gives) return;  // not of float32
         kernels::PointwiseProgram program(1);
         program.add_result(program.append(code->op, {0, -1, -1}, code->a, code->b));
@@ -105,11 +106,9 @@ TEST(OpFacts, InstructionsGiveWhatTheOperatorGives) {
         const auto size = static_cast<int64_t>(samples().size());
         std::vector<float> got(samples().size());
         std::vector<uint8_t> truths(samples().size());
-        const bool is_truth = *gives == kernels::RegisterType::kBool;
-        const kernels::PointwiseType type =
-            is_truth ? kernels::PointwiseType::kBool : kernels::PointwiseType::kFloat32;
-        const kernels::PointwiseLoop loop(program, Shape{size}, {{kernels::PointwiseType::kFloat32, {1}}},
-                                          {type});
+        const bool is_truth = *gives == DType::kBool;
+        const DType type = is_truth ? DType::kBool : DType::kFloat32;
+        const kernels::PointwiseLoop loop(program, Shape{size}, {{DType::kFloat32, {1}}}, {type});
         const void* const in[] = {samples().data()};
         void* const out[] = {is_truth ? static_cast<void*>(truths.data()) : got.data()};
         loop.run(in, out);

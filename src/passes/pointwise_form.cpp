@@ -15,7 +15,6 @@ namespace assay {
 namespace {
 
 using kernels::PointwiseOp;
-using kernels::RegisterType;
 
 struct Named {
   std::string_view name;
@@ -94,11 +93,11 @@ bool is_half(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
 std::optional<PointwiseForm> cast_form(const Node& n, DType to) {
   const DType from = dtype_of(n.input(0));
   const auto form = [&](PointwiseOp op) { return PointwiseForm{op, 0, 0, {n.input(0)}}; };
-  const std::optional<RegisterType> loaded = register_of(from);
+  const std::optional<DType> loaded = register_of(from);
   if (!loaded) return std::nullopt;
   switch (to) {
     case DType::kFloat32:
-      return form(*loaded == RegisterType::kFloat32 ? PointwiseOp::kCopy : PointwiseOp::kToFloat32);
+      return form(*loaded == DType::kFloat32 ? PointwiseOp::kCopy : PointwiseOp::kToFloat32);
     case DType::kFloat64:
       return form(PointwiseOp::kToFloat64);
     case DType::kInt8:
@@ -121,7 +120,7 @@ std::optional<PointwiseForm> cast_form(const Node& n, DType to) {
       return form(PointwiseOp::kToBool);
     case DType::kFloat16:
     case DType::kBFloat16:
-      if (*loaded != RegisterType::kFloat32) return std::nullopt;
+      if (*loaded != DType::kFloat32) return std::nullopt;
       return form(to == DType::kFloat16 ? PointwiseOp::kRoundToFloat16 : PointwiseOp::kRoundToBfloat16);
     default:
       return std::nullopt;
@@ -191,12 +190,12 @@ std::optional<PointwiseForm> plain_form(const Node& n, const PointwiseCode& code
   const bool chooses = code.op == PointwiseOp::kSelect;
   const DType in = n.inputs().size() == count ? dtype_of(n.input(count - 1)) : DType::kUndefined,
               out = dtype_of(n.output(0));
-  const std::optional<RegisterType> from = register_of(in), to = register_of(out);
+  const std::optional<DType> from = register_of(in), to = register_of(out);
   if (!from || !to || !are_of_type(n, chooses ? 1 : 0, in)) return std::nullopt;
   // Arithmetic of halves is rounded at each step, which an instruction does not do.
   if (is_half(in) && out != DType::kBool && !chooses) return std::nullopt;
   if (out != DType::kBool && out != in) return std::nullopt;
-  std::array<RegisterType, 3> registers = {*from, *from, *from};
+  std::array<DType, 3> registers = {*from, *from, *from};
   if (chooses) registers[0] = register_of(dtype_of(n.input(0))).value_or(*from);
   if (kernels::pointwise_result(code.op, registers) != to || !may_divide(n, code.op, in)) return std::nullopt;
   return PointwiseForm{code.op, code.a, code.b, n.inputs()};
@@ -225,35 +224,12 @@ bool broadcasts_along_axis(const Node& n) {
 
 }  // namespace
 
-std::optional<RegisterType> register_of(DType dtype, bool bytes_as_float) {
-  switch (dtype) {
-    case DType::kFloat32:
-    case DType::kFloat16:
-    case DType::kBFloat16:
-      return RegisterType::kFloat32;
-    case DType::kFloat64:
-      return RegisterType::kFloat64;
-    case DType::kInt32:
-      return RegisterType::kInt32;
-    case DType::kInt64:
-      return RegisterType::kInt64;
-    case DType::kBool:
-      return RegisterType::kBool;
-    case DType::kInt8:
-      return bytes_as_float ? RegisterType::kFloat32 : RegisterType::kInt8;
-    case DType::kUInt8:
-      return bytes_as_float ? RegisterType::kFloat32 : RegisterType::kUint8;
-    case DType::kInt16:
-      return RegisterType::kInt16;
-    case DType::kUInt16:
-      return RegisterType::kUint16;
-    case DType::kUInt32:
-      return RegisterType::kUint32;
-    case DType::kUInt64:
-      return RegisterType::kUint64;
-    default:
-      return std::nullopt;
-  }
+std::optional<DType> register_of(DType dtype, bool bytes_as_float) {
+  const bool is_byte = dtype == DType::kInt8 || dtype == DType::kUInt8;
+  if (is_half(dtype) || (is_byte && bytes_as_float)) return DType::kFloat32;
+  const bool has_register =
+      std::ranges::find(kernels::kRegisterTypes, dtype) != std::end(kernels::kRegisterTypes);
+  return has_register ? std::optional(dtype) : std::nullopt;
 }
 
 std::optional<PointwiseForm> pointwise_form(const Node& n, const Model& model) {

@@ -21,7 +21,7 @@ struct PointwiseForm {
 
 /// The register that holds elements of this type: float32 for float16 and bfloat16, and for 8-bit integers
 /// where `bytes_as_float`; nothing for types that the kernel does not have.
-std::optional<kernels::RegisterType> register_of(DType dtype, bool bytes_as_float = false);
+std::optional<DType> register_of(DType dtype, bool bytes_as_float = false);
 
 /// The form of a node (or of a region such as Silu) with one output; nothing when it has none: by the
 /// instruction that the operator states (OpFacts::pointwise), for the types that this has

@@ -162,6 +162,20 @@ def misplaced_excuses(root):
     yield from (f"{name} is not in src/arbiter/excuses.def" for name in sorted(rows - listed))
 
 
+def undescribed_kernels(root):
+    """Folders of kernels, and files of them, that only one of the source and its table in docs/internals/kernels.md has."""
+    page = (root / "docs/internals/kernels.md").read_text()
+    table = page[page.index("## Files and names"):page.index("## Attention")]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*)$", table, re.M))
+    folders = {f.name: {p.name for p in f.iterdir()} for f in (root / "src/kernels").iterdir() if f.is_dir()}
+    yield from (f"src/kernels/{name} has no row in docs/internals/kernels.md" for name in sorted(folders.keys() - rows.keys()))
+    for name, row in sorted(rows.items()):
+        named, there = set(re.findall(r"`([\w-]+\.\w+)`", row)), folders.get(name, set())
+        needed = {f for f in there if re.search(r"_(test|bench|x86|aarch64)\.cpp$", f)}
+        yield from (f"src/kernels/{name}/{f} is not there" for f in sorted(named - there))
+        yield from (f"src/kernels/{name}/{f} is not in the row of {name} in docs/internals/kernels.md" for f in sorted(needed - named))
+
+
 # Files that may read the registries of this build, and why: elsewhere what modules bring would not be seen.
 READS_BUILT_INS = {
     "src/extension/registries.cpp": "where the program starts, and adds what modules bring",
@@ -190,6 +204,7 @@ def measure(root):
         "terminal-writes-below-cli": terminal_writes(root, files),
         "tactics-without-test": list(untested_tactics(root)),
         "misplaced-excuses": list(misplaced_excuses(root)),
+        "undescribed-kernels": list(undescribed_kernels(root)),
     }
 
 

@@ -24,6 +24,11 @@ bool has_open_extents(const Type& type) {
   return type.is_tensor() && (!type.has_shape() || !known_shape(*type.dims));
 }
 
+bool has_open_inputs(const Graph& g) {
+  return std::any_of(g.inputs.begin(), g.inputs.end(),
+                     [](const Value* v) { return has_open_extents(v->type); });
+}
+
 /// Throws Error unless the profile suits the network.
 void check_profile(const Graph& g, const OptimizationProfile& profile, size_t index) {
   for (const OptimizationProfile::Range& range : profile.ranges()) {
@@ -54,6 +59,13 @@ void check_profile(const Graph& g, const OptimizationProfile& profile, size_t in
     require(!has_open_extents(v->type) || profile.find(v->name()) != nullptr, ErrorCode::kInvalidArgument,
             "the input '{}' of shape {} needs a range in profile {}", v->name(),
             v->type.has_shape() ? dims_str(*v->type.dims) : "(?)", index);
+}
+
+/// Throws Error unless the profiles suit the network, and there are some where it needs one.
+void check_profiles(const Graph& g, const BuilderConfig& config) {
+  for (size_t i = 0; i < config.profiles.size(); ++i) check_profile(g, config.profiles[i], i);
+  if (has_open_inputs(g) && config.profiles.empty() && !config.is_lazy)
+    check_profile(g, {}, 0);  // says which input
 }
 
 Tensor elements(const Value& v, const std::vector<int64_t>& held) {
@@ -202,6 +214,101 @@ std::string memory_text(const engine::Plan& plan, size_t plan_count, size_t prof
       plan.arena_bytes, scratch, constants, packed);
 }
 
+/// What goes into a plan file besides rules, plans and weights.
+engine::SavedEngine described(const Graph& g, const Runtime::State& runtime, const BuilderConfig& config) {
+  engine::SavedEngine saved;
+  saved.name = g.name;
+  saved.environment = runtime.target->fingerprint();
+  saved.producer = std::string("assay ") + ASSAY_VERSION;
+  saved.threads = runtime.pool->size();
+  for (const Value* v : g.inputs) saved.inputs.push_back({v->name(), v->type});
+  for (const Value* v : g.outputs) saved.outputs.push_back({v->name(), v->type});
+  saved.profiles = config.profiles;
+  saved.is_refittable = config.is_refittable || config.strips_weights;
+  saved.is_stripped = config.strips_weights;
+  return saved;
+}
+
+/// Null for a lazy engine whose network has extents that nobody can count: the run says which node makes
+/// them.
+std::unique_ptr<engine::PlanBuilder> plan_builder(const Model& network, const Runtime::State& runtime,
+                                                  const BuilderConfig& config,
+                                                  const engine::SavedRules& rules) {
+  try {
+    return std::make_unique<engine::PlanBuilder>(network, build_config(runtime, config, rules));
+  } catch (const Error& e) {
+    if (!config.is_lazy || e.code() != ErrorCode::kInvalidArgument) throw;
+  }
+  return nullptr;
+}
+
+/// The plan for the key's shapes, with the elements of inputs that it has. `is_last`: no other will be asked
+/// for.
+std::shared_ptr<const engine::Plan> plan_for(engine::PlanBuilder& builder, const engine::PlanKey& key,
+                                             bool is_last) {
+  std::vector<Tensor> inputs(key.shapes.size());
+  std::vector<size_t> found;
+  for (const auto& [i, value] : key.values) {
+    inputs[i] = value;
+    found.push_back(i);
+  }
+  return is_last ? builder.build_last(key.shapes, inputs, found) : builder.build(key.shapes, inputs, found);
+}
+
+/// Notes what was chosen: plans for other shapes take the same where they can.
+void add_preferences(const std::vector<engine::RegionReport>& reports, engine::SavedEngine& saved) {
+  for (const engine::RegionReport& r : reports)
+    for (const auto& line : r.candidates)
+      if (line.chosen)
+        for (const std::string& origin : r.origins) saved.preferences.push_back({origin, line.candidate});
+}
+
+/// The plans of all profiles, or the only one.
+struct BuiltPlans {
+  std::vector<engine::RegionReport> reports;
+  std::string memory;         ///< memory_text() of each
+  bool are_all_ready = true;  ///< nothing in them waits for shapes
+};
+
+/// `stays`: the builder will be asked for more plans.
+BuiltPlans build_plans(engine::PlanBuilder& builder, const Graph& g, const BuilderConfig& config, bool stays,
+                       engine::SavedEngine& saved) {
+  BuiltPlans built;
+  const size_t plan_count = std::max<size_t>(1, config.profiles.size());
+  for (size_t p = 0; p < plan_count; ++p) {
+    engine::PlanKey key = key_of(g, config.profiles.empty() ? nullptr : &config.profiles[p]);
+    std::shared_ptr<const engine::Plan> plan = plan_for(builder, key, !stays && p + 1 == plan_count);
+    const std::vector<engine::RegionReport>& reports = builder.reports();
+    if (config.algorithm_selector != nullptr) report_choices(*config.algorithm_selector, reports);
+    add_preferences(reports, saved);
+    built.reports.insert(built.reports.end(), reports.begin(), reports.end());
+    built.memory += memory_text(*plan, plan_count, p);
+    // What hangs on unknown values can only be made ready with them.
+    built.are_all_ready = built.are_all_ready && !engine::waits_for_shapes(*plan);
+    saved.plans.push_back({std::move(key), config.strips_weights ? nullptr : std::move(plan)});
+  }
+  return built;
+}
+
+/// Plans of the engine hang on elements of inputs.
+bool holds_values(const std::vector<OptimizationProfile>& profiles) {
+  return std::any_of(profiles.begin(), profiles.end(), [](const OptimizationProfile& p) {
+    return std::any_of(p.ranges().begin(), p.ranges().end(), [](const auto& r) { return r.holds_values; });
+  });
+}
+
+std::string kept_text(const QuantizeReport& quantized) {
+  std::string text;
+  for (const QuantizeReport::Kept& k : quantized.kept)
+    text += fmt::format("not in 8 bits: {}: {}\n", k.node, k.reason);
+  return text;
+}
+
+/// Something but float32 was allowed.
+bool is_mixed(const BuilderConfig& config, const engine::SavedRules& rules) {
+  return config.fp16 || config.bf16 || config.int8 || !rules.types.empty();
+}
+
 }  // namespace
 
 Builder::Builder(const Runtime& runtime) : runtime_(runtime.state()) {}
@@ -209,22 +316,11 @@ Builder::Builder(const Runtime& runtime) : runtime_(runtime.state()) {}
 std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>& network,
                                               const BuilderConfig& config) const {
   const Graph& g = *network->graph;
-  for (size_t i = 0; i < config.profiles.size(); ++i) check_profile(g, config.profiles[i], i);
-  const bool is_open =
-      std::any_of(g.inputs.begin(), g.inputs.end(), [](const Value* v) { return has_open_extents(v->type); });
-  if (is_open && config.profiles.empty() && !config.is_lazy) check_profile(g, {}, 0);  // says which input
-
+  check_profiles(g, config);
   const auto warn = [&](const std::string& sentence) { runtime_->warn(sentence); };
   engine::TypeRules types = type_rules_of(*network, config, warn);
 
-  engine::SavedEngine saved;
-  saved.name = g.name;
-  saved.environment = runtime_->target->fingerprint();
-  saved.producer = std::string("assay ") + ASSAY_VERSION;
-  saved.threads = runtime_->pool->size();
-  for (const Value* v : g.inputs) saved.inputs.push_back({v->name(), v->type});
-  for (const Value* v : g.outputs) saved.outputs.push_back({v->name(), v->type});
-  saved.profiles = config.profiles;
+  engine::SavedEngine saved = described(g, *runtime_, config);
   const CalibrationJob calibration{.builder = this,
                                    .network = network,
                                    .calibrator = config.calibrator.get(),
@@ -235,66 +331,27 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
                                    .on_progress = config.on_progress};
   saved.rules = rules_of(config, config.int8 ? quantization_for(calibration, config.float_nodes) : nullptr);
   saved.rules.types = std::move(types);
-  saved.is_refittable = config.is_refittable || config.strips_weights;
-  saved.is_stripped = config.strips_weights;
 
   if (config.on_progress)
     config.on_progress({.phase = "optimizing the network", .what = {}, .done = 0, .total = 0});
-  std::unique_ptr<engine::PlanBuilder> builder;
-  try {
-    builder = std::make_unique<engine::PlanBuilder>(*network, build_config(*runtime_, config, saved.rules));
-  } catch (const Error& e) {
-    // Of extents that nobody can count the run says which node makes them.
-    if (!config.is_lazy || e.code() != ErrorCode::kInvalidArgument) throw;
-  }
+  std::unique_ptr<engine::PlanBuilder> builder = plan_builder(*network, *runtime_, config, saved.rules);
   if (builder != nullptr && saved.rules.quantization != nullptr)
     report_quantization(builder->quantize_report(), calibration);
   if (config.is_lazy) return lazy_engine(network, std::move(saved), std::move(builder));
   // Plans for other shapes will be asked for: the builder stays.
-  const bool stays = is_open && !saved.is_refittable;
-  std::vector<engine::RegionReport> reports;
-  bool all_ready = true;
+  const bool is_open = has_open_inputs(g), stays = is_open && !saved.is_refittable;
   summary_.clear();
-  const size_t plan_count = std::max<size_t>(1, config.profiles.size());
-  for (size_t p = 0; p < plan_count; ++p) {
-    engine::PlanKey key = key_of(g, config.profiles.empty() ? nullptr : &config.profiles[p]);
-    std::vector<Tensor> inputs(key.shapes.size());
-    std::vector<size_t> found;
-    for (const auto& [i, value] : key.values) {
-      inputs[i] = value;
-      found.push_back(i);
-    }
-    std::shared_ptr<const engine::Plan> plan = stays || p + 1 < plan_count
-                                                   ? builder->build(key.shapes, inputs, found)
-                                                   : builder->build_last(key.shapes, inputs, found);
-    if (config.algorithm_selector != nullptr) report_choices(*config.algorithm_selector, builder->reports());
-    for (const engine::RegionReport& r : builder->reports())
-      for (const auto& line : r.candidates)
-        if (line.chosen)
-          for (const std::string& origin : r.origins) saved.preferences.push_back({origin, line.candidate});
-    reports.insert(reports.end(), builder->reports().begin(), builder->reports().end());
-    summary_ += memory_text(*plan, plan_count, p);
-    // What hangs on unknown values can only be made ready with them.
-    all_ready = all_ready && !engine::waits_for_shapes(*plan);
-    saved.plans.push_back({std::move(key), config.strips_weights ? nullptr : std::move(plan)});
-  }
-  const bool needs_network =
-      is_open || !all_ready || saved.is_refittable ||
-      std::any_of(config.profiles.begin(), config.profiles.end(), [](const OptimizationProfile& p) {
-        return std::any_of(p.ranges().begin(), p.ranges().end(),
-                           [](const auto& r) { return r.holds_values; });
-      });
-  if (needs_network) saved.model = network;
-  explanation_ = engine::reports_text(reports);
-  summary_ = passes_text(builder->pass_reports()) + summary_;
+  const BuiltPlans built = build_plans(*builder, g, config, stays, saved);
+  if (is_open || !built.are_all_ready || saved.is_refittable || holds_values(config.profiles))
+    saved.model = network;
+  explanation_ = engine::reports_text(built.reports);
+  summary_ = passes_text(builder->pass_reports()) + built.memory;
   for (const engine::UnmetWish& u : builder->unmet())
     runtime_->warn(fmt::format("a wish for types is not followed: {}", u.str()));
   type_summary_.clear();
-  const bool is_mixed = config.fp16 || config.bf16 || config.int8 || !saved.rules.types.empty();
-  if (is_mixed && saved.plans.front().plan != nullptr)
+  if (is_mixed(config, saved.rules) && saved.plans.front().plan != nullptr)
     type_summary_ = type_summary_of(*saved.plans.front().plan);
-  for (const QuantizeReport::Kept& k : builder->quantize_report().kept)
-    explanation_ += fmt::format("not in 8 bits: {}: {}\n", k.node, k.reason);
+  explanation_ += kept_text(builder->quantize_report());
   if (!stays) builder.reset();
   trim_heap();
   return make_engine(runtime_, std::move(saved), std::move(builder));
@@ -307,8 +364,7 @@ std::shared_ptr<Engine> Builder::lazy_engine(const std::shared_ptr<const Model>&
   type_summary_.clear();
   summary_ = builder != nullptr ? passes_text(builder->pass_reports()) : std::string();
   saved.model = network;
-  const bool is_known = std::none_of(network->graph->inputs.begin(), network->graph->inputs.end(),
-                                     [](const Value* v) { return has_open_extents(v->type); });
+  const bool is_known = !has_open_inputs(*network->graph);
   const std::vector<Shape> shapes = key_of(*network->graph, nullptr).shapes;
   std::shared_ptr<Engine> engine = make_engine(runtime_, std::move(saved), std::move(builder), true);
   if (!is_known) return engine;

@@ -13,6 +13,21 @@ constexpr int kMaxRank = 64;
 /// Of scratch memory in the arena, as memory is planned.
 constexpr int64_t kScratchAlignment = 64;
 
+bool is_channels_last(const PlanValue& v) {
+  return v.layout.is_channels_last() && v.has_shape && v.shape.rank() >= 2 && bit_width(v.dtype) >= 8;
+}
+
+/// Blocks of channels, as kernels for images of float32 read and write them.
+bool is_in_blocks(const PlanValue& v) {
+  return v.has_shape && v.shape.rank() >= 3 && v.shape.rank() <= 5 &&
+         (v.layout.block == 8 || v.layout.block == 16) && v.dtype == DType::kFloat32;
+}
+
+/// Text outside the memory of steps has no bytes that could be counted.
+bool is_text_of_caller(const PlanValue& v) {
+  return v.dtype == DType::kString && v.storage != Storage::kArena && v.storage != Storage::kOutput;
+}
+
 /// A stretch of memory that steps write: the arena, or an output.
 struct Stretch {
   int32_t space = -1;  ///< 0: the arena; else 1 + the output; -1: memory that no step writes
@@ -170,19 +185,15 @@ class Verifier {
 
   void value(const PlanValue& v) const {
     check(v.shape.rank() <= kMaxRank, "the value '{}' has {} dimensions", v.name, v.shape.rank());
-    check(
-        v.layout.is_row() ||
-            (v.layout.is_channels_last() && v.has_shape && v.shape.rank() >= 2 && bit_width(v.dtype) >= 8) ||
-            (v.has_shape && v.shape.rank() >= 3 && v.shape.rank() <= 5 &&
-             (v.layout.block == 8 || v.layout.block == 16) && v.dtype == DType::kFloat32),
-        "the value '{}' lies in blocks of {}", v.name, v.layout.block);
+    check(v.layout.is_row() || is_channels_last(v) || is_in_blocks(v), "the value '{}' lies in blocks of {}",
+          v.name, v.layout.block);
     const int64_t place = place_bytes(v);
     if (v.storage == Storage::kUnused || v.storage == Storage::kTensor) return;
     if (v.storage == Storage::kInput && !v.has_shape) {
       check(v.offset == 0, "the value '{}' is part of an input of unknown shape", v.name);
       return;
     }
-    if (v.dtype == DType::kString && v.storage != Storage::kArena && v.storage != Storage::kOutput) return;
+    if (is_text_of_caller(v)) return;
     check(v.has_shape && bit_width(v.dtype) != 0, "the value '{}' has a place in memory, but no size",
           v.name);
     const auto bytes = static_cast<int64_t>(v.bytes());
@@ -197,6 +208,22 @@ class Verifier {
   }
 
   void step(const Step& s) {
+    reads(s);
+    writes(s);
+    scratch_memory(s);
+    in_place(s);
+    placements(s);
+    no_overlap(s);
+    memory_.forget(scratch(s));
+    for (const int32_t id : s.outputs)
+      if (id >= 0) memory_.add(stretch(at(id)), at(id).dtype);
+    for (const int32_t n : s.networks)
+      check(n >= 0 && static_cast<size_t>(n) < plan_.networks.size(), "it runs network {} of {}", n,
+            plan_.networks.size());
+  }
+
+  /// What a step reads has been written, and not been overwritten.
+  void reads(const Step& s) const {
     for (const int32_t id : s.inputs) {
       if (id == -1) continue;
       check(is_value(id), "it reads value {} of {}", id, plan_.values.size());
@@ -207,6 +234,10 @@ class Verifier {
       check(memory_.holds(stretch(at(id)), at(id).dtype),
             "it reads '{}' from memory that holds something else", at(id).name);
     }
+  }
+
+  /// A step writes only what may change. From here on it counts as written.
+  void writes(const Step& s) {
     for (const int32_t id : s.outputs) {
       if (id == -1) continue;
       check(is_value(id), "it writes value {} of {}", id, plan_.values.size());
@@ -216,17 +247,27 @@ class Verifier {
       // An output may be written through views of it.
       if (at(id).storage == Storage::kOutput) output_written_[static_cast<size_t>(at(id).slot)] = true;
     }
+  }
+
+  void scratch_memory(const Step& s) const {
     check(s.scratch_bytes >= 0 && s.scratch_offset >= 0 && s.scratch_offset <= plan_.arena_bytes &&
               s.scratch_bytes <= plan_.arena_bytes - s.scratch_offset,
           "its scratch memory takes {} bytes from byte {} of {}", s.scratch_bytes, s.scratch_offset,
           plan_.arena_bytes);
     check(s.scratch_offset % kScratchAlignment == 0, "its scratch memory is misaligned");
+  }
+
+  void in_place(const Step& s) const {
     check(s.in_place.size() <= 1, "it computes in the place of {} inputs", s.in_place.size());
     for (const auto& [output, input] : s.in_place)
       check(is_position(output, s.outputs) && is_position(input, s.inputs) &&
                 stretch(at(s.outputs[static_cast<size_t>(output)])) ==
                     stretch(at(s.inputs[static_cast<size_t>(input)])),
             "it computes output {} in the place of input {}", output, input);
+  }
+
+  /// Inputs that lie, or are to be copied, within the first output.
+  void placements(const Step& s) const {
     check(s.placements.size() <= s.inputs.size(), "it places {} of {} inputs", s.placements.size(),
           s.inputs.size());
     for (const Step::Placement& p : s.placements) {
@@ -241,13 +282,6 @@ class Verifier {
       check(part.is_empty() || (part.space == whole.space && part.begin == whole.begin + p.offset),
             "its input {} does not lie where it is said to", p.input);
     }
-    no_overlap(s);
-    memory_.forget(scratch(s));
-    for (const int32_t id : s.outputs)
-      if (id >= 0) memory_.add(stretch(at(id)), at(id).dtype);
-    for (const int32_t n : s.networks)
-      check(n >= 0 && static_cast<size_t>(n) < plan_.networks.size(), "it runs network {} of {}", n,
-            plan_.networks.size());
   }
 
   static Stretch stretch(const PlanValue& v) {

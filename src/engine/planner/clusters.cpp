@@ -156,25 +156,38 @@ class Finder {
     return steps;
   }
 
-  void add_product(const Node& n) {
-    const std::optional<Shape> out = shape_of(n.output(0));
-    if (!out || out->rank() < 2) return;
+  /// A transposition of a matrix product's result, of up to four dimensions; null when there is none.
+  const Node* following_transpose(const Node& matmul, const std::vector<EpilogueStep>& epilogue,
+                                  const Shape& out) const {
+    const Node* last =
+        context_.sole_consumer(epilogue.empty() ? matmul.output(0) : epilogue.back().node->output(0));
+    return last != nullptr && is_op(*last, "Transpose") && is_free(last) && out.rank() <= 4 ? last : nullptr;
+  }
+
+  /// A product with all around it that its kernel may do; nothing where its integers do not become float32.
+  std::optional<Region> widest_product(const Node& n, const Shape& out) const {
     Region whole{.kind = RegionKind::kFused, .nodes = {}, .main = &n};
     if (is_op(n, "MatMul"))
       for (size_t i = 0; i < 2; ++i) whole.transposed[i] = foldable_transpose(n.input(i), n);
     const Value* result = n.output(0);
     if (is_integer_product(n, context_.model)) {
-      read_sums_to_float(n, *out, whole);
-      if (whole.sums_to_float.empty()) return;
+      read_sums_to_float(n, out, whole);
+      if (whole.sums_to_float.empty()) return std::nullopt;
       result = whole.sums_to_float.back()->output(0);
     }
-    whole.epilogue = following(n, result, *out);
-    if (is_op(n, "MatMul")) {
-      const Node* last = context_.sole_consumer(
-          whole.epilogue.empty() ? n.output(0) : whole.epilogue.back().node->output(0));
-      if (last != nullptr && is_op(*last, "Transpose") && is_free(last) && out->rank() <= 4)
-        whole.result_transposed = last;
-    }
+    whole.epilogue = following(n, result, out);
+    if (is_op(n, "MatMul")) whole.result_transposed = following_transpose(n, whole.epilogue, out);
+    return whole;
+  }
+
+  void add_product(const Node& n) {
+    const std::optional<Shape> out = shape_of(n.output(0));
+    if (!out || out->rank() < 2) return;
+    if (const std::optional<Region> whole = widest_product(n, *out)) add(partitions_of(*whole));
+  }
+
+  /// From the widest region to its nodes one by one.
+  std::vector<std::vector<Region>> partitions_of(const Region& whole) const {
     std::vector<std::vector<Region>> partitions;
     const auto add_partition = [&](bool with_inputs, size_t steps, bool with_result) {
       partitions.push_back(cut(whole, with_inputs, steps, with_result));
@@ -190,7 +203,7 @@ class Finder {
     for (const Region& r : partitions[0])
       for (const Node* node : r.nodes) alone.push_back(node_region(*node));
     if (alone.size() > 1 && partitions.back().size() < alone.size()) partitions.push_back(std::move(alone));
-    add(std::move(partitions));
+    return partitions;
   }
 
   /// The product by itself, and all that follows as one.

@@ -96,43 +96,64 @@ std::string OptionMaker::excluded(const Region& region, const Option& option,
   return {};
 }
 
+namespace {
+
+/// What rules name for a region's nodes.
+struct NamedTactics {
+  std::vector<std::string> pins, wishes;
+
+  bool is_wished(const std::string& name) const {
+    return !wishes.empty() &&
+           std::all_of(wishes.begin(), wishes.end(), [&](const std::string& w) { return w == name; });
+  }
+};
+
+NamedTactics named_tactics(const Region& region, const TacticRules& rules) {
+  NamedTactics named;
+  if (rules.pinned.empty() && rules.preferred.empty()) return named;
+  for (const Node* n : region.nodes)
+    for (const std::string& origin : origins_of(*n)) {
+      if (const auto it = rules.pinned.find(origin); it != rules.pinned.end() && !is_beside(*n))
+        named.pins.push_back(it->second);
+      if (const auto it = rules.preferred.find(origin); it != rules.preferred.end())
+        named.wishes.push_back(it->second);
+    }
+  return named;
+}
+
+/// Adds a tactic's candidates, or returns why there are none.
+std::string ask(const TacticDef& tactic, const Problem& problem, Proposals& proposals) {
+  try {
+    return tactic.ask(problem, proposals);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) {
+    return fmt::format("its library refuses ({})", e.what());
+  }
+}
+
+}  // namespace
+
 RegionOptions OptionMaker::options_of(const Region& region) { return options_of(region, {}); }
 
 RegionOptions OptionMaker::options_of(const Region& region, std::string_view name) {
   RegionOptions result;
   const size_t end = std::min(name.find(':'), name.size());
   const std::string_view wanted = name.substr(0, end), variant = name.substr(std::min(end + 1, name.size()));
-  std::vector<std::string> pins, wishes;
-  if (!rules_.pinned.empty() || !rules_.preferred.empty())
-    for (const Node* n : region.nodes)
-      for (const std::string& origin : origins_of(*n)) {
-        if (const auto it = rules_.pinned.find(origin); it != rules_.pinned.end() && !is_beside(*n))
-          pins.push_back(it->second);
-        if (const auto it = rules_.preferred.find(origin); it != rules_.preferred.end())
-          wishes.push_back(it->second);
-      }
+  const NamedTactics named = named_tactics(region, rules_);
   const MadeProblem problem(region, *this, variant);
   for (const TacticDef* tactic : tactics_of(rules_).for_region(region, model_)) {
     if (!name.empty() && tactic->name != wanted) continue;
     Proposals proposals;
-    std::string reason;
-    try {
-      reason = tactic->ask(problem, proposals);
-    } catch (const Error&) {
-      throw;
-    } catch (const std::bad_alloc&) {
-      throw;
-    } catch (const std::exception& e) {
-      reason = fmt::format("its library refuses ({})", e.what());
-    }
+    std::string reason = ask(*tactic, problem, proposals);
     for (Candidate& c : proposals.candidates()) {
       std::string refusal = refuse_unknown(c, *tactic);
       Option option{.tactic = tactic, .candidate = std::move(c)};
       if (!name.empty() && option.name() != name) continue;
-      if (refusal.empty()) refusal = excluded(region, option, pins);
-      option.is_preferred =
-          !wishes.empty() &&
-          std::all_of(wishes.begin(), wishes.end(), [&](const std::string& w) { return w == option.name(); });
+      if (refusal.empty()) refusal = excluded(region, option, named.pins);
+      option.is_preferred = named.is_wished(option.name());
       if (refusal.empty())
         result.options.push_back(std::move(option));
       else

@@ -176,6 +176,63 @@ std::string reason_for(const Node& n, DType dtype, const RegionOptions& asked,
   return fmt::format("{} runs in other types only: {}{}", n.op_type, ways, count > kMaxNames ? ", ..." : "");
 }
 
+/// A candidate computes a node in the type that it is held in. `is_rounded`: its operands are rounded to that
+/// type.
+bool keeps_type(const Candidate& c, const Node& n, DType held, bool is_rounded, const Model& model) {
+  const DType arithmetic = arithmetic_of(c);
+  const bool is_float32 =
+      arithmetic == DType::kFloat32 && c.numerics != NumericsClass::kLowered && !stores_quantized(c);
+  if (held == DType::kFloat32) return is_float32;
+  if (arithmetic == held) return true;
+  if (held == DType::kInt8)
+    return stores_quantized(c) || is_op(n, "QuantizeLinear") || is_op(n, "DequantizeLinear");
+  return hands_on(n, model) || is_conversion(n, model) || (is_rounded && is_float32);
+}
+
+std::string other_type_reason(const Candidate& c, const Node& n, DType held) {
+  const DType arithmetic = arithmetic_of(c);
+  return fmt::format("it computes in {}{}, and '{}' is held in {}", dtype_name(arithmetic),
+                     arithmetic != held    ? ""
+                     : stores_quantized(c) ? " on 8-bit levels"
+                                           : " with larger rounding errors",
+                     origins_of(n).front(), dtype_name(held));
+}
+
+/// Why a region may not keep what is inside it to itself: a tensor is to be stored; empty: it may.
+std::string unstored_reason(const Region& region, const TypeRules& rules) {
+  for (const Node* n : region.nodes) {
+    if (n == region.nodes.back()) continue;
+    for (const Value* v : n->outputs())
+      if (const std::string* tensor = v != nullptr ? stored_tensor(*v, rules) : nullptr)
+        return fmt::format("it does not store the tensor '{}' in {}", *tensor, dtype_name(dtype_of(v)));
+  }
+  return {};
+}
+
+/// Why a value may not be in this format; empty: it may. `is_given`: the candidate writes it.
+std::string format_reason(const Value* v, Format format, bool is_given, const TypeRules& rules) {
+  const auto it = v == nullptr ? rules.tensors.end() : rules.tensors.find(v->name());
+  if (it == rules.tensors.end()) return {};
+  const DType held = it->second.dtype;
+  const bool are_quantized = format.dtype != DType::kUndefined;
+  if (held == DType::kFloat32 ? !are_quantized : held != DType::kInt8 || are_quantized || !is_given)
+    return {};
+  return fmt::format("it has the tensor '{}' as {}, which is held in {}", v->name(),
+                     dtype_name(stored_type(v, format)), dtype_name(held));
+}
+
+/// The same for all that a candidate reads and writes.
+std::string format_reason(const Candidate& c, const TypeRules& rules) {
+  std::string reason;
+  for (const Candidate::Operand& o : c.inputs)
+    if (reason.empty()) reason = format_reason(o.value, o.format, false, rules);
+  for (const Candidate::Operand& o : c.outputs)
+    if (reason.empty()) reason = format_reason(o.value, o.format, true, rules);
+  for (const Candidate::View& v : c.views)
+    if (reason.empty()) reason = format_reason(v.value, v.format, true, rules);
+  return reason;
+}
+
 }  // namespace
 
 std::string quantization_reason(const Node& n, const QuantizeReport& quantized) {
@@ -284,49 +341,11 @@ std::string TypeHolds::refusal(const Region& region, const Candidate& c) const {
       return fmt::format("'{}' is held in {}, '{}' in {}", name(*first), dtype_name(held(*first)), name(*n),
                          dtype_name(wanted));
     first = n;
-    const DType arithmetic = arithmetic_of(c);
-    const bool is_float32 =
-        arithmetic == DType::kFloat32 && c.numerics != NumericsClass::kLowered && !stores_quantized(c);
-    bool is_kept = arithmetic == wanted;
-    if (wanted == DType::kFloat32)
-      is_kept = is_float32;
-    else if (wanted == DType::kInt8)
-      is_kept =
-          is_kept || stores_quantized(c) || is_op(*n, "QuantizeLinear") || is_op(*n, "DequantizeLinear");
-    else
-      is_kept = is_kept || hands_on(*n, model_) || is_conversion(*n, model_) ||
-                (rounded_.contains(n) && is_float32);
-    if (!is_kept)
-      return fmt::format("it computes in {}{}, and '{}' is held in {}", dtype_name(arithmetic),
-                         arithmetic != wanted  ? ""
-                         : stores_quantized(c) ? " on 8-bit levels"
-                                               : " with larger rounding errors",
-                         name(*n), dtype_name(wanted));
+    if (!keeps_type(c, *n, wanted, rounded_.contains(n), model_)) return other_type_reason(c, *n, wanted);
   }
   if (rules_.tensors.empty()) return {};
-  for (const Node* n : region.nodes)
-    for (const Value* v : n->outputs())
-      if (const std::string* tensor =
-              v != nullptr && n != region.nodes.back() ? stored_tensor(*v, rules_) : nullptr)
-        return fmt::format("it does not store the tensor '{}' in {}", *tensor, dtype_name(dtype_of(v)));
-  const auto check = [&](const Value* v, Format format, bool is_given) -> std::string {
-    const auto it = v == nullptr ? rules_.tensors.end() : rules_.tensors.find(v->name());
-    if (it == rules_.tensors.end()) return {};
-    const bool are_quantized = format.dtype != DType::kUndefined;
-    if (it->second.dtype == DType::kFloat32 ? !are_quantized
-                                            : it->second.dtype != DType::kInt8 || are_quantized || !is_given)
-      return {};
-    return fmt::format("it has the tensor '{}' as {}, which is held in {}", v->name(),
-                       dtype_name(stored_type(v, format)), dtype_name(it->second.dtype));
-  };
-  std::string reason;
-  for (const Candidate::Operand& o : c.inputs)
-    if (reason.empty()) reason = check(o.value, o.format, false);
-  for (const Candidate::Operand& o : c.outputs)
-    if (reason.empty()) reason = check(o.value, o.format, true);
-  for (const Candidate::View& v : c.views)
-    if (reason.empty()) reason = check(v.value, v.format, true);
-  return reason;
+  if (std::string reason = unstored_reason(region, rules_); !reason.empty()) return reason;
+  return format_reason(c, rules_);
 }
 
 /// By origins; nodes that others were merged into, too.

@@ -87,6 +87,23 @@ Tensor kept(const Tensor& t, std::span<const Tensor> lent, std::span<const Tenso
   return Tensor::map(std::move(elements.at(0)), std::move(elements.at(1)));
 }
 
+/// Notes an argument whose memory gets other uses after the step. A small one that may become an element of a
+/// sequence (`may_be_kept`) is copied instead, so that the list need not be made anew.
+void lend(Tensor& argument, bool may_be_kept, std::vector<Tensor>& lent) {
+  if (!argument.defined() || argument.dtype() == DType::kString) return;
+  if (may_be_kept && !argument.is_container() && static_cast<int64_t>(argument.nbytes()) <= kCopiedElement)
+    argument = copy_of(argument);
+  else
+    lent.push_back(argument);
+}
+
+/// What a result has otherwise than the plan says; empty: nothing.
+std::string difference_to_plan(const Tensor& result, const PlanValue& v) {
+  if (result.dtype() == v.dtype && result.shape() == v.shape) return {};
+  return fmt::format("'{}' came out as {}{} instead of {}{}", v.name, dtype_name(result.dtype()),
+                     result.shape().str(), dtype_name(v.dtype), v.shape.str());
+}
+
 /// Brings elements of `width` bytes from another layout into row-major order.
 void to_row_major(const char* from, size_t width, const Shape& shape, Layout layout, char* to) {
   const int64_t channels = shape[1], inner = shape.numel(2, shape.size());
@@ -305,20 +322,12 @@ Status Context::run_tensors(size_t index, std::span<const Tensor> inputs) noexce
   Call& call = *calls_[index];
   try {
     std::vector<Tensor> arguments, lent, results;
-    bool has_container = false;
-    for (size_t i = 0; i < step.inputs.size(); ++i) {
+    for (size_t i = 0; i < step.inputs.size(); ++i)
       arguments.push_back(tensor_of(step.inputs[i], inputs, call.inputs[i]));
-      has_container = has_container || arguments.back().is_container();
-    }
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      Tensor& t = arguments[i];
-      if (!t.defined() || t.dtype() == DType::kString || is_kept(step.inputs[i])) continue;
-      // What becomes an element of a sequence is copied at once, so that the list need not be made anew.
-      if (has_container && !t.is_container() && static_cast<int64_t>(t.nbytes()) <= kCopiedElement)
-        t = copy_of(t);
-      else
-        lent.push_back(t);
-    }
+    const bool has_container =
+        std::any_of(arguments.begin(), arguments.end(), [](const Tensor& t) { return t.is_container(); });
+    for (size_t i = 0; i < arguments.size(); ++i)
+      if (!is_kept(step.inputs[i])) lend(arguments[i], has_container, lent);
     const Status status = call.tensor_kernel->run(arguments, results, error_);
     if (status != Status::kOk) return status;
     for (size_t i = 0; i < step.outputs.size(); ++i) {
@@ -330,9 +339,8 @@ Status Context::run_tensors(size_t index, std::span<const Tensor> inputs) noexce
         tensors_[id] = kept(results[i], lent, arguments);
         continue;
       }
-      if (results[i].dtype() != v.dtype || results[i].shape() != v.shape) {
-        error_ = fmt::format("'{}' came out as {}{} instead of {}{}", v.name, dtype_name(results[i].dtype()),
-                             results[i].shape().str(), dtype_name(v.dtype), v.shape.str());
+      if (std::string difference = difference_to_plan(results[i], v); !difference.empty()) {
+        error_ = std::move(difference);
         return Status::kBadShape;
       }
       if (v.bytes() > 0 && v.storage != Storage::kUnused)

@@ -38,7 +38,7 @@ EpilogueSpec epilogue_spec(const StepReader& r, size_t inputs, bool any_type) {
 
 int append_checked(kernels::PointwiseProgram& program, PointwiseOp op, const std::array<int, 3>& args,
                    float a, float b) {
-  std::array<kernels::RegisterType, 3> types = {};
+  std::array<DType, 3> types = {};
   for (size_t i = 0; i < static_cast<size_t>(kernels::pointwise_arity(op)); ++i) {
     StepReader::check(args[i] >= 0 && args[i] < program.registers(),
                       "{} reads register {} before anything writes it", kernels::pointwise_name(op), args[i]);
@@ -51,12 +51,12 @@ int append_checked(kernels::PointwiseProgram& program, PointwiseOp op, const std
 
 kernels::PointwiseLoop checked_loop(const kernels::PointwiseProgram& program, const Shape& domain,
                                     std::vector<kernels::PointwiseOperand> operands,
-                                    std::vector<kernels::PointwiseType> results) {
+                                    std::vector<DType> results) {
   for (size_t i = 0; i < operands.size(); ++i)
-    StepReader::check(fits_register(operands[i].type, program.type(static_cast<int>(i))),
+    StepReader::check(kernels::fits_register(operands[i].type, program.type(static_cast<int>(i))),
                       "its operand {} does not fit its register", i);
   for (size_t i = 0; i < results.size(); ++i)
-    StepReader::check(fits_register(results[i], program.type(program.results()[i])),
+    StepReader::check(kernels::fits_register(results[i], program.type(program.results()[i])),
                       "its result {} does not fit its register", i);
   kernels::PointwiseProgram allocated = program;
   allocated.allocate_registers();
@@ -89,7 +89,7 @@ RowEpilogue::RowEpilogue(const StepReader& r, size_t inputs) {
     running = append_checked(program, e.op, {running, e.position >= 0 ? next++ : -1, -1}, e.a, e.b);
   program.add_result(running);
   operands_.resize(operands.size());
-  loop_.emplace(checked_loop(program, domain, std::move(operands), {kernels::PointwiseType::kFloat32}));
+  loop_.emplace(checked_loop(program, domain, std::move(operands), {DType::kFloat32}));
 }
 
 void RowEpilogue::run(std::span<const void* const> inputs, float* result) noexcept {

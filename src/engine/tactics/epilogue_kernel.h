@@ -61,6 +61,6 @@ int append_checked(kernels::PointwiseProgram& program, kernels::PointwiseOp op,
 /// registers, or the program takes more of these than there are.
 kernels::PointwiseLoop checked_loop(const kernels::PointwiseProgram& program, const Shape& domain,
                                     std::vector<kernels::PointwiseOperand> operands,
-                                    std::vector<kernels::PointwiseType> results);
+                                    std::vector<DType> results);
 
 }  // namespace assay::engine

@@ -16,7 +16,7 @@ Tensor pack_int8_conv(const ConvProduct& conv, const std::vector<int16_t>& numbe
         moved[static_cast<size_t>(t * size.n + c)] = numbers[static_cast<size_t>(c * taps + t)];
     const kernels::DepthwiseWeights weights{taps, size.n};
     Tensor packed = Tensor::allocate(DType::kUInt8, Shape{weights.bytes()});
-    kernels::pack_depthwise_int8(weights, moved.data(), packed.mutable_data<uint8_t>());
+    kernels::pack_int8_depthwise(weights, moved.data(), packed.mutable_data<uint8_t>());
     return packed;
   }
   const kernels::Int8Weights weights{size.n / conv.groups, size.k};

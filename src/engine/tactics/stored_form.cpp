@@ -10,10 +10,6 @@ namespace assay::engine {
 
 namespace {
 
-kernels::NarrowType narrow_type(DType dtype) {
-  return dtype == DType::kFloat16 ? kernels::NarrowType::kFloat16 : kernels::NarrowType::kBfloat16;
-}
-
 /// Every number of the constant has this type.
 bool holds(const UnalignedTensor& constant, DType dtype) {
   const size_t piece = std::min<size_t>(4096, static_cast<size_t>(constant.numel()));
@@ -23,8 +19,8 @@ bool holds(const UnalignedTensor& constant, DType dtype) {
   for (auto left = static_cast<size_t>(constant.numel()); left > 0;) {
     const size_t count = std::min(piece, left);
     std::memcpy(wide.data(), from, count * sizeof(float));  // it may be at an odd address
-    kernels::narrow_row(narrow_type(dtype), wide.data(), narrow.data(), count);
-    kernels::widen_row(narrow_type(dtype), narrow.data(), again.data(), count);
+    kernels::narrow_row(dtype, wide.data(), narrow.data(), count);
+    kernels::widen_row(dtype, narrow.data(), again.data(), count);
     if (std::memcmp(again.data(), wide.data(), count * sizeof(float)) != 0) return false;
     from += count * sizeof(float);
     left -= count;
@@ -62,8 +58,7 @@ std::vector<StoredForm> stored_forms_of(const Problem& p, const UnalignedTensor&
 Tensor narrowed(const UnalignedTensor& constant, DType dtype) {
   const Tensor wide = constant.aligned();
   Tensor narrow = Tensor::allocate(dtype, wide.shape());
-  kernels::narrow_row(narrow_type(dtype), wide.data<float>(), narrow.mutable_data(),
-                      static_cast<size_t>(wide.numel()));
+  kernels::narrow_row(dtype, wide.data<float>(), narrow.mutable_data(), static_cast<size_t>(wide.numel()));
   return narrow;
 }
 

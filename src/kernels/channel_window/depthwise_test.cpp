@@ -181,13 +181,13 @@ TEST(Depthwise, FunctionsFollow) {
       for (Case& c : cases(27, blocked)) {
         c.check(
             {0.25F, 0.5F}, [](double x) { return std::clamp(x, 0.25, 0.5); }, true, 1);
-        c.check({0, 0, EpilogueFunction::kSigmoid}, sigmoid, true, 3);
+        c.check({0, 0, PointwiseOp::kSigmoid}, sigmoid, true, 3);
         if (c.rows != 7) continue;
         c.check(
-            {0, 0, EpilogueFunction::kSilu}, [](double x) { return x / (1 + std::exp(-x)); }, true, 3);
+            {0, 0, PointwiseOp::kSilu}, [](double x) { return x / (1 + std::exp(-x)); }, true, 3);
         c.check(
-            {0, 0, EpilogueFunction::kHardSwish},
-            [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }, false, 2);
+            {0, 0, PointwiseOp::kHardSwish}, [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); },
+            false, 2);
       }
   });
 }
@@ -200,7 +200,7 @@ TEST(Depthwise, OperandsFollow) {
         if (c.rows != 7) continue;
         check_operands(c, c.conv.out_pixel, c.conv.channels, {0, kInfinity},
                        [](double x) { return std::max(x, 0.0); });
-        check_operands(c, c.conv.out_pixel, c.conv.channels, {0, 0, EpilogueFunction::kSigmoid},
+        check_operands(c, c.conv.out_pixel, c.conv.channels, {0, 0, PointwiseOp::kSigmoid},
                        [](double x) { return 1 / (1 + std::exp(-x)); });
       }
   });

@@ -14,7 +14,7 @@ void BM_ImageConv(benchmark::State& state) {
                 stride = state.range(3);
   const bool blocked = state.range(4) != 0;
   const EpilogueParameters finish =
-      state.range(5) != 0 ? EpilogueParameters{0, 0, EpilogueFunction::kSilu} : EpilogueParameters{0, 6};
+      state.range(5) != 0 ? EpilogueParameters{0, 0, PointwiseOp::kSilu} : EpilogueParameters{0, 6};
   ImageConv conv{.window = {.kernel_rows = kernel,
                             .kernel_columns = kernel,
                             .row_stride = stride,

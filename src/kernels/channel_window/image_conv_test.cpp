@@ -151,7 +151,7 @@ TEST(ImageConv, FunctionsFollow) {
         c.check(
             {0.25F, 0.5F}, [](double x) { return std::clamp(x, 0.25, 0.5); }, true);
         c.check(
-            {0, 0, EpilogueFunction::kSigmoid}, [](double x) { return 1 / (1 + std::exp(-x)); }, true);
+            {0, 0, PointwiseOp::kSigmoid}, [](double x) { return 1 / (1 + std::exp(-x)); }, true);
       }
   });
 }
@@ -163,7 +163,7 @@ TEST(ImageConv, OperandsFollow) {
       for (Case& c : cases(1, 27, blocked)) {
         check_operands(c, c.conv.window.out_pixel, c.conv.window.channels, {0, kInfinity},
                        [](double x) { return std::max(x, 0.0); });
-        check_operands(c, c.conv.window.out_pixel, c.conv.window.channels, {0, 0, EpilogueFunction::kSilu},
+        check_operands(c, c.conv.window.out_pixel, c.conv.window.channels, {0, 0, PointwiseOp::kSilu},
                        [](double x) { return x / (1 + std::exp(-x)); });
       }
   });

@@ -10,7 +10,7 @@ constexpr float kUnbounded = std::numeric_limits<float>::infinity();
 
 /// Nothing is added before the bounds.
 bool bounds_first(const EpilogueParameters& finish, const EpilogueOperands& operands) {
-  return finish.function == EpilogueFunction::kClip && (operands.addend == nullptr || finish.adds_last);
+  return finish.function == PointwiseOp::kClip && (operands.addend == nullptr || finish.adds_last);
 }
 
 }  // namespace

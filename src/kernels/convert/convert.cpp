@@ -80,37 +80,41 @@ HWY_INLINE void to_integer(VF x, T* to) {
   hn::StoreU(hn::DemoteTo(narrow_tag, rounded), narrow_tag, to);
 }
 
-void widen_elements(NarrowType type, const void* from, float* to, size_t count) {
+void widen_elements(DType type, const void* from, float* to, size_t count) {
   switch (type) {
-    case NarrowType::kUint8:
+    case DType::kUInt8:
       return widen(static_cast<const uint8_t*>(from), to, count,
                    [](const uint8_t* p) HWY_ATTR { return from_integer(p); });
-    case NarrowType::kInt8:
+    case DType::kInt8:
       return widen(static_cast<const int8_t*>(from), to, count,
                    [](const int8_t* p) HWY_ATTR { return from_integer(p); });
-    case NarrowType::kFloat16:
+    case DType::kFloat16:
       return widen(static_cast<const uint16_t*>(from), to, count,
                    [](const uint16_t* p) HWY_ATTR { return load_float16(F(), p); });
-    case NarrowType::kBfloat16:
+    case DType::kBFloat16:
       return widen(static_cast<const uint16_t*>(from), to, count,
                    [](const uint16_t* p) HWY_ATTR { return from_bfloat16(p); });
+    default:
+      HWY_ASSERT(false);
   }
 }
 
-void narrow_elements(NarrowType type, const float* from, void* to, size_t count) {
+void narrow_elements(DType type, const float* from, void* to, size_t count) {
   switch (type) {
-    case NarrowType::kUint8:
+    case DType::kUInt8:
       return narrow(from, static_cast<uint8_t*>(to), count,
                     [](VF x, uint8_t* p) HWY_ATTR { to_integer(x, p); });
-    case NarrowType::kInt8:
+    case DType::kInt8:
       return narrow(from, static_cast<int8_t*>(to), count,
                     [](VF x, int8_t* p) HWY_ATTR { to_integer(x, p); });
-    case NarrowType::kFloat16:
+    case DType::kFloat16:
       return narrow(from, static_cast<uint16_t*>(to), count,
                     [](VF x, uint16_t* p) HWY_ATTR { store_float16(F(), x, p); });
-    case NarrowType::kBfloat16:
+    case DType::kBFloat16:
       return narrow(from, static_cast<uint16_t*>(to), count,
                     [](VF x, uint16_t* p) HWY_ATTR { to_bfloat16(x, p); });
+    default:
+      HWY_ASSERT(false);
   }
 }
 
@@ -124,11 +128,11 @@ namespace assay::kernels {
 HWY_EXPORT(widen_elements);
 HWY_EXPORT(narrow_elements);
 
-void widen_row(NarrowType type, const void* from, float* to, size_t count) noexcept {
+void widen_row(DType type, const void* from, float* to, size_t count) noexcept {
   HWY_DYNAMIC_DISPATCH(widen_elements)(type, from, to, count);
 }
 
-void narrow_row(NarrowType type, const float* from, void* to, size_t count) noexcept {
+void narrow_row(DType type, const float* from, void* to, size_t count) noexcept {
   HWY_DYNAMIC_DISPATCH(narrow_elements)(type, from, to, count);
 }
 

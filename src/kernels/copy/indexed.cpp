@@ -61,7 +61,7 @@ T combined(ScatterReduction reduction, T a, T b, Combine combine) {
 
 /// Calls fn(element type, how an update joins what is there): plain moves by width, others by type.
 template <typename Fn>
-bool visit_update(size_t bytes, ScatterType type, ScatterReduction reduction, Fn fn) {
+bool visit_update(size_t bytes, DType type, ScatterReduction reduction, Fn fn) {
   if (reduction == ScatterReduction::kNone)
     return visit_width(bytes, [&](auto e) { return fn(e, [](decltype(e), decltype(e) b) { return b; }); });
   return visit_reduction(reduction, [&](auto combine) {
@@ -70,11 +70,11 @@ bool visit_update(size_t bytes, ScatterType type, ScatterReduction reduction, Fn
       return fn(e, [&](T a, T b) { return combined<T>(reduction, a, b, combine); });
     };
     switch (type) {
-      case ScatterType::kFloat32:
+      case DType::kFloat32:
         return with(float{});
-      case ScatterType::kFloat64:
+      case DType::kFloat64:
         return with(double{});
-      case ScatterType::kInt32:
+      case DType::kInt32:
         return with(int32_t{});
       default:
         return with(int64_t{});
@@ -162,7 +162,7 @@ bool gather_elements(const ElementWalk& walk, const void* in, const Index* index
 
 template <typename Index>
 bool scatter_elements(const ElementWalk& walk, void* data, const Index* index, const void* updates,
-                      size_t element_bytes, ScatterType type, ScatterReduction reduction) noexcept {
+                      size_t element_bytes, DType type, ScatterReduction reduction) noexcept {
   return visit_update(element_bytes, type, reduction, [&](auto e, auto join) {
     using T = decltype(e);
     auto* to = static_cast<T*>(data);
@@ -175,9 +175,9 @@ bool scatter_elements(const ElementWalk& walk, void* data, const Index* index, c
 
 template bool gather_elements(const ElementWalk&, const void*, const int64_t*, void*, size_t) noexcept;
 template bool gather_elements(const ElementWalk&, const void*, const int32_t*, void*, size_t) noexcept;
-template bool scatter_elements(const ElementWalk&, void*, const int64_t*, const void*, size_t, ScatterType,
+template bool scatter_elements(const ElementWalk&, void*, const int64_t*, const void*, size_t, DType,
                                ScatterReduction) noexcept;
-template bool scatter_elements(const ElementWalk&, void*, const int32_t*, const void*, size_t, ScatterType,
+template bool scatter_elements(const ElementWalk&, void*, const int32_t*, const void*, size_t, DType,
                                ScatterReduction) noexcept;
 
 bool gather_slices(const SliceWalk& walk, const void* in, const int64_t* index, void* out,
@@ -206,7 +206,7 @@ bool gather_slices(const SliceWalk& walk, const void* in, const int64_t* index, 
 }
 
 bool scatter_slices(const SliceWalk& walk, void* data, const int64_t* index, const void* updates,
-                    size_t element_bytes, ScatterType type, ScatterReduction reduction) noexcept {
+                    size_t element_bytes, DType type, ScatterReduction reduction) noexcept {
   const auto width = static_cast<int64_t>(walk.extents.size());
   const int64_t batch = walk.extents.numel() * walk.slice;
   return visit_update(element_bytes, type, reduction, [&](auto e, auto join) {

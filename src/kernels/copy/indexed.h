@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "assay/dtype.h"
 #include "assay/shape.h"
 
 namespace assay::kernels {
@@ -11,8 +12,10 @@ namespace assay::kernels {
 /// What becomes of an element that is scattered to more than once, or of the one that was there.
 enum class ScatterReduction : uint8_t { kNone, kAdd, kMul, kMin, kMax };
 
-/// Types that elements may be combined in; kBytes elements are only moved.
-enum class ScatterType : uint8_t { kBytes, kFloat32, kFloat64, kInt32, kInt64 };
+/// Whether a reduction combines elements of this type; those of others are only moved.
+constexpr bool is_combined(DType type) {
+  return type == DType::kFloat32 || type == DType::kFloat64 || type == DType::kInt32 || type == DType::kInt64;
+}
 
 /// Position p of `index` stands for the element of `data` at p with p[axis] replaced by the index there. Both
 /// have the same rank, at least 1, and index[d] <= data[d] for every other axis.
@@ -31,7 +34,7 @@ bool gather_elements(const ElementWalk& walk, const void* in, const Index* index
 /// written, when an index is out of range.
 template <typename Index>
 bool scatter_elements(const ElementWalk& walk, void* data, const Index* index, const void* updates,
-                      size_t element_bytes, ScatterType type, ScatterReduction reduction) noexcept;
+                      size_t element_bytes, DType type, ScatterReduction reduction) noexcept;
 
 /// `tuples` index tuples of `width` for each of `batches` parts of the data; a tuple's indices are below the
 /// `extents`, and it stands for `slice` elements in one piece.
@@ -46,6 +49,6 @@ bool gather_slices(const SliceWalk& walk, const void* in, const int64_t* index, 
 
 /// Brings slices that lie one behind the other to their places, in order. As scatter_elements.
 bool scatter_slices(const SliceWalk& walk, void* data, const int64_t* index, const void* updates,
-                    size_t element_bytes, ScatterType type, ScatterReduction reduction) noexcept;
+                    size_t element_bytes, DType type, ScatterReduction reduction) noexcept;
 
 }  // namespace assay::kernels

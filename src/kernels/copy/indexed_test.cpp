@@ -40,11 +40,11 @@ void check_elements(const ElementWalk& w) {
   std::vector<T> out(static_cast<size_t>(n)), scattered = in, expected = in, added = in, sums = in;
   ASSERT_TRUE(gather_elements(w, in.data(), index.data(), out.data(), sizeof(T)));
   ASSERT_TRUE(scatter_elements(w, scattered.data(), index.data(), updates.data(), sizeof(T),
-                               ScatterType::kBytes, ScatterReduction::kNone));
-  constexpr ScatterType kType = std::is_same_v<T, float>    ? ScatterType::kFloat32
-                                : std::is_same_v<T, double> ? ScatterType::kFloat64
-                                : sizeof(T) == 4            ? ScatterType::kInt32
-                                                            : ScatterType::kInt64;
+                               DType::kUndefined, ScatterReduction::kNone));
+  constexpr DType kType = std::is_same_v<T, float>    ? DType::kFloat32
+                          : std::is_same_v<T, double> ? DType::kFloat64
+                          : sizeof(T) == 4            ? DType::kInt32
+                                                      : DType::kInt64;
   if constexpr (sizeof(T) >= 4) {
     ASSERT_TRUE(scatter_elements(w, added.data(), index.data(), updates.data(), sizeof(T), kType,
                                  ScatterReduction::kAdd));
@@ -82,7 +82,7 @@ TEST(Indexed, ReductionsAreThoseOfTheirType) {
     std::vector<float> data = {2, 3, NAN};
     const std::vector<float> updates = {5, -1, 4, 3};
     EXPECT_TRUE(
-        scatter_elements(w, data.data(), index.data(), updates.data(), 4, ScatterType::kFloat32, reduction));
+        scatter_elements(w, data.data(), index.data(), updates.data(), 4, DType::kFloat32, reduction));
     EXPECT_TRUE(std::isnan(data[2]));
     return std::pair(data[0], data[1]);
   };
@@ -92,8 +92,8 @@ TEST(Indexed, ReductionsAreThoseOfTheirType) {
   EXPECT_EQ(run(ScatterReduction::kMax), std::pair(5.0F, 3.0F));
   std::vector<int32_t> wraps = {INT32_MAX, 0, 0};
   const std::vector<int32_t> ones = {1, 0, 0, 0};
-  EXPECT_TRUE(scatter_elements(w, wraps.data(), index.data(), ones.data(), 4, ScatterType::kInt32,
-                               ScatterReduction::kAdd));
+  EXPECT_TRUE(
+      scatter_elements(w, wraps.data(), index.data(), ones.data(), 4, DType::kInt32, ScatterReduction::kAdd));
   EXPECT_EQ(wraps[0], INT32_MIN);
 }
 
@@ -105,7 +105,7 @@ TEST(Indexed, SlicesComeFromAndGoToTheirPlaces) {
   const std::vector<float> in = counted<float>(2 * 12 * 5, 1), updates = counted<float>(2 * 6 * 5, 40);
   std::vector<float> out(updates.size()), scattered = in, expected = in;
   ASSERT_TRUE(gather_slices(w, in.data(), index.data(), out.data(), 4));
-  ASSERT_TRUE(scatter_slices(w, scattered.data(), index.data(), updates.data(), 4, ScatterType::kBytes,
+  ASSERT_TRUE(scatter_slices(w, scattered.data(), index.data(), updates.data(), 4, DType::kUndefined,
                              ScatterReduction::kNone));
   for (size_t t = 0; t < 12; ++t) {
     const int64_t i = (index[2 * t] + 3) % 3, j = (index[2 * t + 1] + 4) % 4;
@@ -123,11 +123,11 @@ TEST(Indexed, AnIndexOutOfRangeIsSaid) {
   for (const int64_t bad : {int64_t{3}, int64_t{-4}, INT64_MAX, INT64_MIN}) {
     const std::vector<int64_t> index = {0, bad};
     EXPECT_FALSE(gather_elements({{3}, {2}, 0}, data.data(), index.data(), out.data(), 4));
-    EXPECT_FALSE(scatter_elements({{3}, {2}, 0}, data.data(), index.data(), out.data(), 4,
-                                  ScatterType::kBytes, ScatterReduction::kNone));
+    EXPECT_FALSE(scatter_elements({{3}, {2}, 0}, data.data(), index.data(), out.data(), 4, DType::kUndefined,
+                                  ScatterReduction::kNone));
     const SliceWalk w{.tuples = 2, .slice = 1, .extents = {3}};
     EXPECT_FALSE(gather_slices(w, data.data(), index.data(), out.data(), 4));
-    EXPECT_FALSE(scatter_slices(w, data.data(), index.data(), out.data(), 4, ScatterType::kBytes,
+    EXPECT_FALSE(scatter_slices(w, data.data(), index.data(), out.data(), 4, DType::kUndefined,
                                 ScatterReduction::kNone));
   }
 }

@@ -179,24 +179,24 @@ Product<W> product_of(const GemvMatrix& b, int64_t n, int64_t k, const float* x,
 void sum_rows_of(int64_t m, int64_t n, int64_t k, const float* x, const GemvMatrix& b, float* y,
                  int64_t first, int64_t last) {
   switch (b.type) {
-    case GemvType::kFloat32:
-      return sum_rows_as(m, product_of<float>(b, n, k, x, y), first, last);
-    case GemvType::kFloat16:
+    case DType::kFloat16:
       return sum_rows_as(m, product_of<Float16Bits>(b, n, k, x, y), first, last);
-    case GemvType::kBfloat16:
+    case DType::kBFloat16:
       return sum_rows_as(m, product_of<Bfloat16Bits>(b, n, k, x, y), first, last);
+    default:
+      return sum_rows_as(m, product_of<float>(b, n, k, x, y), first, last);
   }
 }
 
 void dot_range_of(int64_t m, int64_t n, int64_t k, const float* x, const GemvMatrix& b, float* y,
                   int64_t first, int64_t last) {
   switch (b.type) {
-    case GemvType::kFloat32:
-      return dot_range_as(m, product_of<float>(b, n, k, x, y), first, last);
-    case GemvType::kFloat16:
+    case DType::kFloat16:
       return dot_range_as(m, product_of<Float16Bits>(b, n, k, x, y), first, last);
-    case GemvType::kBfloat16:
+    case DType::kBFloat16:
       return dot_range_as(m, product_of<Bfloat16Bits>(b, n, k, x, y), first, last);
+    default:
+      return dot_range_as(m, product_of<float>(b, n, k, x, y), first, last);
   }
 }
 

@@ -3,17 +3,16 @@
 
 #include <cstdint>
 
+#include "assay/dtype.h"
+
 namespace assay::kernels {
 
 /// Most rows that the functions below take.
 inline constexpr int64_t kMaxGemvRows = 4;
 
-/// How the elements of a matrix are stored; they are widened to float32 as they are read.
-enum class GemvType : uint8_t { kFloat32, kFloat16, kBfloat16 };
-
 struct GemvMatrix {
   const void* data;
-  GemvType type = GemvType::kFloat32;
+  DType type = DType::kFloat32;  ///< or float16, bfloat16: widened to float32 as they are read
 };
 
 /// Parts that gemv_columns() should be cut into for so many threads.

@@ -52,8 +52,7 @@ TEST(Gemv, MatchesFloat64Products) {
 TEST(Gemv, NarrowMatricesAreWidenedExactly) {
   std::mt19937 random(4);
   std::uniform_real_distribution<float> uniform(-1, 1);
-  for (const auto& [type, narrow] : {std::pair(GemvType::kFloat16, NarrowType::kFloat16),
-                                     std::pair(GemvType::kBfloat16, NarrowType::kBfloat16)})
+  for (const DType type : {DType::kFloat16, DType::kBFloat16})
     for (const int64_t m : {1, 2, 3, 4})
       for (const int64_t n : {1, 9, 40})
         for (const int64_t k : {1, 13, 64}) {
@@ -61,8 +60,8 @@ TEST(Gemv, NarrowMatricesAreWidenedExactly) {
           for (float& v : x) v = uniform(random);
           for (float& v : b) v = uniform(random);
           std::vector<uint16_t> bits(b.size());
-          narrow_row(narrow, b.data(), bits.data(), b.size());
-          widen_row(narrow, bits.data(), b.data(), b.size());
+          narrow_row(type, b.data(), bits.data(), b.size());
+          widen_row(type, bits.data(), b.data(), b.size());
           std::vector<float> wide(static_cast<size_t>(m * n)), got(wide.size()), scratch(wide.size());
           gemv_columns(m, n, k, x.data(), {b.data()}, nullptr, wide.data(), scratch.data(), 1);
           gemv_columns(m, n, k, x.data(), {bits.data(), type}, nullptr, got.data(), scratch.data(), 1);

@@ -293,7 +293,7 @@ void depthwise_floats(const Int8Images& images, const void* x, const float* weig
 
 int64_t DepthwiseWeights::bytes() const { return DepthwiseParts(*this).end; }
 
-void pack_depthwise_int8(const DepthwiseWeights& weights, const int16_t* numbers, void* packed) noexcept {
+void pack_int8_depthwise(const DepthwiseWeights& weights, const int16_t* numbers, void* packed) noexcept {
   const DepthwiseParts parts(weights);
   auto* const to = static_cast<char*>(packed);
   std::memset(to, 0, static_cast<size_t>(parts.end));
@@ -312,7 +312,7 @@ void pack_depthwise_int8(const DepthwiseWeights& weights, const int16_t* numbers
   std::memcpy(to + parts.fits, &fits, sizeof fits);
 }
 
-void depthwise_int8(const Int8Images& images, const void* x, const void* packed, int64_t first, int64_t count,
+void int8_depthwise(const Int8Images& images, const void* x, const void* packed, int64_t first, int64_t count,
                     int32_t* sums) noexcept {
   const DepthwiseParts parts({images.window->taps(), images.channels});
   const auto* const from = static_cast<const char*>(packed);
@@ -322,7 +322,7 @@ void depthwise_int8(const Int8Images& images, const void* x, const void* packed,
   depthwise_floats(images, x, reinterpret_cast<const float*>(from), first, count, sums);
 }
 
-void depthwise_int8_quantized(const Int8Images& images, const void* x, const void* packed, int64_t first,
+void int8_depthwise_quantized(const Int8Images& images, const void* x, const void* packed, int64_t first,
                               int64_t count, int32_t* sums, int64_t sum_rows,
                               const QuantizedEpilogue& end) noexcept {
   const DepthwiseParts parts({images.window->taps(), images.channels});
@@ -333,7 +333,7 @@ void depthwise_int8_quantized(const Int8Images& images, const void* x, const voi
     return;
   for (int64_t r = 0; r < count; r += sum_rows) {
     const int64_t rows = std::min(sum_rows, count - r);
-    depthwise_int8(images, x, packed, first + r, rows, sums);
+    int8_depthwise(images, x, packed, first + r, rows, sums);
     requantize({sums, images.channels, rows, images.channels}, end.at(r, 0));
   }
 }

@@ -39,15 +39,15 @@ struct DepthwiseWeights {
 };
 
 /// Packs numbers [taps, channels], less their zero points.
-void pack_depthwise_int8(const DepthwiseWeights& weights, const int16_t* numbers, void* packed) noexcept;
+void pack_int8_depthwise(const DepthwiseWeights& weights, const int16_t* numbers, void* packed) noexcept;
 
 /// sums[p, c] = sum over the taps of (x[p + tap, c] - zero point) * weights[tap, c] for the positions [first,
 /// first + count): every channel on its own. At most kMaxInt8Taps taps, which are the window's.
-void depthwise_int8(const Int8Images& images, const void* x, const void* packed, int64_t first, int64_t count,
+void int8_depthwise(const Int8Images& images, const void* x, const void* packed, int64_t first, int64_t count,
                     int32_t* sums) noexcept;
 
-/// requantize() of depthwise_int8(). `sums` is scratch memory for that, of `sum_rows` positions at a time.
-void depthwise_int8_quantized(const Int8Images& images, const void* x, const void* packed, int64_t first,
+/// requantize() of int8_depthwise(). `sums` is scratch memory for that, of `sum_rows` positions at a time.
+void int8_depthwise_quantized(const Int8Images& images, const void* x, const void* packed, int64_t first,
                               int64_t count, int32_t* sums, int64_t sum_rows,
                               const QuantizedEpilogue& end) noexcept;
 

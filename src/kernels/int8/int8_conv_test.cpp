@@ -117,9 +117,9 @@ TEST(Int8Conv, ChannelsOnTheirOwnHaveExactSums) {
         for (int16_t& f : weights) f = static_cast<int16_t>(static_cast<int>(random() % (2 * most)) - most);
         const DepthwiseWeights packing{w.taps(), channels};
         std::vector<float> packed(static_cast<size_t>(packing.bytes() / 4));
-        pack_depthwise_int8(packing, weights.data(), packed.data());
-        depthwise_int8(shape, images.x.data(), packed.data(), 0, all / 2, sums.data());
-        depthwise_int8(shape, images.x.data(), packed.data(), all / 2, all - all / 2,
+        pack_int8_depthwise(packing, weights.data(), packed.data());
+        int8_depthwise(shape, images.x.data(), packed.data(), 0, all / 2, sums.data());
+        int8_depthwise(shape, images.x.data(), packed.data(), all / 2, all - all / 2,
                        sums.data() + all / 2 * channels);
         for (int64_t r = 0; r < all; ++r)
           for (int64_t c = 0; c < channels; ++c) {
@@ -152,19 +152,19 @@ TEST(Int8Conv, ChannelsOnTheirOwnBecomeTheLevelsOfTheirSums) {
             bias[c] = channels == 37 ? 1e5F : static_cast<float>(c % 7) - 3;
           const DepthwiseWeights packing{w.taps(), channels};
           std::vector<float> packed(static_cast<size_t>(packing.bytes() / 4));
-          pack_depthwise_int8(packing, weights.data(), packed.data());
+          pack_int8_depthwise(packing, weights.data(), packed.data());
           std::vector<int32_t> sums(static_cast<size_t>(all * channels)), scratch(2 * scale.size());
           std::vector<uint8_t> expected(static_cast<size_t>(all * pitch), 99), q = expected;
           const Requantization r{-4, 9, step, is_signed ? 3 : 120, is_signed};
           const auto end = [&](std::vector<uint8_t>& to) {
             return QuantizedEpilogue{scale.data(), bias.data(), r, to.data(), pitch};
           };
-          depthwise_int8(shape, images.x.data(), packed.data(), 0, all, sums.data());
+          int8_depthwise(shape, images.x.data(), packed.data(), 0, all, sums.data());
           requantize({sums.data(), channels, all, channels}, end(expected));
           // In two calls, so that one begins in the middle.
-          depthwise_int8_quantized(shape, images.x.data(), packed.data(), 0, all / 3, scratch.data(), 2,
+          int8_depthwise_quantized(shape, images.x.data(), packed.data(), 0, all / 3, scratch.data(), 2,
                                    end(q));
-          depthwise_int8_quantized(shape, images.x.data(), packed.data(), all / 3, all - all / 3,
+          int8_depthwise_quantized(shape, images.x.data(), packed.data(), all / 3, all - all / 3,
                                    scratch.data(), 2, end(q).at(all / 3, 0));
           ASSERT_EQ(q, expected) << channels << " " << is_signed << " " << step;
         }

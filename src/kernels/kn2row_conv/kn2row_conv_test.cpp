@@ -47,7 +47,7 @@ void check(const Form& f, int64_t part) {
   const int64_t taps = w.taps(), c = f.channels, n = f.outputs,
                 pixels = f.transposed ? w.out_size() : w.in_size(),
                 results = f.transposed ? w.in_size() : w.out_size();
-  const PanelMatrix matrix{n, taps * c, PanelType::kFloat32};
+  const PanelMatrix matrix{n, taps * c, DType::kFloat32};
   std::vector<double> x(static_cast<size_t>(2 * c * pixels)), weights(static_cast<size_t>(n * c * taps)),
       bias(static_cast<size_t>(n));
   for (auto* v : {&x, &weights, &bias})

@@ -22,32 +22,48 @@ double drawn(uint64_t key, uint64_t place) {
   return (z & 1) != 0 ? magnitude : -magnitude;
 }
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// What an element is with its error, by the definition.
+double with_error(const RandomErrors& errors, uint64_t place, double y, double size) {
+  const double noise =
+      drawn(errors.key, place) + (errors.repeats ? 0.5 * drawn(errors.repeated_key, place) : 0);
+  const double error = (size > 0 ? size + errors.beside : size) * noise;
+  if (size == kInfinity && std::isfinite(y)) return std::nan("");
+  double result = std::isfinite(error) ? y + error : y;
+  if (result * y < 0 && size <= std::abs(y)) result = 0;
+  return std::abs(result) >= errors.overflow ? std::copysign(kInfinity, result) : result;
+}
+
+struct Numbers {
+  std::vector<double> y, size;
+};
+
+/// Also zeros, infinities, NaN and negative sizes.
+Numbers all_kinds(int64_t count) {
+  Numbers n;
+  for (int64_t i = 0; i < count; ++i) {
+    n.y.push_back(i % 7 == 0 ? 99.9 : 0.5 * static_cast<double>(i) - 3);
+    n.size.push_back(i % 5 == 0    ? 0
+                     : i % 11 == 3 ? kInfinity
+                     : i % 13 == 4 ? -1
+                                   : 0.1 * static_cast<double>(i));
+  }
+  if (count > 8) n.y[8] = kInfinity, n.y[2] = std::nan("");
+  return n;
+}
+
 TEST(RandomErrors, AreThoseOfEachPlace) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const bool repeats : {false, true})
     for (const int64_t count : {1, 3, 7, 8, 9, 31, 64, 100})
       for (const uint64_t first : {uint64_t{0}, uint64_t{5}, ~uint64_t{0} - 20}) {
         const RandomErrors errors{
             .key = 17, .repeated_key = 99, .repeats = repeats, .beside = 0.25, .overflow = 100};
-        std::vector<double> y, size;
-        for (int64_t i = 0; i < count; ++i) {
-          y.push_back(i % 7 == 0 ? 99.9 : 0.5 * static_cast<double>(i) - 3);
-          size.push_back(i % 5 == 0    ? 0
-                         : i % 11 == 3 ? kInfinity
-                         : i % 13 == 4 ? -1
-                                       : 0.1 * static_cast<double>(i));
-        }
-        if (count > 8) y[8] = kInfinity, y[2] = std::nan("");
+        auto [y, size] = all_kinds(count);
         std::vector<double> out(y.size());
         add_random_errors(errors, first, count, y.data(), size.data(), out.data());
         for (size_t i = 0; i < y.size(); ++i) {
-          const uint64_t place = first + i;
-          const double error = (size[i] > 0 ? size[i] + 0.25 : size[i]) *
-                               (drawn(17, place) + (repeats ? 0.5 * drawn(99, place) : 0));
-          double expected = std::isfinite(error) ? y[i] + error : y[i];
-          if (expected * y[i] < 0 && size[i] <= std::abs(y[i])) expected = 0;
-          if (size[i] == kInfinity && std::isfinite(y[i])) expected = std::nan("");
-          if (std::abs(expected) >= 100) expected = std::copysign(kInfinity, expected);
+          const double expected = with_error(errors, first + i, y[i], size[i]);
           if (std::isnan(expected))
             EXPECT_TRUE(std::isnan(out[i]));
           else

@@ -9,9 +9,12 @@
 namespace assay::kernels {
 namespace {
 
+/// By the number among a benchmark's arguments.
+constexpr DType kStoredTypes[] = {DType::kFloat32, DType::kFloat16, DType::kBFloat16};
+
 void BM_PanelProduct(benchmark::State& state) {
   const int64_t rows = state.range(0), n = state.range(1), k = state.range(2);
-  const PanelMatrix m{n, k, static_cast<PanelType>(state.range(3))};
+  const PanelMatrix m{n, k, kStoredTypes[state.range(3)]};
   const std::vector<float> source(static_cast<size_t>(n * k), 3), a(static_cast<size_t>(rows * k), 2);
   std::vector<char> packed(static_cast<size_t>(m.bytes()));
   pack_panels(m, source.data(), n, 1, packed.data());

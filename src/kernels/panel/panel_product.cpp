@@ -445,12 +445,12 @@ void product_as_stored(const PanelMatrix& matrix, const void* packed, int64_t pa
     product_of<W, kSummation>(matrix, packed, panel, count, a, rows, bias, sums, stride);
   };
   switch (matrix.type) {
-    case PanelType::kFloat32:
-      return product.template operator()<float>();
-    case PanelType::kFloat16:
+    case DType::kFloat16:
       return product.template operator()<StoredFloat16>();
-    case PanelType::kBfloat16:
+    case DType::kBFloat16:
       return product.template operator()<StoredBfloat16>();
+    default:
+      return product.template operator()<float>();
   }
 }
 
@@ -504,27 +504,26 @@ void pack_panels(const PanelMatrix& m, const void* numbers, int64_t row_stride, 
     char* to = static_cast<char*>(packed) + p * m.panel_bytes();
     float rows[2][kPanelColumns];
     switch (m.type) {
-      case PanelType::kFloat32:
-        for (int64_t k = 0; k < m.k; ++k)
-          read_row(m, source, row_stride, column_stride, k, p,
-                   reinterpret_cast<float*>(to) + k * kPanelColumns);
-        break;
-      case PanelType::kFloat16:
+      case DType::kFloat16:
         for (int64_t k = 0; k < m.k + m.k % 2; ++k, to += 2 * kPanelColumns) {
           read_row(m, source, row_stride, column_stride, k, p, rows[0]);
-          narrow_row(NarrowType::kFloat16, rows[0], to, kPanelColumns);
+          narrow_row(DType::kFloat16, rows[0], to, kPanelColumns);
         }
         break;
-      case PanelType::kBfloat16:
+      case DType::kBFloat16:
         for (int64_t k = 0; k < m.k; k += 2, to += 4 * kPanelColumns) {
           float pairs[2 * kPanelColumns];
           read_row(m, source, row_stride, column_stride, k, p, rows[0]);
           read_row(m, source, row_stride, column_stride, k + 1, p, rows[1]);
           for (int64_t c = 0; c < kPanelColumns; ++c)
             pairs[2 * c] = rows[0][c], pairs[2 * c + 1] = rows[1][c];
-          narrow_row(NarrowType::kBfloat16, pairs, to, 2 * kPanelColumns);
+          narrow_row(DType::kBFloat16, pairs, to, 2 * kPanelColumns);
         }
         break;
+      default:
+        for (int64_t k = 0; k < m.k; ++k)
+          read_row(m, source, row_stride, column_stride, k, p,
+                   reinterpret_cast<float*>(to) + k * kPanelColumns);
     }
   };
   parallel_for(m.panels(), 1, [&](int64_t first, int64_t last) {

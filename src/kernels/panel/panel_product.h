@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "assay/dtype.h"
+
 namespace assay::kernels {
 
 /// Columns of a panel.
@@ -15,19 +17,16 @@ inline constexpr int64_t kPanelRows = 12;
 /// wide.
 inline constexpr int64_t kPanelGroup = 4;
 
-/// How a matrix is stored.
-enum class PanelType : uint8_t { kFloat32, kFloat16, kBfloat16 };
-
 /// The right operand: k rows of n columns.
 struct PanelMatrix {
   int64_t n = 0, k = 0;
-  PanelType type = PanelType::kFloat32;
+  DType type = DType::kFloat32;  ///< of storage: or float16, bfloat16
 
   /// Those that are computed.
   int64_t filled_columns() const { return panels() * kPanelColumns; }
   int64_t panels() const { return (n + kPanelColumns - 1) / kPanelColumns; }
   int64_t panel_bytes() const {
-    return type == PanelType::kFloat32 ? k * kPanelColumns * 4 : (k + k % 2) * kPanelColumns * 2;
+    return type == DType::kFloat32 ? k * kPanelColumns * 4 : (k + k % 2) * kPanelColumns * 2;
   }
   /// Bytes that it takes packed.
   int64_t bytes() const { return panels() * panel_bytes(); }

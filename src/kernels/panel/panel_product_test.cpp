@@ -20,12 +20,11 @@ std::vector<float> numbers(std::mt19937& random, int64_t count) {
   return v;
 }
 
-void round_to(PanelType type, std::vector<float>& v) {
-  if (type == PanelType::kFloat32) return;
-  const NarrowType narrow = type == PanelType::kFloat16 ? NarrowType::kFloat16 : NarrowType::kBfloat16;
+void round_to(DType type, std::vector<float>& v) {
+  if (type == DType::kFloat32) return;
   std::vector<uint16_t> bits(v.size());
-  narrow_row(narrow, v.data(), bits.data(), v.size());
-  widen_row(narrow, bits.data(), v.data(), v.size());
+  narrow_row(type, v.data(), bits.data(), v.size());
+  widen_row(type, bits.data(), v.data(), v.size());
 }
 
 struct Case {
@@ -34,7 +33,7 @@ struct Case {
   PanelMatrix matrix;
   int64_t rows, a_stride, stride;
 
-  Case(std::mt19937& random, int64_t r, int64_t n, int64_t k, PanelType type)
+  Case(std::mt19937& random, int64_t r, int64_t n, int64_t k, DType type)
       : matrix{n, k, type}, rows(r), a_stride(k + 3), stride(matrix.panels() * kPanelColumns + 5) {
     a = numbers(random, rows * a_stride);
     b = numbers(random, n * k);
@@ -52,7 +51,7 @@ struct Case {
 
 TEST(PanelProduct, IsTheProductWithTheStoredMatrix) {
   std::mt19937 random(1);
-  for (const PanelType type : {PanelType::kFloat32, PanelType::kFloat16, PanelType::kBfloat16})
+  for (const DType type : {DType::kFloat32, DType::kFloat16, DType::kBFloat16})
     for (const int64_t rows : {1, 2, 3, 5, 6, 7, 11, 12, 13, 25, 30})
       for (const int64_t n : {1, 15, 16, 17, 40, 70, 112})
         for (const int64_t k : {1, 2, 9, 256, 257, 601, 1100}) {
@@ -74,7 +73,7 @@ TEST(PanelProduct, IsTheProductWithTheStoredMatrix) {
 
 TEST(PanelProduct, TakesRowsInRuns) {
   std::mt19937 random(6);
-  for (const PanelType type : {PanelType::kFloat32, PanelType::kFloat16, PanelType::kBfloat16})
+  for (const DType type : {DType::kFloat32, DType::kFloat16, DType::kBFloat16})
     for (const int64_t run : {4, 8, 16})
       for (const int64_t rows : {1, 5, 6, 12, 31})
         for (const int64_t n : {16, 48, 80})
@@ -102,7 +101,7 @@ TEST(PanelProduct, InPartsIsTheProduct) {
   for (const int64_t rows : {1, 2, 3, 5, 6, 7, 8, 11, 12, 13, 16, 25, 49})
     for (const int64_t k : {1, 8, 15, 16, 17, 40, 64, 65, 128, 300, 1100})
       for (const int64_t n : {8, 16, 40, 64, 112}) {
-        const Case x(random, rows, n, k, PanelType::kFloat32);
+        const Case x(random, rows, n, k, DType::kFloat32);
         std::vector<float> sums(static_cast<size_t>(rows * x.stride), 77);
         panel_product_in_parts(x.matrix, x.packed.data(), 0, x.matrix.panels(), x.a.data(), x.a_stride, rows,
                                sums.data(), x.stride);
@@ -124,7 +123,7 @@ TEST(PanelProduct, InPartsRoundsLess) {
   // One after the other, a third rounds in the same direction until the sum has doubled.
   constexpr int64_t kDepth = 1 << 14;
   for (const int64_t n : {16, 64}) {
-    const PanelMatrix m{n, kDepth, PanelType::kFloat32};
+    const PanelMatrix m{n, kDepth, DType::kFloat32};
     const std::vector<float> b(static_cast<size_t>(n * kDepth), 1.0F / 3), a(kDepth, 1);
     std::vector<char> packed(static_cast<size_t>(m.bytes()));
     pack_panels(m, b.data(), n, 1, packed.data());
@@ -138,7 +137,7 @@ TEST(PanelProduct, InPartsRoundsLess) {
 
 TEST(PanelProduct, IsPackedFromAnyAddress) {
   std::mt19937 random(5);
-  for (const PanelType type : {PanelType::kFloat32, PanelType::kFloat16, PanelType::kBfloat16})
+  for (const DType type : {DType::kFloat32, DType::kFloat16, DType::kBFloat16})
     for (const bool transposed : {false, true}) {
       const PanelMatrix m{37, 11, type};
       const std::vector<float> b = numbers(random, m.n * m.k);
@@ -155,7 +154,7 @@ TEST(PanelProduct, IsPackedFromAnyAddress) {
 
 TEST(PanelProduct, StartsAtAPanel) {
   std::mt19937 random(2);
-  const Case x(random, 7, 70, 33, PanelType::kBfloat16);
+  const Case x(random, 7, 70, 33, DType::kBFloat16);
   std::vector<float> sums(static_cast<size_t>(7 * 32));
   panel_product(x.matrix, x.packed.data(), 1, 2, {x.a.data(), x.a_stride}, 7, x.bias.data() + 16, sums.data(),
                 32);
@@ -164,7 +163,7 @@ TEST(PanelProduct, StartsAtAPanel) {
 }
 
 TEST(PanelProduct, InfinitiesAndNanStayInTheirRowsAndColumns) {
-  for (const PanelType type : {PanelType::kFloat32, PanelType::kFloat16, PanelType::kBfloat16}) {
+  for (const DType type : {DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
     const PanelMatrix m{17, 3, type};
     std::vector<float> b(17 * 3, 1), a(4 * 3, 1), sums(4 * 32);
     a[3] = INFINITY;      // row 1
@@ -187,12 +186,12 @@ TEST(PanelProduct, RowsInBfloat16) {
   std::mt19937 random(3);
   for (const int64_t rows : {1, 2, 5, 6, 12, 13, 31})
     for (const int64_t k : {1, 2, 9, 512, 513, 1100}) {
-      Case x(random, rows, 40, k, PanelType::kBfloat16);
-      round_to(PanelType::kBfloat16, x.a);
+      Case x(random, rows, 40, k, DType::kBFloat16);
+      round_to(DType::kBFloat16, x.a);
       const int64_t length = k + k % 2;
       std::vector<uint16_t> a(static_cast<size_t>(rows * length), 0);
       for (int64_t r = 0; r < rows; ++r)
-        narrow_row(NarrowType::kBfloat16, x.a.data() + r * x.a_stride, a.data() + r * length,
+        narrow_row(DType::kBFloat16, x.a.data() + r * x.a_stride, a.data() + r * length,
                    static_cast<size_t>(k));
       std::vector<float> sums(static_cast<size_t>(rows * x.stride), 77);
       bfloat16_product(x.matrix, x.packed.data(), 0, 3, a.data(), length, rows, x.bias.data(), sums.data(),

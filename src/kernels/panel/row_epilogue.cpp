@@ -107,44 +107,45 @@ void scaled_rows(RowsToEpilogue p, float low, float high, float scale, float shi
   }
 }
 
+/// y = function(x), and the addend before or behind that.
+void apply_function(const EpilogueParameters& finish, const RowsToEpilogue& p) {
+  const float a = finish.a, b = finish.b;
+  const bool adds_last = finish.adds_last;
+  switch (finish.function) {
+    case PointwiseOp::kClip:
+      return add_and_finish(adds_last, p, [=](VF v) HWY_ATTR { return clip(v, a, b); });
+    case PointwiseOp::kGelu:
+      return add_and_finish(adds_last, p, [](const auto& v) HWY_ATTR ASSAY_INLINED { return gelu(v); });
+    case PointwiseOp::kGeluTanh:
+      return add_and_finish(adds_last, p, [](const auto& v) HWY_ATTR ASSAY_INLINED { return gelu_tanh(v); });
+    case PointwiseOp::kHardSigmoid:
+      return add_and_finish(adds_last, p, [=](VF v) HWY_ATTR { return unit_ramp(v, a, b); });
+    case PointwiseOp::kHardSwish:
+      return add_and_finish(adds_last, p, [](VF v) HWY_ATTR { return hard_swish(v); });
+    case PointwiseOp::kLeakyRelu:
+      return add_and_finish(adds_last, p, [=](VF v) HWY_ATTR { return leaky_relu(v, a); });
+    case PointwiseOp::kSigmoid:
+      return add_and_finish(adds_last, p, [](const auto& v) HWY_ATTR ASSAY_INLINED { return sigmoid(v); });
+    case PointwiseOp::kSilu:
+      return add_and_finish(adds_last, p, [](const auto& v) HWY_ATTR ASSAY_INLINED { return silu(v); });
+    default:
+      HWY_ASSERT(false);
+  }
+}
+
 void finish(const EpilogueParameters& finish, int64_t rows, int64_t columns, const float* x, int64_t x_stride,
             const EpilogueOperands& operands, float* y, int64_t y_stride) {
   RowsToEpilogue p{rows, columns, x, x_stride, operands, y, y_stride};
-  const float a = finish.a, b = finish.b;
-  const bool clips = finish.function == EpilogueFunction::kClip, scales = are_scaled(finish, operands),
-             adds_last = finish.adds_last;
-  // What is added last waits for the factors, which a function that is no bound leaves to a second walk.
-  if (scales && !clips && adds_last) p.operands.addend = nullptr;
-  switch (finish.function) {
-    case EpilogueFunction::kClip:
-      if (scales) break;
-      return add_and_finish(adds_last, p, [=](VF v) HWY_ATTR { return clip(v, a, b); });
-    case EpilogueFunction::kGelu:
-      add_and_finish(adds_last, p, [](const auto& v) HWY_ATTR ASSAY_INLINED { return gelu(v); });
-      break;
-    case EpilogueFunction::kGeluTanh:
-      add_and_finish(adds_last, p, [](const auto& v) HWY_ATTR ASSAY_INLINED { return gelu_tanh(v); });
-      break;
-    case EpilogueFunction::kHardSigmoid:
-      add_and_finish(adds_last, p, [=](VF v) HWY_ATTR { return unit_ramp(v, a, b); });
-      break;
-    case EpilogueFunction::kHardSwish:
-      add_and_finish(adds_last, p, [](VF v) HWY_ATTR { return hard_swish(v); });
-      break;
-    case EpilogueFunction::kLeakyRelu:
-      add_and_finish(adds_last, p, [=](VF v) HWY_ATTR { return leaky_relu(v, a); });
-      break;
-    case EpilogueFunction::kSigmoid:
-      add_and_finish(adds_last, p, [](const auto& v) HWY_ATTR ASSAY_INLINED { return sigmoid(v); });
-      break;
-    case EpilogueFunction::kSilu:
-      add_and_finish(adds_last, p, [](const auto& v) HWY_ATTR ASSAY_INLINED { return silu(v); });
-      break;
+  const bool clips = finish.function == PointwiseOp::kClip, adds_last = finish.adds_last;
+  if (!are_scaled(finish, operands)) return apply_function(finish, p);
+  // A function that is no bound leaves the factors to a second walk, for which what is added last waits.
+  if (!clips) {
+    if (adds_last) p.operands.addend = nullptr;
+    apply_function(finish, p);
+    p.x = y, p.x_stride = y_stride, p.operands.addend = adds_last ? operands.addend : nullptr;
   }
-  if (!scales) return;
   constexpr float kUnbounded = std::numeric_limits<float>::infinity();
-  if (!clips) p.x = y, p.x_stride = y_stride, p.operands.addend = adds_last ? operands.addend : nullptr;
-  const float low = clips ? a : -kUnbounded, high = clips ? b : kUnbounded;
+  const float low = clips ? finish.a : -kUnbounded, high = clips ? finish.b : kUnbounded;
   if (p.operands.addend == nullptr)
     return scaled_rows<Adds::kNothing>(p, low, high, finish.scale, finish.shift);
   adds_last ? scaled_rows<Adds::kLast>(p, low, high, finish.scale, finish.shift)

@@ -4,24 +4,14 @@
 
 #include <cstdint>
 
+#include "kernels/pointwise/program.h"
+
 namespace assay::kernels {
 
-/// What becomes of a number; a and b are the parameters of EpilogueParameters. The functions are those of the
-/// pointwise instructions of these names.
-enum class EpilogueFunction : uint8_t {
-  kClip,  ///< to [a, b]; infinite: no bound
-  kGelu,
-  kGeluTanh,
-  kHardSigmoid,
-  kHardSwish,
-  kLeakyRelu,
-  kSigmoid,
-  kSilu,
-};
-
 struct EpilogueParameters {
-  float a, b;
-  EpilogueFunction function = EpilogueFunction::kClip;
+  float a, b;  ///< the function's parameters
+  /// Clip (infinite: no bound), Gelu, GeluTanh, HardSigmoid, HardSwish, LeakyRelu, Sigmoid or Silu.
+  PointwiseOp function = PointwiseOp::kClip;
   bool adds_last = false;  ///< the addend is added at the end, not to what the function is taken of
   /// In the place of columns' factors and shifts where there are none.
   float scale = 1, shift = -0.0F;

@@ -37,51 +37,64 @@ TEST(EpilogueParameters, AddsAndBoundsAndKeepsNan) {
       }
 }
 
+/// numbers[i] = (i modulo `period`) * factor + shift
+std::vector<float> repeating(int64_t count, int64_t period, float factor, float shift) {
+  std::vector<float> numbers(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i)
+    numbers[static_cast<size_t>(i)] = static_cast<float>(i % period) * factor + shift;
+  return numbers;
+}
+
+/// Which factors and shifts follow the function: none, each column's, or one for all.
+struct Scaling {
+  bool has_factors, has_shifts;
+  float scale = 1, shift = -0.0F;
+};
+constexpr Scaling kScalings[] = {{false, false}, {true, false},         {false, true},
+                                 {true, true},   {false, false, -2, 3}, {false, false, -2}};
+
+enum class Addend : uint8_t { kNone, kFirst, kLast };
+
+/// What row_epilogue() should make of column `c` of a row.
+float scaled(float x, float addend, size_t c, PointwiseOp function, Addend adds,
+             const EpilogueParameters& finish, const EpilogueOperands& operands) {
+  const float sum = adds == Addend::kFirst ? x + addend : x;
+  const float y = function == PointwiseOp::kClip ? std::clamp(sum, -1.0F, 2.0F) : std::abs(sum);
+  return y * (operands.factors != nullptr ? operands.factors[c] : finish.scale) +
+         (operands.shifts != nullptr ? operands.shifts[c] : finish.shift) +
+         (adds == Addend::kLast ? addend : 0);
+}
+
+void check_scaling(int64_t columns, PointwiseOp function, const Scaling& scaling, Addend adds) {
+  constexpr int64_t kRows = 5;
+  const std::vector<float> x = repeating(kRows * columns, 9, 1, -4),
+                           addend = repeating(kRows * columns, 5, 0.5F, 0),
+                           factors = repeating(columns, 4, 1, -1.5F),
+                           shifts = repeating(columns, 3, 0.25F, 0);
+  std::vector<float> y(x.size() + 1, 99);
+  const EpilogueParameters finish{-1, 2, function, adds == Addend::kLast, scaling.scale, scaling.shift};
+  const EpilogueOperands operands{adds == Addend::kNone ? nullptr : addend.data(), columns,
+                                  scaling.has_factors ? factors.data() : nullptr,
+                                  scaling.has_shifts ? shifts.data() : nullptr};
+  row_epilogue(finish, kRows, columns, x.data(), columns, operands, y.data(), columns);
+  for (size_t i = 0; i < x.size(); ++i)
+    EXPECT_EQ(y[i], scaled(x[i], addend[i], i % factors.size(), function, adds, finish, operands))
+        << columns << " columns, scaling " << &scaling - kScalings << ", addend " << static_cast<int>(adds)
+        << ", " << i;
+  EXPECT_EQ(y[x.size()], 99);
+}
+
 /// Each column's factor and shift, or one for all, with each addend, in rows of any length.
 TEST(EpilogueParameters, ScalesAndShifts) {
-  constexpr int64_t kRows = 5;
   for (const int64_t columns : {1, 7, 8, 16, 19, 70})
-    for (const EpilogueFunction function : {EpilogueFunction::kClip, EpilogueFunction::kLeakyRelu})
-      for (const int which : {0, 1, 2, 3, 4, 5}) {  // 4: numbers, 5: a number that only multiplies
-        std::vector<float> x(static_cast<size_t>(kRows * columns)), addend = x, y(x.size() + 1, 99);
-        for (size_t i = 0; i < x.size(); ++i) {
-          x[i] = static_cast<float>(i % 9) - 4;
-          addend[i] = static_cast<float>(i % 5) * 0.5F;
-        }
-        std::vector<float> factors(static_cast<size_t>(columns)), shifts = factors;
-        for (size_t i = 0; i < factors.size(); ++i) {
-          factors[i] = static_cast<float>(i % 4) - 1.5F;
-          shifts[i] = static_cast<float>(i % 3) * 0.25F;
-        }
-        for (const int adds : {0, 1, 2}) {
-          EpilogueParameters finish{-1, 2, function, adds == 2};
-          if (which >= 4) finish.scale = -2;
-          if (which == 4) finish.shift = 3;
-          EpilogueOperands operands{adds == 0 ? nullptr : addend.data(), columns};
-          if (which < 4 && (which & 1) != 0) operands.factors = factors.data();
-          if (which < 4 && (which & 2) != 0) operands.shifts = shifts.data();
-          row_epilogue(finish, kRows, columns, x.data(), columns, operands, y.data(), columns);
-          for (size_t i = 0; i < x.size(); ++i) {
-            const size_t c = i % factors.size();
-            const float sum = adds == 1 ? x[i] + addend[i] : x[i];
-            float wanted =
-                function == EpilogueFunction::kClip ? std::clamp(sum, -1.0F, 2.0F) : (sum < 0 ? -sum : sum);
-            wanted = wanted * (operands.factors != nullptr ? factors[c]
-                               : which >= 4                ? -2.0F
-                                                           : 1.0F) +
-                     (operands.shifts != nullptr ? shifts[c]
-                      : which == 4               ? 3.0F
-                                                 : 0.0F) +
-                     (adds == 2 ? addend[i] : 0);
-            EXPECT_EQ(y[i], wanted) << columns << " columns, " << which << ", " << adds << ", " << i;
-          }
-          EXPECT_EQ(y[x.size()], 99);
-        }
-      }
+    for (const PointwiseOp function : {PointwiseOp::kClip, PointwiseOp::kLeakyRelu})
+      for (const Scaling& scaling : kScalings)
+        for (const Addend adds : {Addend::kNone, Addend::kFirst, Addend::kLast})
+          check_scaling(columns, function, scaling, adds);
   // What only multiplies keeps the sign of a zero.
   const float zero = -0.0F;
   float y = 1;
-  row_epilogue({-1, 1, EpilogueFunction::kClip, false, 2}, 1, 1, &zero, 1, {}, &y, 1);
+  row_epilogue({-1, 1, PointwiseOp::kClip, false, 2}, 1, 1, &zero, 1, {}, &y, 1);
   EXPECT_TRUE(std::signbit(y));
 }
 
@@ -97,24 +110,20 @@ TEST(EpilogueParameters, IsTheFunctionOfTheSum) {
     double slack;  // of results, where the function adds numbers that cancel
   } functions[] = {
       // Below 0 both formulas subtract numbers that cancel.
-      {{0, 0, EpilogueFunction::kGelu},
-       [](double x) { return x / 2 * (1 + std::erf(x * std::sqrt(0.5))); },
-       3e-7},
-      {{0, 0, EpilogueFunction::kGeluTanh},
+      {{0, 0, PointwiseOp::kGelu}, [](double x) { return x / 2 * (1 + std::erf(x * std::sqrt(0.5))); }, 3e-7},
+      {{0, 0, PointwiseOp::kGeluTanh},
        [](double x) {
          return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
        },
        3e-7},
-      {{0.2F, 0, EpilogueFunction::kLeakyRelu}, [](double x) { return x < 0 ? x * 0.2F : x; }, 1e-45},
-      {{0.25F, 0.5F, EpilogueFunction::kHardSigmoid},
+      {{0.2F, 0, PointwiseOp::kLeakyRelu}, [](double x) { return x < 0 ? x * 0.2F : x; }, 1e-45},
+      {{0.25F, 0.5F, PointwiseOp::kHardSigmoid},
        [](double x) { return std::clamp(0.25 * x + 0.5, 0.0, 1.0); },
        1e-7},
-      {{0, 0, EpilogueFunction::kHardSwish},
-       [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); },
-       3e-7},
+      {{0, 0, PointwiseOp::kHardSwish}, [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }, 3e-7},
       // 0 where the sigmoid is subnormal: from -87.34 on.
-      {{0, 0, EpilogueFunction::kSigmoid}, sigmoid, 0x1p-126},
-      {{0, 0, EpilogueFunction::kSilu}, [](double x) { return x * sigmoid(x); }, 88 * 0x1p-126},
+      {{0, 0, PointwiseOp::kSigmoid}, sigmoid, 0x1p-126},
+      {{0, 0, PointwiseOp::kSilu}, [](double x) { return x * sigmoid(x); }, 88 * 0x1p-126},
   };
   std::vector<float> x;
   for (double v = 1e-38; v < 1e38; v *= 1.37)

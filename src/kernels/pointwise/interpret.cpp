@@ -82,7 +82,7 @@ HWY_INLINE VF quantize(VF x, float scale, float zero_point, float low, float hig
   return hn::Min(hn::Max(steps, constant(low)), constant(high));
 }
 
-void round_to(NarrowType type, const float* x, float* out, size_t count) {
+void round_to(DType type, const float* x, float* out, size_t count) {
   constexpr size_t kPiece = 256;
   uint16_t narrow[kPiece];
   for (size_t i = 0; i < count; i += kPiece) {
@@ -180,9 +180,9 @@ void unary(const PointwiseInstruction& in, const float* x, float* out, size_t co
     ASSAY_SCALAR(Sinh, std::sinh);
     ASSAY_SCALAR(Tan, std::tan);
     case PointwiseOp::kRoundToBfloat16:
-      return round_to(NarrowType::kBfloat16, x, out, count);
+      return round_to(DType::kBFloat16, x, out, count);
     case PointwiseOp::kRoundToFloat16:
-      return round_to(NarrowType::kFloat16, x, out, count);
+      return round_to(DType::kFloat16, x, out, count);
     case PointwiseOp::kIsInf:
     case PointwiseOp::kIsNaN:
     case PointwiseOp::kToBool:
@@ -225,33 +225,51 @@ void binary(const PointwiseInstruction& in, const float* x, const float* y, floa
 #undef ASSAY_SCALAR
 #undef ASSAY_BINARY
 
+/// A choice moves elements: only their size matters.
+void select_elements(DType type, const void* choices, const void* x, const void* y, void* out, size_t count) {
+  switch (element_size(type)) {
+    case 1:
+      return select<uint8_t>(choices, x, y, out, count);
+    case 2:
+      return select<uint16_t>(choices, x, y, out, count);
+    case 4:
+      return select<uint32_t>(choices, x, y, out, count);
+    default:
+      return select<uint64_t>(choices, x, y, out, count);
+  }
+}
+
+void clamp_elements(DType type, const void* x, const void* low, const void* high, void* out, size_t count) {
+  switch (type) {
+    case DType::kFloat32:
+      return clamp<float>(x, low, high, out, count);
+    case DType::kFloat64:
+      return clamp<double>(x, low, high, out, count);
+    case DType::kInt32:
+      return clamp<int32_t>(x, low, high, out, count);
+    case DType::kInt64:
+      return clamp<int64_t>(x, low, high, out, count);
+    case DType::kInt8:
+      return clamp<int8_t>(x, low, high, out, count);
+    case DType::kUInt8:
+      return clamp<uint8_t>(x, low, high, out, count);
+    case DType::kInt16:
+      return clamp<int16_t>(x, low, high, out, count);
+    case DType::kUInt16:
+      return clamp<uint16_t>(x, low, high, out, count);
+    case DType::kUInt32:
+      return clamp<uint32_t>(x, low, high, out, count);
+    case DType::kUInt64:
+      return clamp<uint64_t>(x, low, high, out, count);
+    default:
+      HWY_ASSERT(false);
+  }
+}
+
 void ternary(const PointwiseInstruction& in, const void* x, const void* y, const void* z, void* out,
              size_t count) {
-  const bool chooses = in.op == PointwiseOp::kSelect;
-  switch (in.type) {
-    case RegisterType::kBool:
-      return select<uint8_t>(x, y, z, out, count);
-    case RegisterType::kFloat32:
-      return chooses ? select<uint32_t>(x, y, z, out, count) : clamp<float>(x, y, z, out, count);
-    case RegisterType::kInt32:
-      return chooses ? select<uint32_t>(x, y, z, out, count) : clamp<int32_t>(x, y, z, out, count);
-    case RegisterType::kFloat64:
-      return chooses ? select<uint64_t>(x, y, z, out, count) : clamp<double>(x, y, z, out, count);
-    case RegisterType::kInt64:
-      return chooses ? select<uint64_t>(x, y, z, out, count) : clamp<int64_t>(x, y, z, out, count);
-    case RegisterType::kInt8:
-      return chooses ? select<uint8_t>(x, y, z, out, count) : clamp<int8_t>(x, y, z, out, count);
-    case RegisterType::kUint8:
-      return chooses ? select<uint8_t>(x, y, z, out, count) : clamp<uint8_t>(x, y, z, out, count);
-    case RegisterType::kInt16:
-      return chooses ? select<uint16_t>(x, y, z, out, count) : clamp<int16_t>(x, y, z, out, count);
-    case RegisterType::kUint16:
-      return chooses ? select<uint16_t>(x, y, z, out, count) : clamp<uint16_t>(x, y, z, out, count);
-    case RegisterType::kUint32:
-      return chooses ? select<uint32_t>(x, y, z, out, count) : clamp<uint32_t>(x, y, z, out, count);
-    case RegisterType::kUint64:
-      return chooses ? select<uint64_t>(x, y, z, out, count) : clamp<uint64_t>(x, y, z, out, count);
-  }
+  in.op == PointwiseOp::kSelect ? select_elements(in.type, x, y, z, out, count)
+                                : clamp_elements(in.type, x, y, z, out, count);
 }
 
 void execute(const PointwiseInstruction& in, void* const* registers, size_t count) {
@@ -260,30 +278,32 @@ void execute(const PointwiseInstruction& in, void* const* registers, size_t coun
   void* out = registers[in.result];
   if (in.args[2] >= 0) return ternary(in, x, y, registers[in.args[2]], out, count);
   switch (in.type) {
-    case RegisterType::kFloat32:
+    case DType::kFloat32:
       return y == nullptr ? unary(in, static_cast<const float*>(x), static_cast<float*>(out), count)
                           : binary(in, static_cast<const float*>(x), static_cast<const float*>(y),
                                    static_cast<float*>(out), count);
-    case RegisterType::kFloat64:
+    case DType::kFloat64:
       return numbers<double>(in, x, y, out, count);
-    case RegisterType::kInt32:
+    case DType::kInt32:
       return numbers<int32_t>(in, x, y, out, count);
-    case RegisterType::kInt64:
+    case DType::kInt64:
       return numbers<int64_t>(in, x, y, out, count);
-    case RegisterType::kBool:
+    case DType::kBool:
       return logic(in.op, x, y, out, count);
-    case RegisterType::kInt8:
+    case DType::kInt8:
       return numbers<int8_t>(in, x, y, out, count);
-    case RegisterType::kUint8:
+    case DType::kUInt8:
       return numbers<uint8_t>(in, x, y, out, count);
-    case RegisterType::kInt16:
+    case DType::kInt16:
       return numbers<int16_t>(in, x, y, out, count);
-    case RegisterType::kUint16:
+    case DType::kUInt16:
       return numbers<uint16_t>(in, x, y, out, count);
-    case RegisterType::kUint32:
+    case DType::kUInt32:
       return numbers<uint32_t>(in, x, y, out, count);
-    case RegisterType::kUint64:
+    case DType::kUInt64:
       return numbers<uint64_t>(in, x, y, out, count);
+    default:
+      HWY_ASSERT(false);
   }
 }
 

@@ -62,60 +62,10 @@ void load_block(const void* data, int64_t row_stride, int64_t column_stride, voi
   }
 }
 
-/// The type of register whose elements are those in memory; nothing for types that are always converted.
-std::optional<RegisterType> same_register(PointwiseType type) {
-  switch (type) {
-    case PointwiseType::kFloat32:
-      return RegisterType::kFloat32;
-    case PointwiseType::kFloat64:
-      return RegisterType::kFloat64;
-    case PointwiseType::kInt32:
-      return RegisterType::kInt32;
-    case PointwiseType::kInt64:
-      return RegisterType::kInt64;
-    case PointwiseType::kBool:
-      return RegisterType::kBool;
-    case PointwiseType::kInt8:
-      return RegisterType::kInt8;
-    case PointwiseType::kUint8:
-      return RegisterType::kUint8;
-    case PointwiseType::kInt16:
-      return RegisterType::kInt16;
-    case PointwiseType::kUint16:
-      return RegisterType::kUint16;
-    case PointwiseType::kUint32:
-      return RegisterType::kUint32;
-    case PointwiseType::kUint64:
-      return RegisterType::kUint64;
-    case PointwiseType::kFloat16:
-    case PointwiseType::kBfloat16:
-      break;
-  }
-  return std::nullopt;
-}
-
-NarrowType narrow_type(PointwiseType type) {
-  switch (type) {
-    case PointwiseType::kUint8:
-      return NarrowType::kUint8;
-    case PointwiseType::kInt8:
-      return NarrowType::kInt8;
-    case PointwiseType::kFloat16:
-      return NarrowType::kFloat16;
-    default:
-      return NarrowType::kBfloat16;
-  }
-}
-
-size_t size_of(PointwiseType type) {
-  const std::optional<RegisterType> same = same_register(type);
-  return same ? register_size(*same) : narrow_size(narrow_type(type));
-}
-
 /// The same for elements of `narrow`, which are widened in runs where they lie together.
-void load_narrow(NarrowType narrow, const char* from, int64_t row_stride, int64_t column_stride, float* to,
+void load_narrow(DType narrow, const char* from, int64_t row_stride, int64_t column_stride, float* to,
                  int64_t rows, int64_t columns) {
-  const auto size = static_cast<int64_t>(narrow_size(narrow));
+  const auto size = static_cast<int64_t>(element_size(narrow));
   if (column_stride == 1 && row_stride == columns)
     return widen_row(narrow, from, to, static_cast<size_t>(rows * columns));
   for (int64_t r = 0; r < rows; ++r, from += row_stride * size, to += columns) {
@@ -130,12 +80,12 @@ void load_narrow(NarrowType narrow, const char* from, int64_t row_stride, int64_
   }
 }
 
-void load(PointwiseType type, RegisterType reg, const void* from, int64_t row_stride, int64_t column_stride,
-          void* to, int64_t rows, int64_t columns) {
-  if (same_register(type) != reg)
-    return load_narrow(narrow_type(type), static_cast<const char*>(from), row_stride, column_stride,
+void load(DType type, DType reg, const void* from, int64_t row_stride, int64_t column_stride, void* to,
+          int64_t rows, int64_t columns) {
+  if (type != reg)
+    return load_narrow(type, static_cast<const char*>(from), row_stride, column_stride,
                        static_cast<float*>(to), rows, columns);
-  switch (register_size(reg)) {
+  switch (element_size(reg)) {
     case 1:
       return load_block<uint8_t>(from, row_stride, column_stride, to, rows, columns);
     case 2:
@@ -149,10 +99,10 @@ void load(PointwiseType type, RegisterType reg, const void* from, int64_t row_st
 
 }  // namespace
 
-bool fits_register(PointwiseType type, RegisterType reg) {
-  const std::optional<RegisterType> same = same_register(type);
-  const bool is_byte = type == PointwiseType::kUint8 || type == PointwiseType::kInt8;
-  return same == reg || ((!same || is_byte) && reg == RegisterType::kFloat32);
+bool fits_register(DType type, DType reg) {
+  const bool is_widened =
+      type == DType::kFloat16 || type == DType::kBFloat16 || type == DType::kUInt8 || type == DType::kInt8;
+  return type == reg || (is_widened && reg == DType::kFloat32);
 }
 
 /// Where a tile lies: indices outside, and the block of the two inner dimensions.
@@ -163,7 +113,7 @@ struct PointwiseLoop::Tile {
 };
 
 PointwiseLoop::PointwiseLoop(PointwiseProgram program, const Shape& domain,
-                             std::vector<PointwiseOperand> operands, std::vector<PointwiseType> results)
+                             std::vector<PointwiseOperand> operands, std::vector<DType> results)
     : program_(std::move(program)), operands_(std::move(operands)), results_(std::move(results)) {
   require(static_cast<int>(operands_.size()) == program_.operands() &&
               results_.size() == program_.results().size(),
@@ -174,7 +124,7 @@ PointwiseLoop::PointwiseLoop(PointwiseProgram program, const Shape& domain,
             "{} strides for a pointwise domain of rank {}", o.strides.size(), domain.size());
   // A result leaves through a register of its own, so that it can be computed in place.
   PointwiseProgram separate = program_;
-  std::vector<RegisterType> types;
+  std::vector<DType> types;
   for (int o = 0; o < separate.operands(); ++o) types.push_back(separate.type(o));
   program_ = PointwiseProgram(std::move(types));
   for (const PointwiseInstruction& in : separate.code())
@@ -188,7 +138,7 @@ PointwiseLoop::PointwiseLoop(PointwiseProgram program, const Shape& domain,
   }
   int64_t widest = 1;
   for (int r = 0; r < program_.registers(); ++r)
-    widest = std::max(widest, static_cast<int64_t>(register_size(program_.type(r))));
+    widest = std::max(widest, static_cast<int64_t>(element_size(program_.type(r))));
   most_elements_ = kTileBytes / widest;
   program_.allocate_registers();
   check_types();
@@ -276,9 +226,9 @@ void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<v
       int64_t offset = t.row * row_stride + t.column * column_stride, rest = t.outer;
       for (size_t d = inner; d-- > 0; rest /= outer_[d]) offset += rest % outer_[d] * operand.strides[d];
       const char* at =
-          static_cast<const char*>(operands[o]) + offset * static_cast<int64_t>(size_of(operand.type));
+          static_cast<const char*>(operands[o]) + offset * static_cast<int64_t>(element_size(operand.type));
       const bool dense = column_stride == 1 && (t.rows == 1 || row_stride == t.columns);
-      if (dense && same_register(operand.type) == program_.type(static_cast<int>(o))) {
+      if (dense && operand.type == program_.type(static_cast<int>(o))) {
         registers[o] = const_cast<char*>(at);  // operands are only read
         held[o] = nullptr;
         continue;
@@ -295,15 +245,14 @@ void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<v
     for (int r = program_.operands(); r < program_.registers(); ++r) registers[r] = buffers[r];
     const int64_t at = (t.outer * rows_ + t.row) * columns_ + t.column, count = t.rows * t.columns;
     const auto place = [&](size_t i) {
-      return static_cast<char*>(results[i]) + at * static_cast<int64_t>(size_of(results_[i]));
+      return static_cast<char*>(results[i]) + at * static_cast<int64_t>(element_size(results_[i]));
     };
     for (size_t i = 0; i < results_.size(); ++i)
-      if (const int16_t r = program_.results()[i]; same_register(results_[i]) == program_.type(r))
-        registers[r] = place(i);
+      if (const int16_t r = program_.results()[i]; results_[i] == program_.type(r)) registers[r] = place(i);
     interpret_tile(program_.code(), registers, static_cast<size_t>(count));
     for (size_t i = 0; i < results_.size(); ++i)
-      if (const int16_t r = program_.results()[i]; same_register(results_[i]) != program_.type(r))
-        narrow_row(narrow_type(results_[i]), static_cast<const float*>(registers[r]), place(i),
+      if (const int16_t r = program_.results()[i]; results_[i] != program_.type(r))
+        narrow_row(results_[i], static_cast<const float*>(registers[r]), place(i),
                    static_cast<size_t>(count));
   }
 }

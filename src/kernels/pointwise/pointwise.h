@@ -11,30 +11,15 @@
 
 namespace assay::kernels {
 
-/// Element types that operands and results have in memory. A register holds its own type; narrow floats go
-/// into float32 registers, and so may bytes. Stored as bytes, float32 rounds and saturates (convert.h).
-enum class PointwiseType : uint8_t {
-  kFloat32,
-  kBool,
-  kInt32,
-  kInt64,
-  kUint8,
-  kInt8,
-  kFloat16,
-  kBfloat16,
-  kFloat64,
-  kInt16,
-  kUint16,
-  kUint32,
-  kUint64,
-};
+/// Whether elements of this type in memory may go into a register of this type, and come from one: those of
+/// its own type; float16 and bfloat16 into float32, and so may bytes. Stored as bytes, float32 rounds and
+/// saturates (convert.h).
+bool fits_register(DType type, DType reg);
 
-/// Whether elements of this type in memory may go into a register of this type, and come from one.
-bool fits_register(PointwiseType type, RegisterType reg);
-
-/// How an operand covers the domain: strides in elements, one per dimension, 0 where it repeats.
+/// Of what type an operand is in memory, and how it covers the domain: strides in elements, one per
+/// dimension, 0 where it repeats.
 struct PointwiseOperand {
-  PointwiseType type = PointwiseType::kFloat32;
+  DType type = DType::kFloat32;
   std::vector<int64_t> strides;
 };
 
@@ -50,7 +35,7 @@ class PointwiseLoop {
   /// Throws Error (kInternal) when the numbers of operands and strides do not match, types do not fit their
   /// registers, or the program needs more than kMaxPointwiseRegisters registers.
   PointwiseLoop(PointwiseProgram program, const Shape& domain, std::vector<PointwiseOperand> operands,
-                std::vector<PointwiseType> results);
+                std::vector<DType> results);
 
   /// The only result of a program may be the very buffer of an operand of its type that covers the domain
   /// densely.
@@ -67,7 +52,7 @@ class PointwiseLoop {
   PointwiseProgram program_;
   std::shared_ptr<const QuantizedAdd> quantized_add_;  // what the program is, where all lies in one row
   std::vector<PointwiseOperand> operands_;
-  std::vector<PointwiseType> results_;
+  std::vector<DType> results_;
   std::vector<int64_t> outer_;      // extents outside the two inner dimensions
   int64_t rows_ = 1, columns_ = 1;  // the two inner dimensions
   int64_t most_elements_ = 0;       // of a tile

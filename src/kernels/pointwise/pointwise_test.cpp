@@ -164,8 +164,8 @@ void check_broadcast(const Case& c) {
   const int product = p.append(PointwiseOp::kMul, {0, 1, -1});
   p.add_result(p.append(PointwiseOp::kSub, {product, 2, -1}));
   std::vector<PointwiseOperand> operands;
-  for (const auto& s : c.strides) operands.push_back({PointwiseType::kFloat32, s});
-  const PointwiseLoop loop(p, c.domain, operands, {PointwiseType::kFloat32});
+  for (const auto& s : c.strides) operands.push_back({DType::kFloat32, s});
+  const PointwiseLoop loop(p, c.domain, operands, {DType::kFloat32});
   const int64_t count = c.domain.numel();
   std::vector<float> y(static_cast<size_t>(count) + 1, -77);
   const void* in[] = {data[0].data(), data[1].data(), data[2].data()};
@@ -199,8 +199,7 @@ TEST(PointwiseLoop, AnEmptyDomainWritesNothing) {
   for (const Shape& domain : {Shape{0}, Shape{3, 0}, Shape{0, 4}}) {
     PointwiseProgram p(1);
     p.add_result(p.append(PointwiseOp::kNeg, {0, -1, -1}));
-    const PointwiseLoop loop(p, domain, {{PointwiseType::kFloat32, domain.strides()}},
-                             {PointwiseType::kFloat32});
+    const PointwiseLoop loop(p, domain, {{DType::kFloat32, domain.strides()}}, {DType::kFloat32});
     float untouched = 3;
     const void* in[] = {&untouched};
     void* out[] = {&untouched};
@@ -209,17 +208,14 @@ TEST(PointwiseLoop, AnEmptyDomainWritesNothing) {
   }
 }
 
-using R = RegisterType;
-
 TEST(PointwiseLoop, ConvertsIntegersAndWritesTruth) {
-  PointwiseProgram p({R::kInt64, R::kInt32, R::kBool});
+  PointwiseProgram p({DType::kInt64, DType::kInt32, DType::kBool});
   const int x_float = p.append(PointwiseOp::kToFloat32, {0, -1, -1});
   const int y_float = p.append(PointwiseOp::kToFloat32, {1, -1, -1});
   p.add_result(p.append(PointwiseOp::kLess, {x_float, y_float, -1}));
   p.add_result(p.append(PointwiseOp::kSelect, {2, x_float, y_float}));
-  const PointwiseLoop loop(
-      p, {4}, {{PointwiseType::kInt64, {1}}, {PointwiseType::kInt32, {1}}, {PointwiseType::kBool, {1}}},
-      {PointwiseType::kBool, PointwiseType::kFloat32});
+  const PointwiseLoop loop(p, {4}, {{DType::kInt64, {1}}, {DType::kInt32, {1}}, {DType::kBool, {1}}},
+                           {DType::kBool, DType::kFloat32});
   const int64_t x[] = {1, 5, -7, 1 << 20};
   const int32_t y[] = {2, 5, -9, 3};
   const bool z[] = {true, false, true, false};
@@ -233,27 +229,16 @@ TEST(PointwiseLoop, ConvertsIntegersAndWritesTruth) {
 }
 
 template <typename T>
-constexpr PointwiseType kStored = std::is_same_v<T, double>     ? PointwiseType::kFloat64
-                                  : std::is_same_v<T, float>    ? PointwiseType::kFloat32
-                                  : std::is_same_v<T, int64_t>  ? PointwiseType::kInt64
-                                  : std::is_same_v<T, int32_t>  ? PointwiseType::kInt32
-                                  : std::is_same_v<T, int16_t>  ? PointwiseType::kInt16
-                                  : std::is_same_v<T, int8_t>   ? PointwiseType::kInt8
-                                  : std::is_same_v<T, uint64_t> ? PointwiseType::kUint64
-                                  : std::is_same_v<T, uint32_t> ? PointwiseType::kUint32
-                                  : std::is_same_v<T, uint16_t> ? PointwiseType::kUint16
-                                                                : PointwiseType::kUint8;
-template <typename T>
-constexpr R kHeld = std::is_same_v<T, double>     ? R::kFloat64
-                    : std::is_same_v<T, float>    ? R::kFloat32
-                    : std::is_same_v<T, int64_t>  ? R::kInt64
-                    : std::is_same_v<T, int32_t>  ? R::kInt32
-                    : std::is_same_v<T, int16_t>  ? R::kInt16
-                    : std::is_same_v<T, int8_t>   ? R::kInt8
-                    : std::is_same_v<T, uint64_t> ? R::kUint64
-                    : std::is_same_v<T, uint32_t> ? R::kUint32
-                    : std::is_same_v<T, uint16_t> ? R::kUint16
-                                                  : R::kUint8;
+constexpr DType kTypeOf = std::is_same_v<T, double>     ? DType::kFloat64
+                          : std::is_same_v<T, float>    ? DType::kFloat32
+                          : std::is_same_v<T, int64_t>  ? DType::kInt64
+                          : std::is_same_v<T, int32_t>  ? DType::kInt32
+                          : std::is_same_v<T, int16_t>  ? DType::kInt16
+                          : std::is_same_v<T, int8_t>   ? DType::kInt8
+                          : std::is_same_v<T, uint64_t> ? DType::kUInt64
+                          : std::is_same_v<T, uint32_t> ? DType::kUInt32
+                          : std::is_same_v<T, uint16_t> ? DType::kUInt16
+                                                        : DType::kUInt8;
 /// Calls check with a number of every integer type.
 template <typename Fn>
 void for_each_integer(Fn check) {
@@ -284,13 +269,13 @@ void check_typed(PointwiseOp op, Fn exact, bool divides = false) {
   if (divides) std::replace(y.begin(), y.end(), T(0), T(3));
   const int arity = pointwise_arity(op);
   for (const bool repeats : {false, true}) {
-    PointwiseProgram p(std::vector<R>(static_cast<size_t>(arity), kHeld<T>));
+    PointwiseProgram p(std::vector<DType>(static_cast<size_t>(arity), kTypeOf<T>));
     const int result = p.append(op, {0, arity > 1 ? 1 : -1, -1});
     p.add_result(result);
     const auto n = static_cast<int64_t>(x.size());
-    std::vector<PointwiseOperand> operands = {{kStored<T>, {1}}, {kStored<T>, {repeats ? 0 : 1}}};
+    std::vector<PointwiseOperand> operands = {{kTypeOf<T>, {1}}, {kTypeOf<T>, {repeats ? 0 : 1}}};
     operands.resize(static_cast<size_t>(arity));
-    const PointwiseType stored = p.type(result) == R::kBool ? PointwiseType::kBool : kStored<Y>;
+    const DType stored = p.type(result) == DType::kBool ? DType::kBool : kTypeOf<Y>;
     const PointwiseLoop loop(p, {n}, operands, {stored});
     std::vector<Y> out(x.size());
     const void* in[] = {x.data(), y.data()};
@@ -394,13 +379,13 @@ TEST(PointwiseTypes, FloatsBecomeIntegersTowardsZeroAndSaturateAtTheLeast) {
   std::vector<int32_t> y(x.size());
   std::vector<int64_t> z(x.size());
   for (const auto& [op, type, out] :
-       {std::tuple{PointwiseOp::kToInt32, PointwiseType::kInt32, static_cast<void*>(y.data())},
-        {PointwiseOp::kToInt64, PointwiseType::kInt64, static_cast<void*>(z.data())}}) {
+       {std::tuple{PointwiseOp::kToInt32, DType::kInt32, static_cast<void*>(y.data())},
+        {PointwiseOp::kToInt64, DType::kInt64, static_cast<void*>(z.data())}}) {
     PointwiseProgram p(1);
     p.add_result(p.append(op, {0, -1, -1}));
     const void* in[] = {x.data()};
     void* to[] = {out};
-    PointwiseLoop(p, {static_cast<int64_t>(x.size())}, {{PointwiseType::kFloat32, {1}}}, {type}).run(in, to);
+    PointwiseLoop(p, {static_cast<int64_t>(x.size())}, {{DType::kFloat32, {1}}}, {type}).run(in, to);
   }
   EXPECT_EQ(y, (std::vector<int32_t>{1, -1, INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN, 2147483520}));
   EXPECT_EQ(z, (std::vector<int64_t>{1, -1, 3000000000, -3000000000, INT64_MIN, INT64_MIN, 2147483520}));
@@ -410,14 +395,14 @@ TEST(PointwiseTypes, LogicIsOfBytesAndTakesAnythingButZeroForTrue) {
   const std::vector<uint8_t> x = {0, 1, 0, 1, 2, 128}, y = {0, 0, 1, 1, 1, 0};
   const auto run = [&](PointwiseOp op) {
     const int arity = pointwise_arity(op);
-    PointwiseProgram p(std::vector<R>(static_cast<size_t>(arity), R::kBool));
+    PointwiseProgram p(std::vector<DType>(static_cast<size_t>(arity), DType::kBool));
     p.add_result(p.append(op, {0, arity > 1 ? 1 : -1, -1}));
     std::vector<uint8_t> out(x.size());
     const void* in[] = {x.data(), y.data()};
     void* to[] = {out.data()};
     PointwiseLoop(p, {static_cast<int64_t>(x.size())},
-                  std::vector<PointwiseOperand>(static_cast<size_t>(arity), {PointwiseType::kBool, {1}}),
-                  {PointwiseType::kBool})
+                  std::vector<PointwiseOperand>(static_cast<size_t>(arity), {DType::kBool, {1}}),
+                  {DType::kBool})
         .run(std::span(in, static_cast<size_t>(arity)), to);
     return out;
   };
@@ -434,10 +419,8 @@ TEST(PointwiseTypes, ClampKeepsNanAndTheUpperBoundWins) {
   const std::vector<float> x = {kNan, -9, 9, 0.5F}, low = {-1}, high = {1}, lower = {-2};
   std::vector<float> y(4);
   void* to[] = {y.data()};
-  const PointwiseLoop loop(
-      p, {4},
-      {{PointwiseType::kFloat32, {1}}, {PointwiseType::kFloat32, {0}}, {PointwiseType::kFloat32, {0}}},
-      {PointwiseType::kFloat32});
+  const PointwiseLoop loop(p, {4}, {{DType::kFloat32, {1}}, {DType::kFloat32, {0}}, {DType::kFloat32, {0}}},
+                           {DType::kFloat32});
   const void* in[] = {x.data(), low.data(), high.data()};
   loop.run(in, to);
   EXPECT_TRUE(std::isnan(y[0]));
@@ -448,7 +431,7 @@ TEST(PointwiseTypes, ClampKeepsNanAndTheUpperBoundWins) {
 }
 
 TEST(PointwiseTypes, ARegisterIsReusedForElementsOfItsSizeOnly) {
-  PointwiseProgram p({R::kBool});
+  PointwiseProgram p({DType::kBool});
   const int not_x = p.append(PointwiseOp::kNot, {0, -1, -1});
   const int wide = p.append(PointwiseOp::kToInt64, {not_x, -1, -1});
   const int negated = p.append(PointwiseOp::kNeg, {wide, -1, -1});
@@ -457,19 +440,19 @@ TEST(PointwiseTypes, ARegisterIsReusedForElementsOfItsSizeOnly) {
   allocated.allocate_registers();
   for (const PointwiseInstruction& in : allocated.code()) {
     if (in.result == in.args[0]) {
-      EXPECT_EQ(in.type, R::kInt64);
+      EXPECT_EQ(in.type, DType::kInt64);
     }  // the negation alone
   }
   std::vector<uint8_t> x(3000), y(3000);
   for (size_t i = 0; i < x.size(); ++i) x[i] = i % 3 == 0;
   const void* in[] = {x.data()};
   void* to[] = {y.data()};
-  PointwiseLoop(p, {3000}, {{PointwiseType::kBool, {1}}}, {PointwiseType::kBool}).run(in, to);
+  PointwiseLoop(p, {3000}, {{DType::kBool, {1}}}, {DType::kBool}).run(in, to);
   for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], x[i] == 0) << i;
 }
 
 TEST(PointwiseTypes, WrongTypesAreRefused) {
-  PointwiseProgram p({R::kInt32, R::kFloat32, R::kBool});
+  PointwiseProgram p({DType::kInt32, DType::kFloat32, DType::kBool});
   EXPECT_THROW(p.append(PointwiseOp::kAdd, {0, 1, -1}), Error);
   EXPECT_THROW(p.append(PointwiseOp::kExp, {0, -1, -1}), Error);
   EXPECT_THROW(p.append(PointwiseOp::kAnd, {2, 0, -1}), Error);
@@ -478,8 +461,8 @@ TEST(PointwiseTypes, WrongTypesAreRefused) {
   EXPECT_THROW(p.append(PointwiseOp::kNeg, {7, -1, -1}), Error);
   PointwiseProgram q(1);
   q.add_result(q.append(PointwiseOp::kNeg, {0, -1, -1}));
-  EXPECT_THROW(PointwiseLoop(q, {4}, {{PointwiseType::kInt32, {1}}}, {PointwiseType::kFloat32}), Error);
-  EXPECT_THROW(PointwiseLoop(q, {4}, {{PointwiseType::kFloat32, {1}}}, {PointwiseType::kInt64}), Error);
+  EXPECT_THROW(PointwiseLoop(q, {4}, {{DType::kInt32, {1}}}, {DType::kFloat32}), Error);
+  EXPECT_THROW(PointwiseLoop(q, {4}, {{DType::kFloat32, {1}}}, {DType::kInt64}), Error);
 }
 
 TEST(PointwiseMath, CircularAndHyperbolicFunctionsAreNearTheTrueValue) {
@@ -517,8 +500,7 @@ TEST(PointwiseLoop, MayWriteOverItsOperand) {
   const int a = p.append(PointwiseOp::kAdd, {0, 1, -1});
   const int b = p.append(PointwiseOp::kMul, {0, a, -1});
   p.add_result(p.append(PointwiseOp::kSub, {b, 0, -1}));
-  const PointwiseLoop loop(p, {3000}, {{PointwiseType::kFloat32, {1}}, {PointwiseType::kFloat32, {1}}},
-                           {PointwiseType::kFloat32});
+  const PointwiseLoop loop(p, {3000}, {{DType::kFloat32, {1}}, {DType::kFloat32, {1}}}, {DType::kFloat32});
   const void* in[] = {x.data(), y.data()};
   void* out[] = {x.data()};
   loop.run(in, out);

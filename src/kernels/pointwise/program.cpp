@@ -11,15 +11,15 @@ namespace {
 enum class Takes : uint8_t { kFloat32, kFloat, kInteger, kNumber, kLogic, kAny, kChoice };
 /// The type that it gives: that of its operands, or always the same.
 struct Gives {
-  static constexpr std::optional<RegisterType> kSame = std::nullopt;
-  using enum RegisterType;
+  static constexpr std::optional<DType> kSame = std::nullopt;
+  using enum DType;
 };
 
 struct Entry {
   std::string_view name;
   int arity;
   Takes takes;
-  std::optional<RegisterType> gives;
+  std::optional<DType> gives;
 };
 constexpr Entry kEntries[] = {
 #define ASSAY_POINTWISE(name, arity, takes, gives) {#name, arity, Takes::k##takes, Gives::k##gives},
@@ -27,19 +27,19 @@ constexpr Entry kEntries[] = {
 #undef ASSAY_POINTWISE
 };
 
-bool takes(Takes what, RegisterType type) {
-  const bool is_float = type == RegisterType::kFloat32 || type == RegisterType::kFloat64;
+bool takes(Takes what, DType type) {
+  const bool is_float = type == DType::kFloat32 || type == DType::kFloat64;
   switch (what) {
     case Takes::kFloat32:
-      return type == RegisterType::kFloat32;
+      return type == DType::kFloat32;
     case Takes::kFloat:
       return is_float;
     case Takes::kInteger:
-      return !is_float && type != RegisterType::kBool;
+      return !is_float && type != DType::kBool;
     case Takes::kNumber:
-      return type != RegisterType::kBool;
+      return type != DType::kBool;
     case Takes::kLogic:
-      return type == RegisterType::kBool;
+      return type == DType::kBool;
     case Takes::kAny:
     case Takes::kChoice:
       return true;
@@ -49,11 +49,11 @@ bool takes(Takes what, RegisterType type) {
 
 }  // namespace
 
-std::optional<RegisterType> pointwise_result(PointwiseOp op, const std::array<RegisterType, 3>& args) {
+std::optional<DType> pointwise_result(PointwiseOp op, const std::array<DType, 3>& args) {
   const Entry& entry = kEntries[static_cast<size_t>(op)];
   const bool chooses = entry.takes == Takes::kChoice;
-  if (chooses && args[0] != RegisterType::kBool) return std::nullopt;
-  const RegisterType type = args[chooses ? 1 : 0];
+  if (chooses && args[0] != DType::kBool) return std::nullopt;
+  const DType type = args[chooses ? 1 : 0];
   for (int i = chooses ? 1 : 0; i < entry.arity; ++i)
     if (args[static_cast<size_t>(i)] != type || !takes(entry.takes, type)) return std::nullopt;
   return entry.gives.value_or(type);
@@ -70,14 +70,14 @@ std::optional<PointwiseOp> find_pointwise(std::string_view name) {
 
 int PointwiseProgram::append(PointwiseOp op, std::array<int, 3> args, float a, float b) {
   PointwiseInstruction instruction{.op = op, .result = static_cast<int16_t>(registers()), .a = a, .b = b};
-  std::array<RegisterType, 3> types = {};
+  std::array<DType, 3> types = {};
   for (size_t i = 0; i < static_cast<size_t>(pointwise_arity(op)); ++i) {
     require(args[i] >= 0 && args[i] < registers(), ErrorCode::kInternal, "{} reads register {} of {}",
             pointwise_name(op), args[i], registers());
     instruction.args[i] = static_cast<int16_t>(args[i]);
     types[i] = type(args[i]);
   }
-  const std::optional<RegisterType> result = pointwise_result(op, types);
+  const std::optional<DType> result = pointwise_result(op, types);
   require(result.has_value(), ErrorCode::kInternal, "{} does not take operands of these types",
           pointwise_name(op));
   instruction.type = types[pointwise_arity(op) == 3 ? 1 : 0];
@@ -98,7 +98,7 @@ void PointwiseProgram::remove_dead_code() {
 
 void PointwiseProgram::allocate_registers() {
   remove_dead_code();
-  const std::vector<RegisterType> types = std::move(types_);
+  const std::vector<DType> types = std::move(types_);
   const int values = static_cast<int>(types.size()), end = static_cast<int>(code_.size());
   std::vector<int> last_use(values, -1);
   for (int i = 0; i < end; ++i)
@@ -118,12 +118,12 @@ void PointwiseProgram::allocate_registers() {
       r = home[value];
       // An operand used twice by one instruction is freed once.
       if (value >= operands_ && last_use[value] == i) {
-        unused[register_size(types[value])].push_back(home[value]);
+        unused[element_size(types[value])].push_back(home[value]);
         last_use[value] = -1;
       }
     }
     const int16_t value = instruction.result;
-    std::vector<int16_t>& fitting = unused[register_size(types[value])];
+    std::vector<int16_t>& fitting = unused[element_size(types[value])];
     if (fitting.empty() || last_use[value] == end) {
       home[value] = static_cast<int16_t>(types_.size());
       types_.push_back(types[value]);

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "assay/dtype.h"
+
 namespace assay::kernels {
 
 enum class PointwiseOp : uint8_t {
@@ -22,35 +24,28 @@ int pointwise_arity(PointwiseOp op);
 /// Finds an instruction by its name in pointwise_ops.def.
 std::optional<PointwiseOp> find_pointwise(std::string_view name);
 
-/// What a register holds of each element. Bools are bytes; anything but 0 is true.
-enum class RegisterType : uint8_t {
-  kFloat32,
-  kFloat64,
-  kInt32,
-  kInt64,
-  kBool,
-  kInt8,
-  kUint8,
-  kInt16,
-  kUint16,
-  kUint32,
-  kUint64,
+/// What registers hold of each element. Bools are bytes; anything but 0 is true. Plans name a type by its
+/// place here: a new one goes to the end.
+inline constexpr DType kRegisterTypes[] = {
+    DType::kFloat32, DType::kFloat64, DType::kInt32,  DType::kInt64,  DType::kBool,   DType::kInt8,
+    DType::kUInt8,   DType::kInt16,   DType::kUInt16, DType::kUInt32, DType::kUInt64,
 };
-inline constexpr int kRegisterTypes = 11;
 
-/// Bytes of an element.
-constexpr size_t register_size(RegisterType type) {
+/// Bytes of an element, in a register or in memory.
+constexpr size_t element_size(DType type) {
   switch (type) {
-    case RegisterType::kBool:
-    case RegisterType::kInt8:
-    case RegisterType::kUint8:
+    case DType::kBool:
+    case DType::kInt8:
+    case DType::kUInt8:
       return 1;
-    case RegisterType::kInt16:
-    case RegisterType::kUint16:
+    case DType::kInt16:
+    case DType::kUInt16:
+    case DType::kFloat16:
+    case DType::kBFloat16:
       return 2;
-    case RegisterType::kFloat32:
-    case RegisterType::kInt32:
-    case RegisterType::kUint32:
+    case DType::kFloat32:
+    case DType::kInt32:
+    case DType::kUInt32:
       return 4;
     default:
       return 8;
@@ -59,7 +54,7 @@ constexpr size_t register_size(RegisterType type) {
 
 /// What an instruction gives for operands of these types; nothing where it does not take them. Reads the
 /// first pointwise_arity(op) of `args`.
-std::optional<RegisterType> pointwise_result(PointwiseOp op, const std::array<RegisterType, 3>& args);
+std::optional<DType> pointwise_result(PointwiseOp op, const std::array<DType, 3>& args);
 
 /// result = op(registers args[0], args[1], args[2]); unused args are -1.
 struct PointwiseInstruction {
@@ -67,17 +62,17 @@ struct PointwiseInstruction {
   std::array<int16_t, 3> args = {-1, -1, -1};
   int16_t result = -1;
   float a = 0, b = 0;
-  RegisterType type = RegisterType::kFloat32;  ///< of the operands but a choice's first
+  DType type = DType::kFloat32;  ///< of the operands but a choice's first
 };
 
 /// Registers 0 .. operands-1 hold the operands and are never written; the others are temporaries. Each
 /// instruction writes one temporary. Results name the registers whose values leave the program.
 class PointwiseProgram {
  public:
-  /// All operands float32.
+  /// Types are among kRegisterTypes. All operands float32.
   explicit PointwiseProgram(int operands)
-      : PointwiseProgram(std::vector(static_cast<size_t>(operands), RegisterType::kFloat32)) {}
-  explicit PointwiseProgram(std::vector<RegisterType> operands)
+      : PointwiseProgram(std::vector(static_cast<size_t>(operands), DType::kFloat32)) {}
+  explicit PointwiseProgram(std::vector<DType> operands)
       : operands_(static_cast<int>(operands.size())), types_(std::move(operands)) {}
 
   /// Appends an instruction that writes a fresh register; returns that register. Throws Error (kInternal) for
@@ -90,7 +85,7 @@ class PointwiseProgram {
 
   int operands() const { return operands_; }
   int registers() const { return static_cast<int>(types_.size()); }
-  RegisterType type(int reg) const { return types_[static_cast<size_t>(reg)]; }
+  DType type(int reg) const { return types_[static_cast<size_t>(reg)]; }
   const std::vector<PointwiseInstruction>& code() const { return code_; }
   const std::vector<int16_t>& results() const { return results_; }
 
@@ -98,7 +93,7 @@ class PointwiseProgram {
   void remove_dead_code();
 
   int operands_;
-  std::vector<RegisterType> types_;  // of each register
+  std::vector<DType> types_;  // of each register
   std::vector<PointwiseInstruction> code_;
   std::vector<int16_t> results_;
 };

@@ -146,12 +146,10 @@ struct QuantizedRegister {
   QuantizedAdd::Operand real{};
 };
 
-bool is_byte_type(PointwiseType type) {
-  return type == PointwiseType::kUint8 || type == PointwiseType::kInt8;
-}
+bool is_byte_type(DType type) { return type == DType::kUInt8 || type == DType::kInt8; }
 
-QuantizedAdd::Operand dequantized_operand(int position, PointwiseType type, float scale, float zero_point) {
-  QuantizedAdd::Operand o{position, type == PointwiseType::kInt8, scale, zero_point, {}};
+QuantizedAdd::Operand dequantized_operand(int position, DType type, float scale, float zero_point) {
+  QuantizedAdd::Operand o{position, type == DType::kInt8, scale, zero_point, {}};
   for (int i = 0; i < 256; ++i)
     o.reals[static_cast<size_t>(i)] =
         (static_cast<float>(o.is_signed ? static_cast<int8_t>(i) : i) - zero_point) * scale;
@@ -172,55 +170,98 @@ bool find_distance(QuantizedAdd::Form& f) {
   return f.low <= f.high && std::abs(f.zero_point) <= 255 && levels <= kMaxQuantized;
 }
 
+/// Reads a program, instruction by instruction, as far as it is such a sum.
+class QuantizedAddReader {
+ public:
+  QuantizedAddReader(const PointwiseProgram& program, std::span<const PointwiseOperand> operands,
+                     DType result)
+      : operands_(operands),
+        result_(result),
+        registers_(static_cast<size_t>(program.registers())),
+        inputs_(program.operands()) {}
+
+  /// False where the instruction makes something else of the program.
+  bool take(const PointwiseInstruction& in) {
+    switch (in.op) {
+      case PointwiseOp::kDequantize:
+        return take_dequantize(in);
+      case PointwiseOp::kAdd:
+        return take_add(in);
+      case PointwiseOp::kRelu:
+        return take_bounds(in, 0, kInfinity);
+      case PointwiseOp::kClip:
+        return take_bounds(in, in.a, in.b);
+      case PointwiseOp::kQuantizeUint8:
+      case PointwiseOp::kQuantizeInt8:
+        return take_quantize(in);
+      default:
+        return false;
+    }
+  }
+
+  bool is_quantized(int reg) const { return at(reg).kind == QuantizedRegister::kQuantized; }
+  const QuantizedAdd::Form& form() const { return form_; }
+
+ private:
+  static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+  QuantizedRegister& at(int reg) { return registers_[static_cast<size_t>(reg)]; }
+  const QuantizedRegister& at(int reg) const { return registers_[static_cast<size_t>(reg)]; }
+
+  bool take_dequantize(const PointwiseInstruction& in) {
+    const int x = in.args[0];
+    if (x >= inputs_) return false;
+    const DType type = operands_[static_cast<size_t>(x)].type;
+    if (!is_byte_type(type)) return false;
+    at(in.result) = {QuantizedRegister::kReal, dequantized_operand(x, type, in.a, in.b)};
+    return true;
+  }
+
+  bool take_add(const PointwiseInstruction& in) {
+    const QuantizedRegister &x = at(in.args[0]), &y = at(in.args[1]);
+    if (x.kind != QuantizedRegister::kReal || y.kind != QuantizedRegister::kReal) return false;
+    form_.operands = {x.real, y.real};
+    at(in.result) = {.kind = QuantizedRegister::kSum, .real = {}};
+    return true;
+  }
+
+  /// Bounds once at most.
+  bool take_bounds(const PointwiseInstruction& in, float low, float high) {
+    const bool is_bounded = form_.low != -kInfinity || form_.high != kInfinity;
+    if (at(in.args[0]).kind != QuantizedRegister::kSum || is_bounded) return false;
+    form_.low = low, form_.high = high;
+    at(in.result) = {.kind = QuantizedRegister::kSum, .real = {}};
+    return true;
+  }
+
+  bool take_quantize(const PointwiseInstruction& in) {
+    form_.is_signed = in.op == PointwiseOp::kQuantizeInt8;
+    if (at(in.args[0]).kind != QuantizedRegister::kSum || form_.is_signed != (result_ == DType::kInt8))
+      return false;
+    form_.scale = in.a, form_.zero_point = in.b;
+    at(in.result) = {.kind = QuantizedRegister::kQuantized, .real = {}};
+    return true;
+  }
+
+  std::span<const PointwiseOperand> operands_;
+  DType result_;
+  std::vector<QuantizedRegister> registers_;
+  int inputs_;  // registers that hold operands
+  QuantizedAdd::Form form_{
+      .operands = {}, .low = -kInfinity, .high = kInfinity, .scale = 0, .zero_point = 0, .is_signed = false};
+};
+
 }  // namespace
 
 std::optional<QuantizedAdd> QuantizedAdd::of(const PointwiseProgram& program,
-                                             std::span<const PointwiseOperand> operands,
-                                             PointwiseType result) {
+                                             std::span<const PointwiseOperand> operands, DType result) {
   if (!is_byte_type(result) || operands.empty() || operands.size() > 2) return std::nullopt;
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  Form form{
-      .operands = {}, .low = -kInfinity, .high = kInfinity, .scale = 0, .zero_point = 0, .is_signed = false};
-  std::vector<QuantizedRegister> registers(static_cast<size_t>(program.registers()));
-  const auto kind = [&](int reg) { return registers[static_cast<size_t>(reg)].kind; };
-  for (const PointwiseInstruction& in : program.code()) {
-    QuantizedRegister& to = registers[static_cast<size_t>(in.result)];
-    const int x = in.args[0], y = in.args[1];
-    switch (in.op) {
-      case PointwiseOp::kDequantize:
-        if (x >= program.operands() || !is_byte_type(operands[static_cast<size_t>(x)].type))
-          return std::nullopt;
-        to = {QuantizedRegister::kReal,
-              dequantized_operand(x, operands[static_cast<size_t>(x)].type, in.a, in.b)};
-        break;
-      case PointwiseOp::kAdd:
-        if (kind(x) != QuantizedRegister::kReal || kind(y) != QuantizedRegister::kReal) return std::nullopt;
-        form.operands = {registers[static_cast<size_t>(x)].real, registers[static_cast<size_t>(y)].real};
-        to = {.kind = QuantizedRegister::kSum, .real = {}};
-        break;
-      case PointwiseOp::kRelu:
-      case PointwiseOp::kClip:
-        if (kind(x) != QuantizedRegister::kSum || form.low != -kInfinity || form.high != kInfinity)
-          return std::nullopt;
-        form.low = in.op == PointwiseOp::kRelu ? 0 : in.a;
-        if (in.op == PointwiseOp::kClip) form.high = in.b;
-        to = {.kind = QuantizedRegister::kSum, .real = {}};
-        break;
-      case PointwiseOp::kQuantizeUint8:
-      case PointwiseOp::kQuantizeInt8:
-        form.is_signed = in.op == PointwiseOp::kQuantizeInt8;
-        if (kind(x) != QuantizedRegister::kSum || form.is_signed != (result == PointwiseType::kInt8))
-          return std::nullopt;
-        form.scale = in.a, form.zero_point = in.b;
-        to = {.kind = QuantizedRegister::kQuantized, .real = {}};
-        break;
-      default:
-        return std::nullopt;
-    }
-  }
-  if (program.results().size() != 1 || kind(program.results()[0]) != QuantizedRegister::kQuantized ||
-      !std::isnormal(form.scale) || form.scale <= 0 || !find_distance(form))
-    return std::nullopt;
+  QuantizedAddReader reader(program, operands, result);
+  for (const PointwiseInstruction& in : program.code())
+    if (!reader.take(in)) return std::nullopt;
+  if (program.results().size() != 1 || !reader.is_quantized(program.results()[0])) return std::nullopt;
+  Form form = reader.form();
+  if (!std::isnormal(form.scale) || form.scale <= 0 || !find_distance(form)) return std::nullopt;
   return QuantizedAdd(form);
 }
 

@@ -16,7 +16,7 @@ class QuantizedAdd {
  public:
   /// What a program computes; nothing where it is something else, or its numbers are of unusual sizes.
   static std::optional<QuantizedAdd> of(const PointwiseProgram& program,
-                                        std::span<const PointwiseOperand> operands, PointwiseType result);
+                                        std::span<const PointwiseOperand> operands, DType result);
 
   /// Of `count` levels in a row.
   void run(std::span<const void* const> operands, int64_t count, void* q) const noexcept;

@@ -31,7 +31,7 @@ PointwiseProgram sum_program(const QuantizedProblem& p) {
 }
 
 std::vector<PointwiseOperand> dense_operands(const QuantizedProblem& p) {
-  const auto type = [](bool is_signed) { return is_signed ? PointwiseType::kInt8 : PointwiseType::kUint8; };
+  const auto type = [](bool is_signed) { return is_signed ? DType::kInt8 : DType::kUInt8; };
   return {{type(p.a_signed), {1}}, {type(p.b_signed), {1}}};
 }
 
@@ -72,7 +72,7 @@ TEST(QuantizedAdd, AllPairsOfLevelsAreExact) {
                                  (signs & 1) != 0, (signs & 2) != 0, (signs & 4) != 0};
         PointwiseProgram program = sum_program(p);
         program.allocate_registers();
-        const PointwiseType result = p.is_signed ? PointwiseType::kInt8 : PointwiseType::kUint8;
+        const DType result = p.is_signed ? DType::kInt8 : DType::kUInt8;
         ASSERT_TRUE(QuantizedAdd::of(program, dense_operands(p), result));
         std::vector<uint8_t> q(a.size() + 1, 99);
         const PointwiseLoop loop(sum_program(p), Shape{static_cast<int64_t>(a.size())}, dense_operands(p),
@@ -87,22 +87,22 @@ TEST(QuantizedAdd, AllPairsOfLevelsAreExact) {
 
 TEST(QuantizedAdd, OtherProgramsAreLeftAlone) {
   const QuantizedProblem usual{.a_scale = 0.5F, .b_scale = 0.25F, .scale = 0.5F};
-  const auto known = [](const QuantizedProblem& p, PointwiseType result) {
+  const auto known = [](const QuantizedProblem& p, DType result) {
     return QuantizedAdd::of(sum_program(p), dense_operands(p), result).has_value();
   };
-  EXPECT_TRUE(known(usual, PointwiseType::kUint8));
-  EXPECT_FALSE(known(usual, PointwiseType::kInt8)) << "the result is of another type than its levels";
+  EXPECT_TRUE(known(usual, DType::kUInt8));
+  EXPECT_FALSE(known(usual, DType::kInt8)) << "the result is of another type than its levels";
   QuantizedProblem p = usual;
   p.scale = 0.001F;
-  EXPECT_FALSE(known(p, PointwiseType::kUint8)) << "levels too large for one product and sum";
+  EXPECT_FALSE(known(p, DType::kUInt8)) << "levels too large for one product and sum";
   p.scale = 1e-42F;
-  EXPECT_FALSE(known(p, PointwiseType::kUint8));
+  EXPECT_FALSE(known(p, DType::kUInt8));
   PointwiseProgram product(2);
   const int a = product.append(PointwiseOp::kDequantize, {0, -1, -1}, 1, 0),
             b = product.append(PointwiseOp::kDequantize, {1, -1, -1}, 1, 0);
   product.add_result(product.append(PointwiseOp::kQuantizeUint8,
                                     {product.append(PointwiseOp::kMul, {a, b, -1}), -1, -1}, 1, 0));
-  EXPECT_FALSE(QuantizedAdd::of(product, dense_operands(usual), PointwiseType::kUint8));
+  EXPECT_FALSE(QuantizedAdd::of(product, dense_operands(usual), DType::kUInt8));
 }
 
 }  // namespace

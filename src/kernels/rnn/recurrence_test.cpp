@@ -97,68 +97,114 @@ struct Outputs {
   std::vector<double> y, h, c;
 };
 
-/// ONNX's definition, in float64.
+/// ONNX's definition, in float64: one element of the batch in one direction, step by step.
+class Sequence {
+ public:
+  Sequence(const Case& c, int64_t direction, int64_t element)
+      : h_(static_cast<size_t>(c.layer.hidden)),
+        cell_(h_),
+        c_(c),
+        d_(direction),
+        e_(element),
+        n_(c.layer.hidden),
+        f_(c.activations.data() + direction * c.functions()) {
+    const int64_t first = c.state(direction, element);
+    if (!c.h0.empty()) std::copy_n(c.h0.begin() + first, n_, h_.begin());
+    if (!c.c0.empty()) std::copy_n(c.c0.begin() + first, n_, cell_.begin());
+  }
+
+  void step(int64_t t) {
+    t_ = t;
+    switch (c_.layer.kind) {
+      case Kind::kRnn:
+        return rnn();
+      case Kind::kGru:
+        return gru();
+      case Kind::kLstm:
+        return lstm();
+    }
+  }
+
+  const std::vector<double>& h() const { return h_; }
+  const std::vector<double>& cell() const { return cell_; }
+
+ private:
+  int64_t row(int64_t i) const { return d_ * c_.gates() * n_ + i; }
+  double bias(int64_t which, int64_t i) const {
+    return c_.b.empty() ? 0.0 : c_.b[(d_ * 2 + which) * c_.gates() * n_ + i];
+  }
+  double peephole(int64_t gate, int64_t u) const {
+    return c_.p.empty() ? 0.0 : c_.p[(d_ * 3 + gate) * n_ + u] * cell_[u];
+  }
+  double function(int64_t which, double sum) const {
+    const double limit = c_.layer.clip;
+    return apply(f_[which], sum < -limit ? -limit : sum > limit ? limit : sum);
+  }
+  double input(int64_t i) const {
+    double sum = bias(0, i);
+    for (int64_t j = 0; j < c_.inputs; ++j)
+      sum += double{c_.x[c_.row(t_, e_) * c_.inputs + j]} * c_.w[row(i) * c_.inputs + j];
+    return sum;
+  }
+  double product(int64_t i, const std::vector<double>& state) const {
+    double sum = bias(1, i);
+    for (int64_t j = 0; j < n_; ++j) sum += state[j] * c_.r[row(i) * n_ + j];
+    return sum;
+  }
+  double sum(int64_t i) const { return input(i) + product(i, h_); }
+
+  void rnn() {
+    std::vector<double> next(h_);
+    for (int64_t u = 0; u < n_; ++u) next[u] = function(0, sum(u));
+    h_ = next;
+  }
+
+  void gru() {
+    std::vector<double> next(h_), update(h_), reset(h_), past(h_);
+    for (int64_t u = 0; u < n_; ++u) {
+      update[u] = function(0, sum(u));
+      reset[u] = function(0, sum(n_ + u));
+      past[u] = reset[u] * h_[u];
+    }
+    for (int64_t u = 0; u < n_; ++u) {
+      const int64_t i = 2 * n_ + u;
+      const double hidden = c_.layer.linear_before_reset ? reset[u] * product(i, h_) : product(i, past);
+      next[u] = (1 - update[u]) * function(1, input(i) + hidden) + update[u] * h_[u];
+    }
+    h_ = next;
+  }
+
+  void lstm() {
+    std::vector<double> next(h_);
+    for (int64_t u = 0; u < n_; ++u) {
+      const double in = function(0, sum(u) + peephole(0, u));
+      const double forget = c_.layer.coupled ? 1 - in : function(0, sum(2 * n_ + u) + peephole(2, u));
+      cell_[u] = forget * cell_[u] + in * function(1, sum(3 * n_ + u));
+      next[u] = function(0, sum(n_ + u) + peephole(1, u)) * apply(f_[2], cell_[u]);
+    }
+    h_ = next;
+  }
+
+  std::vector<double> h_, cell_;
+  const Case& c_;
+  int64_t d_, e_, n_, t_ = 0;
+  const RecurrentActivation* f_;
+};
+
 Outputs defined(const Case& c) {
-  const int64_t n = c.layer.hidden, gates = c.gates(), rows = gates * n;
-  const auto size = static_cast<size_t>(c.directions * c.layer.batch * n);
+  const auto size = static_cast<size_t>(c.directions * c.layer.batch * c.layer.hidden);
   Outputs o{std::vector<double>(static_cast<size_t>(c.layer.steps) * size), std::vector<double>(size),
             std::vector<double>(size)};
   for (int64_t d = 0; d < c.directions; ++d)
     for (int64_t e = 0; e < c.layer.batch; ++e) {
-      std::vector<double> h(static_cast<size_t>(n)), cell(h);
-      for (int64_t u = 0; u < n; ++u) {
-        if (!c.h0.empty()) h[u] = c.h0[c.state(d, e) + u];
-        if (!c.c0.empty()) cell[u] = c.c0[c.state(d, e) + u];
-      }
-      const RecurrentActivation* f = c.activations.data() + d * c.functions();
-      const auto bias = [&](int64_t which, int64_t i) {
-        return c.b.empty() ? 0.0 : c.b[(d * 2 + which) * rows + i];
-      };
-      const auto peep = [&](int64_t g, int64_t u) { return c.p.empty() ? 0.0 : c.p[(d * 3 + g) * n + u]; };
-      const auto clipped = [&](double x) {
-        return x < -c.layer.clip ? -c.layer.clip : x > c.layer.clip ? c.layer.clip : x;
-      };
+      Sequence s(c, d, e);
       for (int64_t k = 0; k < c.length(e); ++k) {
         const int64_t t = c.is_backward(d) ? c.length(e) - 1 - k : k;
-        const auto input = [&](int64_t i) {
-          double sum = bias(0, i);
-          for (int64_t j = 0; j < c.inputs; ++j)
-            sum += double{c.x[c.row(t, e) * c.inputs + j]} * c.w[(d * rows + i) * c.inputs + j];
-          return sum;
-        };
-        const auto product = [&](int64_t i, const std::vector<double>& s) {
-          double sum = 0;
-          for (int64_t j = 0; j < n; ++j) sum += s[j] * c.r[(d * rows + i) * n + j];
-          return sum;
-        };
-        const auto sum = [&](int64_t i) { return input(i) + product(i, h) + bias(1, i); };
-        std::vector<double> next(h), z(h), r(h), reset(h);
-        for (int64_t u = 0; u < n && c.layer.kind == Kind::kGru; ++u) {
-          z[u] = apply(f[0], clipped(sum(u)));
-          r[u] = apply(f[0], clipped(sum(n + u)));
-          reset[u] = r[u] * h[u];
-        }
-        for (int64_t u = 0; u < n; ++u) {
-          if (c.layer.kind == Kind::kRnn) next[u] = apply(f[0], clipped(sum(u)));
-          if (c.layer.kind == Kind::kGru) {
-            const int64_t i = 2 * n + u;
-            const double past = c.layer.linear_before_reset ? r[u] * (product(i, h) + bias(1, i))
-                                                            : product(i, reset) + bias(1, i);
-            next[u] = (1 - z[u]) * apply(f[1], clipped(input(i) + past)) + z[u] * h[u];
-          }
-          if (c.layer.kind == Kind::kLstm) {
-            const double in = apply(f[0], clipped(sum(u) + peep(0, u) * cell[u]));
-            const double forget =
-                c.layer.coupled ? 1 - in : apply(f[0], clipped(sum(2 * n + u) + peep(2, u) * cell[u]));
-            cell[u] = forget * cell[u] + in * apply(f[1], clipped(sum(3 * n + u)));
-            next[u] = apply(f[0], clipped(sum(n + u) + peep(1, u) * cell[u])) * apply(f[2], cell[u]);
-          }
-        }
-        h = next;
-        std::copy(h.begin(), h.end(), o.y.begin() + c.output(t, d, e));
+        s.step(t);
+        std::copy(s.h().begin(), s.h().end(), o.y.begin() + c.output(t, d, e));
       }
-      std::copy(h.begin(), h.end(), o.h.begin() + c.state(d, e));
-      std::copy(cell.begin(), cell.end(), o.c.begin() + c.state(d, e));
+      std::copy(s.h().begin(), s.h().end(), o.h.begin() + c.state(d, e));
+      std::copy(s.cell().begin(), s.cell().end(), o.c.begin() + c.state(d, e));
     }
   return o;
 }

@@ -21,7 +21,7 @@ void BM_Winograd(benchmark::State& state) {
                        .pad_top = 1,
                        .pad_left = 1,
                        .m = m};
-  const PanelMatrix matrix{c, c, PanelType::kFloat32};
+  const PanelMatrix matrix{c, c, DType::kFloat32};
   const int64_t row = c + 16, left = block * row + 16,
                 sum = block * 64 + 16;  // no sets of a cache are shared
   std::vector<float> weights(static_cast<size_t>(s.points() * matrix.bytes() / 4), 0.5F),

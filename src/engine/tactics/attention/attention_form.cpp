@@ -1,6 +1,7 @@
 #include "engine/tactics/attention/attention_form.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 
 #include "analysis/extents.h"
@@ -103,28 +104,37 @@ class Search {
     }
     chain.nodes.push_back(n);
     chain.shapes.push_back(*shape);
-    if (is_op(*n, "Reshape")) {
-      const std::optional<Shape> before = shape_of(n->input(0));
-      return before && !before->empty() && before->back() == shape->back() && go_back(n->input(0), *n, chain);
-    }
+    if (is_op(*n, "Reshape")) return go_back_over_reshape(*n, *shape, chain);
     if (is_op(*n, "Mul") || is_op(*n, "Div")) return go_back_over_factor(*n, *shape, chain);
-    if (is_op(*n, "Where")) {
-      for (const bool when : {true, false}) {
-        Value* const scores = n->input(when ? 2 : 1);
-        const std::optional<double> fill = scalar_of(n->input(when ? 1 : 2));
-        if (!fill || shape_of(scores) != shape) continue;
-        return add_mask(
-                   {.kind = AttentionMask::Kind::kHides, .when = when, .fill = static_cast<float>(*fill)},
-                   n->input(0), *shape, chain) &&
-               go_back(scores, *n, chain);
-      }
-      return false;
+    if (is_op(*n, "Where")) return go_back_over_where(*n, *shape, chain);
+    return is_op(*n, "Add") && go_back_over_sum(*n, *shape, chain);
+  }
+
+  /// Rows of keys stay as they are.
+  bool go_back_over_reshape(const Node& n, const Shape& shape, Chain& chain) {
+    const std::optional<Shape> before = shape_of(n.input(0));
+    return before && !before->empty() && before->back() == shape.back() && go_back(n.input(0), n, chain);
+  }
+
+  /// A mask that hides scores: one number takes their place.
+  bool go_back_over_where(const Node& n, const Shape& shape, Chain& chain) {
+    for (const bool when : {true, false}) {
+      Value* const scores = n.input(when ? 2 : 1);
+      const std::optional<double> fill = scalar_of(n.input(when ? 1 : 2));
+      if (!fill || shape_of(scores) != shape) continue;
+      return add_mask({.kind = AttentionMask::Kind::kHides, .when = when, .fill = static_cast<float>(*fill)},
+                      n.input(0), shape, chain) &&
+             go_back(scores, n, chain);
     }
-    if (!is_op(*n, "Add")) return false;
+    return false;
+  }
+
+  /// A mask that is added. Either operand may be the scores: the one that a product is found behind is.
+  bool go_back_over_sum(const Node& n, const Shape& shape, Chain& chain) {
     for (const size_t side : {0, 1}) {
-      if (shape_of(n->input(side)) != shape || n->input(0) == n->input(1)) continue;
+      if (shape_of(n.input(side)) != shape || n.input(0) == n.input(1)) continue;
       Chain longer = chain;
-      if (add_mask({}, n->input(1 - side), *shape, longer) && go_back(n->input(side), *n, longer)) {
+      if (add_mask({}, n.input(1 - side), shape, longer) && go_back(n.input(side), n, longer)) {
         chain = std::move(longer);
         return true;
       }
@@ -254,6 +264,9 @@ class Search {
     AttentionOperand place;
     StridedView view;
   };
+  /// Query, key and value.
+  using Operands = std::array<Operand, 3>;
+  using OperandShapes = std::array<Shape, 3>;
 
   Operand follow(Value* v, bool may_scale) const {
     Operand o{.value = v, .may_scale = may_scale, .taken = 0, .steps = {}, .place = {}, .view = {}};
@@ -283,7 +296,7 @@ class Search {
 
   /// Cuts operands where a node is wanted outside, too, or by an operand that was cut behind it. True when
   /// nothing was cut.
-  bool cut(std::vector<Operand>& operands) const {
+  bool cut(Operands& operands) const {
     std::unordered_set<const Node*> inside(core_.begin(), core_.end());
     std::unordered_set<const Node*> wanted;
     for (const Operand& o : operands) {
@@ -313,40 +326,64 @@ class Search {
     return true;
   }
 
+  /// Of operands of one rank: heads of the keys and values, each of which some heads of queries share;
+  /// nothing when the extents are not attention's.
+  std::optional<int64_t> heads_of_keys(const Shape& q, const Shape& k, const Shape& v) const {
+    const kernels::Attention& a = form_.problem;
+    const bool is_stack = q.rank() != 4;
+    // Heads of keys and values in their own shapes; of a stack, the images and heads in one.
+    const int64_t batch = is_stack ? a.batch : k[0], heads = is_stack ? a.heads : k[1];
+    const bool are_alike = is_stack || (v[0] == batch && v[1] == heads);
+    if (batch != a.batch || !are_alike || heads > a.heads || a.heads % heads != 0) return std::nullopt;
+    const int64_t size = q.back();
+    const bool have_extents = k.numel() == batch * heads * size * a.keys &&
+                              v.numel() == batch * heads * a.keys * a.value_size &&
+                              q.numel() == a.batch * a.heads * a.queries * size && q.numel() != 0;
+    return have_extents ? std::optional(heads) : std::nullopt;
+  }
+
+  /// An operand with too many nodes for the kernel to read it where they begin; null when there is none.
+  Operand* find_misplaced(Operands& operands, const OperandShapes& shapes) const {
+    for (size_t i = 0; i < operands.size(); ++i)
+      if (!place(operands[i], shapes[i]) || !fits(operands[i].view, i)) return &operands[i];
+    // Both share heads in the same way, or in none.
+    const int64_t keys = operands[1].view.repeat(1), values = operands[2].view.repeat(1);
+    return keys == values ? nullptr : &operands[keys > values ? 1 : 2];
+  }
+
+  /// Gives up nodes until every operand can be read where its first one begins; false when one cannot be at
+  /// all.
+  bool place_all(Operands& operands, const OperandShapes& shapes) const {
+    for (;;) {
+      if (!cut(operands)) continue;
+      Operand* const misplaced = find_misplaced(operands, shapes);
+      if (misplaced == nullptr) return true;
+      if (misplaced->taken == 0) return false;
+      --misplaced->taken;
+    }
+  }
+
   bool place_operands(const Node& product) {
     kernels::Attention& a = form_.problem;
     const std::optional<Shape> q = shape_of(product.input(0)), k = shape_of(product.input(1)),
                                v = shape_of(values_);
     if (!q || !k || !v || q->rank() < 2 || k->rank() != q->rank() || v->rank() != q->rank()) return false;
+    const std::optional<int64_t> heads = heads_of_keys(*q, *k, *v);
+    if (!heads) return false;
     a.size = q->back();
-    // Heads of keys and values in their own shapes; of a stack, the images and heads in one.
-    const int64_t groups = q->rank() == 4 ? (*k)[1] : a.heads, batch = q->rank() == 4 ? (*k)[0] : a.batch;
-    if (batch != a.batch || (q->rank() == 4 && ((*v)[0] != batch || (*v)[1] != groups)) || groups > a.heads ||
-        a.heads % groups != 0 || k->numel() != batch * groups * a.size * a.keys ||
-        v->numel() != batch * groups * a.keys * a.value_size ||
-        q->numel() != a.batch * a.heads * a.queries * a.size || q->numel() == 0)
+    Operands operands = {follow(product.input(0), true), follow(product.input(1), true),
+                         follow(values_, false)};
+    if (!place_all(operands,
+                   {Shape{a.batch, a.heads, a.queries, a.size}, Shape{a.batch, *heads, a.size, a.keys},
+                    Shape{a.batch, *heads, a.keys, a.value_size}}))
       return false;
-    std::vector<Operand> operands = {follow(product.input(0), true), follow(product.input(1), true),
-                                     follow(values_, false)};
-    const Shape shapes[] = {{a.batch, a.heads, a.queries, a.size},
-                            {a.batch, groups, a.size, a.keys},
-                            {a.batch, groups, a.keys, a.value_size}};
-    for (bool done = false; !done;) {
-      done = cut(operands);
-      for (size_t i = 0; done && i < operands.size(); ++i)
-        if (!place(operands[i], shapes[i]) || !fits(operands[i].view, i)) {
-          if (operands[i].taken == 0) return false;
-          --operands[i].taken;
-          done = false;
-        }
-      // Both share heads in the same way, or in none.
-      if (done && operands[1].view.repeat(1) != operands[2].view.repeat(1)) {
-        Operand& more = operands[operands[1].view.repeat(1) > operands[2].view.repeat(1) ? 1 : 2];
-        --more.taken;
-        done = false;
-      }
-    }
-    a.groups = groups / operands[1].view.repeat(1);
+    a.groups = *heads / operands[1].view.repeat(1);
+    set_operands(operands);
+    return true;
+  }
+
+  void set_operands(const Operands& operands) {
+    kernels::Attention& a = form_.problem;
     const auto strides = [](const Operand& o) { return o.view.strides(); };
     const std::vector<int64_t> qs = strides(operands[0]), ks = strides(operands[1]),
                                vs = strides(operands[2]);
@@ -362,7 +399,6 @@ class Search {
     for (const Operand& o : operands)
       for (size_t i = 0; i < o.taken; ++i)
         if (nodes.insert(o.steps[i].node).second) form_.nodes.push_back(o.steps[i].node);
-    return true;
   }
 
   /// Elements of a query lie side by side; only heads of keys and values repeat.

@@ -1,5 +1,6 @@
 // Convolution and transposed convolution as a product for every tap, channels last: no gathered rows, and
 // nothing is computed of padding.
+#include <algorithm>
 #include <array>
 
 #include "engine/tactics/conv/kn2row_conv_kernel.h"
@@ -15,18 +16,19 @@ namespace {
 constexpr std::string_view kOperators[] = {"Conv", "ConvTranspose"};
 
 /// Returns why not, or nothing.
-std::string read_product(const Problem& p, TapProduct& product) {
-  if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
-  if (is_op(p.node(), "Conv")) {
-    ConvProduct conv;
-    if (std::string reason = read_conv_product(p, conv); !reason.empty()) return reason;
-    if (conv.is_depthwise) return "every channel has a group of its own";
-    bool moves = false;
-    for (const int64_t s : conv.window.strides) moves = moves || s > 1;
-    if (conv.window.taps() == 1 && !moves) return "it has one tap, and its pixels lie as a matrix does";
-    product = {{std::move(conv.window), false, conv.in_channels}, conv.size};
-    return {};
-  }
+std::string read_conv(const Problem& p, TapProduct& product) {
+  ConvProduct conv;
+  if (std::string reason = read_conv_product(p, conv); !reason.empty()) return reason;
+  if (conv.is_depthwise) return "every channel has a group of its own";
+  const std::vector<int64_t>& strides = conv.window.strides;
+  const bool moves = std::any_of(strides.begin(), strides.end(), [](int64_t s) { return s > 1; });
+  if (conv.window.taps() == 1 && !moves) return "it has one tap, and its pixels lie as a matrix does";
+  product = {{std::move(conv.window), false, conv.in_channels}, conv.size};
+  return {};
+}
+
+/// Returns why not, or nothing.
+std::string read_conv_transpose(const Problem& p, TapProduct& product) {
   const Shape *in = p.input_shape(0), *out = p.output_shape(0);
   if (p.region().result_transposed != nullptr) return "the result is transposed";
   if (in == nullptr || out == nullptr) return "the shape is not known before the run";
@@ -42,6 +44,12 @@ std::string read_product(const Problem& p, TapProduct& product) {
   const int64_t m = plan.size.batch * plan.window.in_size();
   product = {{std::move(plan.window), true, plan.size.in_channels}, {m, plan.size.out_channels, k}};
   return tile_epilogue_refusal(p, p.region().epilogue);
+}
+
+/// Returns why not, or nothing.
+std::string read_product(const Problem& p, TapProduct& product) {
+  if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
+  return is_op(p.node(), "Conv") ? read_conv(p, product) : read_conv_transpose(p, product);
 }
 
 /// Rows for the channels of one tap after the other, a column for each output channel.

@@ -25,7 +25,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
         kernels::gather_rows(
             *window, c, first, count, k + k % 2, rows, [&](int64_t pixel, int64_t n, uint16_t* to) {
               places.read(x, pixel, n, to, [](const float* from, int64_t numbers, uint16_t* at) {
-                kernels::narrow_row(kernels::NarrowType::kBfloat16, from, at, static_cast<size_t>(numbers));
+                kernels::narrow_row(DType::kBFloat16, from, at, static_cast<size_t>(numbers));
               });
             });
       });

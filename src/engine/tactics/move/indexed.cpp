@@ -33,7 +33,7 @@ std::string supports(const Problem& p) {
   const std::string_view reduction = string_attribute(p.node(), "reduction", "none");
   if (std::find(std::begin(kReductions), std::end(kReductions), reduction) == std::end(kReductions))
     return fmt::format("'{}' is no reduction", reduction);
-  if (reduction != "none" && scatter_type(p.input_dtype(0)) == ScatterType::kBytes)
+  if (reduction != "none" && !kernels::is_combined(p.input_dtype(0)))
     return fmt::format("{} is not combined", dtype_name(p.input_dtype(0)));
   return fits(p) ? "" : "the plain evaluation says which shapes do not fit";
 }

@@ -28,8 +28,8 @@ StepFields read_fields(const StepReader& r) {
 }
 
 void check_reduction(ScatterReduction reduction, DType dtype) {
-  StepReader::check(reduction == ScatterReduction::kNone || scatter_type(dtype) != ScatterType::kBytes,
-                    "{} is not combined", dtype_name(dtype));
+  StepReader::check(reduction == ScatterReduction::kNone || kernels::is_combined(dtype), "{} is not combined",
+                    dtype_name(dtype));
 }
 
 template <typename Index>
@@ -48,7 +48,7 @@ class ElementsKernel final : public ComplainingKernel {
                       out.shape.str());
     width_ = storage_bytes(data.dtype, 1);
     bytes_ = data.bytes();
-    type_ = scatter_type(data.dtype);
+    type_ = data.dtype;
     if (!scatters_) return;
     reduction_ = p.reduction;
     check_reduction(reduction_, data.dtype);
@@ -73,7 +73,7 @@ class ElementsKernel final : public ComplainingKernel {
   bool scatters_;
   kernels::ElementWalk walk_;
   size_t width_ = 0, bytes_ = 0;
-  ScatterType type_ = ScatterType::kBytes;
+  DType type_ = DType::kUndefined;
   ScatterReduction reduction_ = ScatterReduction::kNone;
 };
 
@@ -106,7 +106,7 @@ class SlicesKernel final : public ComplainingKernel {
         out.shape.str());
     width_ = storage_bytes(data.dtype, 1);
     bytes_ = data.bytes();
-    type_ = scatter_type(data.dtype);
+    type_ = data.dtype;
     if (!scatters_) return;
     reduction_ = p.reduction;
     check_reduction(reduction_, data.dtype);
@@ -139,7 +139,7 @@ class SlicesKernel final : public ComplainingKernel {
   size_t batch_dims_ = 0;
   kernels::SliceWalk walk_;
   size_t width_ = 0, bytes_ = 0;
-  ScatterType type_ = ScatterType::kBytes;
+  DType type_ = DType::kUndefined;
   ScatterReduction reduction_ = ScatterReduction::kNone;
 };
 

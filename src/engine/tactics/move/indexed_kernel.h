@@ -12,7 +12,6 @@
 namespace assay::engine::tactic_indexed {
 
 using kernels::ScatterReduction;
-using kernels::ScatterType;
 
 inline constexpr std::string_view kReductions[] = {"none", "add", "mul", "min", "max"};
 
@@ -30,21 +29,6 @@ struct StepFields {
     if (scatters) visit("reduction", reduction, kReductions, "'{}' is no reduction");
   }
 };
-
-inline ScatterType scatter_type(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return ScatterType::kFloat32;
-    case DType::kFloat64:
-      return ScatterType::kFloat64;
-    case DType::kInt32:
-      return ScatterType::kInt32;
-    case DType::kInt64:
-      return ScatterType::kInt64;
-    default:
-      return ScatterType::kBytes;
-  }
-}
 
 inline bool scatters(const Node& n) { return n.op_type.starts_with("Scatter"); }
 

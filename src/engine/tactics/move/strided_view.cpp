@@ -1,6 +1,8 @@
 #include "engine/tactics/move/strided_view.h"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "analysis/extents.h"
 #include "analysis/match.h"
@@ -54,6 +56,62 @@ bool read_gather(const Node& n, const Shape& in, ViewStep& s) {
   s.first = static_cast<int64_t>(*index);
   if (s.first < 0) s.first += in[*axis];
   return s.first >= 0 && s.first < in[*axis];
+}
+
+/// Neighbouring axes walked as one.
+struct MergedAxes {
+  int64_t extent = 1, stride = 0, repeat = 1;
+};
+
+/// Of these axes; nothing where one stride does not lead through them.
+std::optional<MergedAxes> merge_axes(std::span<const int64_t> extents, std::span<const int64_t> strides,
+                                     std::span<const int64_t> repeats) {
+  MergedAxes m;
+  for (size_t d = extents.size(); d-- > 0;) {
+    if (extents[d] == 1) continue;
+    if (m.extent == 1 && m.repeat == 1 && strides[d] == 0) {
+      m.repeat = extents[d];
+      continue;
+    }
+    if (m.extent == 1) {
+      if (m.repeat != 1 && repeats[d] != 1) return std::nullopt;
+      m.stride = strides[d];
+      m.repeat *= repeats[d];
+    } else if (repeats[d] != 1 || m.repeat != 1 || strides[d] != m.stride * m.extent) {
+      return std::nullopt;
+    }
+    m.extent *= extents[d];
+  }
+  return m;
+}
+
+/// The same elements along these axes; false where they are several and elements repeat.
+bool split_axes(const MergedAxes& m, std::span<const int64_t> extents, std::span<int64_t> strides,
+                std::span<int64_t> repeats) {
+  int64_t stride = m.stride;
+  size_t parts = 0;
+  for (size_t d = extents.size(); d-- > 0;) {
+    if (extents[d] == 1) continue;
+    ++parts;
+    strides[d] = stride;
+    repeats[d] = m.repeat;
+    stride *= extents[d];
+  }
+  return m.repeat == 1 || parts <= 1;
+}
+
+/// How many axes at the beginning of each shape make the shortest runs with as many elements. Both shapes
+/// have as many in all.
+std::pair<size_t, size_t> shortest_equal_runs(std::span<const int64_t> a, std::span<const int64_t> b) {
+  size_t i = 0, j = 0;
+  int64_t of_a = 1, of_b = 1;
+  do {
+    if ((of_a <= of_b && i < a.size()) || j == b.size())
+      of_a *= a[i++];
+    else
+      of_b *= b[j++];
+  } while (of_a != of_b);
+  return {i, j};
 }
 
 }  // namespace
@@ -168,45 +226,19 @@ bool StridedView::settle() {
   if (wanted.numel() != shape_.numel()) return false;
   std::vector<int64_t> strides(wanted.size(), 0), repeats(wanted.size(), 1);
   size_t from = 0, to = 0;
+  const std::span<const int64_t> old_extents = shape_.dims(), old_strides = strides_, old_repeats = repeats_,
+                                 new_extents = wanted.dims();
   while (from < shape_.size() || to < wanted.size()) {
-    // The shortest runs of axes on both sides with as many elements.
-    size_t from_end = from, to_end = to;
-    int64_t have = 1, want = 1;
-    do {
-      if ((have <= want && from_end < shape_.size()) || to_end == wanted.size())
-        have *= shape_[from_end++];
-      else
-        want *= wanted[to_end++];
-    } while (have != want);
-    // As one axis, innermost first.
-    int64_t stride = 0, extent = 1, repeat = 1;
-    for (size_t d = from_end; d-- > from;) {
-      if (shape_[d] == 1) continue;
-      if (extent == 1 && repeat == 1 && strides_[d] == 0) {
-        repeat = shape_[d];
-        continue;
-      }
-      if (extent == 1) {
-        if (repeat != 1 && repeats_[d] != 1) return false;
-        stride = strides_[d];
-        repeat *= repeats_[d];
-      } else if (repeats_[d] != 1 || repeat != 1 || strides_[d] != stride * extent) {
-        return false;
-      }
-      extent *= shape_[d];
-    }
-    int64_t inner = stride;
-    size_t parts = 0;
-    for (size_t d = to_end; d-- > to;) {
-      if (wanted[d] == 1) continue;
-      ++parts;
-      strides[d] = inner;
-      repeats[d] = repeat;
-      inner *= wanted[d];
-    }
-    if (repeat != 1 && parts > 1) return false;
-    from = from_end;
-    to = to_end;
+    const auto [old_axes, new_axes] = shortest_equal_runs(old_extents.subspan(from), new_extents.subspan(to));
+    const std::optional<MergedAxes> merged =
+        merge_axes(old_extents.subspan(from, old_axes), old_strides.subspan(from, old_axes),
+                   old_repeats.subspan(from, old_axes));
+    if (!merged ||
+        !split_axes(*merged, new_extents.subspan(to, new_axes), std::span(strides).subspan(to, new_axes),
+                    std::span(repeats).subspan(to, new_axes)))
+      return false;
+    from += old_axes;
+    to += new_axes;
   }
   shape_ = wanted;
   strides_ = std::move(strides);

@@ -16,8 +16,6 @@ namespace {
 
 using kernels::PointwiseOp;
 using kernels::PointwiseProgram;
-using kernels::PointwiseType;
-using kernels::RegisterType;
 
 /// Idioms; operators say themselves that they have an instruction.
 constexpr std::string_view kOperators[] = {"assay.Silu", "assay.HardSwish", "assay.Mish", "assay.Gelu",
@@ -27,8 +25,8 @@ bool serves(const OpFacts& facts) { return facts.pointwise.op.has_value() || fac
 
 /// A program under construction: registers of operands and results.
 struct Chain {
-  std::vector<const Value*> operands;   // of the graph, in register order
-  std::vector<RegisterType> registers;  // of the operands
+  std::vector<const Value*> operands;  // of the graph, in register order
+  std::vector<DType> registers;        // of the operands
   std::vector<PointwiseForm> forms;
   std::vector<const Value*> made;  // what each form computes
   std::vector<const Value*> results;
@@ -37,7 +35,7 @@ struct Chain {
 DType dtype_of_value(const Value* v) { return v->type.is_tensor() ? v->type.dtype : DType::kUndefined; }
 
 /// The type in which a form takes or gives a value.
-std::optional<RegisterType> register_type(const Value* v, const PointwiseForm& f) {
+std::optional<DType> register_type(const Value* v, const PointwiseForm& f) {
   return register_of(dtype_of_value(v), f.bytes_as_float);
 }
 
@@ -45,13 +43,13 @@ std::optional<RegisterType> register_type(const Value* v, const PointwiseForm& f
 /// another.
 std::optional<Chain> chain_of(const Region& region, const Model& model) {
   Chain chain;
-  std::unordered_map<const Value*, RegisterType> types;
+  std::unordered_map<const Value*, DType> types;
   chain.results.push_back(region.output());
   for (const Node* inner : region.nodes) {
     std::optional<PointwiseForm> form = pointwise_form(*inner, model);
     if (!form) return std::nullopt;
     for (const Value* v : form->operands) {
-      const std::optional<RegisterType> wanted = register_type(v, *form);
+      const std::optional<DType> wanted = register_type(v, *form);
       if (!wanted) return std::nullopt;
       const auto [known, is_new] = types.try_emplace(v, *wanted);
       if (known->second != *wanted) return std::nullopt;
@@ -59,13 +57,18 @@ std::optional<Chain> chain_of(const Region& region, const Model& model) {
       chain.operands.push_back(v);
       chain.registers.push_back(*wanted);
     }
-    const std::optional<RegisterType> given = register_type(inner->output(0), *form);
+    const std::optional<DType> given = register_type(inner->output(0), *form);
     if (!given) return std::nullopt;
     types[inner->output(0)] = *given;
     chain.made.push_back(inner->output(0));
     chain.forms.push_back(std::move(*form));
   }
   return chain;
+}
+
+/// How a plan names a type of registers.
+int64_t register_number(DType type) {
+  return std::ranges::find(kernels::kRegisterTypes, type) - std::begin(kernels::kRegisterTypes);
 }
 
 /// `formats`: of the operands. What is stored in 8 bits is brought back first.
@@ -93,12 +96,8 @@ std::string supports(const Problem& p) {
   if (domain == nullptr) return "the shape is not known before the run";
   const std::optional<Chain> chain = chain_of(p.region(), p.model());
   if (!chain) return "there is no vector form for these types or attributes";
-  for (const Value* v : chain->operands) {
-    const Value* outer = v;
-    if (p.shape(outer) == nullptr) return "the shape of an operand is not known before the run";
-    if (!type_of(dtype_of_value(outer)))
-      return fmt::format("operands of {} are not supported", dtype_name(dtype_of_value(outer)));
-  }
+  for (const Value* v : chain->operands)
+    if (p.shape(v) == nullptr) return "the shape of an operand is not known before the run";
   // Every operand may need one more, where it is stored in 8 bits.
   PointwiseProgram program = program_of(*chain, std::vector<Format>(chain->operands.size()));
   program.allocate_registers();
@@ -157,7 +156,7 @@ Layout operand_layout(const Shape& shape, const Shape& domain, Layout layout) {
 /// Of a program with one result.
 StepFields fields_of(const PointwiseProgram& program, const Shape& domain, std::vector<int64_t> strides) {
   StepFields f{.result = {program.results()[0]}, .domain = domain.dims(), .strides = std::move(strides)};
-  for (int r = 0; r < program.operands(); ++r) f.registers.push_back(static_cast<int64_t>(program.type(r)));
+  for (int r = 0; r < program.operands(); ++r) f.registers.push_back(register_number(program.type(r)));
   for (const kernels::PointwiseInstruction& in : program.code()) {
     f.names.emplace_back(kernels::pointwise_name(in.op));
     for (const int16_t r : in.args) f.arguments.push_back(r);

@@ -41,8 +41,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const PlanValue& out = r.any_output(0);
   const Shape domain = memory_domain(out.shape, out.layout);
   const auto p = r.read(StepFields{.operands = step.inputs.size(), .axes = domain.size()});
-  std::vector<RegisterType> registers;
-  for (const int64_t type : p.registers) registers.push_back(static_cast<RegisterType>(type));
+  std::vector<DType> registers;
+  for (const int64_t type : p.registers) registers.push_back(kernels::kRegisterTypes[type]);
   PointwiseProgram program(std::move(registers));
   for (size_t i = 0; i < p.names.size(); ++i) {
     const std::optional<kernels::PointwiseOp> op = kernels::find_pointwise(p.names[i]);
@@ -59,12 +59,11 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   std::vector<kernels::PointwiseOperand> operands;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const PlanValue& v = r.any_input(i);
-    const std::optional<PointwiseType> type = type_of(v.dtype);
-    StepReader::check(type && fits_register(*type, program.type(static_cast<int>(i))), "'{}' is {}", v.name,
-                      dtype_name(v.dtype));
+    StepReader::check(kernels::fits_register(v.dtype, program.type(static_cast<int>(i))), "'{}' is {}",
+                      v.name, dtype_name(v.dtype));
     const std::span<const int64_t> own = std::span(p.strides).subspan(i * domain.size(), domain.size());
     r.check_walk(v, domain, own);
-    operands.push_back({*type, {own.begin(), own.end()}});
+    operands.push_back({v.dtype, {own.begin(), own.end()}});
   }
   for (const auto& [_, in] : step.in_place) {
     const PlanValue& v = r.input(static_cast<size_t>(in), out.dtype);
@@ -74,10 +73,10 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
       covers = domain[d] == 1 || operands[static_cast<size_t>(in)].strides[d] == dense[d];
     StepReader::check(covers, "'{}' cannot be computed in the place of '{}'", out.name, v.name);
   }
-  const std::optional<PointwiseType> type = type_of(out.dtype);
-  StepReader::check(type && fits_register(*type, program.type(program.results()[0])), "'{}' is {}", out.name,
-                    dtype_name(out.dtype));
-  return std::make_unique<PointwiseKernel>(checked_loop(program, domain, std::move(operands), {*type}), out);
+  StepReader::check(kernels::fits_register(out.dtype, program.type(program.results()[0])), "'{}' is {}",
+                    out.name, dtype_name(out.dtype));
+  return std::make_unique<PointwiseKernel>(checked_loop(program, domain, std::move(operands), {out.dtype}),
+                                           out);
 }
 
 }  // namespace assay::engine::tactic_pointwise

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 #include "engine/runtime/kernel.h"
@@ -13,8 +14,6 @@ namespace assay::engine::tactic_pointwise {
 
 using kernels::PointwiseOp;
 using kernels::PointwiseProgram;
-using kernels::PointwiseType;
-using kernels::RegisterType;
 
 /// A program of the vector interpreter, and how its operands are walked over.
 struct StepFields {
@@ -23,7 +22,7 @@ struct StepFields {
   std::vector<int64_t> arguments;  ///< three registers each; -1: none
   std::vector<double> numbers;     ///< two each
   std::array<int64_t, 1> result = {};
-  std::vector<int64_t> registers;  ///< types of those that hold the operands
+  std::vector<int64_t> registers;  ///< types of those that hold the operands: places in kRegisterTypes
   std::vector<int64_t> domain;     ///< in the order of memory
   std::vector<int64_t> strides;    ///< of each operand along the domain's axes
 
@@ -33,44 +32,11 @@ struct StepFields {
     visit("arguments", arguments, 3 * names.size(), {-1, kMaxInstructions});
     visit("numbers", numbers, 2 * names.size());
     visit("results", result, {0, kMaxInstructions});
-    visit("operand_registers", registers, operands, {0, kernels::kRegisterTypes - 1});
+    visit("operand_registers", registers, operands, {0, std::ssize(kernels::kRegisterTypes) - 1});
     visit("domain", domain);
     visit("operand_strides", strides, operands * axes);
   }
 };
-
-inline std::optional<PointwiseType> type_of(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return PointwiseType::kFloat32;
-    case DType::kFloat64:
-      return PointwiseType::kFloat64;
-    case DType::kBool:
-      return PointwiseType::kBool;
-    case DType::kInt32:
-      return PointwiseType::kInt32;
-    case DType::kInt64:
-      return PointwiseType::kInt64;
-    case DType::kUInt8:
-      return PointwiseType::kUint8;
-    case DType::kInt8:
-      return PointwiseType::kInt8;
-    case DType::kInt16:
-      return PointwiseType::kInt16;
-    case DType::kUInt16:
-      return PointwiseType::kUint16;
-    case DType::kUInt32:
-      return PointwiseType::kUint32;
-    case DType::kUInt64:
-      return PointwiseType::kUint64;
-    case DType::kFloat16:
-      return PointwiseType::kFloat16;
-    case DType::kBFloat16:
-      return PointwiseType::kBfloat16;
-    default:
-      return std::nullopt;
-  }
-}
 
 /// Axis 1 moved to the end.
 template <typename T>

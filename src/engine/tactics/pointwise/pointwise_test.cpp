@@ -1,4 +1,5 @@
 #include "engine/tactics/tactic_test_util.h"
+#include "kernels/pointwise/program.h"
 
 namespace assay::engine::pointwise_test {
 namespace {
@@ -18,6 +19,17 @@ TEST(Pointwise, ChainsTypesAndLayouts) {
 TEST(Pointwise, RefusesTypesWithoutAForm) {
   expect_refusal("pointwise", {"(string[3] x, string[3] z) => (bool[3] y)", "y = Equal (x, z)", "", 19},
                  "there is no vector form for these types or attributes");
+}
+
+/// Plans name a type of registers by its number.
+TEST(Pointwise, TypesKeepTheirNumbersInPlans) {
+  EXPECT_EQ(std::vector<DType>(std::begin(kernels::kRegisterTypes), std::end(kernels::kRegisterTypes)),
+            (std::vector<DType>{DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64, DType::kBool,
+                                DType::kInt8, DType::kUInt8, DType::kInt16, DType::kUInt16, DType::kUInt32,
+                                DType::kUInt64}));
+  TacticTest("pointwise", kSum)
+      .expect_refused(set_in("operand_registers", 0, std::ssize(kernels::kRegisterTypes)),
+                      "operand_registers");
 }
 
 TEST(Pointwise, ForgedProgramsAreRefused) {

@@ -3,16 +3,10 @@
 namespace assay::engine::tactic_gemv {
 namespace {
 
-kernels::GemvType stored_type(DType dtype) {
-  return dtype == DType::kFloat16    ? kernels::GemvType::kFloat16
-         : dtype == DType::kBFloat16 ? kernels::GemvType::kBfloat16
-                                     : kernels::GemvType::kFloat32;
-}
-
-kernels::GemvType matrix_type(const StepReader& r) {
+DType matrix_type(const StepReader& r) {
   const DType dtype = r.any_input(1).dtype;
   StepReader::check(is_storage_type(dtype), "its matrix is {}", dtype_name(dtype));
-  return stored_type(dtype);
+  return dtype;
 }
 
 class GemvKernel final : public Kernel {
@@ -43,7 +37,7 @@ class GemvKernel final : public Kernel {
 
  private:
   StepFields p_;
-  kernels::GemvType type_;
+  DType type_;
   RowEpilogue epilogue_;
 };
 

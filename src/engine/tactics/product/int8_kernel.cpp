@@ -196,10 +196,10 @@ class DepthwiseKernel final : public Int8Sums {
     compute_end(
         args, tile,
         [&] {
-          kernels::depthwise_int8(images, tile.left, args.inputs[kInt8Right], tile.row, tile.rows, sums);
+          kernels::int8_depthwise(images, tile.left, args.inputs[kInt8Right], tile.row, tile.rows, sums);
         },
         [&](const kernels::QuantizedEpilogue& end) {
-          kernels::depthwise_int8_quantized(images, tile.left, args.inputs[kInt8Right], tile.row, tile.rows,
+          kernels::int8_depthwise_quantized(images, tile.left, args.inputs[kInt8Right], tile.row, tile.rows,
                                             sums, sum_rows_, end);
         });
   }

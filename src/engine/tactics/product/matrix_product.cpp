@@ -70,9 +70,14 @@ void take_bias(MatrixProduct& p) {
   p.epilogue.erase(p.epilogue.begin());
 }
 
-}  // namespace
+std::vector<int64_t> inverse_of(const std::vector<int64_t>& perm) {
+  std::vector<int64_t> inverse(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i) inverse[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+  return inverse;
+}
 
-std::string read_product(const Problem& problem, MatrixProduct& p) {
+/// The operands and the result as they lie in memory. Returns why not, or nothing.
+std::string read_matrices(const Problem& problem, MatrixProduct& p) {
   const Region& region = problem.region();
   p.left = region.operand(0);
   p.right = region.operand(1);
@@ -85,15 +90,27 @@ std::string read_product(const Problem& problem, MatrixProduct& p) {
   p.a = dense(*a);
   p.b = dense(*b);
   p.out = dense(*out);
-  if (region.transposed[0] != nullptr) p.a = permuted(p.a, permutation_of(*region.transposed[0], a->size()));
-  if (region.transposed[1] != nullptr) p.b = permuted(p.b, permutation_of(*region.transposed[1], b->size()));
-  if (region.result_transposed != nullptr) {
-    const std::vector<int64_t> perm = permutation_of(*region.result_transposed, out->size());
-    std::vector<int64_t> inverse(perm.size());
-    for (size_t i = 0; i < perm.size(); ++i) inverse[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
-    p.out = permuted(p.out, inverse);
-    p.rearranged = true;
-  }
+  return {};
+}
+
+/// Reads and writes through the transpositions that are part of the region.
+void take_transpositions(const Region& region, MatrixProduct& p) {
+  const auto permutation = [](const Node* transpose, const Matrix& m) {
+    return permutation_of(*transpose, m.shape.size());
+  };
+  if (region.transposed[0] != nullptr) p.a = permuted(p.a, permutation(region.transposed[0], p.a));
+  if (region.transposed[1] != nullptr) p.b = permuted(p.b, permutation(region.transposed[1], p.b));
+  if (region.result_transposed == nullptr) return;
+  p.out = permuted(p.out, inverse_of(permutation(region.result_transposed, p.out)));
+  p.rearranged = true;
+}
+
+}  // namespace
+
+std::string read_product(const Problem& problem, MatrixProduct& p) {
+  const Region& region = problem.region();
+  if (std::string reason = read_matrices(problem, p); !reason.empty()) return reason;
+  take_transpositions(region, p);
   p.epilogue = region.epilogue;
   p.packed = p.right->tensor().defined() && p.b.shape.rank() == 2;
   if (is_op(problem.node(), "Gemm"))

@@ -11,7 +11,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
       r, size, kernels::ImagePlaces{size.k, 1, size.k}, nullptr,
       [k = size.k](const float* x, int64_t first, int64_t count, uint16_t* rows) {
         for (int64_t r = first; r < first + count; ++r, rows += k + k % 2) {
-          kernels::narrow_row(kernels::NarrowType::kBfloat16, x + r * k, rows, static_cast<size_t>(k));
+          kernels::narrow_row(DType::kBFloat16, x + r * k, rows, static_cast<size_t>(k));
           if (k % 2 != 0) rows[k] = 0;
         }
       });

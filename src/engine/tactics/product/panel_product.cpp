@@ -86,7 +86,7 @@ void propose_panels(const Problem& p, const Value* x, const PanelSource& source,
                     double efficiency, const std::function<void(Candidate&)>& finish, Proposals& proposals) {
   const UnalignedTensor& weights = source.weights->tensor();
   const auto add = [&](std::string variant, NumericsClass numerics, DType dtype, bool rounds) {
-    const kernels::PanelMatrix matrix{size.n, size.k, panel_type(dtype)};
+    const kernels::PanelMatrix matrix{size.n, size.k, dtype};
     if (layout.is_blocked()) variant += " " + layout.str();
     Candidate& b = proposals.add(std::move(variant), numerics);
     b.add_input(x, layout);

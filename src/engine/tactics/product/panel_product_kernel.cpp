@@ -37,7 +37,7 @@ PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const Pro
   StepReader::check(dtype && is_storage_type(*dtype), "it has panels of '{}'", type);
   StepReader::check(!rounds_ || (*dtype == DType::kBFloat16 && kernels::multiplies_bfloat16()),
                     "this processor does not multiply {}", type);
-  matrix_ = {size.n, size.k, panel_type(*dtype)};
+  matrix_ = {size.n, size.k, *dtype};
   r.product({size.k, matrix_.panels(), kernels::kPanelColumns * 4});
   r.check_elements(r.row_input(1, DType::kUInt8), {matrix_.bytes()});
   r.optional_elements(2, {matrix_.panels(), kernels::kPanelColumns});

@@ -42,12 +42,6 @@ class PanelKernel final : public TiledProduct {
 inline constexpr int64_t kPanelLeftBytes = 512 << 10;
 inline constexpr int64_t kMinPanelRows = 60, kMaxPanelRows = 192;
 
-inline kernels::PanelType panel_type(DType dtype) {
-  return dtype == DType::kFloat16    ? kernels::PanelType::kFloat16
-         : dtype == DType::kBFloat16 ? kernels::PanelType::kBfloat16
-                                     : kernels::PanelType::kFloat32;
-}
-
 /// Of rows in bfloat16: pairs are multiplied.
 inline int64_t narrow_length(int64_t k) { return k + k % 2; }
 

@@ -68,7 +68,7 @@ ConvFields conv_fields(const ConvProduct& conv) {
 }
 
 std::string tile_epilogue_refusal(const Problem& p, const std::vector<EpilogueStep>& epilogue) {
-  if (!tile_type(p.output_dtype(0))) return "the result is neither float32 nor of 8 bits";
+  if (!is_tile_type(p.output_dtype(0))) return "the result is neither float32 nor of 8 bits";
   for (const EpilogueStep& s : epilogue)
     if (s.operand != nullptr && p.shape(s.operand) == nullptr)
       return "the shape of an operand is not known before the run";

@@ -12,7 +12,6 @@ namespace assay::engine {
 namespace {
 
 using kernels::PointwiseOp;
-using kernels::PointwiseType;
 
 /// What the busiest thread has to do where `count` rows or panels are cut into blocks of `block`, which
 /// `shares` threads get as run_chunk() hands them out; cost(n) of a block of n.
@@ -123,10 +122,9 @@ TileEpilogue::TileEpilogue(const StepReader& r, size_t inputs, const ProductSize
                            std::span<const int64_t> rows, int64_t columns)
     : size_(size), spec_(epilogue_spec(r, inputs, true)) {
   const PlanValue& out = r.any_output(0);
-  const std::optional<PointwiseType> type = tile_type(out.dtype);
   const bool sums = is_plain() && out.dtype == DType::kInt32;
   StepReader::check(
-      (sums || type.has_value()) &&
+      (sums || is_tile_type(out.dtype)) &&
           (!out.layout.is_blocked() || (out.dtype == DType::kFloat32 && out.shape.rank() > 2 &&
                                         size.n == out.shape[1] && size.n % out.layout.block == 0)),
       "its result is {} in {}", dtype_name(out.dtype), out.layout.str());
@@ -136,14 +134,14 @@ TileEpilogue::TileEpilogue(const StepReader& r, size_t inputs, const ProductSize
   StepReader::check(!is_plain() || sums || out.dtype == DType::kFloat32, "its result is {}",
                     dtype_name(out.dtype));
   r.check_elements(out, {size.m, size.n});
-  if (type) result_type_ = *type;
+  if (is_tile_type(out.dtype)) result_type_ = out.dtype;
   width_ = storage_bytes(out.dtype, 1);
   if (is_plain() && has_rows()) return;
   add_operands(r);
-  const bool is_float = result_type_ == PointwiseType::kFloat32 &&
-                        std::ranges::all_of(types_, [](const kernels::PointwiseOperand& o) {
-                          return o.type == PointwiseType::kFloat32;
-                        });
+  const bool is_float =
+      result_type_ == DType::kFloat32 && std::ranges::all_of(types_, [](const kernels::PointwiseOperand& o) {
+        return o.type == DType::kFloat32;
+      });
   if (is_float) common_epilogue_ = common_epilogue(spec_, size.m, size.n);
   if (!common_epilogue_) make_program(r, rows, columns);
 }
@@ -154,19 +152,18 @@ void TileEpilogue::add_operands(const StepReader& r) {
   for (const EpilogueSpec::Entry& e : spec_.entries) {
     if (e.position < 0) continue;
     const PlanValue& v = r.any_input(static_cast<size_t>(e.position));
-    const std::optional<PointwiseType> type = tile_type(v.dtype);
     const bool whole = v.shape.numel() == size_.m * size_.n && size_.m > 1,
                column = v.shape.numel() == size_.n;
     // What is of a whole result of one row is of its columns, too.
     const bool alike = same_memory(v.shape, v.layout, out.layout);
-    StepReader::check(type.has_value() && (whole    ? alike
-                                           : column ? alike || !v.layout.is_blocked()
-                                                    : !v.layout.is_blocked() && v.shape.numel() == 1),
+    StepReader::check(is_tile_type(v.dtype) && (whole    ? alike
+                                                : column ? alike || !v.layout.is_blocked()
+                                                         : !v.layout.is_blocked() && v.shape.numel() == 1),
                       "'{}' of shape {} in {} does not fit its result", v.name, v.shape.str(),
                       v.layout.str());
     operands_.push_back({static_cast<size_t>(e.position), whole, whole || (column && size_.n > 1) ? 1 : 0,
                          storage_bytes(v.dtype, 1)});
-    types_.push_back({*type, {whole ? places_.block : 0, operands_.back().column_stride}});
+    types_.push_back({v.dtype, {whole ? places_.block : 0, operands_.back().column_stride}});
   }
 }
 
@@ -179,7 +176,7 @@ void TileEpilogue::make_program(const StepReader& r, std::span<const int64_t> ro
     int operand = -1;
     if (e.position >= 0) {
       operand = static_cast<int>(next);
-      if (types_[next].type != PointwiseType::kFloat32)
+      if (types_[next].type != DType::kFloat32)
         operand = program.append(PointwiseOp::kDequantize, {operand, -1, -1},
                                  static_cast<float>(p.scales[next - 1]),
                                  static_cast<float>(p.zero_points[next - 1]));

@@ -157,7 +157,7 @@ class TileEpilogue {
   EpilogueSpec spec_;
   std::vector<Operand> operands_;
   std::vector<kernels::PointwiseOperand> types_;
-  kernels::PointwiseType result_type_ = kernels::PointwiseType::kFloat32;
+  DType result_type_ = DType::kFloat32;
   std::vector<Loop> loops_;
   std::optional<CommonEnd> common_epilogue_;
 };
@@ -199,17 +199,9 @@ class TiledProduct : public Kernel {
 
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-inline std::optional<kernels::PointwiseType> tile_type(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return kernels::PointwiseType::kFloat32;
-    case DType::kUInt8:
-      return kernels::PointwiseType::kUint8;
-    case DType::kInt8:
-      return kernels::PointwiseType::kInt8;
-    default:
-      return std::nullopt;
-  }
+/// Whether an epilogue writes results of this type, and reads operands of it.
+inline bool is_tile_type(DType dtype) {
+  return dtype == DType::kFloat32 || dtype == DType::kUInt8 || dtype == DType::kInt8;
 }
 
 }  // namespace assay::engine

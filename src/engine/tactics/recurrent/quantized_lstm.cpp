@@ -37,28 +37,29 @@ std::vector<int16_t> numbers_of(const Tensor& levels, const Tensor& zeros, int64
   return numbers;
 }
 
-/// The sizes, or why the node is not served.
-std::string read_node(const Problem& p, Sizes& s) {
+/// Why operands that are not known before the run leave the node to others; empty: they do not.
+std::string refuse_unknown_operands(const Problem& p) {
   for (const size_t i : {size_t{0}, size_t{kH}, size_t{kC}})
     if (p.has_input(i) && p.input_shape(i) == nullptr) return "a shape is not known before the run";
   if (p.has_input(kLengths)) return "its sequences end at different steps";
   for (const size_t i : {kW, kR, kB, kP, kScaleOfW, kZeroOfW, kScaleOfR, kZeroOfR})
     if (p.has_input(i) && p.input_constant(i) == nullptr) return "a weight is not constant";
-  const Shape &x = *p.input_shape(0), &w = *p.input_shape(kW), &r = *p.input_shape(kR);
-  if (x.size() != 3 || w.size() != 3 || r.size() != 3) return "the ranks are wrong";
-  if (x.numel() == 0 || w.numel() == 0 || r.numel() == 0) return "there is nothing to do";
+  return {};
+}
+
+void read_attributes(const Problem& p, Sizes& s) {
   const Node& n = p.node();
-  s.steps = x[0], s.batch = x[1], s.inputs = x[2];
-  s.hidden = r[1], s.directions = r[0];
   const Attribute* direction = n.find_attribute("direction");
   s.backward = direction != nullptr && *direction->get_if<std::string>() == "reverse";
   s.coupled = int_attribute(n, "input_forget", 0) != 0;
   s.clip = static_cast<float>(p.attributes().attr_float("clip", std::numeric_limits<double>::infinity()));
   s.has_bias = p.has_input(kB);
   s.has_peepholes = p.has_input(kP);
-  if (!kernels::takes_quantized(s.matrix(0))) return "this processor's vectors are too short";
-  if (std::max(s.inputs, s.hidden) > kernels::kMaxInt8Sum) return "its sums may exceed 32 bits";
-  const Shape state{s.directions, s.batch, s.hidden}, whole{s.directions}, column{s.directions, s.gates()};
+}
+
+/// Weights, biases and states have the shapes that the sizes ask for.
+bool do_inputs_fit(const Problem& p, const Sizes& s) {
+  const Shape state{s.directions, s.batch, s.hidden};
   const std::pair<size_t, Shape> wanted[] = {{kW, {s.directions, s.inputs, s.gates()}},
                                              {kR, {s.directions, s.hidden, s.gates()}},
                                              {kB, {s.directions, 2 * s.gates()}},
@@ -66,11 +67,33 @@ std::string read_node(const Problem& p, Sizes& s) {
                                              {kC, state},
                                              {kP, {s.directions, 3 * s.hidden}}};
   for (const auto& [i, shape] : wanted)
-    if (p.has_input(i) && *p.input_shape(i) != shape) return "the inputs do not fit each other";
-  for (const size_t i : {kScaleOfW, kScaleOfR})
-    if ((*p.input_shape(i) != whole && *p.input_shape(i) != column) ||
-        *p.input_shape(i + 1) != *p.input_shape(i))
-      return "the scales do not fit the weights";
+    if (p.has_input(i) && *p.input_shape(i) != shape) return false;
+  return true;
+}
+
+/// Scales are those of directions or of their columns, and zero points lie like them.
+bool do_scales_fit(const Problem& p, const Sizes& s) {
+  const Shape whole{s.directions}, column{s.directions, s.gates()};
+  for (const size_t i : {kScaleOfW, kScaleOfR}) {
+    const Shape &scales = *p.input_shape(i), &zeros = *p.input_shape(i + 1);
+    if ((scales != whole && scales != column) || zeros != scales) return false;
+  }
+  return true;
+}
+
+/// The sizes, or why the node is not served.
+std::string read_node(const Problem& p, Sizes& s) {
+  if (std::string reason = refuse_unknown_operands(p); !reason.empty()) return reason;
+  const Shape &x = *p.input_shape(0), &w = *p.input_shape(kW), &r = *p.input_shape(kR);
+  if (x.size() != 3 || w.size() != 3 || r.size() != 3) return "the ranks are wrong";
+  if (x.numel() == 0 || w.numel() == 0 || r.numel() == 0) return "there is nothing to do";
+  s.steps = x[0], s.batch = x[1], s.inputs = x[2];
+  s.hidden = r[1], s.directions = r[0];
+  read_attributes(p, s);
+  if (!kernels::takes_quantized(s.matrix(0))) return "this processor's vectors are too short";
+  if (std::max(s.inputs, s.hidden) > kernels::kMaxInt8Sum) return "its sums may exceed 32 bits";
+  if (!do_inputs_fit(p, s)) return "the inputs do not fit each other";
+  if (!do_scales_fit(p, s)) return "the scales do not fit the weights";
   if (s.directions > 2 || !(s.clip >= 0)) return "the plain evaluation says what is wrong";
   return {};
 }

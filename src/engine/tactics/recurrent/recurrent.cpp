@@ -32,23 +32,17 @@ Tensor packed_constant(const Settings& s, size_t constant, int64_t direction, co
   return packed;
 }
 
-/// The settings, or why the node is not served.
-std::string read_node(const Problem& p, Settings& s) {
-  if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
+bool knows_shapes(const Problem& p) {
   for (size_t i = 0; i < p.input_count(); ++i)
-    if (p.has_input(i) && p.input_shape(i) == nullptr) return "a shape is not known before the run";
+    if (p.has_input(i) && p.input_shape(i) == nullptr) return false;
+  return true;
+}
+
+void read_attributes(const Problem& p, Settings& s) {
   const Node& n = p.node();
   const int64_t since = p.attributes().since();
-  const Shape &x = *p.input_shape(0), &w = *p.input_shape(1), &r = *p.input_shape(2);
-  if (x.size() != 3 || w.size() != 3 || r.size() != 3) return "the ranks are wrong";
-  if (x.numel() == 0 || w.numel() == 0 || r.numel() == 0) return "there is nothing to do";
   s.kind = *facts_of(n, p.model()).recurrent;
   s.by_batch = since >= 14 && int_attribute(n, "layout", 0) != 0;
-  s.steps = x[s.by_batch ? 1 : 0];
-  s.batch = x[s.by_batch ? 0 : 1];
-  s.inputs = x[2];
-  s.hidden = r[2];
-  s.directions = r[0];
   const Attribute* direction = n.find_attribute("direction");
   s.backward = direction != nullptr && *direction->get_if<std::string>() == "reverse";
   s.linear_before_reset =
@@ -57,6 +51,19 @@ std::string read_node(const Problem& p, Settings& s) {
   s.clip = static_cast<float>(p.attributes().attr_float("clip", std::numeric_limits<double>::infinity()));
   s.has_bias = p.has_input(3);
   s.has_peepholes = s.kind == RecurrentKind::kLstm && p.has_input(7);
+}
+
+/// Of ranks that are right.
+void read_sizes(const Shape& x, const Shape& r, Settings& s) {
+  s.steps = x[s.by_batch ? 1 : 0];
+  s.batch = x[s.by_batch ? 0 : 1];
+  s.inputs = x[2];
+  s.hidden = r[2];
+  s.directions = r[0];
+}
+
+/// All inputs have the shapes that the sizes ask for.
+bool do_inputs_fit(const Problem& p, const Settings& s) {
   const int64_t rows = s.layer().gates() * s.hidden;
   const Shape state =
       s.by_batch ? Shape{s.batch, s.directions, s.hidden} : Shape{s.directions, s.batch, s.hidden};
@@ -68,7 +75,20 @@ std::string read_node(const Problem& p, Settings& s) {
                                              {6, state},
                                              {7, {s.directions, 3 * s.hidden}}};
   for (const auto& [i, shape] : wanted)
-    if (p.has_input(i) && *p.input_shape(i) != shape) return "the inputs do not fit each other";
+    if (p.has_input(i) && *p.input_shape(i) != shape) return false;
+  return true;
+}
+
+/// The settings, or why the node is not served.
+std::string read_node(const Problem& p, Settings& s) {
+  if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
+  if (!knows_shapes(p)) return "a shape is not known before the run";
+  const Shape &x = *p.input_shape(0), &w = *p.input_shape(1), &r = *p.input_shape(2);
+  if (x.size() != 3 || w.size() != 3 || r.size() != 3) return "the ranks are wrong";
+  if (x.numel() == 0 || w.numel() == 0 || r.numel() == 0) return "there is nothing to do";
+  read_attributes(p, s);
+  read_sizes(x, r, s);
+  if (!do_inputs_fit(p, s)) return "the inputs do not fit each other";
   if (s.directions > 2 || !(s.clip >= 0)) return "the plain evaluation says what is wrong";
   return {};
 }
