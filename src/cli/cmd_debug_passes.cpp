@@ -41,6 +41,7 @@ std::string result_text(const PassResult& r) {
       fmt::format("Edit {} of {} is to blame: one of the pass {}", r.position, r.edits, r.guilty.pass);
   if (!r.guilty.nodes.empty()) text += fmt::format(" at {}", fmt::join(r.guilty.nodes, ", "));
   text += fmt::format(".\nWith it: {}.", r.failure.failure);
+  text += fmt::format("\n--max-edits {} stops before it.", r.position - 1);
   text += r.is_alone ? "\nWithout it alone, all other edits made, the engine passes."
                      : "\nWithout it alone the engine still fails: other edits do the same, or build on it.";
   if (r.passes_without)

@@ -63,7 +63,15 @@ TEST(PassSearch, TheGuiltyEditIsNamed) {
     EXPECT_TRUE(r.is_alone);
     EXPECT_TRUE(r.passes_without);
     EXPECT_GT(r.edits, 8U);
-    EXPECT_LE(engines.checks(), 12U);
+    // The numbers are those of BuilderConfig::max_edits.
+    for (const int64_t most : {-1, 0}) {
+      const Answer answer =
+          engines().ask({.question = fmt::format("limited {}", most), .change = [&](BuilderConfig& c) {
+                           c.max_edits = static_cast<int64_t>(r.position) + most;
+                         }});
+      EXPECT_EQ(answer.passed(), most < 0) << r.position;
+    }
+    EXPECT_LE(engines.checks(), 14U);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "assay/error.h"
 #include "debug/ranges.h"
@@ -14,8 +15,10 @@ namespace {
 
 using Set = std::vector<size_t>;
 
-/// A part is not looked into that adds less than this share of what it could without mattering.
-constexpr double kLittle = 0.5;
+/// So many parts of the network are measured at most.
+constexpr size_t kMostMeasured = 64;
+/// An error that is not finite counts as so much.
+constexpr double kMostExcess = 1e30;
 /// So many held layers are tried to be made fewer one by one.
 constexpr size_t kMostMinimized = 24;
 
@@ -102,35 +105,73 @@ class PrecisionSearch {
             result_.none_lowered.str());
   }
 
+  /// Layers that were lowered together, and no others.
+  struct Part {
+    Set layers;
+    double excess = 0;
+    double density() const { return excess / static_cast<double>(layers.size()); }
+  };
+
+  /// Operators first, since networks repeat themselves; then halves of those parts that have to be held, as
+  /// long as parts say it.
   void find_sensitivities() {
     observer_.begin_stage("sensitivities");
+    std::vector<Part> parts = by_operator();
+    for (Part& part : parts)
+      part.excess = excess_of(parts.size() == 1 ? result_.all_lowered : measure(all_but(part.layers)));
+    for (size_t measured = parts.size(); measured < kMostMeasured; measured += 2) {
+      const std::optional<size_t> next = part_to_split(parts);
+      if (!next) break;
+      const Set whole = std::move(parts[*next].layers);
+      const auto middle = whole.begin() + static_cast<std::ptrdiff_t>(whole.size() / 2);
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(*next));
+      for (Set half : {Set(whole.begin(), middle), Set(middle, whole.end())}) {
+        const double excess = excess_of(measure(all_but(half)));
+        parts.push_back({std::move(half), excess});
+      }
+    }
     result_.sensitivities.assign(count(), 0);
-    look_into(0, count(), excess_of(result_.all_lowered));
+    for (const Part& part : parts)
+      for (const size_t i : part.layers) result_.sensitivities[i] = part.density();
+  }
+
+  /// In the order in which they first occur.
+  std::vector<Part> by_operator() const {
+    std::vector<Part> parts;
+    std::map<std::string, size_t> known;
+    for (size_t i = 0; i < count(); ++i) {
+      const auto [it, is_new] = known.try_emplace(result_.layers[i].op_type, parts.size());
+      if (is_new) parts.emplace_back();
+      parts[it->second].layers.push_back(i);
+    }
+    return parts;
+  }
+
+  /// Of the parts that would have to be held, the densest first, until the others together do not matter: the
+  /// one of several layers that adds most.
+  std::optional<size_t> part_to_split(std::vector<Part>& parts) const {
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const Part& a, const Part& b) { return a.density() > b.density(); });
+    std::vector<double> rest(parts.size() + 1, 0);  // from here on; a difference would lose what is small
+    for (size_t i = parts.size(); i-- > 0;) rest[i] = rest[i + 1] + parts[i].excess;
+    const double limit = 1 - options_.goal.excess(result_.none_lowered);
+    std::optional<size_t> next;
+    for (size_t i = 0; i < parts.size() && rest[i] > limit; ++i)
+      if (parts[i].layers.size() > 1 && (!next || parts[i].excess > parts[*next].excess)) next = i;
+    return next;
   }
 
   /// Beyond what float32 itself errs.
   double excess_of(const Accuracy& accuracy) const {
     const double excess = options_.goal.excess(accuracy) - options_.goal.excess(result_.none_lowered);
-    return std::max(0.0, excess);
+    // What is not finite would leave no difference between parts.
+    return std::clamp(excess, 0.0, kMostExcess);
   }
 
-  /// The layers from `first` on up to `end` add `excess` together.
-  void look_into(size_t first, size_t end, double excess) {
-    const size_t size = end - first;
-    const bool matters = excess > kLittle * static_cast<double>(size) / static_cast<double>(count());
-    if (size == 1 || !matters) {
-      for (size_t i = first; i < end; ++i) result_.sensitivities[i] = excess / static_cast<double>(size);
-      return;
-    }
-    const size_t middle = first + size / 2;
-    look_into(first, middle, excess_of(measure(all_but(first, middle))));
-    look_into(middle, end, excess_of(measure(all_but(middle, end))));
-  }
-
-  Set all_but(size_t first, size_t end) const {
+  Set all_but(const Set& lowered) const {
     Set held;
     for (size_t i = 0; i < count(); ++i)
-      if (i < first || i >= end) held.push_back(i);
+      if (!std::binary_search(lowered.begin(), lowered.end(), i)) held.push_back(i);
     return held;
   }
 

@@ -23,8 +23,8 @@ struct PrecisionPoint {
 
 struct PrecisionResult {
   std::vector<PrecisionLayer> layers;  ///< those that could be lowered
-  /// What lowering each of them adds: the square of its error in proportion to the goal. Layers of a part
-  /// that is far from mattering share its sum. Empty where all may be lowered.
+  /// What lowering each of them adds: the square of its error in proportion to the goal. Layers that were
+  /// only measured together share their sum. Empty where all may be lowered.
   std::vector<double> sensitivities;
   PrecisionPoint answer;
   Accuracy all_lowered, none_lowered;
@@ -35,11 +35,11 @@ struct PrecisionResult {
   std::vector<PrecisionPoint> points;
 };
 
-/// Measures how much lowering a part of the network costs, parts that matter layer by layer; holds the most
-/// sensitive ones, as few as meet the goal; then leaves out those of them that are not needed. The last
-/// builds are timed as the configuration says, and the answer is right for these. The iterations' check must
-/// be an EngineCheck with the same goal. Throws Error (kInvalidArgument) where no layer can be lowered,
-/// float32 does not meet the goal, or nothing can be built.
+/// Measures how much it costs to lower the layers of one operator, then halves of those parts that have to be
+/// held; holds the most sensitive layers, as few as meet the goal; then leaves out those of them that are not
+/// needed. The last builds are timed as the configuration says, and the answer is right for these. The
+/// iterations' check must be an EngineCheck with the same goal. Throws Error (kInvalidArgument) where no
+/// layer can be lowered, float32 does not meet the goal, or nothing can be built.
 PrecisionResult search_precision(EngineSearch& search, const PrecisionOptions& options,
                                  SearchObserver& observer);
 

@@ -130,10 +130,6 @@ EngineSearchSetup::EngineSearchSetup(CommandContext& context)
   const bool is_command = args.has("--check");
   debug::IterationOptions iterations = read_iteration_options(args, is_command ? kPlanCandidate : "");
   if (is_command) check_ = read_check(args, /*compares=*/true);
-  const std::string path = args.text("--journal").value_or(kJournal);
-  const debug::SearchIdentity identity = identity_of(context, model.path);
-  journal_ =
-      args.has("--resume") ? debug::Journal::resume(path, identity) : debug::Journal::begin(path, identity);
   context.announce();
 
   read_calibration_data(args, model, building);
@@ -149,6 +145,10 @@ EngineSearchSetup::EngineSearchSetup(CommandContext& context)
     in_process = own.get();
     check_ = std::move(own);
   }
+  const std::string path = args.text("--journal").value_or(kJournal);
+  const debug::SearchIdentity identity = identity_of(context, model.path);
+  journal_ =
+      args.has("--resume") ? debug::Journal::resume(path, identity) : debug::Journal::begin(path, identity);
   if (!journal_->failure().empty()) check_->look_for(journal_->failure());
   iterations.save_replay.clear();
   debug::EngineSearchOptions options{.runtime = context.registries().for_runtime(),

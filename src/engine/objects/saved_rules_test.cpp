@@ -101,6 +101,45 @@ TEST_F(SavedRulesTest, Passes) {
   EXPECT_EQ(later_steps({.max_edits = 0}), unmerged);
 }
 
+/// Of all stages together, not of each.
+TEST_F(SavedRulesTest, EditsAreCountedOverAllStages) {
+  Graph& g = *model->graph;
+  Value* at = g.outputs[0];
+  const auto append = [&](const char* op, const std::string& name, std::vector<Value*> inputs) {
+    Value* y = g.add_value(name);
+    g.add_node(op, std::move(inputs), {y}, {}, name);
+    at = y;
+  };
+  // Some go before shapes are known, others become other nodes once they are.
+  for (int i = 0; i < 3; ++i) {
+    append("Identity", fmt::format("identity{}", i), {at});
+    append("Transpose", fmt::format("one_way{}", i), {at});
+    append("Transpose", fmt::format("and_back{}", i), {at});
+    append("HardSwish", fmt::format("formula{}", i), {at});
+  }
+  g.outputs = {at};
+  infer_shapes(*model);
+  const auto edits = [&](int64_t most) {
+    BuilderConfig config{.optimization_level = 0, .max_edits = most};
+    OptimizationProfile profile;
+    profile.set_shape("x", {1, 64}, {40, 64}, {64, 64});
+    config.profiles = {profile};
+    const Builder builder(runtime);
+    builder.build_engine(model, config);
+    int64_t sum = 0, stages = 0;
+    const std::string text = builder.summary();
+    for (size_t at_text = 0; (at_text = text.find(" edit(s)", at_text)) != std::string::npos; ++at_text) {
+      sum += std::stoll(text.substr(text.rfind(' ', at_text - 1)));
+      ++stages;
+    }
+    EXPECT_GE(stages, most > 8 ? 2 : 0) << text;
+    return sum;
+  };
+  const int64_t all = edits(1000);
+  EXPECT_GT(all, 8);
+  for (int64_t most = 0; most <= all; ++most) EXPECT_EQ(edits(most), most);
+}
+
 /// Plans for other shapes follow those that are saved as far as these are near; where weights were left out,
 /// and the plans with them, in any case.
 TEST_F(SavedRulesTest, OtherShapesFollowNearPlans) {

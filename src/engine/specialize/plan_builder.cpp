@@ -44,24 +44,34 @@ void compute_outputs(Graph& g) {
   }
 }
 
+int64_t edits_of(const std::vector<PassReport>& reports) {
+  int64_t edits = 0;
+  for (const PassReport& r : reports) edits += r.edits;
+  return edits;
+}
+
 }  // namespace
 
 /// Runs the passes of stages: all, and writes down which changed something, or those that did for near
 /// shapes.
 class PlanBuilder::Trail {
  public:
-  Trail(const PlanBuilder& builder, const PassRuns* known) : builder_(builder), known_(known) {}
+  Trail(const PlanBuilder& builder, const PassRuns* known)
+      : builder_(builder), known_(known), passes_(builder.config_.passes) {}
 
   /// Whether another round is worth it.
   bool run(Model& model, PassStage stage) {
     if (known_ != nullptr) {
       const std::vector<const PassDef*>& passes = known_->runs.at(next_++);
-      run_passes(model, passes, builder_.config_.passes);
+      run_and_count(model, passes);
       return !passes.empty();
     }
     std::vector<const PassDef*>& changed = made_.emplace_back();
-    for (const PassReport& r : builder_.run_stage(model, stage))
-      if (r.edits > 0) changed.push_back(passes_of(builder_.config_.passes).find(r.pass));
+    const std::vector<PassReport> reports =
+        run_and_count(model, passes_of(passes_).stage(stage, model.opset()));
+    if (builder_.config_.reports) builder_.note_passes(reports);
+    for (const PassReport& r : reports)
+      if (r.edits > 0) changed.push_back(passes_of(passes_).find(r.pass));
     return !changed.empty();
   }
   bool follows() const { return known_ != nullptr; }
@@ -71,8 +81,15 @@ class PlanBuilder::Trail {
   std::vector<std::vector<const PassDef*>> take() { return std::move(made_); }
 
  private:
+  std::vector<PassReport> run_and_count(Model& model, std::span<const PassDef* const> passes) {
+    std::vector<PassReport> reports = run_passes(model, passes, passes_);
+    passes_.max_edits -= edits_of(reports);
+    return reports;
+  }
+
   const PlanBuilder& builder_;
   const PassRuns* known_;
+  PassOptions passes_;  ///< with as many edits as are left
   size_t next_ = 0;
   bool is_general_ = true;
   std::vector<std::vector<const PassDef*>> made_;
@@ -93,7 +110,8 @@ PlanBuilder::PlanBuilder(const Model& model, BuildConfig config)
   }
   if (config_.quantization != nullptr && raise_opset(*canonical_, kQuantizedOpset)) infer_shapes(*canonical_);
   quantized_ = find_quantized_constants(*canonical_->graph);
-  if (config_.optimize) run_stage(*canonical_, PassStage::kCanonical);
+  // What edits are left is for all stages behind.
+  if (config_.optimize) config_.passes.max_edits -= edits_of(run_stage(*canonical_, PassStage::kCanonical));
   if (config_.quantization != nullptr) quantize_network();
   for (const auto& v : canonical_->graph->values())
     if (v->tensor().defined() && !v->tensor().is_container()) findings_->addresses.insert(v->tensor().data());
@@ -124,7 +142,8 @@ void PlanBuilder::quantize_network() {
 void PlanBuilder::configure(BuildConfig config) {
   if (config.precisions != Precisions()) config.tactics.most_lowered = NumericsClass::kLowered;
   config.constants = config_.constants;
-  config.types = std::move(config_.types);  // without what cannot be followed
+  config.passes.max_edits = config_.passes.max_edits;  // without those of the canonical form
+  config.types = std::move(config_.types);             // without what cannot be followed
   config_ = std::move(config);
 }
 
