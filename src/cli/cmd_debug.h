@@ -6,6 +6,9 @@
 namespace assay::cli {
 
 ASSAY_DECLARE_COMMAND(debug_build)
+ASSAY_DECLARE_COMMAND(debug_diverge)
+ASSAY_DECLARE_COMMAND(debug_nan)
+ASSAY_DECLARE_COMMAND(debug_range)
 ASSAY_DECLARE_COMMAND(debug_reduce)
 ASSAY_DECLARE_COMMAND(debug_repeat)
 

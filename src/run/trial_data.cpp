@@ -10,12 +10,12 @@
 #include <span>
 #include <unordered_set>
 
-#include "arbiter/float_range.h"
 #include "backends/session_info.h"
 #include "base/name_pattern.h"
 #include "graph/read.h"
 #include "ops/node_facts.h"
 #include "tensor/convert.h"
+#include "tensor/float_range.h"
 #include "tensor/random.h"
 
 namespace assay {
