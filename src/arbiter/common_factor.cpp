@@ -5,8 +5,8 @@
 #include <ranges>
 #include <vector>
 
-#include "arbiter/float_range.h"
 #include "ops/eval_util.h"
+#include "tensor/float_range.h"
 
 namespace assay {
 namespace {

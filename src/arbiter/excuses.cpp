@@ -5,7 +5,6 @@
 
 #include "arbiter/as_one.h"
 #include "arbiter/common_factor.h"
-#include "arbiter/float_range.h"
 #include "arbiter/left_open.h"
 #include "arbiter/specials.h"
 #include "arbiter/sums.h"
@@ -18,6 +17,7 @@
 #include "reference/evaluate.h"
 #include "reference/quantisation_scale.h"
 #include "tensor/convert.h"
+#include "tensor/float_range.h"
 
 namespace assay {
 namespace {

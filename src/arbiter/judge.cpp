@@ -7,11 +7,11 @@
 
 #include "arbiter/arithmetic.h"
 #include "arbiter/common_factor.h"
-#include "arbiter/float_range.h"
 #include "arbiter/integers.h"
 #include "arbiter/within_bounds.h"
 #include "ops/eval_util.h"
 #include "tensor/convert.h"
+#include "tensor/float_range.h"
 
 namespace assay {
 namespace {

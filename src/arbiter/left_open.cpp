@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "arbiter/float_range.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
 #include "ops/node_facts.h"
 #include "ops/numerics/noise.h"
 #include "reference/evaluate.h"
+#include "tensor/float_range.h"
 
 namespace assay {
 namespace {

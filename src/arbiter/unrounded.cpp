@@ -4,12 +4,12 @@
 #include <cmath>
 #include <string_view>
 
-#include "arbiter/float_range.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
 #include "ops/node_facts.h"
 #include "ops/numerics/noise.h"
 #include "reference/quantisation_scale.h"
+#include "tensor/float_range.h"
 
 namespace assay {
 bool keeps_numbers(const Node& n, const Model& model) {

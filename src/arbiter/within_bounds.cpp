@@ -5,9 +5,9 @@
 #include <cmath>
 #include <mutex>
 
-#include "arbiter/float_range.h"
 #include "ops/eval_util.h"
 #include "tensor/convert.h"
+#include "tensor/float_range.h"
 
 namespace assay {
 namespace {

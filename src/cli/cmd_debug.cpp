@@ -7,8 +7,9 @@ namespace assay::cli::command_debug {
 namespace {
 
 constexpr const Command* kSubcommands[] = {
-    &command_debug_build::def,  &command_debug_precision::def, &command_debug_reduce::def,
-    &command_debug_repeat::def, &command_debug_tactics::def,   &command_debug_passes::def,
+    &command_debug_build::def,  &command_debug_diverge::def,   &command_debug_nan::def,
+    &command_debug_passes::def, &command_debug_precision::def, &command_debug_range::def,
+    &command_debug_reduce::def, &command_debug_repeat::def,    &command_debug_tactics::def,
 };
 
 }  // namespace
@@ -16,7 +17,7 @@ constexpr const Command* kSubcommands[] = {
 extern constinit const Command def;
 constinit const Command def = {
     .name = "debug",
-    .summary = "Search for the cause of a failure: the smallest model that fails, how often a check fails.",
+    .summary = "Search for the cause of a failure: the smallest model that fails, where NaN comes from.",
     .description =
         "Searches for the cause of a failure. Each iteration makes a candidate and runs a check on it: a "
         "command given after "

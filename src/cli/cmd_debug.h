@@ -6,8 +6,11 @@
 namespace assay::cli {
 
 ASSAY_DECLARE_COMMAND(debug_build)
+ASSAY_DECLARE_COMMAND(debug_diverge)
+ASSAY_DECLARE_COMMAND(debug_nan)
 ASSAY_DECLARE_COMMAND(debug_passes)
 ASSAY_DECLARE_COMMAND(debug_precision)
+ASSAY_DECLARE_COMMAND(debug_range)
 ASSAY_DECLARE_COMMAND(debug_reduce)
 ASSAY_DECLARE_COMMAND(debug_repeat)
 ASSAY_DECLARE_COMMAND(debug_tactics)

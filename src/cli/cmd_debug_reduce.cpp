@@ -6,20 +6,27 @@
 
 #include "assay/edit.h"
 #include "assay/inspect.h"
+#include "assay/io.h"
+#include "base/atomic_file.h"
 #include "base/log.h"
 #include "cli/cmd_debug.h"
+#include "cli/gen_script/failure_programs.h"
 #include "cli/model_editing.h"
 #include "cli/options/data_loader.h"
 #include "cli/options/iterations.h"
+#include "cli/options/layers.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
+#include "cli/options/runners.h"
 #include "cli/registries.h"
-#include "debug/reduction.h"
+#include "debug/reduction_json.h"
 #include "graph/order.h"
 #include "passes/pass_list.h"
 #include "run/model_saver.h"
 #include "run/observed_types.h"
+#include "run/results.h"
+#include "run/test_case.h"
 #include "surgeon/input_shapes.h"
 
 namespace assay::cli::command_debug_reduce {
@@ -63,6 +70,16 @@ void add_options(ArgParser& parser) {
                "far as the failure stays, so "
                "that the result can be passed on.",
        .arity = Arity::kNone},
+      {.names = {"--test-case"},
+       .help = "Also save the smallest model with inputs and the outputs that float64 gives for them, as a "
+               "folder in the layout of ONNX's test cases. The inputs are those that the network has there, "
+               "where they fit; with --anonymise all are drawn.",
+       .metavar = "DIR"},
+      {.names = {"--programs"},
+       .help = "Also save the smallest model, such inputs, and programs in C++ and Python that run it on the "
+               "backends that the check names and on the reference.",
+       .metavar = "DIR"},
+      {.names = {"--json"}, .help = "Also write the result to this file.", .metavar = "FILE"},
       {.names = {"--any-failure"},
        .help = "In mode subsets: take every failure for the one that is looked for, not only that of the "
                "whole model.",
@@ -177,6 +194,67 @@ void log_summary(const debug::Reduction& result, const debug::Iterations& iterat
         "The result passed when it was checked once more: the failure comes and goes. See `debug repeat`.");
 }
 
+/// The values that the inputs of the smallest model have in the whole one.
+TensorList values_there(const std::shared_ptr<Model>& model, const Model& part, const DataOptions& data) {
+  TensorList found;
+  try {
+    const log::Indent inner;
+    observe_values(model, input_cache(data), [&](const std::string& name, const Tensor& value) {
+      if (const Value* v = part.graph->find_value(name); v != nullptr && v->producer() == nullptr)
+        found.push_back({name, value});
+    });
+  } catch (const Error& e) {
+    log::warning("The whole model cannot be evaluated, so inputs of the test case are drawn: {}", e.what());
+  }
+  return found;
+}
+
+TestCase test_case_of(const ParsedArgs& args, const std::shared_ptr<Model>& model, const Model& part,
+                      const ModelOptions& options) {
+  const DataOptions data = read_data_options(args, options.input_shapes);
+  const TensorList given = args.has("--anonymise") ? TensorList() : values_there(model, part, data);
+  return make_test_case(part, given, data.random);
+}
+
+void save_case(const TestCase& test, const std::string& folder) {
+  log::info("Saving the test case to {}", folder);
+  save_test_case(test, folder);
+  if (test.outputs.empty())
+    log::warning("The outputs of the test case are not known: {}", test.outputs_problem);
+}
+
+/// Those that the check's options name, and the reference.
+std::vector<std::string> backends_of_check(const ParsedArgs& args, const BackendSet& backends) {
+  const std::vector<std::string> words = args.list("--check").value_or(std::vector<std::string>());
+  std::vector<std::string> names;
+  for (const Backend* backend : backends.all())
+    if (!backend->is_oracle && std::find(words.begin(), words.end(), flag_of(*backend)) != words.end())
+      names.emplace_back(backend->name);
+  if (names.empty()) names.emplace_back("engine");
+  names.emplace_back("reference");
+  return names;
+}
+
+void save_programs(const CommandContext& context, const TestCase& test, const std::string& failure,
+                   const std::string& folder) {
+  log::info("Saving programs that show the failure to {}", folder);
+  const std::filesystem::path root(folder);
+  const FailureProgram program{.failure = failure,
+                               .command = context.invocation().command_line,
+                               .backends = backends_of_check(context.args(), context.registries().backends),
+                               .model = "model.onnx",
+                               .inputs = "inputs.json"};
+  save_model(*test.model, (root / program.model).string(), {});
+  save_inputs(std::vector<TensorList>{test.inputs}, (root / program.inputs).string());
+  const auto save = [&](const char* name, const std::string& text) {
+    AtomicFile file((root / name).string());
+    file.write(text);
+    file.commit();
+  };
+  save("show.cpp", failure_program_cpp(program, "show.cpp"));
+  save("show.py", failure_program_python(program));
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions options = read_model_options(args);
@@ -186,6 +264,7 @@ int run(CommandContext& context) {
                   "--output (where to write the reduced model) and/or --min-good (where to write a reduced "
                   "model that passes) must be "
                   "provided!");
+  if (const auto folder = args.text("--test-case")) require_no_test_case(*folder);
   const debug::ReductionMode mode = read_mode(args);
   const bool is_subsets = mode == debug::ReductionMode::kSubsets;
   const std::unique_ptr<debug::Check> check = read_check(args, is_subsets && !args.has("--any-failure"));
@@ -243,6 +322,15 @@ int run(CommandContext& context) {
       save_onnx_model(*result.good, {.path = good_output});
     }
   }
+  if (args.has("--test-case") || args.has("--programs")) {
+    const TestCase test = test_case_of(args, model, *result.bad, options);
+    if (const auto folder = args.text("--test-case")) save_case(test, *folder);
+    if (const auto folder = args.text("--programs")) save_programs(context, test, result.failure, *folder);
+  }
+  if (const auto path = args.text("--json"))
+    save_text("the result",
+              debug::reduction_json(result, iterations, nodes, output, args.text("--test-case").value_or("")),
+              *path);
   if (is_subsets) log_summary(result, iterations, nodes, output, reduction.anonymises);
   if (journal && !args.has("--journal")) {
     std::error_code ignored;

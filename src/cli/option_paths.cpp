@@ -52,6 +52,10 @@ constexpr PathOption kPathOptions[] = {
     {"", "--artifacts", kElsewhere},  // made by the check
     {"", "--art-dir", kOutputFolder},
     {"", "--journal", kUpdate},
+    {"debug reduce", "--test-case", kOutputFolder},
+    {"debug reduce", "--programs", kOutputFolder},
+    {"debug diverge", "--against", kElsewhere},  // models are opened first
+    {"debug range", "--csv", kOutput},
     {"", "--save-onnx", kOutput, Content::kModel},
     {"", "--save-engine", kOutput, Content::kPlan},
     {"", "--save-tactics", kOutput, Content::kJson},

@@ -30,6 +30,11 @@ BoundOp require_op(const Node& node, const Model& model);
 std::vector<Tensor> evaluate_node(const Node& node, BoundOp op, std::vector<Tensor> inputs,
                                   SubgraphRunner* subgraphs = nullptr);
 
+/// Evaluates in float64, of which nothing is rounded to the types that the model declares: what the operator
+/// makes of these very inputs. Throws as evaluate_node().
+std::vector<Tensor> evaluate_exactly(const Node& node, BoundOp op, std::vector<Tensor> inputs,
+                                     SubgraphRunner* subgraphs = nullptr);
+
 /// The value with every float in it as float64, and the rest aligned. Undefined stays undefined.
 Tensor widened(const Tensor& t);
 /// The value with every float in it of this type.

@@ -49,6 +49,10 @@ struct InterpreterOptions {
   /// Nodes whose operators nobody knows are an error only when they are to be evaluated; follow() goes on
   /// behind them with what suspects had.
   bool skip_unknown = false;
+  /// Sees each node of run() when it has been evaluated, with what it was given and gave in the first lane;
+  /// nodes of bodies too, in each of their runs. Empty: nobody.
+  std::function<void(const Node&, std::span<const Tensor> inputs, std::span<const Tensor> outputs)> observe =
+      {};
 };
 
 /// A value as a suspect's walk has it: what its node gives for the inputs that the suspect is known to have

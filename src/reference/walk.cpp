@@ -351,6 +351,15 @@ bool differ_in_first_alone(const std::vector<Lanes>& inputs) {
 
 }  // namespace
 
+void Walk::show(const Node& n, const std::vector<Lanes>& inputs, const std::vector<Lanes>& outputs) const {
+  const auto first = [](const std::vector<Lanes>& all) {
+    std::vector<Tensor> tensors;
+    for (const Lanes& lanes : all) tensors.push_back(lanes[0]);
+    return tensors;
+  };
+  impl_.options.observe(n, first(inputs), first(outputs));
+}
+
 Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted, Bounds bounds) {
   if (constants_of_ != &n) constants_.clear();
   constants_of_ = &n;
@@ -411,6 +420,7 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted, Bounds boun
     if (wanted == Noise::kAdd) add_noise(n, frame, result.errors, outputs);
     if (!bounded) result.errors.clear();
   }
+  if (impl_.options.observe && frame.lanes()[0] == 0) show(n, inputs, outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (n.output(i) == nullptr) continue;
     require(outputs[i][0].defined(), ErrorCode::kInternal, "output {} was not computed", i);

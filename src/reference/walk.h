@@ -190,6 +190,7 @@ class Walk {
                  std::vector<Lanes>& outputs) const;
 
   void charge(const Node& n, const std::vector<Lanes>& inputs);
+  void show(const Node& n, const std::vector<Lanes>& inputs, const std::vector<Lanes>& outputs) const;
 
   Interpreter::Impl& impl_;
   /// Constants of the node that is evaluated, as the walk keeps them: for one suspect after the other.

@@ -9,11 +9,11 @@
 #include <map>
 #include <span>
 
-#include "arbiter/float_range.h"
 #include "backends/session_info.h"
 #include "base/name_pattern.h"
 #include "graph/read.h"
 #include "tensor/convert.h"
+#include "tensor/float_range.h"
 #include "tensor/random.h"
 
 namespace assay {

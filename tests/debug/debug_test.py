@@ -89,6 +89,19 @@ def resnet_50():
         expect(text.count("Running check command", 0, searched) <= 20, f"resnet-50: {node}", text)
 
 
+def gpt2():
+    """A language model of many equal blocks."""
+    if not IS_LONG:
+        return
+    run("template", "model", "gpt2", "-o", "gpt2.onnx")
+    names = layers("gpt2.onnx")
+    node = names[len(names) // 2]
+    code, text = reduce("gpt2.onnx", node, "--hide-fail-output", "--no-shape-inference")
+    checks = int(re.search(r"(\d+) check\(s\) were made", text)[1])
+    print(f"gpt2, {node}: {checks} checks")
+    expect(code == 0 and layers("small.onnx") == [node], f"gpt2: {node}", text[-3000:])
+
+
 def polygraphys_modes():
     chain("chain.onnxtxt", 12)
     for mode in ("bisect", "linear"):
@@ -206,7 +219,7 @@ def bad_input():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for test in (one_node, resnet_50, polygraphys_modes, crash_of_onnxruntime, two_together, killed_and_resumed, repeats, bad_input):
+        for test in (one_node, resnet_50, gpt2, polygraphys_modes, crash_of_onnxruntime, two_together, killed_and_resumed, repeats, bad_input):
             start = time.monotonic()
             test()
             print(f"{test.__name__}: {time.monotonic() - start:.1f} s")

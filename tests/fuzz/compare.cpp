@@ -5,7 +5,6 @@
 
 #include <fmt/ranges.h>
 
-#include "arbiter/float_range.h"
 #include "arbiter/judge.h"
 #include "graph/clone.h"
 #include "ops/eval_util.h"
@@ -15,6 +14,7 @@
 #include "reference/interpreter.h"
 #include "run/conformance.h"
 #include "tensor/convert.h"
+#include "tensor/float_range.h"
 
 namespace assay::fuzz {
 namespace {

@@ -1,4 +1,4 @@
-#include "arbiter/float_range.h"
+#include "tensor/float_range.h"
 
 #include <cmath>
 

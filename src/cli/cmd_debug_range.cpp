@@ -1,0 +1,155 @@
+// assay debug range: where values leave what narrower types can hold.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/log.h"
+#include "base/python_repr.h"
+#include "cli/cmd_debug.h"
+#include "cli/options/layers.h"
+#include "cli/registries.h"
+#include "debug/value_ranges.h"
+
+namespace assay::cli::command_debug_range {
+namespace {
+
+using debug::RangeStudy;
+using debug::TensorRange;
+
+constexpr size_t kMost = 20;
+
+void add_options(ArgParser& parser, const Registries& registries) {
+  add_layer_options(parser, registries);
+  parser.add_group("Report").options = {
+      {.names = {"--types"},
+       .help = "The types that numbers are held against: float16, bfloat16, floats of 8 bits and less, int8. "
+               "The first one ranks. Default: float16 bfloat16 int8.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "TYPE"},
+      {.names = {"--no-weights"}, .help = "Leave constants out.", .arity = Arity::kNone},
+      {.names = {"--all"}, .help = "Show all tensors, not the first 20.", .arity = Arity::kNone},
+      layer_json_option(),
+      {.names = {"--csv"}, .help = "Also write all tensors to this file, as a table.", .metavar = "FILE"},
+  };
+}
+
+std::vector<DType> read_types(const ParsedArgs& args) {
+  std::vector<DType> types;
+  for (const std::string& word :
+       args.list("--types").value_or(std::vector<std::string>{"float16", "bfloat16", "int8"})) {
+    const std::optional<DType> type = dtype_from_name(word);
+    if (!type) log::critical(ErrorCode::kInvalidArgument, "--types: '{}' is no element type.", word);
+    types.push_back(*type);
+  }
+  return types;
+}
+
+double share(int64_t part, int64_t of) {
+  return of == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(of);
+}
+
+/// What is wrong with a tensor in a type, or how far it is from that.
+std::string fit_text(const TensorRange& r, DType format, const debug::FormatFit& fit) {
+  if (format == DType::kInt8)
+    return fmt::format("int8: {}% become 0, {} dB", format_g(100 * r.lost_in_int8(), 3),
+                       format_g(r.int8_noise_ratio(), 3));
+  std::string text = fmt::format("{}: ", dtype_name(format));
+  if (fit.overflow > 0) text += fmt::format("{}% overflow, ", format_g(share(fit.overflow, r.elements), 3));
+  if (fit.flushed > 0)
+    text += fmt::format("{}% become 0, ", format_g(share(fit.flushed, r.elements - r.zeros - r.nan), 3));
+  if (fit.subnormal > 0)
+    text += fmt::format("{}% subnormal, ", format_g(share(fit.subnormal, r.elements - r.zeros - r.nan), 3));
+  const double room = r.headroom(format);
+  return text + (std::isnan(room) ? "only zeros" : fmt::format("headroom {} bits", format_g(room, 3)));
+}
+
+std::string line_of(const TensorRange& r, const std::vector<DType>& formats) {
+  std::string text =
+      fmt::format("{} ({}): {} to {}", r.tensor,
+                  r.node.empty() ? debug::range_kind_name(r.kind) : fmt::format("node {}", r.node),
+                  format_g(r.smallest, 4), format_g(r.largest, 4));
+  if (r.nan > 0) text += fmt::format(", {} NaN", r.nan);
+  if (r.infinite > 0) text += fmt::format(", {} infinite", r.infinite);
+  for (size_t f = 0; f < formats.size(); ++f) text += "\n    " + fit_text(r, formats[f], r.fits[f]);
+  return text;
+}
+
+/// Where a type is left first, and how often.
+std::string summary_of(const RangeStudy& study, size_t f) {
+  const DType format = study.formats()[f];
+  size_t overflown = 0, flushed = 0;
+  const TensorRange *first = nullptr, *nearest = nullptr;
+  for (const TensorRange* r : study.ranges()) {
+    if (r->fits[f].overflow > 0 && ++overflown == 1) first = r;
+    flushed += r->fits[f].flushed > 0 ? 1 : 0;
+    const double room = r->headroom(format);
+    if (!std::isnan(room) && (nearest == nullptr || room < nearest->headroom(format))) nearest = r;
+  }
+  std::string text = fmt::format("{}: {} tensor(s) overflow", dtype_name(format), overflown);
+  if (first != nullptr)
+    text += fmt::format(", first {}{}", first->tensor,
+                        first->node.empty() ? "" : fmt::format(" of node {}", first->node));
+  text += fmt::format("; in {} some elements become 0", flushed);
+  if (first == nullptr && nearest != nullptr)
+    text += fmt::format("; the least headroom is {} bits, at {}", format_g(nearest->headroom(format), 3),
+                        nearest->tensor);
+  return text + ".";
+}
+
+void log_report(const RangeStudy& study, bool shows_all) {
+  const std::vector<const TensorRange*> ranked = study.ranked(study.formats().front());
+  std::string text = fmt::format("{} tensor(s) over {} iteration(s).", ranked.size(), study.iterations());
+  for (size_t f = 0; f < study.formats().size(); ++f)
+    if (study.formats()[f] != DType::kInt8) text += "\n" + summary_of(study, f);
+  log::info("{}", text);
+  const size_t shown = shows_all ? ranked.size() : std::min(kMost, ranked.size());
+  text = fmt::format("The worst for {} first, with the magnitudes of what is not 0:",
+                     dtype_name(study.formats().front()));
+  for (size_t i = 0; i < shown; ++i) text += "\n" + line_of(*ranked[i], study.formats());
+  if (shown < ranked.size()) text += fmt::format("\nand {} more (--all)", ranked.size() - shown);
+  log::info("{}", text);
+}
+
+int run(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const std::vector<DType> types = read_types(args);
+  const LayerOptions options = read_layer_options(context, ReferencePrecision::kFloat64);
+  if (options.runners.size() > 1)
+    log::critical(ErrorCode::kInvalidArgument, "debug range looks at one backend: name one.");
+  context.announce();
+  std::vector<std::string> outputs;
+  const std::shared_ptr<Model> model = load_layers(options.loading, outputs);
+  RangeStudy study(model, types);
+  debug::LayerRun layers(model, options.model.path, options.runners.front(), options.session);
+  const std::shared_ptr<DataSource> source = options.make_data();
+  source->begin(layers.inputs());
+  while (const std::optional<TensorList> data = source->next()) {
+    layers.run(*data, [&](const std::string& name, const Tensor& value) { study.add(name, value); });
+    study.end_iteration();
+  }
+  require(study.iterations() > 0, ErrorCode::kInvalidArgument, "no iteration has data to run the model on");
+  if (!args.has("--no-weights")) study.add_weights();
+  log_report(study, args.has("--all"));
+  if (const auto path = args.text("--json"))
+    save_text("the ranges", ranges_json(study, options.model.path, layers.backend(), types.front()), *path);
+  if (const auto path = args.text("--csv")) save_text("the ranges", ranges_csv(study, types.front()), *path);
+  return 0;
+}
+
+}  // namespace
+
+constinit const Command def = {
+    .name = "range",
+    .summary = "Show where values leave what float16, bfloat16 and int8 can hold.",
+    .description =
+        "Runs the model with every tensor marked, by default on the float64 reference, and holds what "
+        "numbers "
+        "each tensor has against what "
+        "narrower types can hold. Nothing is kept of the values but counts.",
+    .add_options = add_options,
+    .run = run,
+};
+
+}  // namespace assay::cli::command_debug_range
