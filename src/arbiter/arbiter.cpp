@@ -48,10 +48,10 @@ class Progress {
 struct Pass {
   int samples;
   uint64_t seed;
-  bool noisy_levels = false;
-  bool computes_wider = false;   ///< the runners are known to
-  ExcuseSet excuses{};           ///< those that count
-  const Asked* asked = nullptr;  ///< what the runners were asked to compute in
+  bool noisy_levels = false, sums_in_order = false;  ///< as in InterpreterOptions
+  bool computes_wider = false;                       ///< the runners are known to
+  ExcuseSet excuses{};                               ///< those that count
+  const Asked* asked = nullptr;                      ///< what the runners were asked to compute in
 };
 
 /// `shown` gets what each runner's results show of its arithmetic.
@@ -76,6 +76,7 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
                                   .seed = pass.seed,
                                   .noisy_levels = pass.noisy_levels,
                                   .computes_wider = pass.computes_wider,
+                                  .sums_in_order = pass.sums_in_order,
                                   .lowering = pass.asked == nullptr ? nullptr : &pass.asked->lowering,
                                   .progress = [&](size_t done, size_t all) { progress(done, all); },
                                   .foreign = onnxrt_nodes(model),
@@ -113,7 +114,8 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
   return all;
 }
 
-bool may_follow_levels(const ArbiterVerdict& v) {
+/// Of which other noisy evaluations may explain more.
+bool may_be_explained(const ArbiterVerdict& v) {
   return v.basis != Basis::kNode && (v.verdict == Verdict::kUnclear || v.verdict == Verdict::kWrong);
 }
 
@@ -123,18 +125,28 @@ bool has_quantized(const Model& model) {
                      [&](const auto& n) { return facts_of(*n, model).is_quantized(); });
 }
 
-/// Backends compute in integers what a model writes between DequantizeLinear and QuantizeLinear, and are a
-/// step off now and then. Where that explains a result, it is no error; what lies between is not known.
-void allow_for_levels(Arbitration& result, Arbitration other) {
+/// What noisy evaluations allow for beside the rounding to expect: a result that they explain is no error.
+struct Allowance {
+  Excuse excuse;
+  const char* note;
+};
+/// What lies between DequantizeLinear and QuantizeLinear is not known.
+constexpr Allowance kLevels = {
+    Excuse::kQuantisedSteps,
+    "quantised values on the way may have been a step off, as where it is computed in integers"};
+constexpr Allowance kOrders = {
+    Excuse::kSums, "float32 rounds the sums of these very addends on the way to this, in some order"};
+
+void allow_for(const Allowance& allowance, Arbitration& result, Arbitration other) {
   for (size_t i = 0; i < result.outputs.size(); ++i) {
     ArbiterVerdict &v = result.outputs[i], &w = other.outputs[i];
     const bool explained =
         w.verdict == Verdict::kRounding || w.verdict == Verdict::kAgrees || w.verdict == Verdict::kCannotTell;
-    if (!may_follow_levels(v) || !explained) continue;
+    if (!may_be_explained(v) || !explained) continue;
     const std::string also = w.note;
-    w.note = "quantised values on the way may have been a step off, as where it is computed in integers";
+    w.note = allowance.note;
     if (!also.empty()) w.note += "; " + also;
-    w.excuses.emplace_back(excuse_name(Excuse::kQuantisedSteps));
+    w.excuses.emplace_back(excuse_name(allowance.excuse));
     v = std::move(w);
   }
 }
@@ -235,10 +247,20 @@ Arbitration arbitrate_alike(const std::shared_ptr<const Model>& model, std::span
     first = arbitrate_once(model, feed, cases, pass, wider, &kept);
     first.samples += before;
   }
-  if (pass.excuses.allows(Excuse::kQuantisedSteps) && std::ranges::any_of(first.outputs, may_follow_levels) &&
-      has_quantized(*model)) {
-    pass.samples = most, pass.seed = options.seed + 2, pass.noisy_levels = true;
-    allow_for_levels(first, arbitrate_once(model, feed, cases, pass, wider, nullptr));
+  const auto seems_wrong = [&](Excuse e) {
+    return pass.excuses.allows(e) && std::ranges::any_of(first.outputs, may_be_explained);
+  };
+  pass.samples = most, pass.seed = options.seed + 2;
+  if (seems_wrong(Excuse::kQuantisedSteps) && has_quantized(*model)) {
+    pass.noisy_levels = true;
+    allow_for(kLevels, first, arbitrate_once(model, feed, cases, pass, wider, nullptr));
+  }
+  const auto stays_wrong = [&](const ArbiterVerdict& v) {
+    return may_be_explained(v) && !is_left_to_a_trace(v, cases);
+  };
+  if (pass.excuses.allows(Excuse::kSums) && std::ranges::any_of(first.outputs, stays_wrong)) {
+    pass.noisy_levels = false, pass.sums_in_order = true;
+    allow_for(kOrders, first, arbitrate_once(model, feed, cases, pass, wider, nullptr));
   }
   return first;
 }

@@ -19,8 +19,11 @@ constexpr int64_t kEnoughElements = 16;
 /// A result, the exact one, and how far they are apart when it was computed in float32 and rounded once.
 struct Rounded {
   const double *result, *exact, *once;
+  const double* offset;  ///< what is added last; null: nothing
   double u;
 
+  /// What factors apply to.
+  double whole(int64_t i) const { return offset == nullptr ? exact[i] : exact[i] - offset[i]; }
   double error(int64_t i) const { return result[i] - exact[i]; }
   /// Whether the error is one rounding and `shared`, which others have, too.
   bool is_rounded(int64_t i, double shared) const {
@@ -38,7 +41,7 @@ double weighted_median(std::vector<std::pair<double, double>>& numbers) {
   return 0;
 }
 
-/// What all elements of a block err together: a factor of the exact value, or an offset.
+/// What all elements of a block err together: a factor of the exact value before its offset, or an offset.
 struct Shared {
   double factor = 0, offset = 0;
   double at(double y) const { return factor * y + offset; }
@@ -47,8 +50,8 @@ struct Shared {
 Shared shared_factor(const Rounded& r, int64_t first, int64_t last) {
   std::vector<std::pair<double, double>> factors;
   for (int64_t i = first; i < last; ++i)
-    if (const double f = r.error(i) / r.exact[i]; std::isfinite(f) && r.once[i] > 0)
-      factors.emplace_back(f, std::abs(r.exact[i]) / r.once[i]);
+    if (const double f = r.error(i) / r.whole(i); std::isfinite(f) && r.once[i] > 0)
+      factors.emplace_back(f, std::abs(r.whole(i)) / r.once[i]);
   return {.factor = weighted_median(factors)};
 }
 
@@ -61,7 +64,7 @@ Shared shared_offset(const Rounded& r, int64_t first, int64_t last) {
 
 int64_t count_rounded(const Rounded& r, int64_t first, int64_t last, Shared shared = {}) {
   int64_t count = 0;
-  for (int64_t i = first; i < last; ++i) count += r.is_rounded(i, shared.at(r.exact[i]));
+  for (int64_t i = first; i < last; ++i) count += r.is_rounded(i, shared.at(r.whole(i)));
   return count;
 }
 
@@ -132,6 +135,7 @@ void hold_to_arithmetic(const Tensor& result, const Standard& standard, DType dt
   const Rounded r{.result = result.data<double>(),
                   .exact = exact.data<double>(),
                   .once = once.data<double>(),
+                  .offset = standard.offset.defined() ? standard.offset.data<double>() : nullptr,
                   .u = unit_roundoff(dtype)};
   const Tensor held = held_to(once, explained.most, standard.reach);
   const int64_t count = exact.numel();
@@ -139,10 +143,8 @@ void hold_to_arithmetic(const Tensor& result, const Standard& standard, DType dt
   const bool wider =
       enough && (are_most(count_rounded(r, 0, count), count) || err_together(r, exact.shape()));
   explained.shown = shown_by(r, explained.most, held, wider);
-  if (!wider && enough && standard.computes_wider) explained.held = held;
-  if (!wider && (enough || !standard.computes_wider)) return;
-  explained.computed_wider = true;
-  explained.most = held;
+  explained.computed_wider = wider || (!enough && standard.computes_wider);
+  (explained.computed_wider ? explained.most : explained.held) = held;
 }
 
 }  // namespace assay

@@ -1,11 +1,16 @@
 #include "arbiter/as_one.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "arbiter/float_range.h"
+#include "arbiter/trial.h"
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "graph/read.h"
@@ -32,10 +37,12 @@ bool is_light(const Node& n, const Model& model) {
          op.op->facts.elementwise != 0 || op.op->name.starts_with("Reduce");
 }
 
-/// The last step of an activation function x f(x), of a normalisation, of a softmax.
-bool ends_pattern(const Node& n) {
-  if (!is_op(n, "Mul") && !is_op(n, "Div")) return false;
-  return std::ranges::count_if(n.inputs(), [](const Value* v) { return v != nullptr && !is_fixed(*v); }) == 2;
+bool multiplies(const Node& n) { return is_op(n, "Mul") || is_op(n, "Div"); }
+
+/// A step of an activation function x f(x), of a normalisation, of a softmax.
+bool combines(const Node& n) {
+  return multiplies(n) &&
+         std::ranges::count_if(n.inputs(), [](const Value* v) { return v != nullptr && !is_fixed(*v); }) == 2;
 }
 
 bool is_pattern(std::span<const Node* const> nodes, const Model& model) {
@@ -45,6 +52,7 @@ bool is_pattern(std::span<const Node* const> nodes, const Model& model) {
     return std::ranges::any_of(kScales, [&](std::string_view op) { return is_op(n, op); });
   };
   const auto any = [&](auto is) { return std::ranges::any_of(nodes, [&](const Node* n) { return is(*n); }); };
+  if (!any(combines)) return false;
   return any([&](const Node& n) { return facts_of(n, model).gates; }) ||
          (any([](const Node& n) { return n.op_type.starts_with("Reduce"); }) && any(scales));
 }
@@ -130,9 +138,11 @@ std::optional<AsOne> evaluate(const Pattern& pattern, const SuspectNode& suspect
       if (std::all_of(lanes.begin(), lanes.end(),
                       [&](const Tensor& t) { return t.shape() == lanes[0].shape(); }) &&
           lanes[0].dtype() == DType::kFloat64)
-        found = {.exact = lanes[0],
-                 .explained = explained_by_spread(lanes, dtype, kInputFactor),
-                 .from = pattern.from->name()};
+        found = {
+            .exact = lanes[0],
+            .explained = explained_by_spread(lanes, dtype, kInputFactor),
+            .note = fmt::format("as it rounds when it is computed at once from '{}', whatever lies between",
+                                pattern.from->name())};
     });
   } catch (const Error& e) {
     if (e.code() == ErrorCode::kInternal) throw;
@@ -144,7 +154,7 @@ std::optional<AsOne> evaluate(const Pattern& pattern, const SuspectNode& suspect
 
 std::optional<AsOne> computed_as_one(const SuspectNode& suspect, DType dtype,
                                      const std::function<bool(const AsOne&)>& explains) {
-  if (!ends_pattern(suspect.node)) return {};
+  if (!multiplies(suspect.node)) return {};
   Backwards backwards(suspect);
   while (const std::optional<Pattern> pattern = backwards.next()) {
     if (!is_pattern(pattern->nodes, suspect.model)) continue;
@@ -152,6 +162,43 @@ std::optional<AsOne> computed_as_one(const SuspectNode& suspect, DType dtype,
     if (!from.defined() || from.is_container()) continue;
     std::optional<AsOne> one = evaluate(*pattern, suspect, from, dtype);
     if (one && explains(*one)) return one;
+  }
+  return {};
+}
+
+namespace {
+
+/// The exact product that an operand is; undefined where it is none, or is not made of the runner's own
+/// values.
+Tensor product_of(const SuspectNode& suspect, const Value* operand) {
+  const Node* from = operand == nullptr ? nullptr : operand->producer();
+  if (from == nullptr || !is_op(*from, "Mul")) return {};
+  const SuspectNode made{*from, suspect.model, *operand, suspect.own};
+  const Trial product(made);
+  return product.usable() ? product.evaluate(product.inputs()) : Tensor();
+}
+
+}  // namespace
+
+std::optional<AsOne> with_product_unrounded(const SuspectNode& suspect, DType dtype,
+                                            const std::function<bool(const AsOne&)>& explains) {
+  if (!is_op(suspect.node, "Add") && !is_op(suspect.node, "Sub")) return {};
+  const Trial trial(suspect);
+  if (!trial.usable()) return {};
+  const double u = unit_roundoff(dtype), floor = float_range(dtype).normal;
+  for (size_t i = 0; i < trial.inputs().size(); ++i) {
+    std::vector<Tensor> inputs = trial.inputs();
+    inputs[i] = product_of(suspect, suspect.node.input(i));
+    if (!inputs[i].defined() || inputs[i].dtype() != DType::kFloat64) continue;
+    const Tensor sum = trial.evaluate(std::move(inputs));
+    if (!sum.defined() || sum.dtype() != DType::kFloat64) continue;
+    const Tensor once =
+        map_elements<double>(sum, [=](double y) { return u * std::abs(y) * (1 + u) + floor; });
+    AsOne one{.exact = sum,
+              .explained = {.most = once, .possible = once},
+              .note = fmt::format("as a fused multiply-add rounds: the product '{}' was not rounded before",
+                                  suspect.node.input(i)->name())};
+    if (explains(one)) return one;
   }
   return {};
 }

@@ -9,9 +9,9 @@
 namespace assay {
 
 struct AsOne {
-  Tensor exact;  ///< from the runner's own value of `from`
+  Tensor exact;  ///< from the runner's own values before
   Explained explained;
-  std::string from;
+  std::string note;
 };
 
 /// What the suspected node gives together with those before it, back to one value that all of them are made

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "arbiter/unrounded.h"
@@ -54,6 +55,58 @@ int64_t first_impossible(const Row& row, const std::vector<double>& places) {
   return -1;
 }
 
+/// Rows of numbers along the axis that the node chooses along, and the places that it gave.
+struct Choices {
+  Tensor numbers, found;
+  HalfUnit half;
+  int sign;
+  int64_t extent = 0, inner = 1, rows = 0, each = 0;  ///< extent 0: they do not belong together
+
+  Choices(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored, const Choosing& c)
+      : numbers(convert(trial.inputs()[0], DType::kFloat64)),
+        half(suspect, suspect.node.input(0), true),
+        sign(c.sign) {
+    const Shape& x = numbers.shape();
+    const auto rank = static_cast<int64_t>(x.size());
+    const int64_t axis = c.axis < 0 ? c.axis + rank : c.axis;
+    if (!half.any() || axis < 0 || axis >= rank || x.numel() == 0) return;
+    const auto at = static_cast<size_t>(axis);
+    inner = x.numel(at + 1, x.size());
+    rows = x.numel() / x[at];
+    each = stored.numel() / rows;
+    if (each * rows != stored.numel()) return;
+    extent = x[at];
+    found = convert(stored.load(), DType::kFloat64);
+  }
+  int64_t place(int64_t row, int64_t i, int64_t of) const {
+    return (row / inner * of + i) * inner + row % inner;
+  }
+  /// None where one is no number.
+  std::optional<Row> row(int64_t r) const {
+    Row row;
+    for (int64_t i = 0; i < extent; ++i) {
+      const double v = numbers.data<double>()[place(r, i, extent)], d = std::isinf(v) ? 0 : half(v);
+      if (std::isnan(v)) return {};
+      row.low.push_back(sign * v - d);
+      row.high.push_back(sign * v + d);
+    }
+    return row;
+  }
+  std::vector<double> places(int64_t r) const {
+    std::vector<double> list;
+    for (int64_t i = 0; i < each; ++i) list.push_back(found.data<double>()[place(r, i, each)]);
+    return list;
+  }
+};
+
+void set_in_order(ArbiterVerdict& out) {
+  if (out.verdict != Verdict::kWrong) return;
+  out.verdict = Verdict::kRounding;
+  out.problem.clear();
+  out.note = "the numbers are in this order for some that are rounded to the stored ones";
+  excused_by(Excuse::kChoices, out);
+}
+
 }  // namespace
 
 bool judge_choices(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
@@ -61,47 +114,26 @@ bool judge_choices(const SuspectNode& suspect, const Trial& trial, const StoredT
   const Choosing c = choosing(suspect);
   if (!c.any || !trial.usable() || !is_integer(stored.dtype()) || suspect.node.input(0) == nullptr)
     return false;
-  const HalfUnit half(suspect, suspect.node.input(0), true);
-  const Tensor x = convert(trial.inputs()[0], DType::kFloat64);
-  const auto rank = static_cast<int64_t>(x.shape().size());
-  const int64_t axis = c.axis < 0 ? c.axis + rank : c.axis;
-  if (!half.any() || axis < 0 || axis >= rank || x.numel() == 0) return false;
-  const auto at = static_cast<size_t>(axis);
-  const int64_t extent = x.dim(at), inner = x.shape().numel(at + 1, x.shape().size()),
-                rows = x.numel() / extent, each = stored.numel() / rows;
-  if (each * rows != stored.numel()) return false;
-  const Tensor result = convert(stored.load(), DType::kFloat64);
-  const double *numbers = x.data<double>(), *found = result.data<double>();
+  const Choices choices(suspect, trial, stored, c);
+  if (choices.extent == 0) return false;
   int64_t beyond = 0, first = -1;
-  for (int64_t r = rows; r-- > 0;) {
-    const int64_t outer = r / inner, k = r % inner;
-    Row row;
-    for (int64_t i = 0; i < extent; ++i) {
-      const double v = numbers[(outer * extent + i) * inner + k], d = half(v);
-      if (std::isnan(v)) return false;
-      row.low.push_back(std::isinf(v) ? c.sign * v : c.sign * v - d);
-      row.high.push_back(std::isinf(v) ? c.sign * v : c.sign * v + d);
-    }
-    std::vector<double> places;
-    for (int64_t i = 0; i < each; ++i) places.push_back(found[(outer * each + i) * inner + k]);
-    const int64_t wrong = first_impossible(row, places);
+  for (int64_t r = choices.rows; r-- > 0;) {
+    const std::optional<Row> row = choices.row(r);
+    if (!row) return false;
+    const int64_t wrong = first_impossible(*row, choices.places(r));
     if (wrong < 0) continue;
     ++beyond;
-    first = (outer * each + wrong) * inner + k;
+    first = choices.place(r, wrong, choices.each);
   }
   out.beyond = beyond;
   out.certain = beyond > 0;
   if (beyond == 0) {
-    if (out.verdict != Verdict::kWrong) return true;
-    out.verdict = Verdict::kRounding;
-    out.problem.clear();
-    out.note = "the numbers are in this order for some that are rounded to the stored ones";
-    excused_by(Excuse::kChoices, out);
+    set_in_order(out);
     return true;
   }
   out.verdict = Verdict::kWrong;
   out.worst_at = first;
-  out.worst_result = found[first];
+  out.worst_result = choices.found.data<double>()[first];
   out.note = "no numbers that are rounded to the stored ones are in this order";
   return true;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <vector>
 
 #include "ops/eval_util.h"
@@ -13,7 +12,7 @@ namespace {
 
 /// Of fewer elements a median says little.
 constexpr int64_t kEnough = 64;
-/// One rounding of a factor that all share; of a row, or of elements that are alike and so round alike, two.
+/// One rounding of a factor that all share; of a row two.
 constexpr double kOnce = 1.25, kTwice = 2;
 /// Standard deviations of a median of a million that are no surprise.
 constexpr double kSure = 6;
@@ -21,24 +20,25 @@ constexpr double kSure = 6;
 /// of n in units of the deviation over the root of n.
 constexpr double kDeviation = 1.4826, kOfMedian = 1.2533;
 
-/// The distances of a block's elements from the exact ones, in proportion.
+/// The distances of a block's elements from the exact ones, in proportion to what is there before the offset.
 struct Relative {
   std::vector<double> errors;
+  int64_t seen = 0;  ///< elements, of which `errors` has those that are alike once
   double median = 0, spread = 0;
-  bool alike = false;
 
   /// Numbers below the normal ones lose more.
-  Relative(const double* r, const double* y, int64_t count, double normal) {
-    for (int64_t i = 0; i < count; ++i)
-      if (const double e = (r[i] - y[i]) / y[i]; std::abs(y[i]) >= normal && std::isfinite(e))
+  Relative(const double* r, const double* y, const double* offset, int64_t count, double normal) {
+    for (int64_t i = 0; i < count; ++i) {
+      const double whole = offset == nullptr ? y[i] : y[i] - offset[i];
+      if (const double e = (r[i] - y[i]) / whole; std::abs(whole) >= normal && std::isfinite(e))
         errors.push_back(e);
+    }
+    seen = static_cast<int64_t>(errors.size());
     if (errors.empty()) return;
+    // Elements that are alike round alike: together they say no more than one of them.
     std::ranges::sort(errors);
+    errors.erase(std::unique(errors.begin(), errors.end()), errors.end());
     median = errors[errors.size() / 2];
-    const auto distinct =
-        static_cast<size_t>(1 + std::ranges::count_if(std::views::iota(size_t{1}, errors.size()),
-                                                      [&](size_t i) { return errors[i] != errors[i - 1]; }));
-    alike = distinct < errors.size() / 8;
     std::vector<double> distances;
     for (const double e : errors) distances.push_back(std::abs(e - median));
     const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
@@ -48,19 +48,20 @@ struct Relative {
 };
 
 /// How far the block's median may be off by.
-CommonFactor factor_of(const double* r, std::span<const Tensor> lanes, int64_t first, int64_t count,
-                       bool whole, DType dtype) {
+CommonFactor factor_of(const double* r, std::span<const Tensor> lanes, const Tensor& offset, int64_t first,
+                       int64_t count, bool whole, DType dtype) {
   const double u = unit_roundoff(dtype), normal = float_range(dtype).normal;
   const double* y = lanes[0].data<double>() + first;
-  const Relative own(r + first, y, count, normal);
+  const double* o = offset.defined() ? offset.data<double>() + first : nullptr;
+  const Relative own(r + first, y, o, count, normal);
   const auto n = static_cast<int64_t>(own.errors.size());
   CommonFactor found{.factor = std::abs(own.median), .explained = HUGE_VAL, .first = first, .count = count};
-  if (n < kEnough || 2 * n < count || found.factor <= kOnce * u) return found;
+  if (n < kEnough || 2 * own.seen < count || found.factor <= kOnce * u) return found;
   double inputs = 0;
   for (const Tensor& lane : lanes.subspan(1))
-    inputs = std::max(inputs, std::abs(Relative(lane.data<double>() + first, y, count, normal).median));
+    inputs = std::max(inputs, std::abs(Relative(lane.data<double>() + first, y, o, count, normal).median));
   constexpr double kInputs = 4;
-  found.explained = (whole && !own.alike ? kOnce : kTwice) * u + kInputs * inputs +
+  found.explained = (whole ? kOnce : kTwice) * u + kInputs * inputs +
                     kSure * kOfMedian * kDeviation * own.spread / std::sqrt(static_cast<double>(n));
   return found;
 }
@@ -68,7 +69,7 @@ CommonFactor factor_of(const double* r, std::span<const Tensor> lanes, int64_t f
 }  // namespace
 
 std::optional<CommonFactor> unexplained_factor(const Tensor& result, std::span<const Tensor> lanes,
-                                               DType dtype) {
+                                               const Tensor& offset, DType dtype) {
   const Shape& shape = result.shape();
   const int64_t all = shape.numel();
   const bool comparable = std::ranges::all_of(
@@ -82,7 +83,7 @@ std::optional<CommonFactor> unexplained_factor(const Tensor& result, std::span<c
     if (size == last) continue;
     last = size;
     for (int64_t first = 0; first < all; first += size) {
-      const CommonFactor f = factor_of(result.data<double>(), lanes, first, size, size == all, dtype);
+      const CommonFactor f = factor_of(result.data<double>(), lanes, offset, first, size, size == all, dtype);
       if (f.ratio() > 1 && (!worst || f.ratio() > worst->ratio())) worst = f;
     }
   }

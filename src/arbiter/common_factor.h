@@ -20,8 +20,9 @@ struct CommonFactor {
 /// Roundings differ from element to element, so that their median is far below one of them, and a factor that
 /// is rounded itself is off by one, or two. The worst one that is beyond that, of a result that was computed
 /// in float32 and rounded once (`lanes`: the exact one, and what others its inputs may have been show); none
-/// where there is none, or too few elements to say so.
+/// where there is none, or too few elements to say so. `offset`: what is added last, and so has no part in
+/// the factor; undefined: nothing.
 std::optional<CommonFactor> unexplained_factor(const Tensor& result, std::span<const Tensor> lanes,
-                                               DType dtype);
+                                               const Tensor& offset, DType dtype);
 
 }  // namespace assay

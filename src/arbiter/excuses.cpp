@@ -264,15 +264,16 @@ bool is_computed_as_one(const SuspectNode& suspect, const StoredTensor& stored, 
                         ArbiterVerdict& out) {
   if (unit_roundoff(stored.dtype()) > unit_roundoff(DType::kFloat32)) return false;
   Deviation d;
-  const std::optional<AsOne> one = computed_as_one(suspect, stored.dtype(), [&](const AsOne& a) {
+  const auto explains = [&](const AsOne& a) {
     if (a.exact.shape() != result.shape()) return false;
     d = deviation(result, a.exact, a.explained, stored.dtype());
     return d.ratio <= 1;
-  });
+  };
+  std::optional<AsOne> one = computed_as_one(suspect, stored.dtype(), explains);
+  if (!one) one = with_product_unrounded(suspect, stored.dtype(), explains);
   if (!one) return false;
   out.verdict = Verdict::kRounding;
-  out.note =
-      fmt::format("as it rounds when it is computed at once from '{}', whatever lies between", one->from);
+  out.note = one->note;
   set_worst(d, result, one->exact, one->explained, out);
   return true;
 }
@@ -393,7 +394,9 @@ void judge_again(FloatPlea& p, ArbiterVerdict& out) {
 std::vector<Excuse> excuse_floats(FloatPlea p, ArbiterVerdict& out) {
   const ExcuseSet& excuses = p.standard.excuses;
   // None of them moves all elements by the same.
-  if (p.explained.computed_wider && unexplained_factor(p.wide, p.standard.lanes, p.stored.dtype())) return {};
+  if (p.explained.computed_wider &&
+      unexplained_factor(p.wide, p.standard.lanes, p.standard.offset, p.stored.dtype()))
+    return {};
   for (const Widening& w : kWidenings)
     if (excuses.allows(w.excuse) && w.widen(p)) {
       p.note = w.note;

@@ -66,27 +66,33 @@ struct Numbers {
   double mean = std::nan(""), distance = 0;
 };
 
+bool has_special(const Tensor& t) {
+  std::atomic<bool> any = false;
+  const double* x = t.data<double>();
+  parallel_for(t.numel(), kElementGrain, [&](int64_t first, int64_t last) {
+    int special = 0;
+#pragma omp simd reduction(+ : special)
+    for (int64_t i = first; i < last; ++i) special += std::abs(x[i]) < HUGE_VAL ? 0 : 1;
+    if (special > 0) any = true;
+  });
+  return any;
+}
+
+bool have_special(std::span<const Tensor> lanes) {
+  return std::ranges::any_of(lanes, [&](const Tensor& t) {
+    return (&t == &lanes[0] || !t.shares_storage(lanes[0])) && has_special(t);
+  });
+}
+
 /// Fills in what the lanes show beside numbers next to an exact number.
 void set_others(std::span<const Tensor> lanes, double u, double factor, Explained& out) {
-  std::atomic<bool> any = false;
-  const int64_t count = lanes[0].numel();
-  for (size_t k = 0; k < lanes.size() && !any; ++k) {
-    if (k > 0 && lanes[k].shares_storage(lanes[0])) continue;
-    const double* x = lanes[k].data<double>();
-    parallel_for(count, kElementGrain, [&](int64_t first, int64_t last) {
-      int special = 0;
-#pragma omp simd reduction(+ : special)
-      for (int64_t i = first; i < last; ++i) special += std::abs(x[i]) < HUGE_VAL ? 0 : 1;
-      if (special > 0) any = true;
-    });
-  }
-  if (!any) return;
+  if (!have_special(lanes)) return;
   out.others = Tensor::zeros(DType::kFloat64, lanes[0].shape());
   out.another = Tensor::allocate(DType::kFloat64, lanes[0].shape());
   out.room = Tensor::zeros(DType::kFloat64, lanes[0].shape());
   auto *bits = out.others.mutable_data<double>(), *another = out.another.mutable_data<double>(),
        *room = out.room.mutable_data<double>();
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < lanes[0].numel(); ++i) {
     another[i] = std::nan("");
     const unsigned exact = kind_of(lanes[0].data<double>()[i]);
     unsigned others = 0;
@@ -191,6 +197,10 @@ Tensor spread(std::span<const Tensor> lanes) {
   return out;
 }
 
+/// Whether results below the normal numbers are kept or flushed to zero is the backend's choice. In float16
+/// they are kept by all that compute in float32.
+bool keeps_subnormals(DType dtype) { return dtype == DType::kFloat16; }
+
 bool differ(std::span<const Tensor> lanes) {
   return std::any_of(lanes.begin(), lanes.end(),
                      [&](const Tensor& t) { return !t.shares_storage(lanes[0]); });
@@ -225,68 +235,91 @@ Explained explained_by_spread(std::span<const Tensor> lanes, DType dtype, double
   return out;
 }
 
+namespace {
+
+/// Of a node that rounds nothing: what is below the normal numbers may be zero, and inputs may have been
+/// others.
+Explained explained_without_rounding(std::span<const Tensor> lanes, DType dtype, bool keeps_numbers) {
+  const Tensor& y = lanes[0];
+  const FloatRange range = float_range(dtype);
+  const bool keeps = keeps_subnormals(dtype);
+  Explained out{.most = map_elements<double>(
+                    y, [=](double x) { return std::abs(x) < range.normal && !keeps ? std::abs(x) : 0; }),
+                .possible = {}};
+  out.possible = out.most;
+  if (!differ(lanes)) return out;
+  Tensor moved = map_broadcast<double>(spread(lanes), y, [](double s, double) { return kInputFactor * s; });
+  // Rounded, what it gives for numbers is what it gives for rounded numbers. A unit is left for backends
+  // that compute a number twice, for the next node and to show it.
+  if (const double u = unit_roundoff(dtype); keeps_numbers)
+    moved = map_broadcast<double>(
+        moved, y, [=](double m, double x) { return std::min(m, 2 * u * std::abs(x) + range.smallest); });
+  out.most = map_broadcast<double>(out.most, moved, [](double e, double m) { return e + m; });
+  out.possible = out.most;
+  return out;
+}
+
+/// How far the inputs may move each element; undefined where they are known to be what they were.
+Tensor moved_by_inputs(std::span<const Tensor> lanes, const Tensor& reach) {
+  if (!differ(lanes)) return {};
+  if (reach.defined() && reach.shape() == lanes[0].shape()) return reach;
+  return map_elements<double>(spread(lanes), [](double s) { return kInputFactor * s; });
+}
+
+Tensor in_shape_of(const Tensor& y, const Tensor& t) {
+  return t.shape() == y.shape() ? t : map_broadcast<double>(t, y, [](double e, double) { return e; });
+}
+
+/// A bound that special inputs make no number of says nothing.
+double or_all(double bound, double y) { return std::isnan(bound) && std::isfinite(y) ? HUGE_VAL : bound; }
+
+/// What is explained of the elements of a node that rounds, one after the other.
+struct NodeElements {
+  const double *y, *worst, *expected;
+  const double* moved;  ///< by the inputs; null: not at all
+  double floor, u;
+
+  double possible(int64_t i) const {
+    return or_all(worst[i] + floor, y[i]) + (moved == nullptr ? 0 : moved[i]);
+  }
+  double most(int64_t i) const {
+    const double own = or_all(std::min(kOwnFactor * expected[i] + floor, worst[i] + floor), y[i]);
+    if (moved == nullptr) return own;
+    // A result that these inputs give exactly is rounded all the same where they were others.
+    const double once = std::min(worst[i], u * std::abs(y[i]));
+    return (std::isnan(once) ? own : std::max(own, once)) + moved[i];
+  }
+};
+
+}  // namespace
+
 Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& error, DType dtype,
                             bool keeps_numbers, const Tensor& reach) {
   const Tensor& y = lanes[0];
   const FloatRange range = float_range(dtype);
-  // Whether results below the normal numbers are kept or flushed to zero is the backend's choice. In float16
-  // they are kept by all that compute in float32.
-  const bool keeps = dtype == DType::kFloat16;
-  Explained out{.most = Tensor::allocate(DType::kFloat64, y.shape()), .possible = {}};
+  const bool rounds = error.worst.defined();
+  Explained out = rounds ? Explained{.most = Tensor::allocate(DType::kFloat64, y.shape()),
+                                     .possible = Tensor::allocate(DType::kFloat64, y.shape())}
+                         : explained_without_rounding(lanes, dtype, keeps_numbers);
   if (differ(lanes)) set_others(lanes, unit_roundoff(dtype), kInputFactor, out);
   add_overflow(error, unit_roundoff(dtype), out);
-  const double* py = y.data<double>();
-  auto* most = out.most.mutable_data<double>();
-  if (!error.worst.defined()) {
-    parallel_for(y.numel(), kElementGrain, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i)
-        most[i] = std::abs(py[i]) < range.normal && !keeps ? std::abs(py[i]) : 0;
-    });
-    out.possible = out.most;
-    if (!differ(lanes)) return out;
-    Tensor moved = map_broadcast<double>(spread(lanes), y, [](double s, double) { return kInputFactor * s; });
-    // Rounded, what it gives for numbers is what it gives for rounded numbers. A unit is left for backends
-    // that compute a number twice, for the next node and to show it.
-    if (const double u = unit_roundoff(dtype); keeps_numbers)
-      moved = map_broadcast<double>(
-          moved, y, [=](double m, double x) { return std::min(m, 2 * u * std::abs(x) + range.smallest); });
-    out.most = map_broadcast<double>(out.most, moved, [](double e, double m) { return e + m; });
-    out.possible = out.most;
-    return out;
-  }
-  out.possible = Tensor::allocate(DType::kFloat64, y.shape());
-  auto* possible = out.possible.mutable_data<double>();
-  // Exponentials are made as 2^n p with p above 1/sqrt(2): 2^n may be flushed where the result is normal.
-  const double floor = keeps ? range.smallest : range.normal * std::max(error.operations, 2.0);
-  const double u = unit_roundoff(dtype);
-  const auto whole = [&](const Tensor& t) {
-    return t.shape() == y.shape() ? t : map_broadcast<double>(t, y, [](double e, double) { return e; });
-  };
-  const Tensor worst_case = whole(error.worst), expected_case = whole(error.expected);
-  const double *worst = worst_case.data<double>(), *expected = expected_case.data<double>();
-  const bool reaches = reach.defined() && reach.shape() == y.shape();
-  const Tensor inputs = !differ(lanes) ? Tensor() : reaches ? reach : spread(lanes);
-  const double* moved = inputs.defined() ? inputs.data<double>() : nullptr;
-  const double times = reaches ? 1 : kInputFactor;
-  // A bound that special inputs make no number of says nothing.
-  const auto or_all = [](double bound, double x) {
-    return std::isnan(bound) && std::isfinite(x) ? HUGE_VAL : bound;
-  };
+  if (!rounds) return out;
+  const Tensor worst = in_shape_of(y, error.worst), expected = in_shape_of(y, error.expected),
+               moved = moved_by_inputs(lanes, reach);
+  const NodeElements elements{
+      .y = y.data<double>(),
+      .worst = worst.data<double>(),
+      .expected = expected.data<double>(),
+      .moved = moved.defined() ? moved.data<double>() : nullptr,
+      // Exponentials are made as 2^n p with p above 1/sqrt(2): 2^n may be flushed where the result is normal.
+      .floor = keeps_subnormals(dtype) ? range.smallest : range.normal * std::max(error.operations, 2.0),
+      .u = unit_roundoff(dtype)};
+  auto *most = out.most.mutable_data<double>(), *possible = out.possible.mutable_data<double>();
   parallel_for(y.numel(), kElementGrain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
-      if (!std::isfinite(py[i])) {  // nothing is next to that
-        most[i] = possible[i] = 0;
-        continue;
-      }
-      const double most_possible = worst[i] + floor;
-      most[i] = or_all(std::min(kOwnFactor * expected[i] + floor, most_possible), py[i]);
-      possible[i] = or_all(most_possible, py[i]);
-      if (moved == nullptr) continue;
-      // A result that these inputs give exactly is rounded all the same where they were others.
-      const double once = std::min(worst[i], u * std::abs(py[i]));
-      if (!std::isnan(once)) most[i] = std::max(most[i], once);
-      most[i] += times * moved[i];
-      possible[i] += times * moved[i];
+      const bool is_number = std::isfinite(elements.y[i]);  // nothing is next to what is none
+      most[i] = is_number ? elements.most(i) : 0;
+      possible[i] = is_number ? elements.possible(i) : 0;
     }
   });
   return out;
@@ -297,9 +330,10 @@ Tensor explained_when_computed_wider(std::span<const Tensor> lanes, const NodeEr
   const double u = unit_roundoff(dtype), wider = unit_roundoff(DType::kFloat32) / u;
   if (wider >= 1 || !error.expected.defined()) return {};
   const double floor = float_range(dtype).smallest;
-  Tensor out = map_broadcast<double>(lanes[0], error.expected, [=](double y, double e) {
-    return u * std::abs(y) * (1 + u) + kOwnFactor * wider * e + floor;
-  });
+  const double own = kOwnFactor * (error.in_float32.defined() ? 1 : wider);
+  Tensor out =
+      map_broadcast<double>(lanes[0], error.in_float32.defined() ? error.in_float32 : error.expected,
+                            [=](double y, double e) { return u * std::abs(y) * (1 + u) + own * e + floor; });
   if (!differ(lanes)) return out;
   if (reach.defined() && reach.shape() == out.shape())
     return map_broadcast<double>(out, reach, [](double e, double r) { return e + r; });

@@ -35,7 +35,7 @@ struct Explained {
   /// With `others`, another number that is right up to `room`: what some lanes have where the exact network
   /// has none, or what is left when a divisor overflows. NaN: there is none. May be undefined.
   Tensor another, room;
-  /// Where the runner's other results show that it computes in float32, and this one does not: what would be
+  /// Of a narrow type, where the result does not show that it was computed in float32: what would be
   /// explained then. Undefined elsewhere.
   Tensor held;
   /// The node was computed in float32 and its result rounded to a narrower type.

@@ -120,6 +120,15 @@ Tally tally(const std::vector<bool>& wrong, const IntegerValues& own, const Inte
   return t;
 }
 
+/// Of the wrong elements those that no evaluation gives. The distance between two places says nothing.
+int64_t count_unseen(const Tensor& result, std::vector<bool> wrong, std::span<const Tensor> lanes) {
+  for (const Tensor& lane : lanes.subspan(1)) {
+    const std::vector<bool> differs = differing(result, lane);
+    for (size_t i = 0; i < wrong.size(); ++i) wrong[i] = wrong[i] && differs[i];
+  }
+  return std::ranges::count(wrong, true);
+}
+
 }  // namespace
 
 void judge_integers(const Tensor& result, const Standard& standard, ArbiterVerdict& out) {
@@ -131,6 +140,8 @@ void judge_integers(const Tensor& result, const Standard& standard, ArbiterVerdi
   const Tally t = tally(wrong, own, exact, shown, standard);
   const bool all_explained = t.beyond == 0 && static_cast<double>(t.missed) <=
                                                   kExplainedFactor * static_cast<double>(shown.undecided);
+  const int64_t unseen =
+      all_explained && standard.is_choice ? count_unseen(result, wrong, standard.lanes) : 0;
   out.own_error = std::max(out.own_error, t.largest);
   out.verdict = all_explained ? Verdict::kRounding : Verdict::kWrong;
   out.certain = !all_explained && shown.undecided == 0 && (out.basis == Basis::kNode || !shown.varies);
@@ -143,6 +154,12 @@ void judge_integers(const Tensor& result, const Standard& standard, ArbiterVerdi
   }
   out.problem = fmt::format("{} of {} values differ", count, result.numel());
   if (shown.undecided > 0) out.problem += fmt::format(", where rounding decides about {}", shown.undecided);
+  // Few evaluations show most of what rounding does.
+  if (2 * unseen > count && out.basis != Basis::kNode) {
+    out.verdict = Verdict::kCannotTell;
+    out.note =
+        fmt::format("rounding decides what is chosen, but {} of these choices no evaluation made", unseen);
+  }
 }
 
 }  // namespace assay

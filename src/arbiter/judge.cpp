@@ -52,23 +52,25 @@ struct OtherResults {
 
 enum class Special : uint8_t { kRight, kOverflow, kUntold, kWrong };
 
+/// An infinite result: what the type cannot hold, or what some evaluations have.
+bool may_be_infinite(double result, double exact, double explained, const OtherResults& others,
+                     unsigned seen) {
+  const bool beyond = std::isfinite(exact) && std::signbit(result) == std::signbit(exact) &&
+                      std::abs(exact) + (std::isfinite(explained) ? explained : 0) >= others.largest;
+  const unsigned same = result > 0 ? kPlusInfinity : kMinusInfinity;
+  return beyond || (seen & (same | kNotANumber)) != 0;
+}
+
 /// Where one of both is no number. An exact value that the type cannot hold, given what rounding may add to
 /// it, may be infinite. So may be, with that sign, what evaluations in the type make infinite, and anything
 /// but a number is what they make no number. Where they have a number, another one may be right, too.
 Special judge_special(double result, double exact, double explained, const OtherResults& others, int64_t i) {
   if (result == exact || (std::isnan(exact) && std::isnan(result))) return Special::kRight;
   const unsigned seen = others.at(i);
-  if (std::isinf(result)) {
-    const bool beyond = std::isfinite(exact) && std::signbit(result) == std::signbit(exact) &&
-                        std::abs(exact) + (std::isfinite(explained) ? explained : 0) >= others.largest;
-    const unsigned same = result > 0 ? kPlusInfinity : kMinusInfinity;
-    if (beyond || (seen & (same | kNotANumber)) != 0)
-      return std::isfinite(exact) ? Special::kOverflow : Special::kRight;
-  } else if (std::isnan(result)) {
-    if ((seen & kNotANumber) != 0) return Special::kRight;
-  } else if (others.is_another(result, i)) {
+  if (std::isinf(result) && may_be_infinite(result, exact, explained, others, seen))
+    return std::isfinite(exact) ? Special::kOverflow : Special::kRight;
+  if (std::isnan(result) ? (seen & kNotANumber) != 0 : std::isfinite(result) && others.is_another(result, i))
     return Special::kRight;
-  }
   if (std::isinf(explained) && (seen & kUntold) == 0) return Special::kRight;
   const bool in_range = !std::isfinite(exact) || std::abs(exact) < others.largest;
   return (seen & kNumber) != 0 && in_range ? Special::kUntold : Special::kWrong;
@@ -80,11 +82,13 @@ bool cannot_be_told(double result, double exact, const OtherResults& others, int
   return (seen & (kNumber | kUntold)) != 0 && std::isfinite(result) && std::abs(exact) < others.largest;
 }
 
+/// Of one node, or of one call of a function, on its own inputs.
+bool is_node(const Standard& standard) { return standard.basis == Basis::kNode || standard.one_call; }
+
 Verdict verdict_of(const Deviation& d, const Standard& standard) {
   if (d.ratio <= 1 && d.untold > 0) return Verdict::kUnclear;
   if (d.ratio <= 1) return d.rounded ? Verdict::kAgrees : Verdict::kRounding;
-  const bool by_noise = standard.basis != Basis::kNode && !standard.one_call;
-  return d.ratio <= (by_noise ? kUnclearFactor : kNearFactor) ? Verdict::kUnclear : Verdict::kWrong;
+  return d.ratio <= (!is_node(standard) ? kUnclearFactor : kNearFactor) ? Verdict::kUnclear : Verdict::kWrong;
 }
 
 /// How many decimal digits of the largest numbers of a result errors of such sizes leave.
@@ -145,7 +149,8 @@ constexpr double kFewRoundings = 2;
 /// Each element of a result in a narrow type may be off by one rounding: not all of them by the same.
 void hold_to_factor(const Tensor& result, const Standard& standard, ArbiterVerdict& out) {
   if (out.verdict != Verdict::kRounding && out.verdict != Verdict::kUnclear) return;
-  const std::optional<CommonFactor> f = unexplained_factor(result, standard.lanes, out.dtype);
+  const std::optional<CommonFactor> f =
+      unexplained_factor(result, standard.lanes, standard.offset, out.dtype);
   if (!f) return;
   out.verdict = f->ratio() <= kFewRoundings ? Verdict::kUnclear : Verdict::kWrong;
   out.beyond = out.verdict == Verdict::kWrong ? f->count : 0;
@@ -155,6 +160,41 @@ void hold_to_factor(const Tensor& result, const Standard& standard, ArbiterVerdi
       f->count == out.elements ? std::string("all elements")
                                : fmt::format("{} elements from {} on", f->count, f->first),
       100 * f->factor, dtype_name(out.dtype), 100 * f->explained);
+}
+
+/// Where only arithmetic in the narrow type explains a result. Nearly nobody adds up in it, so where it
+/// explains nearly anything, or the runner's other results show that it does not, that says nothing.
+void doubt_narrow_arithmetic(const Tensor& result, const Standard& standard, const Explained& explained,
+                             ArbiterVerdict& out) {
+  if (!explained.held.defined() || out.verdict != Verdict::kRounding) return;
+  Explained held = explained;
+  held.most = explained.held;
+  const Tensor& exact = standard.lanes[0];
+  if (deviation(result, exact, held, out.dtype, standard.exact).ratio <= kNearFactor) return;
+  const double *most = explained.most.data<double>(),
+               digits = digits_left(exact, [&](int64_t i) { return most[i]; });
+  if (standard.computes_wider) {
+    out.note = fmt::format(
+        "arithmetic in {} explains it, but the other results show that this backend computes in float32",
+        dtype_name(out.dtype));
+  } else if (digits < kCheckedDigits) {
+    out.digits = digits;
+    out.note = fmt::format(
+        "arithmetic in {} explains it, but would explain an error of {:.2g} % of the result, too, and "
+        "float32 "
+        "does not: {:.1f} digit(s) are checked",
+        dtype_name(out.dtype), 100 * std::pow(10, -digits), digits);
+  } else {
+    return;
+  }
+  out.verdict = Verdict::kCannotTell;
+}
+
+/// What a result shows of the arithmetic, where it has such a deviation.
+ComputedIn shown_by(const Deviation& d, const Standard& standard, const Explained& explained, DType dtype) {
+  // Noise in float32 would be less.
+  const bool noisy = standard.error == nullptr && !standard.is_recurrence && is_node(standard);
+  return noisy && is_narrow(dtype) && d.ratio > kHeeded ? ComputedIn::kDoubtful : explained.shown;
 }
 
 ComputedIn judge_floats(const Tensor& result, const Standard& standard, ArbiterVerdict& out) {
@@ -170,23 +210,10 @@ ComputedIn judge_floats(const Tensor& result, const Standard& standard, ArbiterV
   const Deviation d = deviation(wide, standard.lanes[0], explained, result.dtype(), standard.exact);
   out.verdict = verdict_of(d, standard);
   set_worst(d, wide, standard.lanes[0], explained, out);
-  if (standard.basis != Basis::kNode && !standard.one_call)
-    doubt_few_digits(wide, standard.lanes[0], explained, out);
-  if (explained.held.defined() && out.verdict == Verdict::kRounding) {
-    Explained held = explained;
-    held.most = explained.held;
-    if (deviation(wide, standard.lanes[0], held, result.dtype(), standard.exact).ratio > kNearFactor) {
-      out.verdict = Verdict::kCannotTell;
-      out.note = fmt::format(
-          "arithmetic in {} explains it, but the other results show that this backend computes in float32",
-          dtype_name(result.dtype()));
-    }
-  }
+  if (!is_node(standard)) doubt_few_digits(wide, standard.lanes[0], explained, out);
+  doubt_narrow_arithmetic(wide, standard, explained, out);
   if (standard.basis == Basis::kNode && explained.computed_wider) hold_to_factor(wide, standard, out);
-  // Noise in float32 would be less.
-  const bool noisy = standard.error == nullptr && !standard.is_recurrence &&
-                     (standard.basis == Basis::kNode || standard.one_call);
-  return noisy && is_narrow(result.dtype()) && d.ratio > kHeeded ? ComputedIn::kDoubtful : explained.shown;
+  return shown_by(d, standard, explained, result.dtype());
 }
 
 /// Whether it is, to the bit, what one of the lanes has: integers, truths and texts, of which there is no

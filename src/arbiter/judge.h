@@ -27,9 +27,11 @@ struct Standard {
   bool keeps_numbers = false;  ///< see keeps_numbers()
   /// The lanes have every quantised value a step off, or not.
   bool noisy_levels = false;
-  bool is_level = false;  ///< it is a quantised value
-  Tensor step{};          ///< of what is dequantised; undefined elsewhere
-  Tensor reach{};         ///< see reach_of_inputs()
+  bool is_level = false;   ///< it is a quantised value
+  bool is_choice = false;  ///< places of numbers that the node chose by comparing them
+  Tensor step{};           ///< of what is dequantised; undefined elsewhere
+  Tensor reach{};          ///< see reach_of_inputs()
+  Tensor offset{};         ///< what a normalisation adds last; undefined where that is nothing
   /// The runner's other results show that it computes in float32 what is stored in a narrower type.
   bool computes_wider = false;
   /// The exact network's value, when it is another: whoever has that, rounded, is right, however he came to

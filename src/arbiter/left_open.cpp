@@ -61,45 +61,70 @@ bool overflows(const SuspectNode& suspect, const Trial& trial, const StoredTenso
   return differs_only_beyond(stored, wrapped, exact, "results of integer arithmetic", out);
 }
 
+/// What TopK found along its axis, as values or as places of these, and what it was to find.
+struct FoundByTopK {
+  Tensor x, exact, result;
+  Tensor
+      beside;  ///< of places: the values that the runner gave with them; undefined where they are not known
+  bool are_places = false;
+  size_t axis = 0;
+
+  FoundByTopK(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored)
+      : x(convert(trial.inputs()[0], DType::kFloat64)),
+        exact(convert(trial.evaluate(trial.inputs()), DType::kFloat64)),
+        result(convert(stored.load(), DType::kFloat64)),
+        are_places(suspect.node.output(1) == &suspect.output) {
+    const auto rank = static_cast<int64_t>(x.shape().size());
+    const int64_t given = int_attribute(suspect.node, "axis", -1);
+    axis = static_cast<size_t>(given < 0 ? given + rank : given);
+    const Value* values = are_places ? suspect.node.output(0) : nullptr;
+    const Tensor own = values != nullptr ? suspect.own(*values) : Tensor();
+    if (own.defined() && own.shape() == result.shape()) beside = convert(own, DType::kFloat64);
+  }
+  int64_t count() const { return exact.dim(axis); }
+  int64_t rows() const { return count() == 0 ? 0 : exact.numel() / count(); }
+  double at(const Tensor& t, int64_t row, int64_t i) const {
+    const int64_t inner = x.shape().numel(axis + 1, x.shape().size());
+    return t.data<double>()[(row / inner * t.dim(axis) + i) * inner + row % inner];
+  }
+  /// The number that element i of the row stands for; nothing where there is none, or the runner gave
+  /// another.
+  std::optional<double> number(int64_t row, int64_t i) const {
+    const double r = at(result, row, i);
+    if (!are_places) return r;
+    if (!(r >= 0 && r < static_cast<double>(x.dim(axis)))) return {};
+    const double value = at(x, row, static_cast<int64_t>(r));
+    if (beside.defined() && value != at(beside, row, i)) return {};
+    return value;
+  }
+  double wanted(int64_t row, int64_t i) const {
+    const double y = at(exact, row, i);
+    return are_places ? at(x, row, static_cast<int64_t>(y)) : y;
+  }
+  /// Whether the row has the right elements, each once.
+  bool has_all(int64_t row) const {
+    std::vector<double> found, right, places;
+    for (int64_t i = 0; i < count(); ++i) {
+      const std::optional<double> own = number(row, i);
+      if (!own) return false;
+      found.push_back(*own);
+      right.push_back(wanted(row, i));
+      if (are_places) places.push_back(at(result, row, i));
+    }
+    for (std::vector<double>* list : {&found, &right, &places}) std::ranges::sort(*list);
+    return found == right && std::ranges::adjacent_find(places) == places.end();
+  }
+};
+
 /// Without sorted=1 the order of what TopK found is the backend's: the same elements in any order are right.
 bool is_in_another_order(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
                          ArbiterVerdict& out) {
   const Node& n = suspect.node;
   if (!is_op(n, "TopK") || int_attribute(n, "sorted", 1) != 0 || n.outputs().size() != 2) return false;
-  const Tensor x = convert(trial.inputs()[0], DType::kFloat64);
-  const Tensor exact = convert(trial.evaluate(trial.inputs()), DType::kFloat64);
-  const Tensor result = convert(stored.load(), DType::kFloat64);
-  if (exact.shape() != result.shape() || x.shape().empty()) return false;
-  const auto rank = static_cast<int64_t>(x.shape().size());
-  const int64_t given = int_attribute(n, "axis", -1);
-  const auto axis = static_cast<size_t>(given < 0 ? given + rank : given);
-  const bool indices = n.output(1) == &suspect.output;
-  const int64_t k = exact.dim(axis), extent = x.dim(axis),
-                inner = x.shape().numel(axis + 1, x.shape().size());
-  const Tensor values = indices && n.output(0) != nullptr ? suspect.own(*n.output(0)) : Tensor();
-  const Tensor beside = values.defined() ? convert(values, DType::kFloat64) : Tensor();
-  const bool paired = beside.defined() && beside.shape() == result.shape();
-  const auto at = [&](const Tensor& t, int64_t row, int64_t i, int64_t of) {
-    return t.data<double>()[(row / inner * of + i) * inner + row % inner];
-  };
-  const int64_t rows = k == 0 ? 0 : exact.numel() / k;
-  for (int64_t row = 0; row < rows; ++row) {
-    std::vector<double> found, wanted, places;
-    for (int64_t i = 0; i < k; ++i) {
-      double r = at(result, row, i, k), y = at(exact, row, i, k);
-      if (indices) {
-        if (!(r >= 0 && r < static_cast<double>(extent))) return false;
-        places.push_back(r);
-        r = at(x, row, static_cast<int64_t>(r), extent);
-        y = at(x, row, static_cast<int64_t>(y), extent);
-        if (paired && r != at(beside, row, i, k)) return false;
-      }
-      found.push_back(r);
-      wanted.push_back(y);
-    }
-    for (std::vector<double>* list : {&found, &wanted, &places}) std::ranges::sort(*list);
-    if (found != wanted || std::ranges::adjacent_find(places) != places.end()) return false;
-  }
+  const FoundByTopK found(suspect, trial, stored);
+  if (found.exact.shape() != found.result.shape() || found.x.shape().empty()) return false;
+  for (int64_t row = 0; row < found.rows(); ++row)
+    if (!found.has_all(row)) return false;
   out.verdict = Verdict::kOpen;
   out.note = "with sorted=0 the order of the elements is the backend's choice";
   out.beyond = 0;
@@ -205,40 +230,60 @@ bool is_random(const Node& node, const Model& model) {
   return node.op_type != "Dropout" || trains(node, op.version->since);
 }
 
+namespace {
+
+/// Elements of a cast to whole numbers that some evaluation gives a number beyond the type.
+class OpenElements {
+ public:
+  /// None where a lane is no such cast.
+  static std::optional<OpenElements> of(std::span<const Tensor> given, const Tensor& exact) {
+    const IntegerRange range(exact.dtype());
+    OpenElements found(exact);
+    for (const Tensor& lane : given) {
+      if (!is_float(lane.dtype()) || lane.shape() != exact.shape()) return {};
+      const Tensor wide = to_float64(lane);
+      for (size_t i = 0; i < found.open_.size(); ++i)
+        if (!range.holds(std::trunc(wide.data<double>()[i]))) found.open_[i] = true;
+    }
+    return found;
+  }
+  int64_t count() const { return std::ranges::count(open_, true); }
+  /// The tensor with the exact values in these places.
+  Tensor closed(const Tensor& t) const {
+    if (t.dtype() != exact_.dtype() || t.shape() != exact_.shape()) return t;
+    const size_t size = bit_width(exact_.dtype()) / 8;
+    Tensor copy = Tensor::allocate(t.dtype(), t.shape());
+    for (size_t i = 0; i < open_.size(); ++i)
+      std::memcpy(static_cast<char*>(copy.mutable_data()) + i * size,
+                  static_cast<const char*>((open_[i] ? exact_ : t).data()) + i * size, size);
+    return copy;
+  }
+
+ private:
+  explicit OpenElements(const Tensor& exact) : exact_(exact), open_(static_cast<size_t>(exact.numel())) {}
+  Tensor exact_;
+  std::vector<bool> open_;
+};
+
+}  // namespace
+
 bool is_open_cast(std::span<const Tensor> given, const StoredTensor& stored, const Standard& standard,
                   ArbiterVerdict& out) {
   const Tensor& exact = standard.lanes[0];
   if (!is_integer(stored.dtype()) || is_packed(stored.dtype()) || stored.dtype() != exact.dtype() ||
       stored.shape() != exact.shape())
     return false;
-  const IntegerRange range(stored.dtype());
-  std::vector<bool> open(static_cast<size_t>(exact.numel()));
-  for (const Tensor& lane : given) {
-    if (!is_float(lane.dtype()) || lane.shape() != exact.shape()) return false;
-    const Tensor wide = to_float64(lane);
-    for (size_t i = 0; i < open.size(); ++i)
-      if (!range.holds(std::trunc(wide.data<double>()[i]))) open[i] = true;
-  }
-  const auto count = std::ranges::count(open, true);
-  if (count == 0) return false;
-  const size_t size = bit_width(exact.dtype()) / 8;
-  const auto closed = [&](const Tensor& t) {
-    if (t.dtype() != exact.dtype() || t.shape() != exact.shape()) return t;
-    Tensor copy = Tensor::allocate(t.dtype(), t.shape());
-    for (size_t i = 0; i < open.size(); ++i)
-      std::memcpy(static_cast<char*>(copy.mutable_data()) + i * size,
-                  static_cast<const char*>((open[i] ? exact : t).data()) + i * size, size);
-    return copy;
-  };
+  const std::optional<OpenElements> open = OpenElements::of(given, exact);
+  if (!open || open->count() == 0) return false;
   std::vector<Tensor> lanes;
-  for (const Tensor& lane : standard.lanes) lanes.push_back(closed(lane));
+  for (const Tensor& lane : standard.lanes) lanes.push_back(open->closed(lane));
   Standard rest = standard;
   rest.lanes = lanes;
   ArbiterVerdict judged;
-  judge_result(StoredTensor(closed(stored.load())), rest, judged);
+  judge_result(StoredTensor(open->closed(stored.load())), rest, judged);
   if (judged.verdict != Verdict::kAgrees && judged.verdict != Verdict::kRounding) return false;
   out.verdict = Verdict::kOpen;
-  out.note = fmt::format("{} element(s) may be casts of numbers that {} cannot hold", count,
+  out.note = fmt::format("{} element(s) may be casts of numbers that {} cannot hold", open->count(),
                          dtype_name(stored.dtype()));
   out.problem.clear();
   out.beyond = 0;

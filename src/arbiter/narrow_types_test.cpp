@@ -526,5 +526,99 @@ TEST(NarrowTypes, WhatARecurrenceIsComputedInShows) {
   EXPECT_NE(with(right.numel(), 4), Verdict::kWrong) << "as one that rounds every step may err";
 }
 
+TEST(NarrowTypes, ACoordinateNextToAWholeNumberGoesToEitherSide) {
+  // Row 17 lies at 17 / 1.7F, a little below 10, which float32 rounds to 10.
+  TestModel m;
+  const Tensor x = convert(random_floats({1, 1, 12, 16}, 1, 1, 2), DType::kFloat16);
+  const auto model =
+      m.with_outputs({m.node("Resize", "y",
+                             {m.input("x", x.shape(), DType::kFloat16), nullptr,
+                              m.constant("scales", Tensor::vector<float>({1, 1, 1.7F, 1}))},
+                             {{"mode", std::string("nearest")},
+                              {"nearest_mode", std::string("floor")},
+                              {"coordinate_transformation_mode", std::string("asymmetric")}})});
+  const Tensor right = to_float64(results_of(*model, {x})[0].tensor.load());
+  ASSERT_EQ(right.dim(2), 20);
+  const auto verdict = [&](int64_t row) {
+    Tensor y = to_float64(convert(right, DType::kFloat64));
+    for (int64_t i = 0; i < 16; ++i)
+      y.mutable_data<double>()[17 * 16 + i] = to_float64(x).data<double>()[row * 16 + i];
+    return judge(model, {x}, {{"y", convert(y, DType::kFloat16)}}).outputs[0].verdict;
+  };
+  EXPECT_NE(verdict(9), Verdict::kWrong);
+  EXPECT_NE(verdict(10), Verdict::kWrong);
+  EXPECT_EQ(verdict(11), Verdict::kWrong);
+}
+
+TEST(NarrowTypes, AZeroThatWasTooSmallIsMultipliedAsItWas) {
+  TestModel m;
+  Value* x = m.input("x", {64}, DType::kFloat16);
+  Value *s = m.node("Sigmoid", "s", {x}), *zero = m.node("Relu", "zero", {x});
+  const auto model = m.with_outputs({s, m.node("Mul", "y", {x, s}), zero, m.node("Mul", "z", {x, zero})});
+  const std::vector<Tensor> feed{convert(random_floats({64}, 1, -19, -18), DType::kFloat16)};
+  const StoredTensorList results = results_of(*model, feed);
+  ASSERT_EQ(to_float64(results[0].tensor.load()).data<double>()[3], 0);
+  const Tensor wide = to_float64(feed[0]);
+  const auto verdicts = [&](double factor) {
+    const Tensor y =
+        convert(map_elements<double>(wide, [=](double v) { return factor * v / (1 + std::exp(-v)); }),
+                DType::kFloat16);
+    const Arbitration a = judge(model, feed, {results[0], results[1], {"y", y}, {"z", y}});
+    return std::pair(a.outputs[2].verdict, a.outputs[3].verdict);
+  };
+  EXPECT_NE(verdicts(1).first, Verdict::kWrong);
+  EXPECT_NE(verdicts(1).first, Verdict::kUnclear);
+  EXPECT_EQ(verdicts(100).first, Verdict::kWrong) << "of what would have been no zero";
+  EXPECT_EQ(verdicts(1).second, Verdict::kWrong) << "of a zero that is one";
+}
+
+TEST(NarrowTypes, AFactorOfEachRowIsNoneOfWhatIsAddedAfterwards) {
+  // An epsilon of 0.01 outside the root: each row is off by a factor of its own, before the offset.
+  TestModel m;
+  constexpr int64_t kRows = 14, kCount = 32;
+  const auto narrow = [](const Tensor& t) { return convert(t, DType::kFloat16); };
+  const auto model =
+      m.with_outputs({m.node("LayerNormalization", "y",
+                             {m.input("x", {kRows, kCount}, DType::kFloat16),
+                              m.constant("scale", narrow(random_floats({kCount}, 1, 0.5F, 1.5F))),
+                              m.constant("offset", narrow(random_floats({kCount}, 2)))},
+                             {{"axis", int64_t{-1}}})});
+  const std::vector<Tensor> feed{narrow(random_floats({kRows, kCount}, 3, -2, 2))};
+  const Tensor right = to_float64(results_of(*model, feed)[0].tensor.load()),
+               offset = to_float64(model->graph->nodes()[0]->input(2)->tensor());
+  const auto verdict = [&](double epsilon) {
+    Tensor y = to_float64(convert(right, DType::kFloat64));
+    for (int64_t i = 0; i < y.numel(); ++i) {
+      const double o = offset.data<double>()[i % kCount],
+                   deviation = 0.8 + 0.05 * static_cast<double>(i / kCount);
+      double& v = y.mutable_data<double>()[i];
+      v = o + (v - o) * deviation / (deviation + epsilon);
+    }
+    return judge(model, feed, {{"y", narrow(y)}}).outputs[0].verdict;
+  };
+  EXPECT_NE(verdict(0), Verdict::kWrong);
+  EXPECT_NE(verdict(0), Verdict::kUnclear);
+  EXPECT_EQ(verdict(0.01), Verdict::kWrong);
+}
+
+TEST(NarrowTypes, WhatOnlySumsInTheTypeExplainIsNotChecked) {
+  TestModel m;
+  constexpr int64_t kCount = 1600;
+  const auto model = m.with_outputs({m.node(
+      "ReduceMean", "y",
+      {m.input("x", {3, kCount}, DType::kFloat16), m.constant("axes", Tensor::vector<int64_t>({1}))})});
+  const std::vector<Tensor> feed{convert(random_floats({3, kCount}, 1, 0, 1), DType::kFloat16)};
+  const Tensor right = to_float64(results_of(*model, feed)[0].tensor.load());
+  const auto verdict = [&](double factor) {
+    const Tensor y =
+        convert(map_elements<double>(right, [=](double v) { return factor * v; }), DType::kFloat16);
+    return judge(model, feed, {{"y", y}}).outputs[0];
+  };
+  EXPECT_EQ(verdict(1).verdict, Verdict::kAgrees);
+  EXPECT_EQ(verdict(1.02).verdict, Verdict::kCannotTell) << "no backend's sums are known to be wider";
+  EXPECT_LT(verdict(1.02).digits, 2);
+  EXPECT_EQ(verdict(1.3).verdict, Verdict::kWrong);
+}
+
 }  // namespace
 }  // namespace assay::narrow_types_test

@@ -194,6 +194,18 @@ std::string border(const WrongElements& w) {
   return fmt::format("only within {} of the border", widest);
 }
 
+/// Of indices from `low` to `high` along an axis, where that says something.
+std::string range_on_axis(int64_t low, int64_t high, int64_t extent, size_t d) {
+  const std::string axis = fmt::format("axis {}", d);
+  if (low == high && high == extent - 1)
+    return fmt::format("only the last index of {} ({} of {})", axis, high, extent);
+  if (low == high) return fmt::format("only index {} of {} (of {})", low, axis, extent);
+  if (low > 0 && high == extent - 1 && extent - low <= 16 && extent >= 2 * (extent - low))
+    return fmt::format("only the last {} of {} along {}: the tail of a vector width?", extent - low, extent,
+                       axis);
+  return {};
+}
+
 std::string place(const WrongElements& w) {
   const auto whole = static_cast<int64_t>(w.y.size());
   if (w.count() == whole) return "every element";
@@ -202,14 +214,8 @@ std::string place(const WrongElements& w) {
     if (w.shape[d] < 2) continue;
     const auto [first, last] = std::minmax_element(
         w.at.begin(), w.at.end(), [&](int64_t a, int64_t b) { return w.index(a, d) < w.index(b, d); });
-    const int64_t low = w.index(*first, d), high = w.index(*last, d), extent = w.shape[d];
-    const std::string axis = fmt::format("axis {}", d);
-    if (low == high && high == extent - 1)
-      return fmt::format("only the last index of {} ({} of {})", axis, high, extent);
-    if (low == high) return fmt::format("only index {} of {} (of {})", low, axis, extent);
-    if (low > 0 && high == extent - 1 && extent - low <= 16 && extent >= 2 * (extent - low))
-      return fmt::format("only the last {} of {} along {}: the tail of a vector width?", extent - low, extent,
-                         axis);
+    const std::string text = range_on_axis(w.index(*first, d), w.index(*last, d), w.shape[d], d);
+    if (!text.empty()) return text;
   }
   if (std::string text = border(w); !text.empty()) return text;
   int64_t stride = 0;
@@ -218,24 +224,38 @@ std::string place(const WrongElements& w) {
   return {};
 }
 
-}  // namespace
-
-std::string describe_pattern(const StoredTensor& result, const Tensor& exact, const ArbiterVerdict& verdict) {
-  if (!is_float(result.dtype()) || exact.dtype() != DType::kFloat64 || result.shape() != exact.shape() ||
-      exact.numel() > kMaxElements || exact.numel() == 0)
-    return {};
+/// Those of a result that lie farther from the exact ones than the verdict explains.
+WrongElements wrong_elements(const StoredTensor& result, const Tensor& exact, const ArbiterVerdict& verdict) {
   const Tensor wide = convert(result.load(), DType::kFloat64);
   WrongElements w;
   w.y.assign(exact.data<double>(), exact.data<double>() + exact.numel());
   w.r.assign(wide.data<double>(), wide.data<double>() + exact.numel());
   w.shape = exact.shape();
   w.explained = std::isfinite(verdict.worst_explained) ? verdict.worst_explained : 0;
-  for (int64_t i = 0; i < exact.numel(); ++i) {
-    const auto p = static_cast<size_t>(i);
-    if (!(std::abs(w.r[p] - w.y[p]) <= w.explained) && !(w.r[p] == w.y[p]) &&
-        !(std::isnan(w.r[p]) && std::isnan(w.y[p])))
-      w.at.push_back(i);
-  }
+  const auto is_right = [&](double r, double y) {
+    return std::abs(r - y) <= w.explained || r == y || (std::isnan(r) && std::isnan(y));
+  };
+  for (int64_t i = 0; i < exact.numel(); ++i)
+    if (const auto p = static_cast<size_t>(i); !is_right(w.r[p], w.y[p])) w.at.push_back(i);
+  return w;
+}
+
+/// What the wrong elements are made of, as far as that shows.
+std::string how(const WrongElements& w) {
+  std::string text = one_factor(w);
+  if (text.empty()) text = factor_by_block(w);
+  if (!text.empty() || w.count() <= 1 || !w.are_far_off()) return text;
+  text = shifted(w);
+  return text.empty() ? reordered(w) : text;
+}
+
+}  // namespace
+
+std::string describe_pattern(const StoredTensor& result, const Tensor& exact, const ArbiterVerdict& verdict) {
+  if (!is_float(result.dtype()) || exact.dtype() != DType::kFloat64 || result.shape() != exact.shape() ||
+      exact.numel() > kMaxElements || exact.numel() == 0)
+    return {};
+  WrongElements w = wrong_elements(result, exact, verdict);
   if (w.at.empty()) return {};
   w.keep_largest(verdict.beyond);
   std::string text;
@@ -246,13 +266,7 @@ std::string describe_pattern(const StoredTensor& result, const Tensor& exact, co
   const std::string odd = specials(w);
   add(odd);
   if (!odd.empty()) return text;
-  std::string how = one_factor(w);
-  if (how.empty()) how = factor_by_block(w);
-  if (how.empty() && w.count() > 1 && w.are_far_off()) {
-    how = shifted(w);
-    if (how.empty()) how = reordered(w);
-  }
-  add(how);
+  add(how(w));
   add(narrowed(w, result.dtype()));
   return text;
 }

@@ -118,6 +118,25 @@ TEST(Sums, OfNoiseStayNear) {
   EXPECT_EQ(s.verdict(0, s.at(0) + 3 * expected).verdict, Verdict::kWrong);
 }
 
+/// The middle of a flat picture: a softmax of equal numbers, times coordinates that sum up to nothing. Half
+/// of them are added up before the others take them back. Only the result is known.
+TEST(Sums, OnTheWayWalkFar) {
+  constexpr int64_t kCount = 1600;
+  Tensor w = Tensor::allocate(DType::kFloat32, {kCount, 1});
+  for (int64_t i = 0; i < kCount; ++i) w.mutable_data<float>()[i] = 2 * static_cast<float>(i / 40) / 39 - 1;
+  TestModel m;
+  Value* p = m.node("Softmax", "p", {m.input("x", {1, kCount})}, {{"axis", int64_t{-1}}});
+  const auto model = m.with_outputs({m.node("MatMul", "y", {p, m.constant("w", w)})});
+  const std::vector<Tensor> feed{Tensor::from<float>({1, kCount}, std::vector<float>(kCount, 0.1F))};
+  const auto verdict = [&](float y) {
+    return judge(model, feed, {{"y", Tensor::from<float>({1, 1}, {y})}}).outputs[0];
+  };
+  // The sums on the way reach a quarter: in some order of the blocks as much is left as 800 of them round.
+  EXPECT_EQ(verdict(-1.2e-6F).verdict, Verdict::kCannotTell) << "of nothing no digit can be checked";
+  EXPECT_EQ(verdict(-1.2e-6F).excuses, std::vector<std::string>{"sums"});
+  EXPECT_EQ(verdict(1e-4F).verdict, Verdict::kWrong);
+}
+
 /// Small errors in many elements are no other order, though some element lies near every one.
 TEST(Pattern, SmallErrorsAreNoOtherOrder) {
   constexpr int64_t kRows = 200;

@@ -34,6 +34,13 @@ bool is_level(const Value& v, DType dtype, const Model& model) {
                                (v.producer() != nullptr && facts_of(*v.producer(), model).is_quantized()));
 }
 
+/// Whether a result is places of numbers that its node compares.
+bool is_choice(const Value& v, DType dtype, const Model& model) {
+  const Node* n = v.producer();
+  return n != nullptr && is_integer(dtype) && !facts_of(*n, model).compares.empty() &&
+         n->input(0) != nullptr && is_float(declared_dtype(*n->input(0)));
+}
+
 /// The largest distance, and the exact value there.
 void measure_distance(const Tensor& result, const Tensor& exact, ArbiterVerdict& out) {
   if (result.shape() != exact.shape() || !is_float(exact.dtype()) || !is_float(result.dtype())) return;
@@ -56,6 +63,17 @@ bool are_one_call(std::span<const Node* const> nodes) {
       return false;
   }
   return count > 1;
+}
+
+/// What a normalisation gives of zeros, whatever it divides by.
+Tensor offset_of(const Trial& trial, const Shape& shape) {
+  if (!trial.usable() || trial.op().facts.sums != SumsFact::kByRootOfSquares || trial.output() != 0)
+    return {};
+  std::vector<Tensor> inputs = trial.inputs();
+  if (inputs.empty() || !inputs[0].defined() || inputs[0].dtype() != DType::kFloat64) return {};
+  inputs[0] = Tensor::zeros(DType::kFloat64, inputs[0].shape());
+  const Tensor offset = trial.evaluate(std::move(inputs));
+  return offset.defined() && offset.dtype() == DType::kFloat64 && offset.shape() == shape ? offset : Tensor();
 }
 
 /// Elements that are no numbers in one of both and numbers in the other.
@@ -190,6 +208,7 @@ void SuspectRun::set_standard(Judged& j) const {
                 .keeps_numbers = has_node && keeps_numbers(*v.producer(), model_),
                 .noisy_levels = noisy_levels_,
                 .is_level = is_level(v, j.stored.dtype(), model_),
+                .is_choice = is_choice(v, j.stored.dtype(), model_),
                 .step = step_of(v, j.stored.shape()),
                 .computes_wider = computes_wider_,
                 .exact = j.exact.defined() && !j.exact.shares_storage(j.lanes[0]) ? &j.exact : nullptr,
@@ -201,7 +220,9 @@ ComputedIn SuspectRun::measure(Judged& j) const {
   if (j.standard.error != nullptr && j.computed.own && is_narrow_float(j.stored.dtype()) &&
       j.value.producer() != nullptr) {
     const SuspectNode node = node_of(j.value);
-    j.standard.reach = reach_of_inputs(Trial(node), node);
+    const Trial trial(node);
+    j.standard.reach = reach_of_inputs(trial, node, j.lanes);
+    j.standard.offset = offset_of(trial, j.stored.shape());
   }
   return judge_result(j.stored, j.standard, j.out);
 }

@@ -87,6 +87,8 @@ class Unroller {
   bool loop(const Node& n, Scope& scope);
   bool scan(const Node& n, Scope& scope);
   void check_count(const Node& n, const Scope& scope, int64_t count, const std::vector<Value*>& conditions);
+  /// The most iterations that a Loop may make; nothing where that is not known.
+  std::optional<int64_t> limit(const Node& n, const Scope& scope);
 
   /// The value on the line; constants are taken over when first asked for.
   Value* find(const Value* v, const Scope& scope);
@@ -103,6 +105,10 @@ class Unroller {
   /// The nodes that one iteration takes, counted once for each iteration that is to come.
   bool has_room(const Graph& body, int64_t iterations);
   void connect(const Node& n, size_t output, Value* from, Scope& scope);
+  /// Gives the body's input `to` what iteration i of a Scan takes of scan input `number_of`, which is `input`
+  /// of the node.
+  void slice(const Node& n, size_t input, const Value& to, int64_t i, int64_t count, size_t number_of,
+             Scope& inner);
   /// Gives output `output` of a node the elements of all iterations, along a new axis.
   void stack(const Node& n, size_t output, std::vector<Value*> parts, int64_t axis, Scope& scope);
   UnrolledRun::Place place(const Value& v, const Node& n, const Scope& scope) const;
@@ -295,23 +301,26 @@ bool Unroller::branch(const Node& n, Scope& scope) {
   return true;
 }
 
+std::optional<int64_t> Unroller::limit(const Node& n, const Scope& scope) {
+  if (n.input(0) == nullptr) return INT64_MAX;
+  const Tensor t = known(find(n.input(0), scope));
+  if (!t.defined() || t.numel() != 1 || t.dtype() != DType::kInt64) return {};
+  return t.data<int64_t>()[0];
+}
+
 void Unroller::check_count(const Node& n, const Scope& scope, int64_t count,
                            const std::vector<Value*>& conditions) {
-  int64_t limit = INT64_MAX;
-  if (n.input(0) != nullptr) {
-    const Tensor t = known(find(n.input(0), scope));
-    if (!t.defined() || t.numel() != 1 || t.dtype() != DType::kInt64) return;
-    limit = t.data<int64_t>()[0];
-  }
+  const std::optional<int64_t> most = limit(n, scope);
+  if (!most) return;
   std::optional<bool> goes_on = true;
   if (n.input(1) != nullptr) goes_on = as_bool(known(find(n.input(1), scope)));
   int64_t expected = 0;
-  while (goes_on && *goes_on && expected < limit && expected < count) {
+  while (goes_on && *goes_on && expected < *most && expected < count) {
     goes_on = as_bool(known(conditions[static_cast<size_t>(expected)]));
     ++expected;
   }
   if (!goes_on) return;
-  const bool stops = !*goes_on || expected >= limit;
+  const bool stops = !*goes_on || expected >= *most;
   if (stops && expected == count) return;
   const Value* out = n.output(0);
   ArbiterVerdict v;
@@ -331,13 +340,20 @@ void Unroller::check_count(const Node& n, const Scope& scope, int64_t count,
   run_.findings.push_back(std::move(v));
 }
 
-bool Unroller::loop(const Node& n, Scope& scope) {
+/// The body of a Loop, where its inputs and outputs are as many as ONNX wants.
+const Graph* body_of_loop(const Node& n) {
   const Graph* body = graph_attribute(n, "body");
-  if (body == nullptr || n.inputs().size() < 2 || !can_pass(n)) return false;
+  if (body == nullptr || n.inputs().size() < 2) return nullptr;
+  const bool fits = body->inputs.size() == n.inputs().size() &&
+                    body->outputs.size() == n.outputs().size() + 1 &&
+                    n.outputs().size() + 2 >= n.inputs().size();
+  return fits ? body : nullptr;
+}
+
+bool Unroller::loop(const Node& n, Scope& scope) {
+  const Graph* body = body_of_loop(n);
+  if (body == nullptr || !can_pass(n)) return false;
   const size_t carried = n.inputs().size() - 2;
-  if (body->inputs.size() != carried + 2 || body->outputs.size() != n.outputs().size() + 1 ||
-      n.outputs().size() < carried)
-    return false;
   const int64_t count = iterations(*body, n, scope);
   if (count <= 0 || !has_room(*body, count)) return false;
   std::vector<Value*> state;
@@ -371,34 +387,47 @@ int64_t list_entry(const Node& n, std::string_view name, size_t i) {
   return list != nullptr && i < list->size() ? (*list)[i] : 0;
 }
 
+/// How a Scan takes its inputs apart; none where it is not as ONNX has it, or takes batches.
+struct ScanForm {
+  const Graph* body;
+  size_t states, sliced;
+
+  static std::optional<ScanForm> of(const Node& n, int64_t opset) {
+    constexpr int64_t kWithoutBatch = 9;
+    const Graph* body = graph_attribute(n, "body");
+    const Attribute* scans = n.find_attribute("num_scan_inputs");
+    const int64_t* number = scans == nullptr ? nullptr : scans->get_if<int64_t>();
+    if (body == nullptr || number == nullptr || opset < kWithoutBatch) return {};
+    const auto sliced = static_cast<size_t>(std::clamp<int64_t>(*number, 0, INT32_MAX));
+    if (sliced > n.inputs().size() || body->inputs.size() != n.inputs().size() ||
+        body->outputs.size() != n.outputs().size() || n.outputs().size() < n.inputs().size() - sliced)
+      return {};
+    return ScanForm{.body = body, .states = n.inputs().size() - sliced, .sliced = sliced};
+  }
+};
+
+void Unroller::slice(const Node& n, size_t input, const Value& to, int64_t i, int64_t count, size_t number_of,
+                     Scope& inner) {
+  const bool backward = list_entry(n, "scan_input_directions", number_of) == 1;
+  Value* one = make_free(to.name(), Type::tensor(to.type.dtype), inner, n);
+  flat().add_node("Gather", {find(n.input(input), *inner.outer), number(backward ? count - 1 - i : i, {})},
+                  {one}, {{"axis", list_entry(n, "scan_input_axes", number_of)}}, n.name);
+  inner.values[&to] = one;
+}
+
 bool Unroller::scan(const Node& n, Scope& scope) {
-  constexpr int64_t kWithoutBatch = 9;
-  const Graph* body = graph_attribute(n, "body");
-  const Attribute* scans = n.find_attribute("num_scan_inputs");
-  if (body == nullptr || scans == nullptr || scans->get_if<int64_t>() == nullptr ||
-      model_.opset() < kWithoutBatch)
-    return false;
-  const auto sliced = static_cast<size_t>(std::clamp<int64_t>(*scans->get_if<int64_t>(), 0, INT32_MAX));
-  if (sliced > n.inputs().size() || body->inputs.size() != n.inputs().size() ||
-      body->outputs.size() != n.outputs().size())
-    return false;
-  const size_t states = n.inputs().size() - sliced;
+  const std::optional<ScanForm> form = ScanForm::of(n, model_.opset());
+  if (!form) return false;
+  const auto [body, states, sliced] = *form;
   const int64_t count = iterations(*body, n, scope);
-  if (n.outputs().size() < states || count <= 0 || !has_room(*body, count)) return false;
+  if (count <= 0 || !has_room(*body, count)) return false;
   std::vector<Value*> state;
   for (size_t k = 0; k < states; ++k) state.push_back(find(n.input(k), scope));
   std::vector<std::vector<Value*>> stacked(n.outputs().size() - states);
   for (int64_t i = 0; i < count; ++i) {
     Scope inner{.outer = &scope, .node = &n, .index = i, .values = {}};
     for (size_t k = 0; k < states; ++k) inner.values[body->inputs[k]] = state[k];
-    for (size_t k = 0; k < sliced; ++k) {
-      const Value& input = *body->inputs[states + k];
-      const bool backward = list_entry(n, "scan_input_directions", k) == 1;
-      Value* one = make_free(input.name(), Type::tensor(input.type.dtype), inner, n);
-      flat().add_node("Gather", {find(n.input(states + k), scope), number(backward ? count - 1 - i : i, {})},
-                      {one}, {{"axis", list_entry(n, "scan_input_axes", k)}}, n.name);
-      inner.values[&input] = one;
-    }
+    for (size_t k = 0; k < sliced; ++k) slice(n, states + k, *body->inputs[states + k], i, count, k, inner);
     nodes(*body, inner);
     for (size_t k = 0; k < states; ++k) state[k] = find(body->outputs[k], inner);
     for (size_t k = 0; k < stacked.size(); ++k) stacked[k].push_back(find(body->outputs[states + k], inner));

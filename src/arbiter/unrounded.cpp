@@ -33,12 +33,12 @@ double HalfUnit::operator()(double x) const {
 namespace {
 
 /// Of each input of a trial; nothing is rounded where it was not widened for the trial.
-std::vector<HalfUnit> half_units(const Trial& trial, const SuspectNode& suspect) {
+std::vector<HalfUnit> half_units(const Trial& trial, const SuspectNode& suspect, bool zeros = false) {
   std::vector<HalfUnit> halves;
   for (size_t i = 0; i < trial.inputs().size(); ++i) {
     const Tensor& t = trial.inputs()[i];
     const bool wide = t.defined() && t.dtype() == DType::kFloat64;
-    halves.emplace_back(suspect, wide ? suspect.node.input(i) : nullptr, false);
+    halves.emplace_back(suspect, wide ? suspect.node.input(i) : nullptr, zeros);
   }
   return halves;
 }
@@ -75,19 +75,14 @@ bool is_continuous(const OpDef& op) {
 /// An end is half a unit away; halves of that show a turning point in between.
 constexpr double kPlaces[] = {-1, -0.5, 0.5, 1};
 
-}  // namespace
-
-Tensor reach_of_inputs(const Trial& trial, const SuspectNode& suspect) {
-  if (!trial.usable() || trial.output() != 0 || !is_continuous(trial.op())) return {};
-  const std::vector<HalfUnit> halves = half_units(trial, suspect);
-  const auto moved = std::ranges::count_if(halves, &HalfUnit::any);
-  if (moved == 0) return {};
-  const Tensor exact = trial.evaluate(trial.inputs());
-  if (!exact.defined() || exact.dtype() != DType::kFloat64) return {};
+/// The largest distances from `exact` of what the node gives when its inputs are moved by these half units.
+/// Undefined where it cannot be evaluated on one of them.
+Tensor reach_of(const Trial& trial, const std::vector<HalfUnit>& halves, const Tensor& exact) {
+  const bool alone = std::ranges::count_if(halves, &HalfUnit::any) == 1;
   Tensor reach = Tensor::zeros(DType::kFloat64, exact.shape());
   for (const double first : kPlaces)
     for (const double second : kPlaces) {
-      if (moved == 1 && first != second) continue;
+      if (alone && first != second) continue;
       std::vector<Tensor> inputs = trial.inputs();
       bool is_first = true;
       for (size_t i = 0; i < inputs.size(); ++i) {
@@ -102,6 +97,43 @@ Tensor reach_of_inputs(const Trial& trial, const SuspectNode& suspect) {
           y, exact, [](double a, double b) { return std::isfinite(a - b) ? std::abs(a - b) : 0.0; });
       reach = map_broadcast<double>(reach, distance, [](double a, double b) { return std::max(a, b); });
     }
+  return reach;
+}
+
+bool has_zeros(const Trial& trial) {
+  return std::ranges::any_of(trial.inputs(), [](const Tensor& t) {
+    return t.defined() && t.dtype() == DType::kFloat64 &&
+           std::ranges::any_of(t.span<double>(), [](double x) { return x == 0; });
+  });
+}
+
+/// Zeros that were computed as such are the same in all lanes: of a product with one of them the lanes agree.
+void reach_from_zeros(const Trial& trial, const SuspectNode& suspect, std::span<const Tensor> lanes,
+                      const Tensor& exact, Tensor& reach) {
+  if (!has_zeros(trial)) return;
+  Tensor differ = Tensor::zeros(DType::kFloat64, exact.shape());
+  for (const Tensor& lane : lanes)
+    if (lane.shape() == exact.shape() && lane.dtype() == DType::kFloat64)
+      differ = map_broadcast<double>(
+          differ,
+          map_broadcast<double>(lane, lanes[0], [](double a, double b) { return a != b ? 1.0 : 0.0; }),
+          [](double a, double b) { return std::max(a, b); });
+  const Tensor more = reach_of(trial, half_units(trial, suspect, true), exact);
+  if (!more.defined()) return;
+  const Tensor open = map_broadcast<double>(more, differ, [](double m, double d) { return d != 0 ? m : 0; });
+  reach = map_broadcast<double>(reach, open, [](double a, double b) { return std::max(a, b); });
+}
+
+}  // namespace
+
+Tensor reach_of_inputs(const Trial& trial, const SuspectNode& suspect, std::span<const Tensor> lanes) {
+  if (!trial.usable() || trial.output() != 0 || !is_continuous(trial.op())) return {};
+  const std::vector<HalfUnit> halves = half_units(trial, suspect);
+  if (std::ranges::none_of(halves, &HalfUnit::any)) return {};
+  const Tensor exact = trial.evaluate(trial.inputs());
+  if (!exact.defined() || exact.dtype() != DType::kFloat64) return {};
+  Tensor reach = reach_of(trial, halves, exact);
+  if (reach.defined()) reach_from_zeros(trial, suspect, lanes, exact, reach);
   return reach;
 }
 

@@ -1,6 +1,7 @@
 // What a node's inputs may have been before they were rounded to a narrow type.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "arbiter/trial.h"
@@ -29,8 +30,9 @@ bool keeps_numbers(const Node& n, const Model& model);
 
 /// How far each element may lie from what the node gives on its inputs as they are stored, because those may
 /// have been others before they were rounded: of functions of single elements, which are evaluated at the
-/// ends of what would be rounded to them. Undefined for other nodes, and where no input was rounded so.
-Tensor reach_of_inputs(const Trial& trial, const SuspectNode& suspect);
+/// ends of what would be rounded to them. Where the node's noisy evaluations `lanes` differ, a zero may have
+/// been a number that was too small. Undefined for other nodes, and where no input was rounded so.
+Tensor reach_of_inputs(const Trial& trial, const SuspectNode& suspect, std::span<const Tensor> lanes);
 
 /// The node on `count` sets of inputs that would be rounded to the runner's own, each number moved at random.
 /// None when none of its inputs was rounded so, or where one cannot be evaluated.

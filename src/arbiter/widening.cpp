@@ -42,27 +42,31 @@ bool has_tiles(const Node& n, const Tensor& weights) {
   return wide && std::all_of(strides.begin(), strides.end(), [](int64_t i) { return i == 1; });
 }
 
+bool is_wide(const Tensor& t) { return t.defined() && t.dtype() == DType::kFloat64; }
+
+/// Tiles of 4x4 results hold numbers up to three beside a result's window, those of 2x2 one.
+std::vector<Tensor> magnitudes_nearby(const Trial& trial) {
+  std::vector<Tensor> changed = trial.inputs();
+  const Tensor& weights = changed[1];
+  const int reach = weights.dim(1) >= kernels::kWinogradLargeTileChannels ? 3 : 1;
+  const std::vector<int64_t> dilations = ints_attribute(trial.node(), "dilations");
+  for (size_t d = 2; d < changed[0].shape().size(); ++d)
+    for (int i = 0; weights.dim(d) > 1 && i < reach; ++i)
+      changed[0] = largest_nearby(changed[0], d, d - 2 < dilations.size() ? dilations[d - 2] : 1);
+  for (Tensor& t : changed)
+    if (is_wide(t)) t = map_elements<double>(t, [](double x) { return std::abs(x); });
+  return changed;
+}
+
 }  // namespace
 
 bool widen_for_winograd(const Trial& trial, double u, Explained& explained) {
   const std::vector<Tensor>& inputs = trial.inputs();
-  if (inputs.size() < 2 || inputs[0].dtype() != DType::kFloat64 || inputs[1].dtype() != DType::kFloat64 ||
-      !has_tiles(trial.node(), inputs[1]))
+  if (inputs.size() < 2 || !is_wide(inputs[0]) || !is_wide(inputs[1]) || !has_tiles(trial.node(), inputs[1]))
     return false;
-  std::vector<Tensor> changed = inputs;
-  // Tiles of 4x4 results hold numbers up to three beside a result's window, those of 2x2 one.
-  const int reach = inputs[1].dim(1) >= kernels::kWinogradLargeTileChannels ? 3 : 1;
-  const std::vector<int64_t> dilations = ints_attribute(trial.node(), "dilations");
-  for (size_t d = 2; d < changed[0].shape().size(); ++d)
-    for (int i = 0; inputs[1].dim(d) > 1 && i < reach; ++i)
-      changed[0] = largest_nearby(changed[0], d, d - 2 < dilations.size() ? dilations[d - 2] : 1);
-  for (Tensor& t : changed)
-    if (t.defined() && t.dtype() == DType::kFloat64)
-      t = map_elements<double>(t, [](double x) { return std::abs(x); });
-  const Tensor magnitude = trial.evaluate(std::move(changed));
-  if (!magnitude.defined() || magnitude.shape() != explained.most.shape()) return false;
-  const Tensor y = trial.evaluate(trial.inputs());
-  if (!y.defined() || y.shape() != explained.most.shape()) return false;
+  const Tensor magnitude = trial.evaluate(magnitudes_nearby(trial)), y = trial.evaluate(trial.inputs());
+  const auto fits = [&](const Tensor& t) { return t.defined() && t.shape() == explained.most.shape(); };
+  if (!fits(magnitude) || !fits(y)) return false;
   const double *m = magnitude.data<double>(), *p = y.data<double>(), drift = std::sqrt(trial.terms() / 3);
   for (Tensor* bound : {&explained.most, &explained.possible}) {
     if (!bound->defined()) continue;
@@ -112,6 +116,40 @@ void softmax_end(const double* x, int64_t count, int64_t inner, double u, int si
   }
 }
 
+/// The rows of a softmax: `count` numbers, `inner` apart.
+struct SoftmaxRows {
+  int64_t count = 0, inner = 0;  ///< count 0: there are none
+
+  SoftmaxRows(const Trial& trial, const Shape& shape) {
+    constexpr int kAxisAlone = 13;  // before, all from the axis on was one
+    const bool flat = trial.since() < kAxisAlone;
+    const auto rank = static_cast<int64_t>(shape.size());
+    const int64_t given = int_attribute(trial.node(), "axis", flat ? 1 : -1),
+                  axis = given < 0 ? given + rank : given;
+    if (axis < 0 || axis >= rank || shape.numel() == 0) return;
+    const auto at = static_cast<size_t>(axis);
+    count = flat ? shape.numel(at, shape.size()) : shape[at];
+    inner = flat ? 1 : shape.numel(at + 1, shape.size());
+  }
+};
+
+/// How far each element may lie from the exact one at that side. Undefined where no row is moved far.
+Tensor room_at_side(const Tensor& x, const Tensor& exact, const SoftmaxRows& rows, double u, int side,
+                    bool log) {
+  Tensor end = map_elements<double>(exact, [](double y) { return y; });
+  bool any = false;
+  for (int64_t o = 0; o < x.numel() / (rows.count * rows.inner); ++o)
+    for (int64_t i = 0; i < rows.inner; ++i) {
+      const int64_t first = o * rows.count * rows.inner + i;
+      const double* row = x.data<double>() + first;
+      if (!is_far_moved(row, rows.count, rows.inner, u)) continue;
+      any = true;
+      softmax_end(row, rows.count, rows.inner, u, side, log, end.mutable_data<double>() + first);
+    }
+  if (!any) return {};
+  return map_broadcast<double>(end, exact, [](double a, double b) { return std::abs(a - b); });
+}
+
 }  // namespace
 
 bool widen_for_unrounded(const Trial& trial, const SuspectNode& suspect, const Tensor& exact,
@@ -123,26 +161,11 @@ bool widen_for_unrounded(const Trial& trial, const SuspectNode& suspect, const T
   const double u = unit_roundoff(suspect.own(input).dtype());
   if (u <= unit_roundoff(DType::kFloat32) || input.producer() == nullptr) return false;
   const Tensor& x = trial.inputs()[0];
-  constexpr int kAxisAlone = 13;  // before, all from the axis on was one
-  const bool flat = trial.since() < kAxisAlone;
-  const auto rank = static_cast<int64_t>(x.shape().size());
-  const int64_t given = int_attribute(n, "axis", flat ? 1 : -1), axis = given < 0 ? given + rank : given;
-  if (axis < 0 || axis >= rank || x.numel() == 0 || x.shape() != exact.shape()) return false;
-  const auto at = static_cast<size_t>(axis);
-  const int64_t count = flat ? x.shape().numel(at, x.shape().size()) : x.dim(at),
-                inner = flat ? 1 : x.shape().numel(at + 1, x.shape().size());
-  bool any = false;
+  const SoftmaxRows rows(trial, x.shape());
+  if (rows.count == 0 || x.shape() != exact.shape()) return false;
   for (const int side : {-1, 1}) {
-    Tensor end = map_elements<double>(exact, [](double y) { return y; });
-    for (int64_t o = 0; o < x.numel() / (count * inner); ++o)
-      for (int64_t i = 0; i < inner; ++i) {
-        const int64_t first = o * count * inner + i;
-        if (!is_far_moved(x.data<double>() + first, count, inner, u)) continue;
-        any = true;
-        softmax_end(x.data<double>() + first, count, inner, u, side, log, end.mutable_data<double>() + first);
-      }
-    if (!any) return false;
-    const Tensor room = map_broadcast<double>(end, exact, [](double a, double b) { return std::abs(a - b); });
+    const Tensor room = room_at_side(x, exact, rows, u, side, log);
+    if (!room.defined()) return false;
     for (Tensor* bound : {&explained.most, &explained.possible})
       if (bound->defined())
         *bound = map_broadcast<double>(*bound, room,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
+#include <set>
 
 #include "arbiter/causes.h"
 #include "arbiter/cut_out.h"
@@ -86,27 +86,48 @@ std::string excuses_text(const ArbiterVerdict& o) {
   return text;
 }
 
+/// Which results have a line of their own.
+struct ShownOutputs {
+  bool all;  ///< with few outputs, of which no node has been described
+
+  explicit ShownOutputs(const Arbitration& a) {
+    std::set<std::string> names;
+    for (const ArbiterVerdict& o : a.outputs) names.insert(o.output + " " + o.body);
+    const bool has_maker = std::any_of(a.outputs.begin(), a.outputs.end(), [](const ArbiterVerdict& o) {
+      return o.verdict == Verdict::kWrong && o.basis == Basis::kNode;
+    });
+    all = names.size() <= kShowAll && !has_maker;
+  }
+  bool is_bad(const ArbiterVerdict& o) const {
+    switch (o.verdict) {
+      case Verdict::kUnclear:
+      case Verdict::kCannotTell:
+      case Verdict::kNotJudged:
+        return true;
+      case Verdict::kWrong:  // the makers have been described
+        return all || o.basis != Basis::kNode;
+      default:
+        return false;
+    }
+  }
+  log::Severity severity(const ArbiterVerdict& o) const {
+    if (is_bad(o)) return log::Severity::kError;
+    if (o.overflows > 0 || (all && o.follows > 0) || o.verdict == Verdict::kOpen)
+      return log::Severity::kWarning;
+    return all ? log::Severity::kInfo : log::Severity::kVerbose;
+  }
+  bool has_title(log::Severity severity) const {
+    return all || severity != log::Severity::kVerbose || log::enabled(severity);
+  }
+};
+
 void report_outputs(const Arbitration& a) {
-  std::map<std::string, int> per_output;
-  for (const ArbiterVerdict& o : a.outputs) per_output[o.output + " " + o.body] = 0;
-  const bool has_maker = std::any_of(a.outputs.begin(), a.outputs.end(), [](const ArbiterVerdict& o) {
-    return o.verdict == Verdict::kWrong && o.basis == Basis::kNode;
-  });
-  const bool all = per_output.size() <= kShowAll && !has_maker;
+  const ShownOutputs shown(a);
   std::string current;
   for (const ArbiterVerdict& o : a.outputs) {
-    // The makers have been described.
-    const bool bad = o.verdict == Verdict::kUnclear || o.verdict == Verdict::kCannotTell ||
-                     o.verdict == Verdict::kNotJudged ||
-                     (o.verdict == Verdict::kWrong && (all || o.basis != Basis::kNode));
     if (!o.lacking.empty()) continue;  // report_lacking() says it
-    const bool odd = o.overflows > 0 || (all && o.follows > 0) || o.verdict == Verdict::kOpen;
-    const auto severity = bad   ? log::Severity::kError
-                          : odd ? log::Severity::kWarning
-                          : all ? log::Severity::kInfo
-                                : log::Severity::kVerbose;
-    if (o.output + o.body != current &&
-        (all || severity != log::Severity::kVerbose || log::enabled(severity))) {
+    const auto severity = shown.severity(o);
+    if (o.output + o.body != current && shown.has_title(severity)) {
       log::info("Output: '{}' (shape={}){}", o.output, o.shape.str(), in_body(o));
       current = o.output + o.body;
     }

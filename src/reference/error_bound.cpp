@@ -292,6 +292,7 @@ std::vector<NodeError> node_errors(EvalContext& c, std::span<const Tensor> y, st
                                    Bounds asked) {
   std::vector<NodeError> errors(y.size());
   if (c.op().numerics.kind == Numerics::Kind::kExact) return errors;
+  const double kSingle = unit_roundoff(DType::kFloat32);
   const Accumulation sums(c, y, true);
   const std::vector<Tensor> overflowing = overflowing_sums(c, sums, y);
   std::vector<Tensor> collapsed;
@@ -300,8 +301,9 @@ std::vector<NodeError> node_errors(EvalContext& c, std::span<const Tensor> y, st
     errors[i].operations = 1 + sums.terms;
     if (asked == Bounds::kBoth) errors[i].worst = bound_of(c, sums, i, y[i], u[i], BoundModel::kWorstCase);
     errors[i].expected = bound_of(c, sums, i, y[i], u[i], BoundModel::kStatistical);
-    if (i >= overflowing.size() || u[i] < unit_roundoff(DType::kFloat32) || !is_anywhere(overflowing[i]))
-      continue;
+    if (asked == Bounds::kBoth && u[i] > kSingle && c.op().numerics.kind == Numerics::Kind::kCustom)
+      errors[i].in_float32 = bound_of(c, sums, i, y[i], kSingle, BoundModel::kStatistical);
+    if (i >= overflowing.size() || u[i] < kSingle || !is_anywhere(overflowing[i])) continue;
     errors[i].overflow = overflowing[i];
     if (!adds_squares(c) || roots_squares(c)) continue;
     if (collapsed.empty()) collapsed = with_infinite_divisor(c);

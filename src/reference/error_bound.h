@@ -32,6 +32,10 @@ inline constexpr unsigned kPlusInfinity = 1, kMinusInfinity = 2, kNotANumber = 4
 /// Both bounds of one output; undefined where it is free of rounding.
 struct NodeError {
   Tensor worst, expected;
+  /// Of a type narrower than float32, with Bounds::kBoth: the size to expect of the same steps in float32,
+  /// where it is not `expected` in proportion (a coordinate next to a tie goes to either side in any
+  /// arithmetic).
+  Tensor in_float32;
   /// For each element what an order of the additions makes of it that leaves float32 on the way, as bits in a
   /// float64 tensor; undefined where none does. The bounds are those of the orders that stay within.
   Tensor overflow;

@@ -38,6 +38,9 @@ struct InterpreterOptions {
   bool noisy_levels = false;
   /// Noisy lanes compute in float32 what is stored in a narrower type, and round it once.
   bool computes_wider = false;
+  /// Noisy lanes add up in float32 the addends that each node really has, one order after the other: of alike
+  /// ones the errors of all elements go the same way, as independent errors do not.
+  bool sums_in_order = false;
   /// What nodes may round to beside; null: nothing. Outlives the interpreter.
   const Lowering* lowering = nullptr;
   /// Steps (ops/work.h) that a run may take; what needs more throws TooMuchWork.

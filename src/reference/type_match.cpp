@@ -88,35 +88,58 @@ std::optional<int64_t> Symbols::value(std::string_view text) const {
   return Expression(text, known_).value();
 }
 
-std::string contradiction(const Type& type, const Tensor& value, Symbols& symbols) {
-  if (type.kind == Type::Kind::kUnknown) return {};
-  const auto wrong = [&] {
-    return fmt::format("{} was inferred, but {}{} was computed", type.str(), dtype_name(value.dtype()),
-                       value.shape().str());
-  };
-  if (value.is_container()) {
-    const bool same = (type.kind == Type::Kind::kSequence && value.dtype() == DType::kSequence) ||
-                      (type.kind == Type::Kind::kOptional && value.dtype() == DType::kOptional) ||
-                      (type.kind == Type::Kind::kMap && value.dtype() == DType::kMap);
-    if (!same) return wrong();
-    if (!type.element || value.dtype() == DType::kMap) return {};
-    const Type element = without_symbols(*type.element);
-    for (const Tensor& e : value.elements())
-      if (std::string d = contradiction(element, e, symbols); !d.empty()) return d;
-    return {};
+namespace {
+
+std::string mismatch(const Type& type, const Tensor& value) {
+  return fmt::format("{} was inferred, but {}{} was computed", type.str(), dtype_name(value.dtype()),
+                     value.shape().str());
+}
+
+DType container_of(Type::Kind kind) {
+  switch (kind) {
+    case Type::Kind::kSequence:
+      return DType::kSequence;
+    case Type::Kind::kOptional:
+      return DType::kOptional;
+    case Type::Kind::kMap:
+      return DType::kMap;
+    default:
+      return DType::kUndefined;
   }
-  if (!type.is_tensor() || (type.dtype != DType::kUndefined && type.dtype != value.dtype())) return wrong();
-  if (!type.dims) return {};
-  if (type.dims->size() != value.shape().size()) return wrong();
+}
+
+std::string contradiction_of_container(const Type& type, const Tensor& value, Symbols& symbols) {
+  if (container_of(type.kind) != value.dtype()) return mismatch(type, value);
+  if (!type.element || value.dtype() == DType::kMap) return {};
+  const Type element = without_symbols(*type.element);
+  for (const Tensor& e : value.elements())
+    if (std::string d = contradiction(element, e, symbols); !d.empty()) return d;
+  return {};
+}
+
+std::string contradiction_of_extents(const Type& type, const Tensor& value, Symbols& symbols) {
   for (size_t i = 0; i < type.dims->size(); ++i) {
     const Dim& d = (*type.dims)[i];
-    if (d.is_known() && d.value() != value.dim(i)) return wrong();
+    if (d.is_known() && d.value() != value.dim(i)) return mismatch(type, value);
     if (!d.is_symbol()) continue;
     const std::optional<int64_t> v = symbols.value(d.symbol());
-    if (v && *v != value.dim(i)) return fmt::format("{}, where '{}' is {}", wrong(), d.symbol(), *v);
+    if (v && *v != value.dim(i))
+      return fmt::format("{}, where '{}' is {}", mismatch(type, value), d.symbol(), *v);
     if (!v) symbols.bind(d.symbol(), value.dim(i));
   }
   return {};
+}
+
+}  // namespace
+
+std::string contradiction(const Type& type, const Tensor& value, Symbols& symbols) {
+  if (type.kind == Type::Kind::kUnknown) return {};
+  if (value.is_container()) return contradiction_of_container(type, value, symbols);
+  if (!type.is_tensor() || (type.dtype != DType::kUndefined && type.dtype != value.dtype()))
+    return mismatch(type, value);
+  if (!type.dims) return {};
+  if (type.dims->size() != value.shape().size()) return mismatch(type, value);
+  return contradiction_of_extents(type, value, symbols);
 }
 
 }  // namespace assay

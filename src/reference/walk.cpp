@@ -10,6 +10,7 @@
 #include "kernels/noise/noise.h"
 #include "ops/eval_util.h"
 #include "ops/moves.h"
+#include "ops/numerics/summation.h"
 #include "ops/work.h"
 #include "reference/quantisation_scale.h"
 #include "reference/stacked_lanes.h"
@@ -124,28 +125,47 @@ Lanes Frame::widened_lanes(const Lanes& lanes) {
   return wide;
 }
 
+namespace {
+
+/// The value as it is kept in the nearest frame that has it; null where none has.
+const Lanes* kept_anywhere(const Value* v, const Frame& frame) {
+  const Lanes* kept = nullptr;
+  for (const Frame* at = &frame; v != nullptr && kept == nullptr && at != nullptr; at = at->outer())
+    kept = at->as_kept(v);
+  return kept;
+}
+
+/// The one type of all floats so far, those of a container as float64.
+struct OnlyFloat {
+  /// False where it is another one.
+  bool add(const Tensor& t) {
+    if (!t.defined() || (!t.is_container() && !is_float(t.dtype()))) return true;
+    const DType given = t.is_container() ? DType::kFloat64 : t.dtype();
+    if (type == DType::kUndefined) type = given;
+    return type == given;
+  }
+  DType type = DType::kUndefined;
+};
+
+}  // namespace
+
+Lanes Walk::kept_lanes_of(const Value* v, const Frame& frame) const {
+  const Lanes* kept = kept_anywhere(v, frame);
+  const size_t count = frame.lanes().size();
+  if (kept != nullptr && !kept->empty() && all_shared(*kept)) return Lanes(count, kept->front());
+  if (kept != nullptr && kept->size() == count) return *kept;
+  if (kept == nullptr && v != nullptr && v->is_constant() && v->tensor().defined())
+    return Lanes(count, v->tensor().aligned());
+  return lanes_of(v, frame);
+}
+
 std::optional<std::vector<Lanes>> Walk::kept_inputs(const Node& n, const Frame& frame) const {
   std::vector<Lanes> inputs;
-  DType floats = DType::kUndefined;
+  OnlyFloat floats;
   for (const Value* v : n.inputs()) {
-    const Lanes* kept = nullptr;
-    for (const Frame* at = &frame; v != nullptr && kept == nullptr && at != nullptr; at = at->outer())
-      kept = at->as_kept(v);
-    const bool is_constant = kept == nullptr && v != nullptr && v->is_constant() && v->tensor().defined();
-    if (kept != nullptr && !kept->empty() && all_shared(*kept))
-      inputs.emplace_back(frame.lanes().size(), kept->front());
-    else if (kept != nullptr && kept->size() == frame.lanes().size())
-      inputs.push_back(*kept);
-    else if (is_constant)
-      inputs.emplace_back(frame.lanes().size(), v->tensor().aligned());
-    else
-      inputs.push_back(lanes_of(v, frame));
-    for (const Tensor& t : inputs.back()) {
-      if (!t.defined() || (!t.is_container() && !is_float(t.dtype()))) continue;
-      const DType given = t.is_container() ? DType::kFloat64 : t.dtype();
-      if (floats == DType::kUndefined) floats = given;
-      if (floats != given) return std::nullopt;
-    }
+    inputs.push_back(kept_lanes_of(v, frame));
+    if (!std::ranges::all_of(inputs.back(), [&](const Tensor& t) { return floats.add(t); }))
+      return std::nullopt;
   }
   return inputs;
 }
@@ -183,6 +203,13 @@ std::vector<Tensor> Walk::evaluate_foreign(const Node& n, std::vector<Tensor> in
   return y;
 }
 
+/// Every second lane has noise, where the others have sums in an order.
+uint64_t Walk::perturbing_key(uint64_t key, size_t lane, uint64_t run) const {
+  if (impl_.options.sums_in_order && lane % 2 == 0)
+    return key_of(kSumOrders[lane / 2 % std::size(kSumOrders)]);
+  return mix_key(mix_key(key, lane), run);
+}
+
 std::vector<Tensor> Walk::evaluate_lane(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
                                         size_t lane, bool stored_types) {
   const auto& [op, key] = impl_.nodes.at(&n);
@@ -199,7 +226,7 @@ std::vector<Tensor> Walk::evaluate_lane(const Node& n, std::vector<Tensor> input
   EvalContext c(n, *op.op, *op.version, std::move(inputs), &subgraphs);
   c.ideal = impl_.ideal();
   if (lane != 0 && op.op->numerics.perturb != nullptr)
-    op.op->numerics.perturb(c, std::ranges::max(unit_roundoffs(n)), mix_key(mix_key(key, lane), frame.run()));
+    op.op->numerics.perturb(c, std::ranges::max(unit_roundoffs(n)), perturbing_key(key, lane, frame.run()));
   else
     op.version->eval(c);
   std::vector<Tensor> y = std::move(c.outputs());
@@ -345,11 +372,125 @@ Tensor rounded_at_random(const Tensor& t, double u, uint64_t key) {
                    map_elements<double>(t, [=](double x) { return u * std::abs(x); }), key, 0);
 }
 
-bool differ_in_first_alone(const std::vector<Lanes>& inputs) {
-  return !inputs.empty() && std::all_of(inputs.begin() + 1, inputs.end(), all_shared);
+}  // namespace
+
+/// One node in all lanes of a frame.
+struct Walk::Task {
+  const Node& n;
+  const Frame& frame;
+  Noise wanted;
+  const Interpreter::Impl::Bound& bound;
+  std::vector<Lanes> inputs{}, outputs{};
+  std::vector<Tensor> at_once{};       ///< of the lanes from 1 on, where they are evaluated together
+  bool stored = false;                 ///< floats in their stored types
+  bool noisy = false;                  ///< some lanes have noise
+  bool perturbs = false;               ///< which the operator makes within
+  bool steps = false, levels = false;  ///< it rounds to steps; the levels that it gives may be others
+  bool bounded = false;                ///< all its errors are known by bounds
+  bool once = false;                   ///< the lanes agree
+  SumsOf sums = nullptr;               ///< that are added up in float32 in each lane
+
+  const OpDef& op() const { return *bound.op.op; }
+  size_t lane(size_t k) const { return frame.lanes()[k]; }
+  /// Of the noise.
+  uint64_t key(size_t k) const { return mix_key(bound.key, lane(k)); }
+};
+
+void Walk::set_inputs(Task& t) const {
+  if (impl_.ideal() && moves_elements(t.op())) {
+    std::optional<std::vector<Lanes>> kept = kept_inputs(t.n, t.frame);
+    t.stored = kept.has_value();
+    if (kept) t.inputs = std::move(*kept);
+  }
+  if (!t.stored)
+    for (const Value* v : t.n.inputs()) t.inputs.push_back(lanes_of(v, t.frame));
 }
 
-}  // namespace
+Walk::Task Walk::task_of(const Node& n, const Frame& frame, Noise wanted) const {
+  Task t{.n = n, .frame = frame, .wanted = wanted, .bound = impl_.nodes.at(&n)};
+  set_inputs(t);
+  t.outputs.resize(n.outputs().size());
+  t.perturbs = t.op().numerics.perturb != nullptr;
+  t.noisy = frame.lanes().back() != 0 && wanted != Noise::kNone;
+  const bool adds = wanted == Noise::kAdd;
+  t.steps = adds && quantisation_scale_input(n, t.op().facts) >= 0;
+  t.levels = adds && impl_.options.noisy_levels && t.op().facts.is_quantized();
+  t.bounded = !has_subgraph(n) && !t.perturbs && !t.steps && !t.levels;
+  // Lanes that agree on every input are evaluated once.
+  t.once = !t.noisy || (t.bounded && std::ranges::all_of(t.inputs, all_shared));
+  if (adds && t.noisy && impl_.options.sums_in_order) t.sums = sums_of(t.op());
+  return t;
+}
+
+/// What errs within may have had others before.
+std::vector<Tensor> Walk::inputs_of(const Task& t, size_t k) const {
+  const double u = t.perturbs && impl_.options.lowering != nullptr ? impl_.options.lowering->u : 0;
+  std::vector<Tensor> list;
+  for (const Lanes& l : t.inputs) list.push_back(l[k]);
+  for (size_t i = 0; u > 0 && k > 0 && i < list.size(); ++i)
+    list[i] = rounded_at_random(list[i], u, mix_key(t.key(k), i));
+  return list;
+}
+
+std::vector<Tensor> Walk::evaluate_from_inputs(Task& t, size_t k) {
+  if (k == 0) return evaluate_lane(t.n, inputs_of(t, k), t.frame, t.lane(k), t.stored);
+  if (!t.at_once.empty()) return {std::move(t.at_once[k - 1])};
+  if (t.once) return {};
+  std::vector<Tensor> inputs = inputs_of(t, k);
+  if (t.steps) inputs = with_other_scale(t.n, t.op().facts, std::move(inputs), k);
+  return evaluate_noisy(t.n, std::move(inputs), t.frame, t.lane(k), t.outputs);
+}
+
+std::vector<Tensor> Walk::outputs_in(Task& t, size_t k) {
+  std::vector<Tensor> y = evaluate_from_inputs(t, k);
+  const auto as_in_first = [&] {
+    for (size_t i = y.size(); i < t.outputs.size(); ++i) y.push_back(t.outputs[i][0]);
+  };
+  if (t.wanted == Noise::kAdd && has_room(t.lane(k)) && may_not_overflow(t.n)) {
+    as_in_first();
+    y[0] = without_overflow(y[0], t.inputs[0][k]);
+  }
+  if (t.sums != nullptr && t.lane(k) != 0) {
+    as_in_first();
+    add_up_in_order(t, k, y);
+  }
+  if (t.levels && k != 0 && !y.empty() && is_integer(y[0].dtype())) y[0] = with_other_levels(y[0], t.key(k));
+  return y;
+}
+
+/// What is declared no type, too.
+bool Walk::adds_up_in_float32(const Task& t, size_t output) {
+  return t.n.output(output) != nullptr && declared_dtype(t.n.output(output)) != DType::kFloat64;
+}
+
+void Walk::add_up_in_order(const Task& t, size_t k, std::vector<Tensor>& y) {
+  const SumOrder order = kSumOrders[t.lane(k) % std::size(kSumOrders)];
+  for (size_t i = 0; i < y.size() && addends_left_ > 0; ++i) {
+    if (!y[i].defined() || y[i].dtype() != DType::kFloat64 || !adds_up_in_float32(t, i)) continue;
+    EvalContext c(t.n, t.op(), *t.bound.op.version, inputs_of(t, k));
+    c.ideal = true;
+    y[i] = with_sums_in_order(c, t.sums, i, y[i], order, addends_left_);
+  }
+}
+
+void Walk::widen_for_sums(const Task& t, std::vector<NodeError>& errors) {
+  // What the rule of sums explains is as much as so many sizes to expect.
+  constexpr double kSizes = 5;
+  for (size_t i = 0; i < errors.size() && addends_left_ > 0; ++i) {
+    if (!adds_up_in_float32(t, i) || !errors[i].expected.defined()) continue;
+    EvalContext c(t.n, t.op(), *t.bound.op.version, inputs_of(t, 0));
+    c.ideal = true;
+    const Tensor room = room_of_sums(c, t.sums, i, t.outputs[i][0].shape(), addends_left_);
+    if (!room.defined()) continue;
+    errors[i].expected = map_broadcast<double>(errors[i].expected, room,
+                                               [=](double e, double r) { return std::max(e, r / kSizes); });
+  }
+}
+
+bool Walk::stacks(const Task& t) const {
+  return !t.once && t.bounded && !t.inputs.empty() &&
+         std::all_of(t.inputs.begin() + 1, t.inputs.end(), all_shared);
+}
 
 void Walk::show(const Node& n, const std::vector<Lanes>& inputs, const std::vector<Lanes>& outputs) const {
   const auto first = [](const std::vector<Lanes>& all) {
@@ -363,74 +504,55 @@ void Walk::show(const Node& n, const std::vector<Lanes>& inputs, const std::vect
 Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted, Bounds bounds) {
   if (constants_of_ != &n) constants_.clear();
   constants_of_ = &n;
-  std::vector<Lanes> inputs;
-  // Lanes that agree on every input are evaluated once.
-  const bool perturbs = impl_.nodes.at(&n).op.op->numerics.perturb != nullptr;
-  const bool noisy = frame.lanes().back() != 0 && wanted != Noise::kNone;
-  bool alike = true;
-  const bool moves = impl_.ideal() && moves_elements(*impl_.nodes.at(&n).op.op);
-  std::optional<std::vector<Lanes>> kept;
-  if (moves) kept = kept_inputs(n, frame);
-  const bool stored = kept.has_value();
-  if (stored)
-    inputs = std::move(*kept);
-  else
-    for (const Value* v : n.inputs()) inputs.push_back(lanes_of(v, frame));
-  for (const Lanes& l : inputs) alike = alike && all_shared(l);
-  const OpFacts& facts = impl_.nodes.at(&n).op.op->facts;
-  const bool steps = wanted == Noise::kAdd && quantisation_scale_input(n, facts) >= 0;
-  const bool levels = wanted == Noise::kAdd && impl_.options.noisy_levels && facts.is_quantized();
-  const bool bounded = !has_subgraph(n) && !perturbs && !steps && !levels;
-  const bool once = !noisy || (alike && bounded);
-  charge(n, inputs);
-  const double u = perturbs && impl_.options.lowering != nullptr ? impl_.options.lowering->u : 0;
-  const auto inputs_of = [&](size_t k) {
-    std::vector<Tensor> list;
-    for (const Lanes& l : inputs) list.push_back(l[k]);
-    // What errs within may have had others before.
-    for (size_t i = 0; u > 0 && k > 0 && i < list.size(); ++i)
-      list[i] = rounded_at_random(list[i], u, mix_key(mix_key(impl_.nodes.at(&n).key, frame.lanes()[k]), i));
-    return list;
-  };
-  std::vector<Lanes> outputs(n.outputs().size());
-  std::vector<Tensor> at_once;  // of the lanes from 1 on, where they are evaluated together
+  Task t = task_of(n, frame, wanted);
+  charge(n, t.inputs);
   for (size_t k = 0; k < frame.lanes().size(); ++k) {
-    std::vector<Tensor> y;
-    if (k == 0)
-      y = evaluate_lane(n, inputs_of(k), frame, frame.lanes()[k], stored);
-    else if (!at_once.empty())
-      y = {std::move(at_once[k - 1])};
-    else if (!once)
-      y = evaluate_noisy(n, steps ? with_other_scale(n, facts, inputs_of(k), k) : inputs_of(k), frame,
-                         frame.lanes()[k], outputs);
-    if (wanted == Noise::kAdd && has_room(frame.lanes()[k]) && may_not_overflow(n)) {
-      if (y.empty()) y = {outputs[0][0]};
-      y[0] = without_overflow(y[0], inputs[0][k]);
-    }
-    if (k == 0 && !once && bounded && differ_in_first_alone(inputs))
-      at_once = stacked_lanes(n, impl_.nodes.at(&n).op, inputs_of(0), inputs[0], y[0]);
-    if (levels && !y.empty() && k != 0 && is_integer(y[0].dtype()))
-      y[0] = with_other_levels(y[0], mix_key(impl_.nodes.at(&n).key, frame.lanes()[k]));
-    for (size_t i = 0; i < outputs.size(); ++i)
-      outputs[i].push_back(y.empty() ? outputs[i][0] : std::move(y[i]));
+    std::vector<Tensor> y = outputs_in(t, k);
+    if (k == 0 && stacks(t)) t.at_once = stacked_lanes(n, t.bound.op, inputs_of(t, 0), t.inputs[0], y[0]);
+    for (size_t i = 0; i < t.outputs.size(); ++i)
+      t.outputs[i].push_back(y.empty() ? t.outputs[i][0] : std::move(y[i]));
   }
   Evaluation result;
-  if (noisy && !perturbs) {
-    result.errors = errors_of(n, inputs_of(0), frame, outputs, bounds);
-    if (wanted == Noise::kAdd) add_noise(n, frame, result.errors, outputs);
-    if (!bounded) result.errors.clear();
+  if (t.noisy && !t.perturbs) {
+    result.errors = errors_of(n, inputs_of(t, 0), frame, t.outputs, bounds);
+    if (t.sums != nullptr) widen_for_sums(t, result.errors);
+    if (wanted == Noise::kAdd) add_noise(n, frame, result.errors, t.outputs);
+    if (!t.bounded) result.errors.clear();
   }
-  if (impl_.options.observe && frame.lanes()[0] == 0) show(n, inputs, outputs);
-  for (size_t i = 0; i < outputs.size(); ++i) {
+  if (impl_.options.observe && frame.lanes()[0] == 0) show(n, t.inputs, t.outputs);
+  for (size_t i = 0; i < t.outputs.size(); ++i) {
     if (n.output(i) == nullptr) continue;
-    require(outputs[i][0].defined(), ErrorCode::kInternal, "output {} was not computed", i);
-    if (stored)
-      frame.set_stored(n.output(i), std::move(outputs[i]));
+    require(t.outputs[i][0].defined(), ErrorCode::kInternal, "output {} was not computed", i);
+    if (t.stored)
+      frame.set_stored(n.output(i), std::move(t.outputs[i]));
     else
-      frame.set(n.output(i), std::move(outputs[i]));
+      frame.set(n.output(i), std::move(t.outputs[i]));
   }
   return result;
 }
+
+namespace {
+
+/// The largest of each number among the lanes and what was computed.
+Tensor largest_of(const Tensor& own, const Lanes& computed) {
+  Tensor largest = map_elements<double>(own, [](double x) { return std::abs(x); });
+  for (const Tensor& c : computed)
+    if (c.dtype() == DType::kFloat64 && c.shape() == own.shape())
+      largest =
+          map_broadcast<double>(largest, c, [](double a, double b) { return std::max(a, std::abs(b)); });
+  return largest;
+}
+
+/// What was computed in that lane, where the own number is infinite and that is not.
+Tensor finite_where_computed(const Tensor& own, const Lanes& computed, size_t lane) {
+  if (computed.empty()) return own;
+  const Tensor& y = computed[std::min(lane, computed.size() - 1)];
+  if (y.dtype() != DType::kFloat64 || y.shape() != own.shape()) return own;
+  return map_broadcast<double>(own, y,
+                               [](double x, double c) { return std::isinf(x) && std::isfinite(c) ? c : x; });
+}
+
+}  // namespace
 
 Lanes Walk::own_lanes(const Tensor& t, const Value& v, const Frame& frame, Lanes computed) const {
   Lanes lanes(frame.lanes().size(), incoming(t));
@@ -442,13 +564,10 @@ Lanes Walk::own_lanes(const Tensor& t, const Value& v, const Frame& frame, Lanes
       computed[i] = without_overflow(computed[i], given[i]);
   }
   // A zero that was computed as such is one; another is what was too small.
-  Tensor largest = map_elements<double>(lanes[0], [](double x) { return std::abs(x); });
-  for (const Tensor& c : computed)
-    if (c.dtype() == DType::kFloat64 && c.shape() == t.shape())
-      largest =
-          map_broadcast<double>(largest, c, [](double a, double b) { return std::max(a, std::abs(b)); });
+  const Tensor largest = largest_of(lanes[0], computed);
   const double near_zero = rounding_near_zero(t.dtype());
-  const double whole = impl_.nodes.at(v.producer()).op.op->facts.gives_whole ? 1 / u : -1;
+  const auto& [op, node_key] = impl_.nodes.at(v.producer());
+  const double whole = op.op->facts.gives_whole ? 1 / u : -1;
   const auto bound_of = [&](const Tensor& numbers) {
     return map_broadcast<double>(numbers, largest, [=](double x, double any) {
       return any == 0 || std::abs(x) <= whole ? 0 : std::max(u * std::abs(x), near_zero);
@@ -457,17 +576,10 @@ Lanes Walk::own_lanes(const Tensor& t, const Value& v, const Frame& frame, Lanes
   const auto own = lanes[0].span<double>();
   const bool overflown = std::any_of(own.begin(), own.end(), [](double x) { return std::isinf(x); });
   const Tensor bound = bound_of(lanes[0]);
-  const uint64_t key = mix_key(impl_.nodes.at(v.producer()).key, 0x0b);
-  const auto finite = [&](size_t lane) {
-    if (computed.empty() || !overflown) return lanes[0];
-    const Tensor& y = computed[std::min(lane, computed.size() - 1)];
-    if (y.dtype() != DType::kFloat64 || y.shape() != t.shape()) return lanes[0];
-    return map_broadcast<double>(
-        lanes[0], y, [](double own, double c) { return std::isinf(own) && std::isfinite(c) ? c : own; });
-  };
+  const uint64_t key = mix_key(node_key, 0x0b);
   for (size_t k = 0; k < lanes.size(); ++k) {
     if (frame.lanes()[k] == 0) continue;
-    const Tensor numbers = finite(k);
+    const Tensor numbers = overflown ? finite_where_computed(lanes[0], computed, k) : lanes[0];
     lanes[k] = perturbed(numbers, overflown ? bound_of(numbers) : bound, mix_key(key, frame.lanes()[k]), 0);
   }
   return lanes;

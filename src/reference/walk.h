@@ -7,6 +7,7 @@
 #include "graph/at_node.h"
 #include "ops/check.h"
 #include "ops/numerics/noise.h"
+#include "ops/sums/sums.h"
 #include "reference/error_bound.h"
 #include "reference/interpreter.h"
 
@@ -20,6 +21,9 @@ inline constexpr OpDef kForeignOp = {.domain = {},
                                      .versions = {},
                                      .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kForeignUlps},
                                      .types = EvalTypes::kAsStored};
+
+/// Addends that a walk adds up in float32, one after the other: some seconds.
+inline constexpr int64_t kMaxAddendsInOrder = int64_t{1} << 27;
 
 /// Stands for an operator that nobody can evaluate.
 inline constexpr OpDef kUnknownOp = {.domain = {},
@@ -173,6 +177,23 @@ class Walk {
   void feed(const Value* input, const Tensor& t, Frame& frame) const;
 
  private:
+  struct Task;
+  Task task_of(const Node& n, const Frame& frame, Noise wanted) const;
+  void set_inputs(Task& t) const;
+  /// In the lane of that place in the frame.
+  std::vector<Tensor> inputs_of(const Task& t, size_t k) const;
+  /// Nothing where they are those of lane 0.
+  std::vector<Tensor> evaluate_from_inputs(Task& t, size_t k);
+  /// The same with what else may be otherwise in that lane.
+  std::vector<Tensor> outputs_in(Task& t, size_t k);
+  /// See InterpreterOptions::sums_in_order.
+  void add_up_in_order(const Task& t, size_t k, std::vector<Tensor>& y);
+  /// The same of the sizes to expect, which the rule of sums has for these very addends.
+  void widen_for_sums(const Task& t, std::vector<NodeError>& errors);
+  static bool adds_up_in_float32(const Task& t, size_t output);
+  /// Whether the lanes may be evaluated together.
+  bool stacks(const Task& t) const;
+
   Tensor argument(const Value& input, const Tensor& t) const;
   /// With `stored`, floats come and go in their stored types.
   std::vector<Tensor> evaluate_lane(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
@@ -180,6 +201,10 @@ class Walk {
   /// The inputs of a node that moves elements as they are kept, floats in one stored type; nothing where they
   /// are of several, and have to become float64.
   std::optional<std::vector<Lanes>> kept_inputs(const Node& n, const Frame& frame) const;
+  /// One of them.
+  Lanes kept_lanes_of(const Value* v, const Frame& frame) const;
+  /// Of Numerics::perturb.
+  uint64_t perturbing_key(uint64_t key, size_t lane, uint64_t run) const;
   std::vector<Tensor> evaluate_foreign(const Node& n, std::vector<Tensor> inputs);
   /// The lane's outputs; those of lane 0 where the noise makes the node impossible.
   std::vector<Tensor> evaluate_noisy(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
@@ -197,6 +222,7 @@ class Walk {
   mutable std::unordered_map<const Value*, Tensor> constants_;
   const Node* constants_of_ = nullptr;
   int64_t work_left_;
+  int64_t addends_left_ = kMaxAddendsInOrder;
   uint64_t subgraph_runs_ = 0;
 };
 

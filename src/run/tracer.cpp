@@ -109,6 +109,14 @@ bool are_steady(const Arbitration& judged, const IterationResult& first, const S
   });
 }
 
+/// Whether the results of all its outputs have been judged.
+bool knows_all(const Arbitration& judged, const Model& model) {
+  return std::ranges::all_of(model.graph->outputs, [&](const Value* v) {
+    return std::ranges::any_of(judged.outputs,
+                               [&](const ArbiterVerdict& o) { return o.output == v->name(); });
+  });
+}
+
 /// Nothing is to be traced of what cannot be had again.
 void mark_unsteady(Arbitration& judged, const std::string& runner, size_t others) {
   judged.unsteady.push_back(runner);
@@ -147,15 +155,17 @@ void Tracer::repeat(Arbitration& judged, const TensorList& data,
 
 void Tracer::mark_layers(Arbitration& judged, LoaderCache& cache) {
   const std::vector<size_t> runners = runners_with(judged, [](const ArbiterVerdict& o) {
-    return o.basis != Basis::kNode && (o.verdict == Verdict::kWrong || o.verdict == Verdict::kUnclear ||
-                                       o.verdict == Verdict::kCannotTell);
+    // What cannot be told of a node on its own inputs, other layers may say.
+    return o.verdict == Verdict::kCannotTell ||
+           (o.basis != Basis::kNode && (o.verdict == Verdict::kWrong || o.verdict == Verdict::kUnclear));
   });
   if (runners.empty()) return;
+  ModelLoader loader(marked());
+  const std::shared_ptr<const Model> model = loader.load_for(backend_reference::def).model;
+  if (knows_all(judged, *model)) return;
   diag::info("Tracing | Running {} again with every layer marked{}", python_list_repr(names_of(runners)),
              say(Say::kTraceForbidden));
-  ModelLoader loader(marked());
   const Results results = run(runners, loader, cache);
-  const std::shared_ptr<const Model> model = loader.load_for(backend_reference::def).model;
   cache.set_inputs(tensor_infos(model->graph->inputs));
   apply_trace(judged, arbitrate(model, cache.feed(0), cases_of(runners, results), options_.arbiter));
   for (const size_t i : runners) {

@@ -14,6 +14,11 @@ from pathlib import Path
 SHORT = ("mnist-cnn", "mlp", "voice-activity", "tcn", "gcn", "lstm")
 TYPES = {"fp16": "float16", "bf16": "bfloat16", "int8": "int8"}
 MODEL_WITH_SCALES = "mnist-cnn"
+# With all layers marked, tactics are timed for this one; elsewhere the first that fits is taken, and a build costs a third.
+TIMED = "mlp"
+UNTIMED = ("--builder-optimization-level", "0", "--threads", "1")
+# Nothing of a recurrence is computed in 8 bits; the product behind it is one as in the others.
+NOT_IN_INT8 = ("lstm",)
 
 
 def run(assay, *args):
@@ -38,9 +43,11 @@ def healthy(assay, folder, name, faults):
     model = folder / f"{name}.onnx"
     subprocess.run([assay, "template", "model", name, "-o", model], check=True, capture_output=True)
     for option, word in TYPES.items():
+        if option == "int8" and name in NOT_IN_INT8:
+            continue
         for layers in ([], ["--onnx-outputs", "*"]):
             where = f"{name}, {option}, {'layers' if layers else 'outputs'}"
-            code, text, data = judged(assay, folder, model, f"--{option}", *layers)
+            code, text, data = judged(assay, folder, model, f"--{option}", *layers, *(() if layers and name == TIMED else UNTIMED))
             if data is None:
                 faults.append(f"{where}: no verdict: {text[-600:]}")
                 continue
@@ -66,7 +73,7 @@ def with_scale(cache, tensor, factor):
 
 def wrong_scales(assay, folder, faults):
     model, cache = folder / f"{MODEL_WITH_SCALES}.onnx", folder / "scales.txt"
-    options = ("--int8", "--calibration-cache", cache, "--onnx-outputs", "*")
+    options = ("--int8", "--calibration-cache", cache, "--onnx-outputs", "*", *UNTIMED)
     _, _, data = judged(assay, folder, model, *options)
     readers = {o["node"]: o["inputs"][0] for o in data["outputs"] if o.get("computed_in") == "int8"}
     if len(readers) < 2:

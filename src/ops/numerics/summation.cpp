@@ -123,6 +123,12 @@ double explained_of_sum(const Addends& a) {
   return std::isfinite(most) ? most : 0;  // that is an overflow, which has rules of its own
 }
 
+double sum_in_order(const Addends& a, SumOrder order) {
+  const auto n = static_cast<int64_t>(a.terms.size());
+  return sum_in_order(key_of(order), n + (a.bias != 0 ? 1 : 0),
+                      [&](int64_t i) { return i < n ? a.terms[static_cast<size_t>(i)] : a.bias; });
+}
+
 MeasuredSums measure(std::span<const Addends> sums) {
   MeasuredSums found;
   for (const Addends& a : sums) {

@@ -54,6 +54,8 @@ double sum_in_order(uint64_t key, int64_t n, Term term) {
 /// 16 lanes, and in blocks, twice the largest distance of a sum on the way from the exact one, and five times
 /// the size that independent roundings of the sums on the way add up to, u times the root of their squares.
 double explained_of_sum(const Addends& addends);
+/// The float32 sum in one of the orders.
+double sum_in_order(const Addends& addends, SumOrder order);
 /// A program's order is none of these to the bit: it unrolls by another number, or peels off what is left.
 inline constexpr double kOrdersFactor = 2;
 

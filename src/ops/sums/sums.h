@@ -16,6 +16,15 @@ SumsOf sums_of(const OpDef& op);
 /// Why an operator whose bounds take roundings for independent needs no line: by sums.def. Empty for others.
 std::string_view why_without_sums(const OpDef& op);
 
+/// Output `output` of a node as it is when float32 adds up its sums in this order and rounds nothing else;
+/// `y` is the exact one. `addends_left` says how many addends may be added up: where they are more, it is y.
+Tensor with_sums_in_order(EvalContext& c, SumsOf sums, size_t output, const Tensor& y, SumOrder order,
+                          int64_t& addends_left);
+
+/// How far each element may be from the exact one because of its sums (explained_by_sums()). Undefined where
+/// there are more addends.
+Tensor room_of_sums(EvalContext& c, SumsOf sums, size_t output, const Shape& shape, int64_t& addends_left);
+
 /// One sum: factor * sum + offset.
 void set_sum_of_products(Addends addends, double factor, double offset, SummedElement& out);
 

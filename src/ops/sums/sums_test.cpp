@@ -206,6 +206,27 @@ TEST(SumsOfOperators, MakeTheElements) {
   }
 }
 
+/// Of equal numbers a plain loop cuts off the same remainder at every step, in all elements.
+TEST(SumsOfOperators, AreMadeInAnOrder) {
+  constexpr int64_t kCount = 3000;
+  const Tensor x =
+      Tensor::from<double>({2, kCount}, std::vector<double>(2 * kCount, static_cast<double>(0.1F)));
+  const OpTestNode n("ReduceSum", 13, {true, true}, {}, 1, "");
+  const std::vector<Tensor> inputs{x, ints({1})};
+  EvalContext c(n.node(), n.op(), n.version(), inputs);
+  n.version().eval(c);
+  const Tensor exact = c.outputs()[0];
+  float loop = 0;
+  for (int64_t i = 0; i < kCount; ++i) loop += 0.1F;
+  const auto added = [&](SumOrder order, int64_t left) {
+    EvalContext again(n.node(), n.op(), n.version(), inputs);
+    return with_sums_in_order(again, sums_of(n.op()), 0, exact, order, left).data<double>()[1];
+  };
+  EXPECT_NEAR(added(SumOrder::kForward, INT64_MAX), static_cast<double>(loop), 1e-9);
+  EXPECT_NE(added(SumOrder::kLanes, INT64_MAX), added(SumOrder::kForward, INT64_MAX));
+  EXPECT_EQ(added(SumOrder::kForward, kCount), exact.data<double>()[1]) << "too many addends";
+}
+
 /// A line whose sums no case above compares with the operator is not tested.
 TEST(SumsOfOperators, EveryLineHasACase) {
   std::set<std::string> tested;
