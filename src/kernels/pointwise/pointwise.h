@@ -7,36 +7,13 @@
 #include <vector>
 
 #include "assay/shape.h"
+#include "kernels/pointwise/operand.h"
 #include "kernels/pointwise/program.h"
 
 namespace assay::kernels {
 
-/// Element types that operands and results have in memory. A register holds its own type; narrow floats go
-/// into float32 registers, and so may bytes. Stored as bytes, float32 rounds and saturates (convert.h).
-enum class PointwiseType : uint8_t {
-  kFloat32,
-  kBool,
-  kInt32,
-  kInt64,
-  kUint8,
-  kInt8,
-  kFloat16,
-  kBfloat16,
-  kFloat64,
-  kInt16,
-  kUint16,
-  kUint32,
-  kUint64,
-};
-
 /// Whether elements of this type in memory may go into a register of this type, and come from one.
 bool fits_register(PointwiseType type, RegisterType reg);
-
-/// How an operand covers the domain: strides in elements, one per dimension, 0 where it repeats.
-struct PointwiseOperand {
-  PointwiseType type = PointwiseType::kFloat32;
-  std::vector<int64_t> strides;
-};
 
 /// Temporaries, operands and results of one program together.
 inline constexpr int kMaxPointwiseRegisters = 24;
