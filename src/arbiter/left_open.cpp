@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "arbiter/float_range.h"
+#include "arbiter/judge.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
 #include "ops/node_facts.h"

@@ -1,4 +1,4 @@
-#include "arbiter/excuses.h"
+#include "arbiter/excuse.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,6 +6,7 @@
 #include "arbiter/as_one.h"
 #include "arbiter/common_factor.h"
 #include "arbiter/float_range.h"
+#include "arbiter/judge.h"
 #include "arbiter/left_open.h"
 #include "arbiter/specials.h"
 #include "arbiter/sums.h"
