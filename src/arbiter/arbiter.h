@@ -12,22 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "arbiter/judgement.h"
 #include "assay/arbiter.h"
 #include "assay/graph.h"
-#include "tensor/tensor_store.h"
 
 namespace assay {
-
-/// The results of one runner for one iteration.
-struct ArbiterCase {
-  std::string runner;
-  const StoredTensorList* outputs;
-  /// It can run again with every layer marked, which tells more of a large error than further noisy
-  /// evaluations.
-  bool traceable = false;
-  /// What it was asked to compute in; null: as the model says.
-  const NarrowTypes* asked = nullptr;
-};
 
 /// `feed` in the order of the model's inputs. Results whose names the model does not know are left out.
 /// Throws Error when the reference cannot evaluate the model.

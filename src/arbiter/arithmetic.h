@@ -1,7 +1,8 @@
 // What a result in a narrow type shows of the arithmetic it was computed in.
 #pragma once
 
-#include "arbiter/judge.h"
+#include "arbiter/explained.h"
+#include "arbiter/judgement.h"
 
 namespace assay {
 

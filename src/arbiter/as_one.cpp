@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "arbiter/float_range.h"
 #include "arbiter/trial.h"
 #include "graph/clone.h"
 #include "graph/order.h"

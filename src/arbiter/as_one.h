@@ -4,7 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "arbiter/excuses.h"
+#include "arbiter/explained.h"
+#include "arbiter/judgement.h"
 
 namespace assay {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "arbiter/arbiter.h"
+#include "assay/arbiter.h"
 
 namespace assay {
 

@@ -1,7 +1,7 @@
 // Integers, booleans and strings: equal, or what rounding may have decided otherwise.
 #pragma once
 
-#include "arbiter/judge.h"
+#include "arbiter/judgement.h"
 
 namespace assay {
 

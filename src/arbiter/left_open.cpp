@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "arbiter/judge.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
 #include "ops/node_facts.h"

@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "arbiter/arbiter.h"
+#include "assay/arbiter.h"
+#include "tensor/tensor_store.h"
 
 namespace assay {
 

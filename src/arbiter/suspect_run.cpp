@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "arbiter/excuses.h"
+#include "arbiter/excuse.h"
+#include "arbiter/judge.h"
 #include "arbiter/jumps.h"
 #include "arbiter/left_open.h"
 #include "arbiter/pattern.h"

@@ -8,10 +8,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "arbiter/arbiter.h"
 #include "arbiter/asked.h"
-#include "arbiter/excuses.h"
 #include "arbiter/explained.h"
+#include "arbiter/judgement.h"
 #include "arbiter/shares.h"
 #include "reference/interpreter.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "arbiter/excuses.h"
+#include "arbiter/judgement.h"
 #include "ops/eval_util.h"
 #include "reference/evaluate.h"
 

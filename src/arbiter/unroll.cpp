@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "arbiter/arbiter.h"
 #include "arbiter/suspect_run.h"
 #include "graph/clone.h"
 #include "graph/order.h"

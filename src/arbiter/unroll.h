@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "arbiter/arbiter.h"
+#include "arbiter/judgement.h"
 
 namespace assay {
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "arbiter/judge.h"
+#include "arbiter/judgement.h"
 
 namespace assay {
 

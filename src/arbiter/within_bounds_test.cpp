@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "arbiter/arbiter.h"
+#include "arbiter/judge.h"
 #include "tensor/convert.h"
 
 namespace assay::within_bounds_test {

@@ -12,7 +12,7 @@
 #include "cli/values.h"
 #include "graph/export.h"
 #include "run/python_parse.h"
-#include "templates/templates.h"
+#include "templates/template_set.h"
 
 namespace assay::cli::command_template {
 namespace {

@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "convert/convert_opset.h"
+#include "convert/conversion.h"
 #include "convert/rewrite.h"
 #include "convert/upkeep.h"
 #include "graph/function_index.h"

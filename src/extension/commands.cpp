@@ -1,6 +1,7 @@
 // What modules do with the command line.
 #include <fmt/format.h>
 
+#include "extension/extension.h"
 #include "extension/host.h"
 
 namespace assay::extension {

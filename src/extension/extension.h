@@ -13,20 +13,11 @@
 #include "assay/backend_set.h"
 #include "assay/extension_abi.h"
 #include "engine/tactics/tactic_set.h"
+#include "extension/args.h"
 #include "ops/op_set.h"
 #include "passes/pass_set.h"
 
 namespace assay::extension {
-
-/// What the command line says, for modules. Look-ups are by an option's first name and throw Error for one
-/// that the command does not have.
-class Args {
- public:
-  virtual ~Args() = default;
-  virtual bool has(std::string_view option) const = 0;
-  /// Of the last time that it was given; empty when it was not, or took no word.
-  virtual std::vector<std::string> words(std::string_view option) const = 0;
-};
 
 /// What the program knows of a loaded module.
 struct Info {

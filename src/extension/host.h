@@ -11,7 +11,7 @@
 #include "assay/extension_abi.h"
 #include "assay/graph.h"
 #include "assay/tensor.h"
-#include "extension/extension.h"
+#include "extension/args.h"
 #include "ops/op_context.h"
 
 struct AssayModel {

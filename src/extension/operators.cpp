@@ -6,6 +6,7 @@
 
 #include "assay/count.h"
 #include "base/crash_report.h"
+#include "extension/extension.h"
 #include "extension/host.h"
 
 namespace assay::extension {

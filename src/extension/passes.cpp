@@ -1,4 +1,5 @@
 // Passes and loaders of modules: what changes models.
+#include "extension/extension.h"
 #include "extension/host.h"
 #include "ops/infer.h"
 #include "passes/pass_manager.h"

@@ -1,6 +1,7 @@
 // Runners of modules as backends.
 #include <chrono>
 
+#include "extension/extension.h"
 #include "extension/host.h"
 
 namespace assay::extension {

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "engine/runtime/step_reader.h"
+#include "extension/extension.h"
 #include "extension/host.h"
 
 namespace assay::extension {

@@ -1,21 +1,40 @@
 // Kernels that are written for one architecture, next to the vector kernels that Highway compiles for each.
 #pragma once
 
-#include "kernels/int8/int8_product.h"
-#include "kernels/int8/vnni_depthwise.h"
-#include "kernels/panel/panel_product.h"
+#include <cstdint>
+
+#include "kernels/int8/int8_images.h"
+#include "kernels/int8/int8_operands.h"
+#include "kernels/int8/requantize.h"
+#include "kernels/panel/panel_matrix.h"
 
 namespace assay::kernels {
 
+// What a kernel of each kind takes: the same as the function that it stands in for.
+using Int8Product = void(const Int8Weights& weights, const void* packed, int64_t panel, int64_t count,
+                         const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride) noexcept;
+using Int8ProductQuantized = void(const Int8Weights& weights, const void* packed, int64_t panel,
+                                  int64_t columns, const Int8Rows& a, int64_t rows, int32_t* sums,
+                                  int64_t stride, const QuantizedEpilogue& end) noexcept;
+using VnniDepthwise = void(const Int8Images& images, const void* x, const int8_t* packed,
+                           const int32_t* tap_sums, int64_t first, int64_t count, int32_t* sums) noexcept;
+using VnniDepthwiseQuantized = bool(const Int8Images& images, const void* x, const int8_t* packed,
+                                    const int32_t* tap_sums, int64_t first, int64_t count,
+                                    const QuantizedEpilogue& end) noexcept;
+using Bfloat16Product = void(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
+                             const uint16_t* a, int64_t a_stride, int64_t rows, const float* bias,
+                             float* sums, int64_t stride) noexcept;
+
 /// Null: this architecture has none, or this processor lacks the instructions.
 struct NativeKernels {
-  /// To the bit what the functions of these names give.
-  decltype(&kernels::int8_product) int8_product = nullptr;
-  decltype(&kernels::int8_product_quantized) int8_product_quantized = nullptr;
-  /// Of taps in fours (pack_vnni_taps).
-  decltype(&kernels::vnni_depthwise) depthwise = nullptr;
-  decltype(&kernels::vnni_depthwise_quantized) depthwise_quantized = nullptr;
-  decltype(&kernels::bfloat16_product) bfloat16_product = nullptr;
+  /// To the bit what the functions of these names give (int8_product.h).
+  Int8Product* int8_product = nullptr;
+  Int8ProductQuantized* int8_product_quantized = nullptr;
+  /// Of taps in fours (vnni_depthwise.h).
+  VnniDepthwise* depthwise = nullptr;
+  VnniDepthwiseQuantized* depthwise_quantized = nullptr;
+  /// Of panel_product.h.
+  Bfloat16Product* bfloat16_product = nullptr;
 };
 
 /// Those of this processor. Each architecture that has some defines it in native_kernels_ARCHITECTURE.cpp.

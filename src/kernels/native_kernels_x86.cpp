@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "kernels/int8/vnni_depthwise.h"
 #include "kernels/int8/vnni_product.h"
 #include "kernels/native_kernels.h"
 #include "kernels/panel/bfloat16_tiles.h"

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <functional>
-#include <span>
-#include <vector>
 
-#include "passes/pass_manager.h"
+#include "passes/pass.h"
 
 namespace assay {
 
@@ -22,9 +20,5 @@ struct PassEdit {
 /// Asked before each edit, which is not made if it says no; the same edit may be asked about again. Empty:
 /// all are made.
 using AllowsEdit = std::function<bool(const PassEdit&)>;
-
-/// As run_passes() of pass_manager.h.
-std::vector<PassReport> run_passes(Model& model, std::span<const PassDef* const> passes,
-                                   const PassOptions& options, const AllowsEdit& allows);
 
 }  // namespace assay

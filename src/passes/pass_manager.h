@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "passes/edit_hook.h"
 #include "passes/pass_set.h"
 
 namespace assay {
@@ -40,6 +41,9 @@ struct PassReport {
 /// Error (kInvalidArgument) when `disabled` names no pass.
 std::vector<PassReport> run_passes(Model& model, std::span<const PassDef* const> passes,
                                    const PassOptions& options = {});
+/// The same, where `allows` is asked before each edit.
+std::vector<PassReport> run_passes(Model& model, std::span<const PassDef* const> passes,
+                                   const PassOptions& options, const AllowsEdit& allows);
 
 /// Throws Error (kInternal) that names the first broken rule: nodes after what they use, producers and
 /// consumers that know each other, no value both constant and produced, outputs that something gives.

@@ -20,7 +20,7 @@ bool is_name_part(char c) { return is_name_start(c) || std::isdigit(static_cast<
 /// Recursive descent; one function for each level of precedence, the loosest first.
 class Parser {
  public:
-  using Term = Expression::Term;
+  using Term = ExpressionTerm;
 
   explicit Parser(std::string_view text) : text_(text) {}
 
@@ -258,7 +258,7 @@ std::string_view ExpressionValue::kind() const {
 Expression::Expression(std::string text) : text_(std::move(text)) {
   in_expression(text_, [&] {
     Parser parser(text_);
-    root_ = std::make_shared<Term>(parser.parse());
+    root_ = std::make_shared<ExpressionTerm>(parser.parse());
     nodes_ = std::move(parser.nodes);
     tensors_ = std::move(parser.tensors);
   });

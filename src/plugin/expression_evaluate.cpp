@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-using Term = Expression::Term;
+using Term = ExpressionTerm;
 using List = ExpressionValue::List;
 
 /// A constant with more elements is not a setting.

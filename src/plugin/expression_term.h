@@ -1,11 +1,16 @@
 // The parsed form of an expression; for the files expression*.cpp.
 #pragma once
 
-#include "plugin/expression.h"
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugin/expression_value.h"
 
 namespace assay {
 
-struct Expression::Term {
+struct ExpressionTerm {
   enum class Kind : uint8_t {
     kLiteral,    ///< value
     kList,       ///< operands
@@ -19,7 +24,7 @@ struct Expression::Term {
   Kind kind = Kind::kLiteral;
   ExpressionValue value;
   std::string name, member;
-  std::vector<Term> operands;
+  std::vector<ExpressionTerm> operands;
 };
 
 /// What a function takes: one tensor, one attribute, or values.
@@ -32,6 +37,6 @@ struct FunctionDef {
 const FunctionDef* find_function(std::string_view name);
 
 /// Throws Error without the expression's text.
-ExpressionValue evaluate_term(const Expression::Term& term, const ExpressionScope& scope);
+ExpressionValue evaluate_term(const ExpressionTerm& term, const ExpressionScope& scope);
 
 }  // namespace assay

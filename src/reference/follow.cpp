@@ -9,6 +9,7 @@
 #include "graph/order.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
+#include "reference/interpreter.h"
 #include "reference/walk.h"
 #include "tensor/convert.h"
 
@@ -51,7 +52,7 @@ struct Trail {
 
 class Following {
  public:
-  Following(Interpreter::Impl& interpreter, const Graph& graph, std::span<Suspect* const> suspects)
+  Following(internal::BoundModel& interpreter, const Graph& graph, std::span<Suspect* const> suspects)
       : walk_(interpreter),
         progress_(interpreter.options.progress),
         graph_(graph),

@@ -12,7 +12,7 @@ using internal::Lanes;
 using internal::Walk;
 
 Interpreter::Interpreter(std::shared_ptr<const Model> model, const InterpreterOptions& options)
-    : impl_(new Impl) {
+    : impl_(new internal::BoundModel) {
   impl_->model = std::move(model);
   impl_->options = options;
   require(options.noisy_lanes == 0 || impl_->ideal(), ErrorCode::kInternal,

@@ -9,7 +9,7 @@
 #include "ops/numerics/noise.h"
 #include "ops/sums/sums.h"
 #include "reference/error_bound.h"
-#include "reference/interpreter.h"
+#include "reference/interpreter_options.h"
 
 namespace assay {
 
@@ -32,7 +32,10 @@ inline constexpr OpDef kUnknownOp = {.domain = {},
                                      .numerics = {.kind = Numerics::Kind::kExact},
                                      .types = EvalTypes::kAsStored};
 
-struct Interpreter::Impl {
+namespace internal {
+
+/// A model whose nodes know their operators.
+struct BoundModel {
   std::shared_ptr<const Model> model;
   InterpreterOptions options;
   struct Bound {
@@ -65,8 +68,6 @@ struct Interpreter::Impl {
   }
   bool ideal() const { return options.precision == ReferencePrecision::kFloat64; }
 };
-
-namespace internal {
 
 using Lanes = std::vector<Tensor>;
 
@@ -152,8 +153,7 @@ class Walk {
  public:
   using Observe = std::function<void(const Value&)>;
 
-  explicit Walk(Interpreter::Impl& interpreter)
-      : impl_(interpreter), work_left_(interpreter.options.max_work) {}
+  explicit Walk(BoundModel& interpreter) : impl_(interpreter), work_left_(interpreter.options.max_work) {}
 
   /// Whether the values of the graph's outputs stay in the frame.
   enum class KeepOutputs : uint8_t { kNo, kYes };
@@ -217,7 +217,7 @@ class Walk {
   void charge(const Node& n, const std::vector<Lanes>& inputs);
   void show(const Node& n, const std::vector<Lanes>& inputs, const std::vector<Lanes>& outputs) const;
 
-  Interpreter::Impl& impl_;
+  BoundModel& impl_;
   /// Constants of the node that is evaluated, as the walk keeps them: for one suspect after the other.
   mutable std::unordered_map<const Value*, Tensor> constants_;
   const Node* constants_of_ = nullptr;

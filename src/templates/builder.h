@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "assay/graph.h"
-#include "templates/templates.h"
+#include "templates/model_template.h"
 #include "tensor/random_weights.h"
 
 namespace assay {

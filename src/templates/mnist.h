@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "templates/templates.h"
+#include "templates/model_template.h"
 
 namespace assay {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "templates/conv_net.h"
-#include "templates/templates.h"
+#include "templates/model_template.h"
 
 namespace assay {
 

@@ -5,7 +5,7 @@
 #include "ops/multiply_accumulates.h"
 #include "ops/node_facts.h"
 #include "templates/builder.h"
-#include "templates/templates.h"
+#include "templates/template_set.h"
 
 namespace assay {
 namespace {

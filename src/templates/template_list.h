@@ -1,7 +1,7 @@
 // The definitions named in templates.def.
 #pragma once
 
-#include "templates/templates.h"
+#include "templates/model_template.h"
 
 namespace assay {
 

@@ -1,4 +1,4 @@
-#include "templates/templates.h"
+#include "templates/template_set.h"
 
 #include <gtest/gtest.h>
 

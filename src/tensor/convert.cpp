@@ -343,6 +343,12 @@ Tensor convert_complex(const Tensor& t, DType to) {
   return to_complex<double, double>(convert(t, DType::kFloat64), to);
 }
 
+/// In one of the types that numbers_to_strings() takes.
+Tensor printable(const Tensor& t) {
+  if (is_integer(t.dtype()) && t.dtype() != DType::kUInt64) return convert(t, DType::kInt64);
+  return is_packed(t.dtype()) ? convert(t, DType::kFloat32) : aligned(t);
+}
+
 Tensor convert_with(const Tensor& t, DType to, const Options& options) {
   const DType from = t.dtype();
   if (from == to) return t;
@@ -351,8 +357,8 @@ Tensor convert_with(const Tensor& t, DType to, const Options& options) {
   require(!t.is_container() && !is_container(to), ErrorCode::kInvalidModel,
           "a value of type {} cannot be converted to {}", dtype_name(from), dtype_name(to));
   if (is_complex(from) || is_complex(to)) return convert_complex(t, to);
-  if (to == DType::kString) return internal::numbers_to_strings(aligned(t));
-  if (from == DType::kString) return internal::strings_to_numbers(t, to, options.saturate);
+  if (to == DType::kString) return internal::numbers_to_strings(printable(t));
+  if (from == DType::kString) return convert(internal::strings_to_numbers(t, to), to, options.saturate);
   return convert_real(t, to, options);
 }
 
@@ -388,6 +394,47 @@ Tensor pack(const Tensor& t, DType to) {
   require(is_packed(to) && t.dtype() == wide, ErrorCode::kInternal, "cannot pack {} tensor as {}",
           with_article(dtype_name(t.dtype())), dtype_name(to));
   return convert(t, to);
+}
+
+std::vector<int64_t> Tensor::to_int64() const {
+  std::vector<int64_t> out(static_cast<size_t>(numel_));
+  const auto widen = [&]<typename T>(const T* p) {
+    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<int64_t>(p[i]);
+  };
+  switch (dtype_) {
+    case DType::kInt8:
+      widen(data<int8_t>());
+      break;
+    case DType::kUInt8:
+      widen(data<uint8_t>());
+      break;
+    case DType::kInt16:
+      widen(data<int16_t>());
+      break;
+    case DType::kUInt16:
+      widen(data<uint16_t>());
+      break;
+    case DType::kInt32:
+      widen(data<int32_t>());
+      break;
+    case DType::kUInt32:
+      widen(data<uint32_t>());
+      break;
+    case DType::kInt64:
+      widen(data<int64_t>());
+      break;
+    case DType::kUInt64:
+      widen(data<uint64_t>());
+      break;
+    case DType::kBool:
+      widen(data<bool>());
+      break;
+    default:
+      require(is_integer(dtype_) && is_packed(dtype_), ErrorCode::kInvalidArgument,
+              "expected integers, found {} tensor", with_article(dtype_name(dtype_)));
+      return convert(*this, DType::kInt64).to_int64();
+  }
+  return out;
 }
 
 }  // namespace assay

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "base/python_repr.h"
-#include "tensor/convert.h"
 #include "tensor/float_text.h"
 
 namespace assay::internal {
@@ -70,7 +69,7 @@ Tensor parse_integers(const Tensor& t, DType to) {
   const std::string* in = t.data<std::string>();
   Int* out = wide.mutable_data<Int>();
   for (int64_t i = 0; i < t.numel(); ++i) out[i] = parse_integer<Int>(in[i], to);
-  return convert(wide, to);
+  return wide;
 }
 
 }  // namespace
@@ -86,16 +85,12 @@ Tensor numbers_to_strings(const Tensor& t) {
     each([p = static_cast<const uint8_t*>(t.data())](int64_t i) { return p[i] != 0 ? "True" : "False"; });
   } else if (dtype == DType::kUInt64) {
     each([p = t.data<uint64_t>()](int64_t i) { return std::to_string(p[i]); });
-  } else if (is_integer(dtype)) {
-    const Tensor wide = convert(t, DType::kInt64);
-    each([p = wide.data<int64_t>()](int64_t i) { return std::to_string(p[i]); });
+  } else if (dtype == DType::kInt64) {
+    each([p = t.data<int64_t>()](int64_t i) { return std::to_string(p[i]); });
   } else if (dtype == DType::kFloat64) {
     each([p = t.data<double>()](int64_t i) { return numpy_float_str(p[i]); });
   } else if (dtype == DType::kFloat32) {
     each([p = t.data<float>()](int64_t i) { return numpy_float_str(p[i]); });
-  } else if (is_packed(dtype)) {
-    const Tensor wide = convert(t, DType::kFloat32);
-    each([p = wide.data<float>()](int64_t i) { return numpy_float_str(p[i]); });
   } else if (bit_width(dtype) == 16) {
     each([&, p = static_cast<const uint16_t*>(t.data())](int64_t i) { return numpy_float_str(dtype, p[i]); });
   } else {
@@ -104,14 +99,14 @@ Tensor numbers_to_strings(const Tensor& t) {
   return out;
 }
 
-Tensor strings_to_numbers(const Tensor& t, DType to, bool saturate) {
+Tensor strings_to_numbers(const Tensor& t, DType to) {
   if (to == DType::kUInt64) return parse_integers<uint64_t>(t, to);
   if (is_integer(to)) return parse_integers<int64_t>(t, to);
   const std::string* in = t.data<std::string>();
   Tensor wide = Tensor::allocate(DType::kFloat64, t.shape());
   double* out = wide.mutable_data<double>();
   for (int64_t i = 0; i < t.numel(); ++i) out[i] = parse_number(in[i], to);
-  return convert(wide, to, saturate);
+  return wide;
 }
 
 }  // namespace assay::internal

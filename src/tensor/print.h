@@ -2,22 +2,13 @@
 // 1e8, now at 1e6 and 1e3).
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "assay/tensor.h"
 #include "base/python_repr.h"
+#include "tensor/print_options.h"
 
 namespace assay {
-
-/// NumPy's print options, with its defaults.
-struct PrintOptions {
-  int precision = 8;         ///< digits after the point at most; fewer when fewer identify every element
-  int64_t threshold = 1000;  ///< arrays of more elements are shortened
-  int64_t edgeitems = 3;     ///< elements kept at either end of an axis of a shortened array
-  int64_t linewidth = 75;    ///< columns after which lines break
-  bool suppress = false;     ///< never use scientific notation
-};
 
 /// str(array): nested brackets, elements padded to one width. Narrow floating types and packed integers,
 /// which NumPy lacks, are printed by the same rules, with the digits that identify an element within its

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tensor/print.h"
+#include "assay/tensor.h"
+#include "tensor/print_options.h"
 
 namespace assay::internal {
 

@@ -1,6 +1,7 @@
 #include "tensor/room.h"
 
 #include <algorithm>
+#include <string>
 
 namespace assay {
 

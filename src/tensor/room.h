@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-#include "assay/tensor.h"
+#include "assay/dtype.h"
+#include "assay/shape.h"
 
 namespace assay {
 

@@ -10,8 +10,6 @@
 #include "base/memory_limit.h"
 #include "base/wording.h"
 #include "tensor/block_reuse.h"
-#include "tensor/container.h"
-#include "tensor/convert.h"
 #include "tensor/room.h"
 
 namespace assay {
@@ -172,47 +170,6 @@ bool Tensor::identical(const Tensor& other) const {
     return std::equal(a, a + numel_, static_cast<const std::string*>(other.data_));
   }
   return std::memcmp(data_, other.data_, nbytes_) == 0;
-}
-
-std::vector<int64_t> Tensor::to_int64() const {
-  std::vector<int64_t> out(static_cast<size_t>(numel_));
-  const auto widen = [&]<typename T>(const T* p) {
-    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<int64_t>(p[i]);
-  };
-  switch (dtype_) {
-    case DType::kInt8:
-      widen(data<int8_t>());
-      break;
-    case DType::kUInt8:
-      widen(data<uint8_t>());
-      break;
-    case DType::kInt16:
-      widen(data<int16_t>());
-      break;
-    case DType::kUInt16:
-      widen(data<uint16_t>());
-      break;
-    case DType::kInt32:
-      widen(data<int32_t>());
-      break;
-    case DType::kUInt32:
-      widen(data<uint32_t>());
-      break;
-    case DType::kInt64:
-      widen(data<int64_t>());
-      break;
-    case DType::kUInt64:
-      widen(data<uint64_t>());
-      break;
-    case DType::kBool:
-      widen(data<bool>());
-      break;
-    default:
-      require(is_integer(dtype_) && is_packed(dtype_), ErrorCode::kInvalidArgument,
-              "expected integers, found {} tensor", with_article(dtype_name(dtype_)));
-      return convert(*this, DType::kInt64).to_int64();
-  }
-  return out;
 }
 
 void Tensor::wrong_access(DType t) const {

@@ -5,6 +5,7 @@
 
 #include "assay/fold.h"
 #include "passes/edit_hook.h"
+#include "passes/pass_manager.h"
 
 namespace assay {
 

@@ -8,7 +8,7 @@
 
 #include "graph/import.h"
 #include "ops/infer.h"
-#include "templates/templates.h"
+#include "templates/template_set.h"
 #include "tensor/convert.h"
 #include "transform/randomize_weights.h"
 

@@ -21,7 +21,7 @@
 #include "passes/pass_set.h"
 #include "reference/interpreter.h"
 #include "run/conformance_report.h"
-#include "templates/templates.h"
+#include "templates/template_set.h"
 #include "tensor/convert.h"
 
 namespace assay {

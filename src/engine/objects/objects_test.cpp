@@ -12,7 +12,7 @@
 #include "base/memory_limit.h"
 #include "graph/import.h"
 #include "ops/infer.h"
-#include "templates/templates.h"
+#include "templates/template_set.h"
 
 namespace assay::objects_test {
 namespace {

@@ -14,7 +14,7 @@
 #include "engine/plan/file_bytes.h"
 #include "engine/tactics/tactic_set.h"
 #include "ops/infer.h"
-#include "templates/templates.h"
+#include "templates/template_set.h"
 
 namespace assay::target_test {
 namespace {

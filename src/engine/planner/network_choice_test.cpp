@@ -7,7 +7,7 @@
 
 #include "engine/planner/rehearsal.h"
 #include "engine/specialize/plan_builder.h"
-#include "templates/templates.h"
+#include "templates/template_set.h"
 
 namespace assay::engine::network_choice_test {
 namespace {

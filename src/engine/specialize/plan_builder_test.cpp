@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "graph/import.h"
-#include "templates/templates.h"
+#include "templates/template_set.h"
 
 namespace assay::engine::plan_builder_test {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "kernels/image_rows.h"
 #include "kernels/int8/int8_product.h"
+#include "kernels/int8/vnni_depthwise.h"
 #include "kernels/native_kernels.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE

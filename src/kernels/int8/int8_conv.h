@@ -3,27 +3,10 @@
 
 #include <cstdint>
 
-#include "kernels/conv.h"
+#include "kernels/int8/int8_images.h"
 #include "kernels/int8/requantize.h"
 
 namespace assay::kernels {
-
-/// Taps of a window over channels on their own: so many products of 255 * 255 float32 adds up exactly.
-inline constexpr int64_t kMaxInt8Taps = (int64_t{1} << 24) / (255 * 255);
-
-/// Images of 8-bit integers, channels innermost, and the window that slides over them. `window` must outlive
-/// it.
-struct Int8Images {
-  const Window* window;
-  int64_t channels;
-  int64_t groups;  ///< of channels, each of which a part of the result is computed from
-  bool is_signed;
-  int zero_point;  ///< what padding reads
-
-  /// Numbers that a position of a group's result is computed from: taps in row-major order, channels
-  /// innermost.
-  int64_t depth() const { return window->taps() * (channels / groups); }
-};
 
 /// Writes the rows of the positions [first, first + count), counted over all images in row-major order, as
 /// Int8Rows wants them: for each group int8_row_length(depth()) levels.

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/int8/int8_conv.h"
+#include "kernels/int8/int8_images.h"
 #include "kernels/int8/requantize.h"
 
 namespace assay::kernels {

@@ -2,7 +2,10 @@
 // x86-64 only.
 #pragma once
 
-#include "kernels/int8/int8_product.h"
+#include <cstdint>
+
+#include "kernels/int8/int8_operands.h"
+#include "kernels/int8/requantize.h"
 
 namespace assay::kernels {
 

@@ -1,7 +1,9 @@
 // Products of pairs by AVX-512 BF16, which Highway 1.0 has no target for. On x86-64 only.
 #pragma once
 
-#include "kernels/panel/panel_product.h"
+#include <cstdint>
+
+#include "kernels/panel/panel_matrix.h"
 
 namespace assay::kernels {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "assay/shape.h"
+#include "kernels/pointwise/operand.h"
 #include "kernels/pointwise/program.h"
 
 namespace assay::kernels {
@@ -15,13 +16,6 @@ namespace assay::kernels {
 /// its own type; float16 and bfloat16 into float32, and so may bytes. Stored as bytes, float32 rounds and
 /// saturates (convert.h).
 bool fits_register(DType type, DType reg);
-
-/// Of what type an operand is in memory, and how it covers the domain: strides in elements, one per
-/// dimension, 0 where it repeats.
-struct PointwiseOperand {
-  DType type = DType::kFloat32;
-  std::vector<int64_t> strides;
-};
 
 /// Temporaries, operands and results of one program together.
 inline constexpr int kMaxPointwiseRegisters = 24;

@@ -6,7 +6,8 @@
 #include <optional>
 #include <span>
 
-#include "kernels/pointwise/pointwise.h"
+#include "kernels/pointwise/operand.h"
+#include "kernels/pointwise/program.h"
 
 namespace assay::kernels {
 

@@ -1,7 +1,7 @@
 // One step of a recurrent layer for some hidden units: the vector code behind recurrence.h.
 #pragma once
 
-#include "kernels/rnn/recurrence.h"
+#include "kernels/rnn/recurrent_layer.h"
 
 namespace assay::kernels {
 

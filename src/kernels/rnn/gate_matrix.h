@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "kernels/rnn/gates_together.h"
+
 namespace assay::kernels {
 
 /// Hidden units of a block: the lanes of this processor's vectors.
@@ -19,9 +21,8 @@ struct GateMatrix {
   int64_t blocks() const { return (units + lanes - 1) / lanes; }
   /// Units with those that fill up.
   int64_t padded() const { return blocks() * lanes; }
-  /// Gates whose vectors lie side by side: all, but two of four where sixteen registers hold the sums of few
-  /// rows.
-  constexpr int64_t together() const { return gates == 4 && lanes < 16 ? 2 : gates; }
+  /// Gates whose vectors lie side by side.
+  int64_t together() const { return gates_together(gates, lanes); }
   int64_t block_numbers() const { return k * gates * lanes; }
   /// Numbers that it takes packed.
   int64_t numbers() const { return blocks() * block_numbers(); }

@@ -6,7 +6,7 @@
 #define ASSAY_KERNELS_RNN_GATE_TILE_INL_H_
 #endif
 
-#include "kernels/rnn/gate_matrix.h"
+#include "kernels/rnn/gates_together.h"
 #include "kernels/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -21,11 +21,11 @@ inline constexpr int64_t kGateSums = kGateLanes >= 16 ? 24 : 12;
 template <int64_t N>
 inline constexpr int64_t kGateRows = kGateSums / N < 8 ? kGateSums / N : 8;
 
-/// Gates whose weights lie side by side (GateMatrix::together()), and that a tile has where there are more
+/// Gates whose weights lie side by side (gates_together()), and that a tile has where there are more
 /// rows than one of all gates takes: with two gates a vector of weights meets six rows where it would meet
 /// three.
 template <int64_t G>
-inline constexpr int64_t kGatesTogether = GateMatrix{G, 0, 0, kGateLanes}.together();
+inline constexpr int64_t kGatesTogether = gates_together(G, kGateLanes);
 
 /// Sums of every U-th product are kept apart where there are too few others to keep the units busy.
 template <int64_t R, int64_t N>

@@ -5,6 +5,7 @@
 
 #include "base/parallel.h"
 #include "kernels/int8/dynamic_quantize.h"
+#include "kernels/int8/int8_product.h"
 #include "kernels/rnn/recurrence.h"
 
 namespace assay::kernels {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/parallel.h"
+#include "kernels/int8/int8_product.h"
 #include "kernels/rnn/cells.h"
 
 namespace assay::kernels {

@@ -2,19 +2,9 @@
 // something seems wrong.
 #pragma once
 
-#include <functional>
-
-#include "arbiter/judge.h"
+#include "arbiter/judgement.h"
 
 namespace assay {
-
-/// The node that computed a result, and what the runner gave it.
-struct SuspectNode {
-  const Node& node;
-  const Model& model;
-  const Value& output;
-  std::function<Tensor(const Value&)> own;  ///< undefined when a value is not known
-};
 
 /// Judges again with what may excuse the result: numbers too small for normal ones taken as zero, sums whose
 /// very addends float32 rounds to this, a quantised value half-way between two, and what ONNX leaves

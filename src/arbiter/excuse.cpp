@@ -1,10 +1,11 @@
-#include "arbiter/excuses.h"
+#include "arbiter/excuse.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "arbiter/as_one.h"
 #include "arbiter/common_factor.h"
+#include "arbiter/judge.h"
 #include "arbiter/left_open.h"
 #include "arbiter/specials.h"
 #include "arbiter/sums.h"

@@ -1,5 +1,5 @@
 // What excuses a result: roundings that do not cancel, other ways to compute, and what ONNX leaves open.
-#include "arbiter/excuses.h"
+#include "arbiter/excuse.h"
 
 #include <cmath>
 #include <functional>
@@ -9,7 +9,7 @@
 #include "arbiter/arbiter_test_util.h"
 #include "tensor/convert.h"
 
-namespace assay::excuses_test {
+namespace assay::excuse_test {
 namespace {
 
 /// Also where only some of them are equal, as behind an activation that saturates.
@@ -349,4 +349,4 @@ TEST(Excuses, AResultOfOtherInputsThanThoseHandedOut) {
 }
 
 }  // namespace
-}  // namespace assay::excuses_test
+}  // namespace assay::excuse_test
