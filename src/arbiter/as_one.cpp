@@ -15,6 +15,7 @@
 #include "graph/read.h"
 #include "ops/node_facts.h"
 #include "reference/interpreter.h"
+#include "tensor/float_range.h"
 
 namespace assay {
 namespace {
