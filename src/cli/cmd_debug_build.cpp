@@ -1,4 +1,4 @@
-// assay debug build: an engine built again and again, each checked.
+// assay debug build: builds an engine repeatedly and checks each.
 #include <fmt/format.h>
 
 #include "base/log.h"
@@ -33,7 +33,7 @@ void add_options(ArgParser& parser) {
   add_unavailable_convert_options(parser);
 }
 
-/// The network that each build begins with.
+/// The network that each build starts from.
 ModelSource load_network(CommandContext& context, const ModelOptions& model) {
   const ParsedArgs& args = context.args();
   ModelLoaderOptions loading = read_model_loader_options(args, model, context.registries().ops);

@@ -55,7 +55,7 @@ ShardHints read_hints(const ParsedArgs& args, const HintOptions& options, const 
   return load_hints(path);
 }
 
-/// Hints that name nothing would leave the model as it is.
+/// Hints that match nothing would leave the model unchanged.
 void require_something(const ShardHints& hints, int attention_pattern) {
   if (hints.parallelism == Parallelism::kTensor || !hints.attention_layers.empty() || !hints.inputs.empty() ||
       !hints.outputs.empty())

@@ -80,7 +80,7 @@ Strings words(const RunRow& row, const T& /*v*/) {
        row.option.names.front());
 }
 
-/// The member whose options say this one, too.
+/// The member whose options also express this one.
 std::string_view spokesman(std::string_view member) {
   static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
       {"model.mark_all", "model.outputs"},
@@ -94,7 +94,7 @@ std::string_view spokesman(std::string_view member) {
   return member;
 }
 
-/// Collects what is said.
+/// Collects the words.
 class Line {
  public:
   Line(const RunSettings& settings, const BackendSet& backends) : s_(settings), backends_(backends) {}
@@ -122,7 +122,7 @@ class Line {
     if (!text.empty()) say(option, {text});
   }
   void unsaid(std::string_view member) { said_.unsaid.insert(member); }
-  /// Whether an option says the member: one of its own, or one of another member.
+  /// True when an option expresses the member: its own, or one of another member.
   static bool is_said(std::string_view member) {
     const auto says = [&](const RunRow& row) { return row.member == member && row.has_option(); };
     for (const poly::RunGroup& group : poly::run_groups())
@@ -135,7 +135,7 @@ class Line {
         !poly::differs_from_default(row, s_))
       return;
     const Strings given = std::visit([&](const auto* member) { return words(row, *member); }, row.at(copy));
-    // A list of no words cannot be said: the option takes one at least.
+    // An empty list cannot be expressed: the option takes at least one word.
     if (given.empty() && row.option.arity == Arity::kAtLeastOne) return unsaid(row.member);
     say(row.option.names.front().c_str(), given);
   }
@@ -184,7 +184,7 @@ class Line {
     for (const auto& [name, value] : r.options) {
       const auto it =
           std::find_if(options.begin(), options.end(), [&, n = name](const auto& o) { return n == o.first; });
-      // What follows from other options is said by those.
+      // Consequences of other options are expressed by those.
       if (it != options.end()) say_once(it->second, {value});
     }
   }
@@ -300,7 +300,7 @@ void Line::layer_types() {
     std::string types;
     for (const DType t : wish.outputs) types += (types.empty() ? "" : "+") + std::string(dtype_name(t));
     const bool is_precision = wish.precision != DType::kUndefined;
-    // The line has all precisions before all types of outputs, and of equals the later one counts.
+    // The line has all precisions before all types of outputs, and of equals the later one applies.
     if (is_precision == !wish.outputs.empty() || (is_precision && has_outputs))
       unsaid("engine.config.layer_types");
     has_outputs = has_outputs || !is_precision;
@@ -349,7 +349,7 @@ void Line::functions() {
   }
   for (const std::string& of_module : s_.extensions.compare_funcs) names.push_back(of_module);
   if (s_.compare_funcs.empty() && names.empty()) unsaid("compare_funcs");
-  // Whoever gives a tolerance or names a function says that the comparison decides.
+  // Giving a tolerance or a function implies that the comparison decides.
   const auto chooses = [](const GivenOption& g) {
     return g.name == "--atol" || g.name == "--rtol" || g.name == "--check-error-stat" ||
            g.name == "--error-quantile" || g.name == "--compare-func-script";
@@ -360,7 +360,7 @@ void Line::functions() {
   if (!names.empty() && (names != Strings{"simple"} || s_.verdict.comparison_counts)) say("--compare", names);
 }
 
-/// Options of which one replaces all the others.
+/// Options that replace each other.
 const std::vector<Strings>& replaced_together() {
   static const std::vector<Strings> kSets = {{"-v", "-q", "--verbosity", "--silent"},
                                              {"model_file", "--model-type", "--trt-network-func-name"},
@@ -419,7 +419,7 @@ void SettingsFile::require_file(const GivenOption& said) const {
     if (std::filesystem::exists(word, ec) ||
         (is_script && colon != std::string::npos && std::filesystem::exists(word.substr(0, colon), ec)))
       continue;
-    // A runner may go by a name that a package gives it.
+    // A runner may have a name that a package defines.
     if (said.name == "--runner-script" && word.find(".py") == std::string::npos) continue;
     throw Error(ErrorCode::kNotFound,
                 fmt::format("'{}' names {}, which is not there", member_of(said.name, backends_), word))

@@ -1,4 +1,4 @@
-// From poly::RunSettings back to a command line of `run`: what --settings puts before the line's own options.
+// Converts poly::RunSettings to a command line of `run`, which --settings puts before the line's own.
 #pragma once
 
 #include <functional>
@@ -14,24 +14,24 @@
 
 namespace assay::cli {
 
-/// A description of a run as a command line has it.
+/// The settings of a run as words of a command line.
 struct SaidSettings {
   std::vector<GivenOption> options;
-  /// Members that no option, or no option alone, can say: two comparison functions of one kind, for one.
+  /// Members that options cannot express, such as two comparison functions of one kind.
   std::set<std::string_view> unsaid;
 };
 SaidSettings words_of(const poly::RunSettings& settings, const BackendSet& backends);
 
-/// `args` with the settings of a file before it: what an option of the line says counts, and not what the
-/// file says of the same. `parser` has the options of `run`. Throws Error that names the file: for files that
-/// its settings name and that are gone, and where the two contradict each other.
+/// `args` with the settings of a file in front: options of the line take precedence over the file. `parser`
+/// has the options of `run`. Throws Error naming the file: for missing files that its settings name, and for
+/// contradictions between the two.
 class SettingsFile {
  public:
   SettingsFile(std::string path, const BackendSet& backends);
   ParsedArgs before(const ParsedArgs& args, const ArgParser& parser);
-  /// Puts what no option can say into what was read of the line.
+  /// Adds the members that options cannot express to the settings read from the line.
   void complete(poly::RunSettings& settings) const;
-  /// Says of an error that names an option which is the file's, not the line's.
+  /// Marks an error about an option that is from the file, not the line.
   void explain(std::string_view message) const;
   const std::string& path() const { return path_; }
 
@@ -43,7 +43,7 @@ class SettingsFile {
   SaidSettings words_;
   const BackendSet& backends_;
   std::map<std::string, std::string, std::less<>> touched_;  // members, each with an option of the line
-  std::vector<GivenOption> used_;                            // what of words_ the line does not replace
+  std::vector<GivenOption> used_;                            // those of words_ that remain in effect
 };
 
 }  // namespace assay::cli
