@@ -1,5 +1,5 @@
-// Order statistics in a single pass: a sample brackets each wanted rank, the pass counts what lies below and
-// gathers what lies inside; internal to statistics.
+// Order statistics in a single pass: a sample brackets each wanted rank, the pass counts elements below and
+// gathers those inside; internal to statistics.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 namespace assay::internal {
 
 /// Ranges of values in which wanted ranks probably lie. Each thread scans with a copy of its own; merge()
-/// brings them together; values() tells whether the brackets held what they promised.
+/// brings them together; values() tells whether the brackets contained the ranks.
 template <typename T>
 class Brackets {
  public:
   static constexpr size_t kMax = 5;
-  /// So few elements are not worth a sample.
+  /// Below this a sample is not worthwhile.
   static constexpr int64_t kMinElements = 4096;
   /// Elements gathered at most, in all threads together; more means that the sample was misleading.
   static constexpr size_t kMaxGathered = size_t{1} << 23;
