@@ -1,4 +1,4 @@
-// What all elements of a result in a narrow type are off by together.
+// A common factor by which all elements of a result in a narrow type are off.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,18 @@
 
 namespace assay {
 
-/// A factor by which all elements of a result, or of a block of its trailing dimensions, are off, and how
-/// much of it rounding explains.
+/// A factor by which all elements of a result, or of a block of its trailing dimensions, are off, and the
+/// explained part.
 struct CommonFactor {
   double factor = 0, explained = 0;
   int64_t first = 0, count = 0;  ///< the block
   double ratio() const { return factor / explained; }
 };
 
-/// Roundings differ from element to element, so that their median is far below one of them, and a factor that
-/// is rounded itself is off by one, or two. The worst one that is beyond that, of a result that was computed
-/// in float32 and rounded once (`lanes`: the exact one, and what others its inputs may have been show); none
-/// where there is none, or too few elements to say so.
+/// Roundings vary between elements, so that their median is far below a single one, and a factor that is
+/// itself rounded is off by one or two. Returns the worst factor beyond that, for a result that was computed
+/// in float32 and rounded once (`lanes`: the exact result, and those for possible unrounded inputs); none if
+/// there is none, or too few elements.
 std::optional<CommonFactor> unexplained_factor(const Tensor& result, std::span<const Tensor> lanes,
                                                DType dtype);
 

@@ -1,5 +1,5 @@
-// What else may have moved a result, beside the rounding that bounds describe: looked for only where
-// something seems wrong.
+// Explanations of a result other than the rounding that bounds describe; checked only if something seems
+// wrong.
 #pragma once
 
 #include <functional>
@@ -8,17 +8,17 @@
 
 namespace assay {
 
-/// The node that computed a result, and what the runner gave it.
+/// The node that computed a result, and its inputs from the runner.
 struct SuspectNode {
   const Node& node;
   const Model& model;
   const Value& output;
-  std::function<Tensor(const Value&)> own;  ///< undefined when a value is not known
+  std::function<Tensor(const Value&)> own;  ///< undefined for an unknown value
 };
 
-/// Judges again with what may excuse the result: numbers too small for normal ones taken as zero, sums whose
-/// very addends float32 rounds to this, a quantised value half-way between two, and what ONNX leaves
-/// open. Changes `out` when that explains it, and says so in its note.
+/// Judges again with excuses: subnormal numbers flushed to zero, sums whose actual addends float32 rounds to
+/// this, ties of quantized values, and results that ONNX leaves open. Changes `out` when one explains it, and
+/// adds a note.
 void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standard& standard,
             ArbiterVerdict& out);
 

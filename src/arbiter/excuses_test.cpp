@@ -1,4 +1,4 @@
-// What excuses a result: roundings that do not cancel, other ways to compute, and what ONNX leaves open.
+// Excuses: roundings that do not cancel, other algorithms, and results that ONNX leaves open.
 #include "arbiter/excuses.h"
 
 #include <cmath>

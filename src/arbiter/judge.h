@@ -1,4 +1,4 @@
-// One result against what the reference computed.
+// Judges one result against the reference's.
 #pragma once
 
 #include <span>
@@ -11,56 +11,56 @@
 
 namespace assay {
 
-/// What a result is judged against.
+/// The standard by which a result is judged.
 struct Standard {
   std::span<const Tensor> lanes;     ///< the exact value, then noisy ones
   const NodeError* error = nullptr;  ///< as in Computed
   Basis basis = Basis::kNetwork;
-  DType declared = DType::kUndefined;  ///< the type that the model gives it, kUndefined when it gives none
-  /// Its nodes are those of one call of a function whose inputs are known: the call is judged as a node is.
+  DType declared = DType::kUndefined;  ///< the declared type; kUndefined without one
+  /// Its nodes belong to one function call with known inputs, which is judged like a node.
   bool one_call = false;
-  /// Its steps are computed in one type and stored in none: where that is float32, it shows.
+  /// Intermediate steps are computed in one type without rounding to storage: float32 is recognizable.
   bool is_recurrence = false;
-  /// Of a recurrence: exact evaluations on inputs as they may have been before they were rounded; may be
-  /// empty.
+  /// For a recurrence: exact evaluations on
+  /// possible unrounded inputs; may be empty.
   std::span<const Tensor> moved{};
   bool keeps_numbers = false;  ///< see keeps_numbers()
-  /// The lanes have every quantised value a step off, or not.
+  /// True when the lanes have quantized values off by a step.
   bool noisy_levels = false;
-  bool is_level = false;  ///< it is a quantised value
-  Tensor step{};          ///< of what is dequantised; undefined elsewhere
+  bool is_level = false;  ///< the result is a quantized value
+  Tensor step{};          ///< of a dequantized value; undefined otherwise
   Tensor reach{};         ///< see reach_of_inputs()
-  /// The runner's other results show that it computes in float32 what is stored in a narrower type.
+  /// The runner's other results show that it computes narrower types in float32.
   bool computes_wider = false;
-  /// The exact network's value, when it is another: whoever has that, rounded, is right, however he came to
-  /// it.
+  /// The exact network's value, if it differs: a
+  /// result equal to it after rounding is right.
   const Tensor* exact = nullptr;
-  ExcuseSet excuses{};  ///< those that count
+  ExcuseSet excuses{};  ///< the enabled ones
 };
 
-/// Up to so many times what noisy evaluations explain a result is unclear, not wrong: their model of errors
-/// is not that of any backend. Not on the own inputs of a node or of a function's call.
+/// Up to this multiple of what noisy evaluations explain, a result is unclear, not wrong: their error model
+/// is not that of a specific backend. Not for results judged on the own inputs of a node or function call.
 inline constexpr double kUnclearFactor = 4;
 
-/// The same of a node on its own inputs: its bounds are sizes to be expected, and a little beyond them
-/// nothing is certain.
+/// The same for a node on its own inputs: its bounds are expected sizes, and slightly larger errors are not
+/// certain.
 inline constexpr double kNearFactor = 1.5;
 
-/// Fewer decimal digits of a result are as good as none where more is not known than the network's inputs:
-/// an error of so much of it is seen, and would be explained.
+/// If only the network's inputs are known, fewer decimal digits than this are worthless: an error of that
+/// size would be explained.
 inline constexpr double kCheckedDigits = 2;
 
-/// Judges a result, whose elements are loaded only if type and shape are right. Fills in all but runner,
-/// output, node, max_error and exact. Returns what it shows of the runner's arithmetic.
+/// Judges a result, whose elements are loaded only if type and shape are right. Fills in all fields except
+/// runner, output, node, max_error and exact. Returns the arithmetic that it shows.
 ComputedIn judge_result(const StoredTensor& result, const Standard& standard, ArbiterVerdict& out);
 
-/// Smallest numbers that a number below the normal ones may be off by where it is kept.
+/// Allowed error of subnormal results, in smallest subnormal numbers, if they are not flushed.
 inline constexpr double kKeptUnits = 2;
 
-/// What is explained of a result in `dtype`, given as float64.
+/// The explained errors of a result in `dtype`, given as float64.
 Explained explained_for(const Tensor& result, const Standard& standard, DType dtype);
 
-/// For each element whether it is explained, and the worst one. For excuses, which change what is explained.
+/// The explained elements, and the worst one; for excuses, which change what is explained.
 struct Deviation {
   double max_error = 0;
   double ratio = 0;         ///< largest error over what is explained
@@ -68,14 +68,14 @@ struct Deviation {
   bool rounded = true;      ///< every error within u |y| (1 + u)
   bool impossible = false;  ///< an error is beyond what is possible
   int64_t beyond = 0, overflows = 0;
-  int64_t untold = 0;  ///< elements that are not explained where evaluations overflow, and may be right
+  int64_t untold = 0;  ///< unexplained elements where evaluations overflow, which may be right
 };
-/// Where the result is the correctly rounded value of `also_right`, if there is one of its shape, nothing
-/// deviates.
+/// Elements equal to the correctly rounded value of
+/// `also_right`, if it has the same shape, do not deviate.
 Deviation deviation(const Tensor& result, const Tensor& exact, const Explained& explained, DType declared,
                     const Tensor* also_right = nullptr);
 
-/// Fills in what follows from a deviation.
+/// Sets the fields of a verdict from a deviation.
 void set_worst(const Deviation& d, const Tensor& result, const Tensor& exact, const Explained& explained,
                ArbiterVerdict& out);
 

@@ -55,7 +55,7 @@ void add_path_python(std::vector<std::string>& out) {
   }
 }
 
-/// What a user names: a library, a folder that holds one, or a Python environment.
+/// A path given by the user: a library, a folder with one, or a Python environment.
 std::vector<std::string> expand(const std::string& named) {
   std::vector<std::string> out;
   std::error_code ec;
@@ -92,7 +92,7 @@ Library find_library(const std::string& given) {
     Library library;
     std::string error;
     if (try_load(path, library, error)) return library;
-    // The system's loader not finding a bare name is not news.
+    // Not finding a bare name is not worth reporting.
     std::error_code ec;
     if (!named.empty() || (path.find('/') != std::string::npos && fs::exists(path, ec)))
       tried += fmt::format(" {}: {};", path, error);

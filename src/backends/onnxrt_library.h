@@ -18,13 +18,13 @@ struct Library {
 /// The places that are searched, in order: the given path; the environment variable ASSAY_ONNXRUNTIME (a
 /// library, a folder with one, or a Python environment); the system's library path; the active Python or
 /// conda environment; the environment that `python3` on PATH belongs to; the user's and the system's Python
-/// packages; before these, the environment that was set up with the build (base/build_folder.h). What lies in
-/// the current folder is none of them, whatever PATH, LD_LIBRARY_PATH and their like say.
+/// packages; before these, the environment that was set up with the build (base/build_folder.h). The current
+/// folder is never searched, whatever PATH, LD_LIBRARY_PATH and the like contain.
 std::vector<std::string> candidates(const std::string& given);
 
 /// The first candidate that loads and is new enough; loaded once per path. A given path or environment
-/// variable that does not work is an error, not a reason to look further. Throws Error (kUnsupported) that
-/// says what was tried and how to get ONNX Runtime.
+/// variable that does not work is an error, not a reason to look further. Throws Error (kUnsupported) with
+/// the candidates tried and how to get ONNX Runtime.
 const Library& load(const std::string& given);
 
 }  // namespace assay::ort

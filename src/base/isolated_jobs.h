@@ -16,7 +16,7 @@ struct IsolatedJobOptions {
 struct IsolatedJobResult {
   size_t job = 0;
   std::string text;   ///< what the work returned
-  std::string death;  ///< not empty when the child died, as in `was killed by signal 11 (Segmentation fault)`
+  std::string death;  ///< not empty when it died: `was killed by signal 11 (Segmentation fault)`
 };
 
 /// Calls work(0), ..., work(jobs - 1), each once, in child processes that are forked and receive one job

@@ -19,14 +19,14 @@ constexpr double kComputeSeconds = 0.1, kReadSeconds = 0.03;
 std::map<std::string, std::optional<int64_t>> by_node(const ModelStats& stats) {
   std::map<std::string, std::optional<int64_t>> macs;
   for (const LayerStats& layer : stats.layers) {
-    // What is in a body belongs to the node around it: names are behind `node/attribute/`.
+    // Nodes of a body count for the node around it: their names begin with `node/attribute/`.
     const std::optional<int64_t> number = layer.is_counted ? (layer.macs * layer.times).number() : 0;
     macs.emplace(layer.name, number);
   }
   return macs;
 }
 
-/// Of a body's node, too: the layer that runs the node around it does its work.
+/// Also for a body's node: the layer of the node around it does its work.
 std::optional<int64_t> count(const std::map<std::string, std::optional<int64_t>>& macs,
                              const std::string& node) {
   std::optional<int64_t> sum = 0;
@@ -80,7 +80,7 @@ Roofline make_roofline(const EngineDescription& engine, const LayerTimes& times,
   for (const auto& [name, bytes] : all_weights) weight_bytes += static_cast<int64_t>(bytes);
   roofline.memory_bytes_per_second = limits.reading(int64_t{1} << 28);
 
-  std::set<std::string> counted;  // a node that several layers stand for is counted with the first
+  std::set<std::string> counted;  // a node of several layers is counted with the first
   for (size_t i = 0; i < engine.layers.size(); ++i) {
     const PlanLayerDescription& layer = engine.layers[i];
     LayerFloor f{.name = layer.name, .tactic = layer.tactic};
@@ -98,7 +98,7 @@ Roofline make_roofline(const EngineDescription& engine, const LayerTimes& times,
     for (const PlanValueDescription& v : layer.inputs)
       (v.is_constant ? f.weight_bytes : f.value_bytes) += static_cast<int64_t>(v.bytes);
     for (const PlanValueDescription& v : layer.outputs) made += static_cast<int64_t>(v.bytes);
-    // What only moves numbers needs no more of a table than it makes: an embedding looks up some rows.
+    // Layers that only move elements read no more of a table than they output: an embedding reads some rows.
     if (f.multiply_adds == 0 && made > 0) f.weight_bytes = std::min(f.weight_bytes, made);
     f.value_bytes += made;
     f.floor = milliseconds_at(static_cast<double>(f.multiply_adds.value_or(0)), limits.multiply_adds);

@@ -42,7 +42,7 @@ class Plugin {
     try {
       extension_.call("ended a plugin", [&] { return tactic_.destroy(plugin_), 0; });
     } catch (const Error&) {
-      // There is nobody left to tell.
+      // There is no one left to report to.
     }
   }
   Plugin(const Plugin&) = delete;
@@ -163,7 +163,7 @@ std::string ModuleTactic::propose(const Problem& p, engine::Proposals& proposals
     bool all_fit = true;
     for (size_t i = 0; i < blocks.size(); ++i)
       all_fit = all_fit && fits(i < inputs.size() ? inputs[i] : outputs[i - inputs.size()], blocks[i]);
-    if (!all_fit) continue;  // only images of float32 have channels that lie together
+    if (!all_fit) continue;  // only images of float32 have channel blocks
     Candidate& c = proposals.add(way.name, static_cast<engine::NumericsClass>(tactic_.numerics));
     for (size_t i = 0; i < inputs.size(); ++i)
       if (p.has_input(i))

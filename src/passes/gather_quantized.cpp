@@ -1,5 +1,5 @@
-// GatherBlockQuantized takes the rows of levels, scales and zero points that are asked for before it
-// dequantises them, so that nothing looks at the others.
+// GatherBlockQuantized gathers the requested rows of quantized values, scales and zero points before it
+// dequantizes them, so that others are not read.
 #include "analysis/match.h"
 #include "passes/pass_list.h"
 

@@ -1,4 +1,4 @@
-// The small language in which a plugin's pattern asks about a match and computes attributes:
+// The expression language of a plugin's pattern, for conditions on a match and computed attributes:
 // docs/guide/plugins.md.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace assay {
 
-/// What an expression gives. Nothing (monostate) is an extent that is not known; using it is an error.
+/// The value of an expression. Nothing (monostate) is an unknown extent; using it is an error.
 class ExpressionValue {
  public:
   using List = std::vector<ExpressionValue>;
@@ -33,22 +33,22 @@ class ExpressionValue {
   const T* get_if() const {
     return std::get_if<T>(&data_);
   }
-  /// For messages: a truth value, an integer, a number, text, a list, an unknown extent.
+  /// For messages: a boolean, an integer, a number, text, a list, an unknown extent.
   std::string_view kind() const;
 
  private:
   Data data_;
 };
 
-/// What the names in an expression stand for.
+/// The values of names in an expression.
 class ExpressionScope {
  public:
   virtual ~ExpressionScope() = default;
   /// The node of the pattern's node `name`; never null for a name that was checked.
   virtual const Node* node(std::string_view name) const = 0;
-  /// The value of the pattern's tensor `name`; null where the node leaves it out.
+  /// The value of the pattern's tensor `name`; null if the node omits it.
   virtual const Value* tensor(std::string_view name) const = 0;
-  /// The model that the nodes belong to: its opsets decide what an attribute that is left out means.
+  /// The model that the nodes belong to: its opsets determine the defaults of omitted attributes.
   virtual const Model& model() const = 0;
 };
 
@@ -59,14 +59,14 @@ class Expression {
   explicit Expression(std::string text);
 
   const std::string& text() const { return text_; }
-  /// The names that it asks about.
+  /// The names that it uses.
   const std::set<std::string>& nodes() const { return nodes_; }
   const std::set<std::string>& tensors() const { return tensors_; }
 
-  /// Throws Error (kInvalidArgument) that shows the text: an attribute or a shape that is not there, operands
-  /// of the wrong kind, an overflow, a division by zero, an index out of range.
+  /// Throws Error (kInvalidArgument) that shows the text: a missing attribute or shape, operands of the wrong
+  /// kind, an overflow, a division by zero, an index out of range.
   ExpressionValue evaluate(const ExpressionScope& scope) const;
-  /// The same where the result must be true or false.
+  /// The same for a boolean result.
   bool holds(const ExpressionScope& scope) const;
 
   struct Term;

@@ -1,5 +1,5 @@
-// Settings files: {"version": 1, "settings": {"data.seed": 7, ...}}, what differs from the defaults in the
-// order of the table.
+// Settings files: {"version": 1, "settings": {"data.seed": 7, ...}}, members that differ from the defaults,
+// in the order of the table.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -22,8 +22,8 @@ double quantized_of(const Node& n, const std::vector<Tensor>& inputs) {
              : 0;
 }
 
-/// One scale for all, or for each index of the axis, so that it broadcasts over x; nothing where it is in
-/// blocks.
+/// One scale for all, or for each index of the axis, so that it broadcasts over x; nothing for blockwise
+/// scales.
 Tensor broadcast_scale(const Node& n, const Shape& x, const Tensor& scale) {
   if (scale.numel() == 1) return scale.reshaped({});
   const auto rank = static_cast<int>(x.size());

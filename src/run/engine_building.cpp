@@ -49,15 +49,15 @@ std::vector<int64_t> numbers(const InputShape& shape) {
 }
 
 bool is_shape_tensor(const Value& v, const InputShape& given) {
-  // Elements are given for an input whose shape is known and is not the one given: as many as it has.
+  // The numbers are elements if the input's shape is known and differs from them, and their count matches.
   if (!is_integer(v.type.dtype) || !v.type.has_shape()) return false;
   const auto shape = known_shape(*v.type.dims);
   return shape && shape->rank() <= 1 && shape->numel() == static_cast<int64_t>(given.dims.size()) &&
          to_dims(*shape) != given.dims;
 }
 
-/// The ranges of one profile. Inputs that are not named get the shapes for the data, and what is still open
-/// is 1.
+/// The ranges of one profile. Unnamed inputs get the
+/// shapes for the data, and remaining open extents are 1.
 OptimizationProfile make_profile(const Graph& g, const ProfileShapes& given,
                                  const std::vector<InputShape>& input_shapes) {
   OptimizationProfile profile;
@@ -131,9 +131,9 @@ std::string profiles_text(const std::vector<OptimizationProfile>& profiles) {
 }
 
 /// Held while a timing cache is read, added to and written: several builds may share the file. The lock is a
-/// file beside it, gone when it is given back. Where there can be none (a folder that is not writable), or
-/// somebody holds it for long, work goes on without: the cache is whole all the same, and only times that
-/// another build adds at that moment may be lost.
+/// file next to it, removed on release. If it cannot be created (folder not writable), or is held for long,
+/// work continues without it: the cache stays intact, and only times that another build adds at that moment
+/// may be lost.
 class CacheLock {
  public:
   explicit CacheLock(const std::string& path) : path_(path + ".lock") {
@@ -151,11 +151,11 @@ class CacheLock {
   CacheLock& operator=(const CacheLock&) = delete;
 
  private:
-  /// True when it is held, and when there is none to be had.
+  /// True when it is held, or unavailable.
   bool try_once() {
     fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (fd_ < 0) return true;
-    // Whoever had it may have taken the file away meanwhile.
+    // The previous holder may have removed the file meanwhile.
     struct stat mine, there;
     if (::flock(fd_, LOCK_EX | LOCK_NB) == 0 && ::fstat(fd_, &mine) == 0 &&
         ::stat(path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino)
@@ -179,10 +179,10 @@ void save_timing_cache(const std::string& path, const std::string& environment, 
   all.save(path);
 }
 
-/// Between the names of a layer's nodes.
+/// Separator of the names of a layer's nodes.
 constexpr std::string_view kBetween = " + ";
 
-/// Keeps what was chosen, for a replay file.
+/// Records the choices, for a replay file.
 class TacticRecorder final : public AlgorithmSelector {
  public:
   std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>&,
@@ -201,7 +201,7 @@ class TacticRecorder final : public AlgorithmSelector {
   TacticReplay replay;
 };
 
-/// Chooses what a replay file says.
+/// Chooses algorithms by a replay file.
 class Replayer final : public AlgorithmSelector {
  public:
   Replayer(TacticReplay replay, std::string path) : path_(std::move(path)) {
@@ -310,7 +310,7 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
                     options.load_timing_cache);
     }
   }
-  // What cannot be added to is found before the work.
+  // Checks before the work that files can be written.
   if (std::error_code ec; std::filesystem::exists(options.save_timing_cache, ec))
     TimingCache(runtime.timing_environment()).load(options.save_timing_cache);
   config.timing_cache = cache;

@@ -22,8 +22,8 @@ namespace assay {
 namespace {
 
 /// Sizes of open extents: a list for each variant, from which each further symbol takes the next. The first
-/// ones differ in all that rewriting rules may rest on (1, even, odd, larger); the later ones are tried for
-/// models that want a certain size.
+/// ones differ in all that rewriting rules may rest on (1, even, odd, larger); the later ones are for models
+/// that require a certain size.
 const std::vector<std::vector<int64_t>>& size_lists() {
   static const std::vector<std::vector<int64_t>> kLists = {{2, 1, 3, 5, 4, 7},
                                                            {1},
@@ -45,7 +45,7 @@ const std::vector<std::vector<int64_t>>& size_lists() {
 
 using RoleKind = InputRole::Kind;
 
-/// The axis that indices count along, as far as its extent is known.
+/// The axis of indices, with its extent if known.
 int64_t indexed_extent(const Node& n, const InputUse& use) {
   const Value* data = n.input(use.of);
   if (data == nullptr || !data->type.has_shape() || data->type.dims->empty()) return 0;
@@ -59,19 +59,19 @@ int64_t indexed_extent(const Node& n, const InputUse& use) {
     const Dim& d = dims[static_cast<size_t>(axis)];
     return d.is_known() ? d.value() : 0;
   }
-  // Several axes: what is right for all of them.
+  // For several axes: valid for all of them.
   int64_t least = std::numeric_limits<int64_t>::max();
   for (const Dim& d : dims) least = std::min(least, d.is_known() ? d.value() : 1);
   return least;
 }
 
-/// Whether it hands the numbers of its inputs on, or some of them.
+/// True when it passes on elements of its inputs.
 bool passes_on(const Node& n, const Model& model) {
   const OpFacts& facts = facts_of(n, model);
   return hands_on(n, model) || facts.recodes || (facts.moves == Moves::kSelected && facts.elementwise != 0);
 }
 
-/// Whether input `i` is one of those numbers.
+/// True when elements of input `i` are passed on.
 bool is_passed_on(const Node& n, size_t i, const Model& model) {
   return i == 0 || facts_of(n, model).elementwise == kEveryInput || is_op(n, "Concat");
 }
@@ -105,7 +105,7 @@ InputRole role_in(const Node& n, size_t slot, bool whole, const Model& model) {
   return {};
 }
 
-/// Of the nodes that read a value, and of those behind nodes that hand it on.
+/// Role of a value by its readers, including those after nodes that pass it on.
 class RoleSearch {
  public:
   explicit RoleSearch(const Model& model) : model_(model) {}
@@ -352,7 +352,7 @@ Tensor draw_whole(Drawing& drawing, const InputRole& role, RandomState& random, 
   return convert(t, type);
 }
 
-/// Whether a shape that is given for an input says its elements: as DataLoader takes it.
+/// True when a given shape specifies an input's elements, as in DataLoader.
 bool gives_elements(const Value& input, const InputShape& given) {
   const std::optional<Shape> shape = shape_of(&input);
   return is_integer(input.type.dtype) && shape && shape->rank() == 1 && given.dims.size() != 1 &&
@@ -449,7 +449,7 @@ const InputShape* TrialData::given_shape(const Value& input) const {
 std::vector<InputShape> TrialData::close_shapes(int variant) const {
   const std::vector<int64_t>& sizes = size_lists()[static_cast<size_t>(variant)];
   std::map<std::string, int64_t> symbols;
-  // What a given shape says of the symbols that its input declares: the other inputs have them, too.
+  // Values of the input's symbols by a given shape: other inputs share them.
   for (const Value* v : graph_.inputs) {
     const InputShape* given = given_shape(*v);
     if (given == nullptr || !v->type.has_shape()) continue;
@@ -463,7 +463,7 @@ std::vector<InputShape> TrialData::close_shapes(int variant) const {
   for (const Value* v : graph_.inputs) {
     if (!v->type.is_tensor() || given_shape(*v) != nullptr) continue;
     InputShape shape{.name = v->name(), .dims = {}};
-    // Where the rank is open, too, a few are tried.
+    // If the rank is open, too, a few are tried.
     const Dims open(static_cast<size_t>(variant % 5), Dim());
     for (const Dim& d : v->type.has_shape() ? *v->type.dims : open) {
       if (d.is_known()) {
@@ -493,7 +493,7 @@ TensorList TrialData::draw(TrialKind kind, int trial, int variant, int taming) c
       if (NamePattern(s.name).matches(info.name) && info.type.is_tensor() &&
           (!info.type.has_shape() || info.type.dims->size() == s.dims.size()))
         info.type.dims = s.dims;
-  // A shape for a tensor of that many integers gives its elements.
+  // A shape for a tensor with that many integers specifies its elements.
   for (const Value* v : graph_.inputs)
     if (const InputShape* given = given_shape(*v); given != nullptr && gives_elements(*v, *given))
       options.shapes.push_back(*given);

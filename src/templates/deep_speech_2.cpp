@@ -45,7 +45,7 @@ Value* recurrent(TemplateBuilder& b, const Scope& s, Value* x, int64_t inputs, D
   return is_lstm ? reduce(b, s, "ReduceSum", y, {1}, false) : reshape(b, s, y, {0, -1, kHidden});
 }
 
-/// Each channel's weighted sum of this step and those ahead.
+/// Each channel's weighted sum of this step and later ones.
 Value* look_ahead(TemplateBuilder& b, const Scope& s, Value* x) {
   Value* y = transpose(b, s, x, {1, 2, 0});
   y = b.node(s, "Pad", {y, b.ints(s, {0, 0, 0, 0, 0, kAhead - 1})}, {{"mode", std::string("constant")}});

@@ -115,7 +115,7 @@ Feature DiffusionUnet::transformer(const Scope& s, const Feature& x) {
   return y;
 }
 
-/// x beside the newest of the maps kept on the way down.
+/// x concatenated with the latest of the maps kept on the way down.
 Feature DiffusionUnet::joined(const Scope& s, const Feature& x) {
   Feature y = x;
   y.value = concat(b_, s, {x.value, skips_.back().value}, 1);

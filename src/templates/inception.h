@@ -1,4 +1,4 @@
-// What the Inception networks share.
+// Shared parts of the Inception networks.
 #pragma once
 
 #include <initializer_list>
@@ -21,7 +21,7 @@ struct NamedConv {
   std::string_view name;
   ConvSpec spec;
 };
-/// One behind the other.
+/// In sequence.
 Feature inception_chain(TemplateBuilder& b, const Scope& s, Feature x,
                         std::initializer_list<NamedConv> convs);
 /// GlobalAveragePool, Flatten, Gemm, output of 1000 classes.

@@ -16,18 +16,18 @@
 
 namespace assay {
 
-/// The opsets that templates can be written in, and the one they are written in unless told otherwise.
+/// The supported opsets of templates, and the default.
 inline constexpr int64_t kOldestTemplateOpset = 11;
 inline constexpr int64_t kNewestTemplateOpset = 28;
 inline constexpr int64_t kDefaultTemplateOpset = 17;
 
-/// The largest batch that is a number; no count of elements or operations overflows with it.
+/// The largest fixed batch; counts of elements and operations do not overflow with it.
 inline constexpr int64_t kLargestTemplateBatch = 1 << 20;
 
-/// What the weights of a generated model hold.
+/// The weights of a generated model.
 enum class TemplateWeights : uint8_t {
-  kRandom,      ///< seeded random values of the scale that the architecture's paper or reference code gives
-  kShapesOnly,  ///< zeros that take no memory: for counting, and for whatever looks at the structure only
+  kRandom,      ///< seeded random values with the scale of the architecture's paper or reference code
+  kShapesOnly,  ///< zeros that take no memory: for counting, and for analysis of the structure
 };
 
 struct TemplateOptions {
@@ -47,7 +47,7 @@ struct ModelTemplate {
   std::string_view summary;  ///< one line for --list
   int64_t min_opset = kOldestTemplateOpset;
   int64_t max_opset = kNewestTemplateOpset;
-  /// Shapes inside depend on the data: operations behind them are not counted.
+  /// Inner shapes depend on data: later operations are not counted.
   bool is_data_dependent = false;
   /// The first dimension of every input is the batch; false: some have states, tables or scalars.
   bool has_batch_first = true;
@@ -58,20 +58,20 @@ struct ModelTemplate {
 /// In the order of templates.def.
 std::span<const ModelTemplate* const> all_templates();
 
-/// Throws Error (kNotFound) that names the templates whose names are nearest.
+/// Throws Error (kNotFound) naming the nearest templates.
 const ModelTemplate& find_template(std::string_view name);
 
 /// Builds the model. Throws Error (kInvalidArgument) for a batch outside [1, kLargestTemplateBatch] and for
 /// an opset that the template does not support.
 std::shared_ptr<Model> build_template(const ModelTemplate& t, const TemplateOptions& options = {});
 
-/// What --list prints of a model, counted on the built graph.
+/// The statistics of a model in --list, counted on the built graph.
 struct TemplateStatistics {
-  /// Elements of the weights as PyTorch counts parameters: running statistics and exporter constants left
-  /// out.
+  /// Elements of the weights as PyTorch counts parameters: excluding running statistics and exporter
+  /// constants.
   int64_t parameters = 0;
   /// Multiply-accumulates of Conv, ConvTranspose, Gemm, MatMul and LSTM for one run; other operators are not
-  /// counted, nor what stands behind a shape that depends on the data, nor bodies of If, Loop and Scan.
+  /// counted, nor those after a data-dependent shape, nor bodies of If, Loop and Scan.
   int64_t macs = 0;
   /// Bytes of the model as save_model() writes it.
   int64_t file_bytes = 0;
