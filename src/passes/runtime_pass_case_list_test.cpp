@@ -1,5 +1,5 @@
-// Cases of passes that lower operators of ONNX Runtime's optimizer and quantizer, and of those on quantized
-// ones.
+// Cases of passes that lower operators of ONNX Runtime's
+// optimizer and quantizer, or quantized values.
 #include "passes/pass_cases.h"
 
 namespace assay {

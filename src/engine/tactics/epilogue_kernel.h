@@ -1,5 +1,5 @@
-// Epilogues of convolutions and matrix products before results are stored, as a step holds them, and
-// the same by the vector interpreter, for kernels that have no way of their own.
+// Epilogues of convolutions and matrix products before results are stored, as stored in a step, and their
+// execution by the vector interpreter, for kernels without their own.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What the tactics on windows of single channels share: how images lie in memory for them, and how threads
-// share the rows of results.
+// Shared parts of the tactics on windows of single channels: the layout of images, and the division of result
+// rows among threads.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ inline constexpr Layout kChannelBlocks{static_cast<int32_t>(kernels::kChannelBlo
 /// A window of one or two axes over images of so many channels in kChannelBlocks or channels last.
 kernels::ChannelWindow channel_window(const kernels::Window& window, int64_t channels, Layout layout);
 
-/// Inputs of a step of theirs: image, weights and bias, and what a common end adds.
+/// Inputs of their steps: image, weights and bias, and operands of a common epilogue.
 inline constexpr size_t kMaxEndInputs = 6;
 
 /// Reads it back, of a step whose result has this size. Throws Error (kInvalidModel).

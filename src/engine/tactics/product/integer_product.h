@@ -1,5 +1,5 @@
-// What the tactics on ConvInteger and MatMulInteger share: operands with zero points of the run or of the
-// model, and the way from exact sums to int32, or by a Cast to float32 and on.
+// Shared parts of the tactics on ConvInteger and MatMulInteger: operands with zero points of the run or of
+// the model, and the conversion of exact sums to int32, or by a Cast to float32 with an epilogue.
 #pragma once
 
 #include "engine/tactics/int8_kernels.h"
@@ -8,8 +8,8 @@
 
 namespace assay::engine {
 
-/// What all of them ask of a region whose result has `columns` channels or columns. Returns why not, or
-/// nothing.
+/// Common requirements on a region whose result has `columns` channels or columns. Returns the reason of a
+/// refusal, or nothing.
 std::string integer_refusal(const Problem& p, int64_t columns);
 
 /// Constant levels less their zero points: none, one, or one for each of the groups of `inner` levels that

@@ -1,5 +1,5 @@
-// What the tactics on panels of floats share: the constant matrix, stored in 32 or 16 bits, and products of
-// tiles of float32 rows with it; or of rows in bfloat16, where the processor multiplies those.
+// Shared parts of the tactics on panels of floats: the constant matrix, stored in 32 or 16 bits, and products
+// of tiles of float32 rows with it; or of rows in bfloat16, where the processor multiplies those.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Products of rows that are gathered with a constant matrix in panels, cut into tiles: what the tactics on
-// 8-bit integers and those on panels of floats share, and the way from a tile of float32 numbers to the
+// Products of rows that are gathered with a constant matrix in panels, cut into tiles: shared by the tactics
+// on 8-bit integers and those on panels of floats, with the epilogue from a tile of float32 numbers to the
 // result.
 #pragma once
 
@@ -22,7 +22,7 @@ struct ProductSize {
   int64_t m = 0, n = 0, k = 0;
 };
 
-/// How a product is cut: tiles of rows, which are gathered once, times blocks of columns.
+/// The tiling of a product: tiles of rows, which are gathered once, times blocks of columns.
 struct ProductTiles {
   /// Of every product, 4 bytes a sum.
   static constexpr int64_t kColumns = 16, kRows = 12;
@@ -76,7 +76,7 @@ struct ProductFields {
   }
 };
 
-/// How operands of an epilogue that are stored in 8 bits become numbers.
+/// Dequantization of 8-bit operands of an epilogue.
 struct OperandFields {
   size_t operands = 0;
   std::vector<double> scales = {}, zero_points = {};
@@ -99,7 +99,7 @@ struct ConvProduct {
 /// The layout of a step's images that product_layouts() returned, of which its result's is checked.
 Layout product_layout(const StepReader& r);
 
-/// Whether groups of several channels are taken.
+/// True when groups of several channels are supported.
 enum class ConvGroups : uint8_t { kRefused, kTaken };
 
 ConvProduct read_conv_product(const StepReader& r, ConvGroups groups, Layout in, Layout out);
@@ -109,7 +109,7 @@ inline ConvProduct read_conv_product(const StepReader& r, ConvGroups groups = Co
   return read_conv_product(r, groups, layout, layout);
 }
 
-/// Carries out what write_tile_epilogue() wrote.
+/// Runs the epilogue that write_tile_epilogue() wrote.
 class TileEpilogue {
  public:
   /// Of a step whose result is size.m x size.n in memory (int32 only where nothing happens to the numbers)
@@ -171,7 +171,7 @@ class TiledProduct : public Kernel {
   struct Tile {
     int64_t row, rows, column, columns;
     int64_t stride;      ///< of `sums`
-    const void* left;    ///< what gather() returned
+    const void* left;    ///< the result of gather()
     void* gathered;      ///< the scratch memory that gather() was given
     void *sums, *spare;  ///< scratch, 4 bytes a number
   };

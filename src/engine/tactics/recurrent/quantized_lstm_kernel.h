@@ -26,7 +26,7 @@ enum Constant : size_t {
   kConstants
 };
 
-/// What a step's parameters say.
+/// The problem of a step, from its parameters.
 struct Sizes {
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 0;
   bool backward = false, coupled = false, has_bias = false, has_peepholes = false;
