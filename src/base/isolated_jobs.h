@@ -15,7 +15,7 @@ struct IsolatedJobOptions {
 /// The result of one job.
 struct IsolatedJobResult {
   size_t job = 0;
-  std::string text;   ///< what the work returned
+  std::string text;   ///< the work's result
   std::string death;  ///< not empty when it died: `was killed by signal 11 (Segmentation fault)`
 };
 

@@ -17,8 +17,8 @@ namespace assay::bench {
 enum class LayerDetail : uint8_t { kNone, kNames, kAll };
 
 struct Options {
-  // What to run: a plan, an ONNX model, or both: then the plan is for the engine, the model for the other
-  // backends.
+  // The thing to run: a plan, an ONNX model, or both: then the plan is for the engine, the model for the
+  // other backends.
   std::string model, plan;
   const BackendSet* backend_set = &built_in_backends();
   std::vector<std::string> backends = {"engine"};  ///< `engine:2`: one built at optimization level 2
@@ -44,7 +44,7 @@ struct Options {
   int64_t iterations = 10, streams = 1;
   bool is_recorded = false;
 
-  // What to report. The files are of the first row; `json` has all.
+  // The reports to write. The files are of the first row; `json` has all.
   int64_t average_runs = 10;
   std::vector<double> percentiles = {90, 95, 99};
   LayerDetail detail = LayerDetail::kAll;

@@ -1,4 +1,4 @@
-// What the subcommands of `assay plugin` have in common; `autotune` has a file of its own.
+// Shared by the subcommands of `assay plugin`; `autotune` has a file of its own.
 #pragma once
 
 #include <memory>

@@ -90,7 +90,7 @@ constexpr PathOption kPathOptions[] = {
     {"", "--load-engine", kElsewhere},
     {"", "model_file", kElsewhere},
     {"", "paths", kInputs},
-    {"", "path", kElsewhere},  // what the command is about
+    {"", "path", kElsewhere},  // the command's subject
     {"", "folders", kElsewhere},
     {"", "tactic_replay", kElsewhere},
     {"", "--dir", kElsewhere},

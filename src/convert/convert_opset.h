@@ -31,7 +31,7 @@ struct ConvertReport {
   int64_t rewritten = 0;  ///< nodes of the model whose form changed
   int64_t added = 0;      ///< nodes added in addition or as replacements
   int64_t old_ir_version = 0;
-  std::vector<std::string> notes;        ///< what was left unchanged, and what could not be checked
+  std::vector<std::string> notes;        ///< the parts left unchanged, and those that could not be checked
   std::vector<ConvertProblem> problems;  ///< not empty: the model is half converted and unusable
 };
 

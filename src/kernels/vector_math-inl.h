@@ -164,7 +164,7 @@ HWY_INLINE V exp_of_normal(const V& x) {
 #if HWY_TARGET == HWY_AVX3
   return exp_within(x);
 #else
-  // What is added rounds to whole numbers, which are the last bits then: moved, they are an exponent's.
+  // The addend rounds to whole numbers, which are then the last bits: shifted, they become an exponent's.
   const VF shift = constant(12582912.0f);
   const V t = mul_add(x, constant(1.44269504f), shift);
   return each(
@@ -179,7 +179,7 @@ HWY_INLINE V exp_of_normal(const V& x) {
 /// e^x. 0 below -104, infinity above 88.73.
 template <typename V>
 HWY_INLINE V exp(const V& x) {
-  // What comes to nothing takes processors a hundred times as long to compute.
+  // Results that underflow take processors a hundred times as long to compute.
   const V y = exp_within(each(
       [](VF v)
           HWY_ATTR { return hn::IfThenZeroElse(hn::Lt(v, constant(-104.0f)), hn::Min(v, constant(89.0f))); },

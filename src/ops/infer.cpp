@@ -32,7 +32,7 @@ constexpr int kMaxCalls = 100000;
 
 bool is_extent_type(DType t) { return t == DType::kInt64 || t == DType::kInt32; }
 
-/// What is known of values beyond their types.
+/// Facts known of values beyond their types.
 struct Knowledge {
   std::unordered_map<const Value*, Dims> extents;
   std::unordered_map<const Value*, UnalignedTensor> tensors;

@@ -1,4 +1,4 @@
-// What a node costs, by its types alone.
+// A node's cost, by its types alone.
 #pragma once
 
 #include "assay/count.h"

@@ -1,5 +1,5 @@
-// What is known of a node by the facts of its operator, which is looked up among those that its model may
-// use.
+// Properties of a node that follow from its operator's facts; the operator is looked up among those that its
+// model may use.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace assay {
 
 /// The definition of a node's operator; null for one that the model's set does not have.
 const OpDef* find_op(const Node& node, const Model& model);
-/// What is known of a node's operator: nothing for one that the model's set does not have.
+/// The facts of a node's operator: none for one that the model's set does not have.
 const OpFacts& facts_of(const Node& node, const Model& model);
 /// Whether outputs are elements of the node's inputs as they are, so that it computes in no type.
 bool hands_on(const Node& node, const Model& model);

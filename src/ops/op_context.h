@@ -1,5 +1,5 @@
-// What an operator's functions see: the node, its attributes with schema defaults, and its inputs and
-// outputs.
+// The view that an operator's functions have: the node, its attributes with schema defaults, and its inputs
+// and outputs.
 #pragma once
 
 #include <optional>
@@ -91,7 +91,7 @@ class InferContext : public OpContext {
   /// are what was known before.
   virtual std::vector<Type> infer_subgraph(std::string_view attribute, const std::vector<Type>& inputs,
                                            std::optional<Error>* problem = nullptr) = 0;
-  /// What infer_subgraph() would give, found out on a copy: the subgraph itself keeps its types. Nothing
+  /// The result of infer_subgraph(), found on a copy: the subgraph itself keeps its types. Nothing
   /// where a rule would be broken, or where this is asked within such a copy.
   virtual std::optional<std::vector<Type>> try_subgraph(std::string_view /*attribute*/,
                                                         const std::vector<Type>& /*inputs*/) {

@@ -1,4 +1,4 @@
-// What an operator is: one OpDef per operator, in one file src/ops/<group>/<op>.cpp, named once in
+// The definition of an operator: one OpDef per operator, in one file src/ops/<group>/<op>.cpp, named once in
 // src/ops/ops.def.
 //
 // A file holds, for every opset version, the schema text (below), type and shape inference, and a plain

@@ -1,6 +1,6 @@
-// What others may know of an operator without knowing its name: what passes, tactics, the verdict, sharding
-// and inspection ask for. A fact holds for every node of the operator in every version, or says what else it
-// needs. An operator that states none is a black box: nothing is assumed of it.
+// Properties of an operator that others may rely on without knowing its name: passes, tactics, the verdict,
+// sharding and inspection ask for them. A fact holds for every node of the operator in every version, or says
+// what else it needs. An operator that states none is a black box: nothing is assumed of it.
 #pragma once
 
 #include <array>
@@ -100,7 +100,7 @@ struct ComparisonFact {
   bool infinities = false;         ///< differences and quotients of infinities are compared, too
 };
 
-/// What an input stands for other than numbers to compute with.
+/// The meaning of an input that is not numbers to compute with.
 struct InputUse {
   enum class Kind : uint8_t {
     kNumbers,

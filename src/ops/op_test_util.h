@@ -49,8 +49,8 @@ inline Type type_of(const Tensor& t) {
   return t.dtype() == DType::kSequence ? sequence_of(element) : optional_of(element);
 }
 
-/// What a test says of one input to inference: a type; a type and its elements; or elements known as extents
-/// only.
+/// A test's description of one input to inference: a type; a type and its elements; or elements known as
+/// extents only.
 struct InferInput {
   InferInput(Type t) : type(std::move(t)) {}  // NOLINT: converts on purpose
   InferInput(Tensor t) : type(type_of(t)) {   // NOLINT: converts on purpose
@@ -77,7 +77,7 @@ struct InferInput {
   std::optional<Dims> extents;
 };
 
-/// What inference found, one entry for each output.
+/// Inferred types, one entry for each output.
 struct InferResult {
   std::vector<Type> types;
   std::vector<std::optional<Dims>> extents;

@@ -19,7 +19,7 @@ struct Parameter {
   Option option = Option::kSingle;
   bool homogeneous = true;  ///< variadic: all of one type
   int min_arity = 1;        ///< variadic: at least so many
-  uint64_t kinds = 0;       ///< what it allows: value_kind() of every tensor and container
+  uint64_t kinds = 0;       ///< the kinds it allows: value_kind() of every tensor and container
 };
 
 /// A bit for tensors of an element type, or for sequences, optionals or maps of whatever.

@@ -61,7 +61,7 @@ enum class RunPart : uint8_t {
   kOrder,    ///< the order in which it all happens
   kComparison,
   kVerdict,
-  kOutput,  ///< what is saved
+  kOutput,  ///< the reduction
 };
 
 /// The conversion between an option's words and the member's value.

@@ -12,7 +12,7 @@
 namespace assay::internal {
 namespace {
 
-/// What Python calls white space within ASCII.
+/// Python's white space within ASCII.
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || (c >= '\x1c' && c <= '\x1f'); }
 
 std::string_view strip(std::string_view s) {

@@ -27,7 +27,7 @@ Tensor make(int64_t n, const std::function<double(int64_t)>& f) {
   return t;
 }
 
-/// What NumPy gives in extended precision for the same numbers.
+/// NumPy's results in extended precision for the same numbers.
 struct Golden {
   const char* name;
   Tensor tensor;

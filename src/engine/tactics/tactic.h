@@ -223,7 +223,7 @@ class CustomTactic : public KernelMaker {
 /// One line of tactics.def.
 struct TacticDef {
   std::string_view name;
-  std::string_view summary;  ///< what it runs and how, for listings
+  std::string_view summary;  ///< its kernel and how it runs it, for listings
   /// Incremented when a kernel's speed or results change: timings of other versions are ignored.
   int version = 1;
   /// Operators of the default domain that it serves as a region's main node; regions as in `assay.Silu`.

@@ -9,12 +9,12 @@
 
 namespace assay::kernels {
 
-/// What of the operands is multiplied.
+/// The part of the operands that is multiplied.
 enum class ApproxOf : uint8_t { kValues, kMagnitudes };
 
 /// C[m,n] = A[m,k] * B[k,n], or |A| * |B|, each element to about (k + 4) 2^-24 |A| |B|, whatever the size of
-/// the numbers: both operands are scaled by powers of two. False, with C left alone, where float32 has not
-/// the range: an operand holds an infinity or NaN, or numbers other than 0 below 2^-60 of its largest. C must
+/// the numbers: both operands are scaled by powers of two. False, with C unchanged, where float32 lacks the
+/// range: an operand holds an infinity or NaN, or numbers other than 0 below 2^-60 of its largest. C must
 /// not overlap A or B. Parallel.
 bool approx_gemm(ApproxOf what, int64_t m, int64_t n, int64_t k, MatrixView a, MatrixView b, double* c,
                  int64_t ldc);

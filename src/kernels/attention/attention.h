@@ -13,7 +13,7 @@ struct AttentionRows {
   int64_t batch = 0, head = 0, row = 0, element = 1;
 };
 
-/// What happens to scores [batch, heads, queries, keys] once they are scaled.
+/// The steps after scaling the scores [batch, heads, queries, keys].
 struct AttentionMask {
   enum class Kind : uint8_t {
     kAdded,  ///< float32 numbers are added

@@ -22,7 +22,7 @@ struct ChannelWindow {
   int64_t channels = 0;
   int64_t pixel = 0, row = 0, block = 0;  ///< from one pixel, row, block of channels of the image to the next
   int64_t out_pixel = 0, out_block = 0;   ///< the same of the result
-  bool fills_blocks = false;  ///< what fills up the last block of the result is in memory, and becomes 0
+  bool fills_blocks = false;  ///< the padding of the result's last block is in memory, and becomes 0
 
   int64_t taps() const { return kernel_rows * kernel_columns; }
   int64_t blocks() const { return (channels + kChannelBlock - 1) / kChannelBlock; }

@@ -1,4 +1,4 @@
-// What follows the sums of a row of windows.
+// The epilogue after the sums of a row of windows.
 #pragma once
 
 #include <cstdint>

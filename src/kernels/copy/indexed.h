@@ -8,7 +8,7 @@
 
 namespace assay::kernels {
 
-/// What becomes of an element that is scattered to more than once, or of the one that was there.
+/// How an element that is scattered to combines with the one that was there, or with others scattered to it.
 enum class ScatterReduction : uint8_t { kNone, kAdd, kMul, kMin, kMax };
 
 /// Types that elements may be combined in; kBytes elements are only moved.

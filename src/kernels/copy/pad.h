@@ -11,7 +11,7 @@
 
 namespace assay::kernels {
 
-/// What stands beyond the ends: a number, the mirrored data, the last element, or the data again as on a
+/// The elements beyond the ends: a number, the mirrored data, the last element, or the data again as on a
 /// torus.
 enum class PadMode : uint8_t { kConstant, kReflect, kEdge, kWrap };
 /// ONNX's names, in the order of the enumerators.

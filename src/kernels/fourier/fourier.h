@@ -14,15 +14,15 @@ struct LinePlaces {
   int64_t start(int64_t line) const { return line / group * group_step + line % group * line_step; }
 };
 
-/// What is transformed. Complex numbers are two floats in a row.
+/// The transform to compute. Complex numbers are two adjacent floats.
 struct Spectra {
   int64_t length = 1;    ///< of the transforms, at least 1
   bool inverse = false;  ///< with the sign of the exponent changed, and divided by the length
   int64_t lines = 0;
-  int64_t given = 0;  ///< elements of a line, which are cut or filled with zeros to the length
-  int64_t parts = 1;  ///< 1: real, 2: complex
-  bool half = false;  ///< what is given is the first half of a spectrum whose other half is its mirror image
-  int64_t bins = 1;   ///< elements of a result that are kept, at most `length`
+  int64_t given = 0;      ///< elements of a line, which are cut or filled with zeros to the length
+  int64_t parts = 1;      ///< 1: real, 2: complex
+  bool half = false;      ///< the input is the first half of a spectrum whose other half is its mirror image
+  int64_t bins = 1;       ///< elements of a result that are kept, at most `length`
   int64_t out_parts = 2;  ///< 1: only the real parts
   LinePlaces in, out;
 };

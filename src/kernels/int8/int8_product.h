@@ -22,8 +22,8 @@ inline constexpr int64_t kInt8Marks = 64;
 /// Bytes of a row of the left operand: k, filled up to fours.
 constexpr int64_t int8_row_length(int64_t k) { return (k + 3) / 4 * 4; }
 
-/// What is known of the columns of a panel: the sums of their numbers, and what the packed numbers are less
-/// than they should be (0 where they fit in 8 bits as they are).
+/// Facts on the columns of a panel: the sums of their numbers, and by how much the packed numbers are less
+/// than the real ones (0 where they fit in 8 bits as they are).
 struct Int8Columns {
   int32_t sums[kInt8Columns], shifts[kInt8Columns];
 };

@@ -5,7 +5,7 @@
 
 namespace assay::kernels {
 
-/// What remains of an epilogue that ends in QuantizeLinear.
+/// The rest of an epilogue that ends in QuantizeLinear.
 struct Requantization {
   float low, high;  ///< bounds before it, as of Relu and Clip; infinite: none
   float scale;

@@ -6,8 +6,8 @@
 
 namespace assay::kernels {
 
-/// What becomes of a number; a and b are the parameters of EpilogueParameters. The functions are those of the
-/// pointwise instructions of these names.
+/// The function applied to a number; a and b are the parameters of EpilogueParameters. The functions are
+/// those of the pointwise instructions of these names.
 enum class EpilogueFunction : uint8_t {
   kClip,  ///< to [a, b]; infinite: no bound
   kGelu,
@@ -27,7 +27,7 @@ struct EpilogueParameters {
   float scale = 1, shift = -0.0F;
 };
 
-/// What is read beside the numbers; null: nothing is.
+/// Further operands, read in addition to the numbers; null: none.
 struct EpilogueOperands {
   const float* addend = nullptr;
   int64_t addend_stride = 0;

@@ -22,7 +22,7 @@ int pointwise_arity(PointwiseOp op);
 /// Finds an instruction by its name in pointwise_ops.def.
 std::optional<PointwiseOp> find_pointwise(std::string_view name);
 
-/// What a register holds of each element. Bools are bytes; anything but 0 is true.
+/// The form in which a register holds each element. Bools are bytes; anything but 0 is true.
 enum class RegisterType : uint8_t {
   kFloat32,
   kFloat64,
@@ -57,7 +57,7 @@ constexpr size_t register_size(RegisterType type) {
   }
 }
 
-/// What an instruction gives for operands of these types; nothing where it does not take them. Reads the
+/// The result's type for operands of these types; nothing where the instruction does not take them. Reads the
 /// first pointwise_arity(op) of `args`.
 std::optional<RegisterType> pointwise_result(PointwiseOp op, const std::array<RegisterType, 3>& args);
 

@@ -14,7 +14,8 @@ namespace assay::kernels {
 /// instructions one by one.
 class QuantizedAdd {
  public:
-  /// What a program computes; nothing where it is something else, or its numbers are of unusual sizes.
+  /// The addition that a program computes; nothing where it computes something else, or its numbers have
+  /// unusual sizes.
   static std::optional<QuantizedAdd> of(const PointwiseProgram& program,
                                         std::span<const PointwiseOperand> operands, PointwiseType result);
 

@@ -88,8 +88,8 @@ HWY_INLINE T shifted_right(T x, T y) {
   return std::is_signed_v<T> || by == y ? out : T(0);
 }
 
-/// What ONNX leaves open, numbers out of range, is what the processor's conversion to the narrowest signed
-/// type of 32 bits or more gives that holds the type.
+/// Numbers out of range, which ONNX leaves undefined, become what the processor's conversion to the narrowest
+/// signed type of 32 bits or more that holds the type gives.
 template <typename R, typename T>
 HWY_INLINE R converted(T x) {
   if constexpr (std::is_same_v<R, int32_t> && std::is_floating_point_v<T>) {

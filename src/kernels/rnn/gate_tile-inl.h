@@ -49,7 +49,7 @@ HWY_NOINLINE void gate_tile(const float* w, int64_t k, const float* a, int64_t s
   const auto weights_of = [&](int64_t u, int64_t n) HWY_ATTR {
     return hn::LoadU(f, w + n / P * others + (u * P + n % P) * kGateLanes);
   };
-  // What there is less of, rows or gates, is held meanwhile: the sums leave few registers.
+  // The fewer of rows and gates are held meanwhile: the sums leave few registers.
   const auto add = [&](int64_t u, int64_t column, const float* x) HWY_ATTR {
     if constexpr (R < N) {
       VF rows[R];

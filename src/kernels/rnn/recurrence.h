@@ -32,8 +32,8 @@ struct RecurrentActivation {
   float alpha = 0, beta = 0;
 };
 
-/// What all directions of a layer have in common. Distances are numbers of elements, or of rows where that is
-/// said.
+/// Shared by all directions of a layer. Distances
+/// are numbers of elements, or of rows where stated.
 struct RecurrentLayer {
   RecurrentKind kind = RecurrentKind::kRnn;
   int64_t steps = 0, batch = 0, hidden = 0;

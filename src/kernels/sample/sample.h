@@ -15,9 +15,9 @@ enum class SampleJoin : uint8_t {
   kLargest,
 };
 
-/// What `points` points read: point p's number t is at index[t * stride + p], counted within a plane, and
-/// counts weight[t * stride + p]. A negative index reads nothing: it adds 0 whatever the plane holds. Both
-/// vectors have taps * stride elements.
+/// The elements that `points` points read: point p's number t is at index[t * stride + p], counted within a
+/// plane, and counts weight[t * stride + p]. A negative index reads nothing: it adds 0 whatever the plane
+/// holds. Both vectors have taps * stride elements.
 struct Samples {
   int64_t points = 0, taps = 0;
   int64_t stride = 0;  ///< points, filled up to whole vectors

@@ -25,7 +25,7 @@ struct TreeNode {
   size_t first = 0, last = 0;            ///< of a leaf's votes, or of the set's members
 };
 
-/// What a leaf gives to a target.
+/// A leaf's contribution to a target.
 struct TreeVote {
   int64_t target;
   double weight;

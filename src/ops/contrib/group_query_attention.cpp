@@ -43,7 +43,7 @@ struct HeadCounts {
   }
 };
 
-/// What is not evaluated.
+/// Cases that are not evaluated.
 void check_supported(const OpContext& c) {
   c.check(c.has_input(kPastKey) == c.has_input(kPastValue), "past_key and past_value must be given together");
   c.check(c.has_input(kKey) == c.has_input(kValue), "key and value must be given together");
@@ -196,7 +196,7 @@ std::vector<double> sinks(const EvalContext& c, int64_t heads) {
   return std::vector<double>(c.attr_int("smooth_softmax") == 1 ? static_cast<size_t>(heads) : 0);
 }
 
-/// What output 3 holds.
+/// The content of output 3.
 HeadsInput::Show shown(const OpContext& c) {
   const int64_t which = c.attr_int("qk_output");
   c.check(which >= 0 && which <= 2, "attribute 'qk_output' is {}; it must be 0, 1 or 2", which);

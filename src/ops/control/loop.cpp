@@ -20,7 +20,7 @@ size_t carried_count(const OpContext& c) {
   return c.input_count() > kLeadingInputs ? c.input_count() - kLeadingInputs : 0;
 }
 
-/// What of a value's type holds before an iteration and, by `after`, behind it.
+/// The part of a value's type that holds both before an iteration and, by `after`, after it.
 Type kept_type(const Type& before, const Type& after) {
   if (!before.has_shape() || !after.has_shape() || before.dims->size() != after.dims->size())
     return without_dims(before);

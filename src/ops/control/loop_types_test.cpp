@@ -1,4 +1,4 @@
-// What inference knows of values that a Loop carries and stacks.
+// Types inferred for values that a Loop carries and stacks.
 #include <gtest/gtest.h>
 
 #include "graph/import.h"

@@ -14,7 +14,7 @@ namespace assay {
 /// cannot, `n-2` may be.
 bool is_not_negative(const Dim& symbol);
 
-/// What is known of one element: a number of either sign, or an integer that extents decide and that may be
+/// Knowledge of one element: a number of either sign, or an integer that extents decide and that may be
 /// symbolic, or nothing.
 struct Element {
   Element() = default;

@@ -1,4 +1,4 @@
-// What the ai.onnx.ml classifiers and regressors do to a vector of scores at the end.
+// The final transform of a vector of scores by the ai.onnx.ml classifiers and regressors.
 #pragma once
 
 #include <array>

@@ -10,7 +10,7 @@ namespace assay {
 
 class OpContext;
 
-/// What such an operator makes of its input: everything that its node says is read once.
+/// The computation of such an operator: the node's attributes are all read once.
 class RowScorer {
  public:
   virtual ~RowScorer() = default;

@@ -16,7 +16,7 @@ Traced split_heads(const Traced& x, int64_t heads);
 Traced join_heads(const Traced& x);
 /// Elements [first, first + count) of the last dimension.
 Traced columns(const Traced& x, int64_t first, int64_t count);
-/// What attention sees of a cache of keys or values, and the cache afterwards.
+/// The part of a cache of keys or values that attention reads, and the cache afterwards.
 struct Cache {
   Traced rows;     ///< [batch, heads, total, size]
   Traced present;  ///< the same, or the whole buffer
@@ -37,7 +37,7 @@ struct HeadsInput {
   std::function<void(int64_t batch, int64_t head, int64_t query, double* scores)> bias;
   /// One more score for each head that takes its share of the softmax; empty: none.
   std::vector<double> sinks;
-  /// What `scores` of the result holds.
+  /// The content of the result's `scores`.
   enum class Show : uint8_t { kNothing, kProducts, kCapped, kBiased, kProbabilities } show = Show::kNothing;
 };
 

@@ -51,7 +51,7 @@ class WindowTaps {
   }
 
  private:
-  /// What an axis adds for one output coordinate.
+  /// An axis's part for one output coordinate.
   struct Inside {
     int64_t offset;        ///< of the first tap inside the image
     int64_t count;         ///< taps inside

@@ -1,4 +1,4 @@
-// What Softmax, LogSoftmax and Hardmax share: the slices that they normalise.
+// Shared by Softmax, LogSoftmax and Hardmax: the slices that they normalize.
 #pragma once
 
 #include "ops/eval_util.h"

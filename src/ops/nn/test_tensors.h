@@ -60,7 +60,7 @@ void expect_error(F call, const std::string& message) {
   }
 }
 
-/// What inference and evaluation must both refuse.
+/// Nodes that inference and evaluation must both refuse.
 struct BadCase {
   std::vector<Tensor> inputs;
   AttributeList attributes;

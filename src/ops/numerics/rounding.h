@@ -1,4 +1,4 @@
-// What the rounding of a float library may cost element-wise functions: building blocks of Numerics::bound.
+// Rounding errors of element-wise functions in a float library: building blocks of Numerics::bound.
 // Errors are in units of the unit roundoff u, to first order; docs/internals/numerics.md explains the model.
 #pragma once
 

@@ -84,7 +84,7 @@ class Steps {
   uint64_t count_ = 0;  ///< of steps so far
 };
 
-/// What an operator written as compute(c, steps) needs in its OpDef.
+/// The functions that an operator written as compute(c, steps) needs in its OpDef.
 template <void (*kCompute)(EvalContext&, Steps&, std::vector<Traced>& outputs)>
 struct FusedOp {
   static void eval(EvalContext& c) {

@@ -24,7 +24,7 @@ class RunningSum {
     squares_ += exact_ * exact_;
   }
   float sum() const { return sum_; }
-  /// What a program of this order may be off by; nothing where all sums on the way are exact.
+  /// The error bound of a program that adds in this order; nothing where all partial sums are exact.
   double explained() const {
     return farthest_ == 0 ? 0 : std::max(kOrdersFactor * farthest_, kWalkFactor * kU * std::sqrt(squares_));
   }

@@ -22,7 +22,7 @@ struct Addends {
   /// They lie in rows of so many, which some programs add up column by column (channels last); 0: they do
   /// not.
   int64_t inner = 0;
-  /// What sums begin or end with; 0: nothing.
+  /// An addend that sums begin or end with; 0: none.
   double bias = 0;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Activation::Kind;
 
-/// What the specification says of a function; a default of 1 or 0 where it names no operator.
+/// A function's entry in the specification; a default of 1 or 0 where it names no operator.
 struct Known {
   std::string_view name;
   Kind kind;

@@ -1,4 +1,4 @@
-// What RNN, GRU and LSTM share: shapes, directions, sequence lengths and the walk through time.
+// Shared by RNN, GRU and LSTM: shapes, directions, sequence lengths and the walk through time.
 #pragma once
 
 #include <cmath>

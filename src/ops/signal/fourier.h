@@ -54,7 +54,7 @@ class Fourier {
   std::vector<std::complex<double>> roots_;  ///< exp(-2 pi i k / n)
 };
 
-/// What is added up in element k of a transform of `in`, in one of its parts.
+/// The addends of element k of a transform of `in`, in one of its parts.
 Addends addends_of_transform(const std::vector<std::complex<double>>& in, int64_t k, bool imaginary,
                              bool inverse);
 

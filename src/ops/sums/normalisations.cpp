@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-/// What follows the normalised number.
+/// The steps after the normalized number.
 struct Ending {
   double scale = 1, offset = 0;
 };

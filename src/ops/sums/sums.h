@@ -1,4 +1,4 @@
-// What each operator adds up: for one element of a result the addends of its sums (ops/numerics/summation.h).
+// The sums of each operator: for one element of a result the addends (ops/numerics/summation.h).
 #pragma once
 
 #include "ops/numerics/summation.h"

@@ -1,4 +1,4 @@
-// What operators add up: every one that needs a line in sums.def has it, and a line's sums make the element.
+// The operators' sums: every one that needs a line in sums.def has it, and a line's sums make the element.
 #include "ops/sums/sums.h"
 
 #include <cmath>

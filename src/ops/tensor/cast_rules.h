@@ -1,4 +1,4 @@
-// What Cast and CastLike share.
+// Shared by Cast and CastLike.
 #pragma once
 
 #include "ops/op_context.h"

@@ -33,7 +33,7 @@ Tensor dense(const OpContext& c, const Attribute::Sparse& sparse) {
   return repacked(std::move(out), sparse.values.dtype());
 }
 
-/// What the node holds.
+/// The node's value.
 Tensor value_of(const OpContext& c) {
   c.check(c.node().attributes.size() == 1, "a Constant needs one attribute, this one has {}",
           c.node().attributes.size());

@@ -12,7 +12,7 @@ namespace assay {
 /// is out of range, or the indices reach past `data` along another axis.
 std::vector<int64_t> element_positions(const Shape& data, const Tensor& indices, size_t axis);
 
-/// What the index tuples of GatherND and ScatterND name.
+/// The slices that index tuples of GatherND and ScatterND name.
 struct TuplePositions {
   std::vector<int64_t> positions;  ///< first element of each named slice
   size_t slice_rank_from = 0;      ///< the slices have the shape of data's dimensions from here on

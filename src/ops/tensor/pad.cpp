@@ -57,7 +57,7 @@ Dim padded(const Dim& in, int64_t begin, int64_t end) {
   return added >= 0 ? dim_add(in, Dim(added)) : dim_sub(in, Dim(-added));
 }
 
-/// What an axis of that extent keeps after a cut.
+/// The part of an axis of that extent that remains after cropping.
 int64_t kept_of(int64_t extent, int64_t begin, int64_t end) {
   return extent - std::max<int64_t>(-begin, 0) - std::max<int64_t>(-end, 0);
 }
@@ -113,7 +113,7 @@ std::vector<int64_t> index_table(int64_t extent, int64_t begin, int64_t end, Mod
   return table;
 }
 
-/// What constant mode fills with: zero, false or the empty string unless the node says.
+/// The value that constant mode fills in: zero, false or the empty string unless the node says.
 Tensor fill_value(const EvalContext& c) {
   const DType dtype = c.input(0).dtype();
   if (c.since() < 11) return convert(Tensor::scalar(c.attr_float("value")), dtype);

@@ -26,8 +26,8 @@ size_t open_extent(const InferContext& c, const Dims& wanted) {
   return open;
 }
 
-/// What the other extents of the output leave of the input. Extents that stand in both cancel: those that are
-/// copied, whatever they are, and equal ones, symbols too.
+/// The extents of the input that the other extents of the output leave. Extents in both cancel: copied ones,
+/// whatever they are, and equal ones, symbols too.
 Dim remaining_extent(const InferContext& c, const Dims& in, const Dims& out, size_t open,
                      const std::vector<bool>& is_copied) {
   Dims left;

@@ -58,7 +58,7 @@ struct ResizePlan {
   double source(const ResizeAxis& axis, int64_t at) const;
   /// True when source coordinate x is replaced by extrapolation_value.
   bool is_extrapolated(const ResizeAxis& axis, double x) const;
-  /// What source coordinate x may be off by when it is computed in an arithmetic with unit roundoff u.
+  /// The error bound of source coordinate x, computed in an arithmetic with unit roundoff u.
   double source_error(const ResizeAxis& axis, double x, double u) const;
 };
 
@@ -66,7 +66,7 @@ struct ResizePlan {
 ResizePlan plan_resize(const EvalContext& c);
 ResizePlan plan_upsample(const EvalContext& c);
 
-/// What `scale` makes of an extent: the floor of the product in float32, as ONNX computes it.
+/// The extent scaled by `scale`: the floor of the product in float32, as ONNX computes it.
 int64_t scaled_extent(int64_t in, double scale);
 
 /// An axis resized by a scale; throws Error unless the scale is positive and the extent representable.

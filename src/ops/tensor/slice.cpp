@@ -9,7 +9,7 @@
 namespace assay::op_onnx_Slice {
 namespace {
 
-/// What is taken along one axis.
+/// The range taken along one axis.
 struct Range {
   int64_t start = 0, step = 1, count = 0;
 };

@@ -30,7 +30,7 @@ void infer(InferContext& c) {
   c.set_output(0, DType::kString, std::move(out));
 }
 
-/// What `case_change_action` asks for; nothing for NONE.
+/// The case that `case_change_action` asks for; nothing for NONE.
 std::optional<LetterCase> read_action(const OpContext& c) {
   const std::string& action = c.attr_string("case_change_action");
   if (action == "LOWER") return LetterCase::kLower;
