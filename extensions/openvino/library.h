@@ -53,7 +53,7 @@ class Libraries {
  public:
   /// Throws assay::ext::Error, which says what was tried and how to get it.
   std::shared_ptr<const Library> load(const std::string& given);
-  /// What --openvino-library says; known before the runner is asked whether it can be used.
+  /// The value of --openvino-library; known before the runner is asked whether it can be used.
   void set_given(const std::string& path);
   std::string given() const;
 

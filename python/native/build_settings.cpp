@@ -1,4 +1,4 @@
-// What a build may do, from a dict.
+// A build's settings, from a dict.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>

@@ -9,10 +9,10 @@ namespace assay::kernels {
 
 /// Null: this architecture has none, or this processor lacks the instructions.
 struct NativeKernels {
-  /// To the bit what the functions of these names give.
+  /// Bitwise equal to the functions of these names.
   decltype(&kernels::int8_product) int8_product = nullptr;
   decltype(&kernels::int8_product_quantized) int8_product_quantized = nullptr;
-  /// Of taps in fours (pack_vnni_taps).
+  /// Of taps in groups of four (pack_vnni_taps).
   decltype(&kernels::vnni_depthwise) depthwise = nullptr;
   decltype(&kernels::vnni_depthwise_quantized) depthwise_quantized = nullptr;
   decltype(&kernels::bfloat16_product) bfloat16_product = nullptr;

@@ -20,8 +20,8 @@ enum class Arity : uint8_t {
 /// The syntax of the words. A violation is a usage error.
 enum class ValueKind : uint8_t { kText, kInteger, kNumber };
 
-/// The nodes that an option's words select in a model, in the language of selectors
-/// (docs/reference/selectors.md).
+/// The parts of a model that words select, in the
+/// language of selectors (docs/reference/selectors.md).
 enum class Names : uint8_t {
   kNothing,
   kInputs,   ///< inputs: NAME, GLOB, re:REGEX

@@ -90,7 +90,7 @@ Served plan_of(const Case& c, bool constant) {
   return served;
 }
 
-/// What is known of an operator's nodes of one type.
+/// Findings on an operator's nodes of one type.
 struct Forms {
   int nodes = 0, plainly = 0;
   std::set<std::string> tactics;

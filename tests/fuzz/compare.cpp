@@ -40,7 +40,7 @@ bool has_subgraph(const Node& n) {
                      [](const Attribute& a) { return a.get_if<std::shared_ptr<Graph>>() != nullptr; });
 }
 
-/// What the node gets, floats as float64.
+/// The node's inputs, floats as float64.
 std::vector<Tensor> exact_inputs(const Case& c) {
   std::vector<Tensor> inputs;
   const auto& fed = c.model->graph->inputs;

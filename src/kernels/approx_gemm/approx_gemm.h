@@ -1,5 +1,5 @@
-// Products of numbers in double, computed in float32: for magnitudes and errors, of which nobody needs more
-// than a few digits. Twice as fast as kernels/gemm.h.
+// Products of numbers in double, computed in float32: for magnitudes and errors, which need no more than a
+// few digits. Twice as fast as kernels/gemm.h.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ enum class ApproxOf : uint8_t { kValues, kMagnitudes };
 bool approx_gemm(ApproxOf what, int64_t m, int64_t n, int64_t k, MatrixView a, MatrixView b, double* c,
                  int64_t ldc);
 
-/// convolve() without a bias, in the same way. False as well where it is no product of matrices: one channel
-/// in a group.
+/// convolve() without a bias, in the same way. False as well where it is not a product of matrices: one
+/// channel in a group.
 bool approx_convolve(ApproxOf what, const ConvSize& size, const Window& window, const double* x,
                      const double* w, double* y);
 

@@ -7,7 +7,7 @@ namespace assay::kernels {
 
 struct Extremes {
   double largest = 0,
-         least = 0;  ///< magnitudes, of which `least` is the least one beside 0; infinite where all are 0
+         least = 0;  ///< magnitudes, of which `least` is the smallest above 0; infinite where all are 0
   bool finite = true;
 };
 

@@ -1,4 +1,4 @@
-// Windows of which every channel of an image has its own, and how images lie in memory for them: channels
+// Windows of which every channel of an image has its own, and the layouts of images for them: channels
 // last, or in blocks of channels.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace assay::kernels {
 /// Channels of a block of weights, and of a blocked image.
 inline constexpr int64_t kChannelBlock = 16;
 
-/// A window of two axes over images, and how these lie in memory: distances in numbers. Padding is not in
+/// A window of two axes over images, and their layout in memory: distances in elements. Padding is not in
 /// memory.
 struct ChannelWindow {
   int64_t kernel_rows = 1, kernel_columns = 1;
@@ -34,7 +34,7 @@ struct ChannelWindow {
   std::pair<int64_t, int64_t> tap_columns(int64_t x) const {
     return inside(x * column_stride - left, column_dilation, kernel_columns, in_columns);
   }
-  /// Numbers of the packed weights, and of a bias that is filled up.
+  /// Elements of the packed weights, and of a padded bias.
   int64_t packed_floats() const { return blocks() * kChannelBlock * taps(); }
   int64_t bias_floats() const { return blocks() * kChannelBlock; }
 
@@ -46,7 +46,7 @@ struct ChannelWindow {
   }
 };
 
-/// Packs weights [channels, taps] in blocks of channels: for every tap those of the block, 0 behind the last.
+/// Packs weights [channels, taps] in blocks of channels: for every tap those of the block, 0 after the last.
 void pack_channel_blocks(int64_t channels, int64_t taps, const float* weights, float* packed);
 
 }  // namespace assay::kernels

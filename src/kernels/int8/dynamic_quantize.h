@@ -1,4 +1,4 @@
-// Quantisation to uint8 by the data's own range.
+// Quantization to uint8 by the data's own range.
 #pragma once
 
 #include <cstdint>

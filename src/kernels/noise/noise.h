@@ -1,4 +1,4 @@
-// Random errors for many numbers at once: what ops/numerics/noise.h draws for each.
+// Random errors for many numbers at once: as ops/numerics/noise.h draws them for each.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ enum class PointwiseType : uint8_t {
   kUint64,
 };
 
-/// Whether elements of this type in memory may go into a register of this type, and come from one.
+/// Whether elements of this type in memory may be loaded into a register of this type, and stored from one.
 bool fits_register(PointwiseType type, RegisterType reg);
 
 /// How an operand covers the domain: strides in elements, one per dimension, 0 where it repeats.

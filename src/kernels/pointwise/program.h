@@ -81,7 +81,7 @@ class PointwiseProgram {
       : operands_(static_cast<int>(operands.size())), types_(std::move(operands)) {}
 
   /// Appends an instruction that writes a fresh register; returns that register. Throws Error (kInternal) for
-  /// registers that are not there or whose types the instruction does not take.
+  /// registers that do not exist or whose types the instruction does not take.
   int append(PointwiseOp op, std::array<int, 3> args, float a = 0, float b = 0);
   void add_result(int reg) { results_.push_back(static_cast<int16_t>(reg)); }
   /// Drops instructions that no result needs and lets temporaries share registers once their values are dead;

@@ -1,5 +1,5 @@
 // The instructions of the pointwise kernel on registers that are not float32, as loops that the compiler
-// makes vectors of.
+// vectorizes.
 #if defined(ASSAY_KERNELS_TYPED_LOOPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_KERNELS_TYPED_LOOPS_INL_H_
 #undef ASSAY_KERNELS_TYPED_LOOPS_INL_H_
@@ -196,7 +196,7 @@ void integer_or_float(const PointwiseInstruction& in, const void* x, const void*
   }
 }
 
-/// Unary and binary instructions on numbers: what float32 vectors do not do themselves.
+/// Unary and binary instructions on numbers other than float32.
 template <typename T>
 void numbers(const PointwiseInstruction& in, const void* x, const void* y, void* out, size_t count) {
   using W = Wrapping<T>;

@@ -14,14 +14,14 @@ namespace assay::kernels {
 namespace HWY_NAMESPACE {
 
 inline constexpr int64_t kGateLanes = static_cast<int64_t>(hn::MaxLanes(F()));
-/// Sums that the registers hold beside the weights: AVX-512 has 32 registers, the others have 16.
+/// Sums that the registers hold in addition to the weights: AVX-512 has 32 registers, the others have 16.
 inline constexpr int64_t kGateSums = kGateLanes >= 16 ? 24 : 12;
 
 /// Rows of a full tile of N gates.
 template <int64_t N>
 inline constexpr int64_t kGateRows = kGateSums / N < 8 ? kGateSums / N : 8;
 
-/// Gates whose weights lie side by side (GateMatrix::together()), and that a tile has where there are more
+/// Gates whose weights are adjacent (GateMatrix::together()), and that a tile has where there are more
 /// rows than one of all gates takes: with two gates a vector of weights meets six rows where it would meet
 /// three.
 template <int64_t G>
@@ -35,7 +35,7 @@ inline constexpr int64_t kGateChains = R* N >= 6   ? 1
                                                    : 8;
 
 /// Of N of G gates: sums[r, n, :] = sum over k of a[r * stride + k] * w[n, k, :], where w has the vectors of
-/// `together` gates side by side for each k, and the rows of sums are G vectors apart.
+/// `together` gates next to each other for each k, and the rows of sums are G vectors apart.
 template <int64_t R, int64_t N, int64_t G>
 HWY_NOINLINE void gate_tile(const float* w, int64_t k, const float* a, int64_t stride, float* sums) {
   constexpr int64_t U = kGateChains<R, N>, P = kGatesTogether<G>;

@@ -57,7 +57,7 @@ struct RecurrentLayer {
   int64_t scratch_bytes() const;
 };
 
-/// Weights of gates in whole numbers. What meets them is quantised to 8 bits by its own range first.
+/// Weights of gates in whole numbers. The other operand is quantized to 8 bits by its own range first.
 struct QuantizedGates {
   Int8Weights weights;            ///< k rows; columns in the order of a row of sums
   const void* packed = nullptr;   ///< as pack_quantized_gates() makes them
@@ -69,7 +69,7 @@ struct RecurrentDirection {
   /// The products with the input weights, as gate_products() gives them, biases added: both, but for the
   /// candidate of a GRU with linear_before_reset only the input's.
   const float* inputs = nullptr;
-  const float* recurrent = nullptr;  ///< as pack_recurrent() makes them; not with levels
+  const float* recurrent = nullptr;  ///< as pack_recurrent() makes them; not when quantized
   QuantizedGates levels;             ///< of the recurrent weights, where the layer has them
   const float* hidden_bias =
       nullptr;  ///< of the candidate of a GRU with linear_before_reset, padded; null: none
@@ -120,7 +120,7 @@ void quantized_gate_products(const GateMatrix& matrix, const QuantizedGates& lev
                              const QuantizedRows& x, int64_t rows, float* column_scales,
                              float* sums) noexcept;
 
-/// Runs all directions. As threads are at hand, directions run side by side, then elements of the batch or
+/// Runs all directions. As threads are available, directions run in parallel, then elements of the batch or
 /// the hidden units of a step are shared out, where there is enough to do.
 void run_recurrence(const RecurrentLayer& layer, const RecurrentDirection* directions,
                     int64_t count) noexcept;

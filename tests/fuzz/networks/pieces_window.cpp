@@ -16,7 +16,7 @@ Value* pick_image(GrowingNetwork& g) {
   return nullptr;
 }
 
-/// What a window does along each axis: so that at least one fits.
+/// A window along each axis, so that at least one position fits.
 struct Window {
   Ints kernel, strides, dilations, pads;
   AttributeList attributes(bool with_kernel = true) const {

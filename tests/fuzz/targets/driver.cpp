@@ -52,7 +52,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What one tensor or picture may take.
+/// The memory limit of one tensor or picture.
 constexpr int64_t kMemory = int64_t{64} << 20;
 constexpr size_t kMaxKept = 20000;
 

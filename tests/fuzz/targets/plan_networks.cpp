@@ -229,7 +229,7 @@ std::vector<std::string> rows_and_moves() {
   };
 }
 
-/// What has a kernel of its own and is rare.
+/// Rare operators with their own kernels.
 std::vector<std::string> rare() {
   return {
       network("(float[2,5] x, int8[3,4] b) => (float[2,2] v, int64[2,2] i, float[2,5] c, int64[2] a, "

@@ -14,7 +14,7 @@ namespace assay::fuzz {
 /// this build is in none of them, so that no tactic goes without.
 const std::vector<std::string>& plan_seeds();
 
-/// What kernels depend on here.
+/// The properties that kernels depend on here.
 const std::string& plan_environment_here();
 
 /// Loads the plan, runs every kernel of it on operands that lie in blocks of exactly their size, and then the

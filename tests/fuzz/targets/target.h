@@ -1,4 +1,4 @@
-// What the fuzz driver (driver.cpp) feeds: one file and one line in targets.def for each target.
+// The functions that the fuzz driver (driver.cpp) feeds: one file and one line in targets.def each.
 #pragma once
 
 #include <span>
