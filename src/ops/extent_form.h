@@ -1,5 +1,5 @@
 // Extents as sums of products: the one form that equal expressions over the same symbols come to, so that
-// they are recognised as equal and read well.
+// they are recognized as equal and read well.
 #pragma once
 
 #include <cstdint>

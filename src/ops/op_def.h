@@ -55,7 +55,7 @@ struct Numerics {
   double ulps = 1;
   /// kAccumulating: additions on the way to one output element. Inputs as given to eval.
   int64_t (*terms)(EvalContext&) = nullptr;
-  /// kAccumulating, when eval on |inputs| is not the right magnitude (a normalisation, say): sets the outputs
+  /// kAccumulating, when eval on |inputs| is not the right magnitude (a normalization, say): sets the outputs
   /// to m.
   void (*magnitude)(EvalContext&) = nullptr;
   /// kAccumulating, when the partial sums of the terms drift to something else than y: sets the outputs to

@@ -36,9 +36,9 @@ class Scope {
 
 /// Variations between exporters.
 struct ExportStyle {
-  bool folds_norms = false;     ///< batch normalisations are part of the convolutions before them
+  bool folds_norms = false;     ///< batch normalizations are part of the convolutions before them
   bool constant_nodes = false;  ///< constant() adds Constant nodes instead of initializers
-  bool decomposes = false;      ///< layer normalisation and GELU in simpler operators, whatever the opset has
+  bool decomposes = false;      ///< layer normalization and GELU in simpler operators, whatever the opset has
 };
 
 /// Builds one model. Nodes are added in the order of the calls, which is topological.

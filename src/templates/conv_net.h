@@ -54,7 +54,7 @@ enum class Nonlinearity : uint8_t {
   kClip20,  ///< Clip(x, 0, 20), the clipped ReLU of speech networks
 };
 
-/// The means from which a batch normalisation's scales and shifts are drawn.
+/// The means from which a batch normalization's scales and shifts are drawn.
 struct NormSpec {
   double scale, shift;
   double epsilon = 1e-5;
@@ -85,7 +85,7 @@ Feature batch_norm(TemplateBuilder& b, const Scope& s, const Feature& x, const N
 /// A convolution and its batch normalization, folded into one Conv with bias as by exporters.
 Feature conv_with_folded_norm(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec,
                               const NormSpec& norm = kActivatedNorm);
-/// A convolution at `s` and the batch normalisation at
+/// A convolution at `s` and the batch normalization at
 /// `norm_scope`: folded or not, by the builder's style.
 Feature conv_norm(TemplateBuilder& b, const Scope& s, const Scope& norm_scope, const Feature& x,
                   const ConvSpec& spec, const NormSpec& norm = kActivatedNorm);

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kFrames = 200, kFrequencies = 161, kHidden = 1024, kLabels = 29, kAhead = 20;
 constexpr int kLayers = 5;
 
-/// Batch normalisation of [steps, batch, width], whose first two axes become one.
+/// Batch normalization of [steps, batch, width], whose first two axes become one.
 Value* sequence_norm(TemplateBuilder& b, const Scope& s, Value* x, int64_t width) {
   Value* shape = b.node(s, "Shape", {x});
   Value* rows = reshape(b, s, x, {-1, width});

@@ -24,7 +24,7 @@ class DiffusionUnet {
   std::shared_ptr<Model> build();
 
  private:
-  /// A convolution without activation statistics: group normalisation needs none.
+  /// A convolution without activation statistics: group normalization needs none.
   Feature conv2d(const Scope& s, const Feature& x, int64_t outputs, int64_t kernel, int64_t stride = 1,
                  double gain = 1) {
     const ConvSpec spec = {

@@ -10,7 +10,7 @@ namespace assay {
 
 inline constexpr NormSpec kInceptionNorm = {1.0, 0.5, 1e-3};
 
-/// Convolution, batch normalisation, ReLU.
+/// Convolution, batch normalization, ReLU.
 Feature inception_conv(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec);
 /// Kernels with an even border: 1x1, 3x3, 1xn and nx1.
 ConvSpec same_conv(int64_t outputs, int64_t height = 1, int64_t width = 1);

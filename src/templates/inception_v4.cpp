@@ -1,5 +1,5 @@
 // Inception v4 (Szegedy et al., "Inception-v4, Inception-ResNet and the Impact of Residual Connections on
-// Learning", 2017), as timm builds it, batch normalisation folded.
+// Learning", 2017), as timm builds it, batch normalization folded.
 #include <fmt/core.h>
 
 #include "templates/inception.h"

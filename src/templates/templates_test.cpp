@@ -112,7 +112,7 @@ struct Published {
 };
 
 TEST(Templates, HaveThePublishedSizes) {
-  // torchvision, timm, Ultralytics (fused), Hugging Face. Where batch normalisations are folded, one
+  // torchvision, timm, Ultralytics (fused), Hugging Face. Where batch normalizations are folded, one
   // parameter of each of their channels is gone: "- N". "sum" marks sums over the layers, if no publication
   // has this size. Publications that count multiply-accumulates are doubled here; operations
   // of language models are sums.

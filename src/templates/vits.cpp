@@ -19,7 +19,7 @@ constexpr int64_t kSymbols = 256, kTokens = 48, kWidth = 192, kInner = 768, kHal
 constexpr Heads kHeads = {2, 96};
 constexpr int kLayers = 6, kCouplings = 4, kWaveLayers = 4;
 
-/// Layer normalisation over the channels of [batch, channels, tokens].
+/// Layer normalization over the channels of [batch, channels, tokens].
 Value* channel_norm(TemplateBuilder& b, const Scope& s, Value* x, int64_t width) {
   return transpose(b, s, layer_norm(b, s, transpose(b, s, x, {0, 2, 1}), width, 1e-5F), {0, 2, 1});
 }

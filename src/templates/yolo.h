@@ -1,5 +1,5 @@
 // Shared parts of the YOLO detectors of Ultralytics (Jocher et al., 2020 to 2024): 640x640, 80 classes, as
-// they are exported: batch normalisation folded into the convolutions, boxes decoded to pixels.
+// they are exported: batch normalization folded into the convolutions, boxes decoded to pixels.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ inline constexpr int64_t kYoloStrides[] = {8, 16, 32};
 
 /// model.I
 Scope yolo_layer(int i);
-/// Convolution, batch normalisation, SiLU; same extents at stride 1. One with groups has as many as channels.
+/// Convolution, batch normalization, SiLU; same extents at stride 1. One with groups has as many as channels.
 Feature yolo_conv(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs, int64_t kernel,
                   int64_t stride = 1, bool depthwise = false);
 /// Without SiLU.

@@ -101,7 +101,7 @@ bool takes_quantized(const GateMatrix& matrix) noexcept;
 /// Packs levels less their zero points, [k, gates * units].
 void pack_quantized_gates(const GateMatrix& matrix, const int16_t* levels, void* packed) noexcept;
 
-/// Numbers quantised by the range of all of them, rows of k.
+/// Numbers quantized by the range of all of them, rows of k.
 struct QuantizedRows {
   Int8Rows levels = {};  ///< without data: there are none
   float scale = 1;

@@ -1,4 +1,4 @@
-// DynamicQuantizeLSTM: LSTM whose weights are levels, in columns and not in rows, and whose products quantise
+// DynamicQuantizeLSTM: LSTM whose weights are levels, in columns and not in rows, and whose products quantize
 // what the weights are multiplied with first: X, all steps at once, and the hidden state at every step, to
 // uint8 as DynamicQuantizeLinear does it. ONNX Runtime may take rows of a large batch apart; here a batch has
 // one range.
@@ -85,7 +85,7 @@ Tracked::Number with_error(double value, const Tracked::Number& x, double scale)
   return {value, x.error > 0 ? x.error + scale : std::fabs(value - x.value) > 0.499 * scale ? scale : 0};
 }
 
-/// An arithmetic whose products take numbers that were quantised to 256 levels over their range, which
+/// An arithmetic whose products take numbers that were quantized to 256 levels over their range, which
 /// includes 0.
 template <typename A>
 class QuantizedProducts : public A {

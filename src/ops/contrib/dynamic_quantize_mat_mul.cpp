@@ -1,4 +1,4 @@
-// DynamicQuantizeMatMul: A is quantised to uint8 with the scale and zero point that its own range, widened to
+// DynamicQuantizeMatMul: A is quantized to uint8 with the scale and zero point that its own range, widened to
 // include 0, asks for (DynamicQuantizeLinear), then Y = A * B * a_scale * b_scale + bias as in
 // MatMulIntegerToFloat.
 #include <cmath>

@@ -1,4 +1,4 @@
-// GatherBlockQuantized: the entries of an axis at the given indices, dequantised: (level - zero point) *
+// GatherBlockQuantized: the entries of an axis at the given indices, dequantized: (level - zero point) *
 // scale, with one scale for each block along another axis. uint8 data hold levels of `bits` bits, packed
 // along the last axis; without zero points theirs is half of the range, that of 4-bit types 0. An 8- or 4-bit
 // float has no zero point, its scales may be broadcast, and block_size 0 makes one block of the axis.

@@ -1,4 +1,4 @@
-// MatMulNBits: Y = A * W^T + bias with weights W [N, K] of a few bits, quantised in blocks along K: W =
+// MatMulNBits: Y = A * W^T + bias with weights W [N, K] of a few bits, quantized in blocks along K: W =
 // (level - zero point) * scale. B holds the levels as [N, blocks, bytes of a block]. Zero points are packed
 // like the levels, row by row, or floats; without them they are half of the range. With g_idx, element k of
 // every row belongs to block g_idx[k]. An accuracy level of 4 allows A to be rounded to 8 bits, block by

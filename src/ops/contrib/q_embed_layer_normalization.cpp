@@ -1,4 +1,4 @@
-// QEmbedLayerNormalization: EmbedLayerNormalization with quantised tables, gamma and beta, dequantised before
+// QEmbedLayerNormalization: EmbedLayerNormalization with quantized tables, gamma and beta, dequantized before
 // use: (level - zero point) * scale.
 #include <cmath>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// QLinearConcat: the inputs, each with its scale and zero point, joined along an axis: Y = quantise of the
-// dequantised parts. The inputs come in threes: tensor, scale, zero point.
+// QLinearConcat: the inputs, each with its scale and zero point, joined along an axis: Y = quantize of the
+// dequantized parts. The inputs come in threes: tensor, scale, zero point.
 #include <algorithm>
 
 #include "ops/contrib/quantized.h"

@@ -1,4 +1,4 @@
-// Element-wise operators on one quantised operand: Y = quantise(f(dequantise(X))).
+// Element-wise operators on one quantized operand: Y = quantize(f(dequantize(X))).
 #pragma once
 
 #include "ops/contrib/quantized.h"

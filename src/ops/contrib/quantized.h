@@ -1,4 +1,4 @@
-// Operands of the quantised operators of com.microsoft: one scale and one zero point for a whole tensor; a
+// Operands of the quantized operators of com.microsoft: one scale and one zero point for a whole tensor; a
 // zero point that is left out is 0.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace assay {
 
-/// The inputs that hold a quantised operand.
+/// The inputs that hold a quantized operand.
 struct QuantizedInput {
   size_t levels, scale, zero;
 };
@@ -41,7 +41,7 @@ class Requantizer {
   uint64_t key_;
 };
 
-/// An operator with a quantised result is written once, as compute(c, u, key), where u = 0 asks for the
+/// An operator with a quantized result is written once, as compute(c, u, key), where u = 0 asks for the
 /// values and u > 0 for those of a noisy arithmetic (Numerics::perturb).
 template <void (*kCompute)(EvalContext&, double u, uint64_t key)>
 void eval_quantized(EvalContext& c) {

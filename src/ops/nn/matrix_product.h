@@ -1,5 +1,5 @@
 // The matrix product of numpy.matmul: the last two dimensions multiply, the others broadcast; a vector is a
-// row on the left and a column on the right. MatMul and the integer and quantised products share it.
+// row on the left and a column on the right. MatMul and the integer and quantized products share it.
 #pragma once
 
 #include <optional>

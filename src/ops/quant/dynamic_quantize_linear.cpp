@@ -1,4 +1,4 @@
-// DynamicQuantizeLinear: quantises to uint8 with the scale and zero point that the data's own range, widened
+// DynamicQuantizeLinear: quantizes to uint8 with the scale and zero point that the data's own range, widened
 // to include 0, asks for. Data of zeros only have the scale 1.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Linear quantisation: which scale an element has, and how a number becomes a level of a quantised type.
+// Linear quantization: which scale an element has, and how a number becomes a level of a quantized type.
 #pragma once
 
 #include <vector>
@@ -32,10 +32,10 @@ class QuantGrid {
 /// scale, zero point.
 void check_quant_shapes(const InferContext& c);
 
-/// True for the integer types of 2 to 16 bits that tensors are quantised to.
+/// True for the integer types of 2 to 16 bits that tensors are quantized to.
 bool is_quantized_integer(DType t);
 
-/// Real numbers, already scaled, as levels of a quantised type: to an integer type rounded to the nearest,
+/// Real numbers, already scaled, as levels of a quantized type: to an integer type rounded to the nearest,
 /// ties to even, then shifted by the zero point and clamped (NaN gives the lowest level); to a float type
 /// shifted, then converted.
 double level_of(double scaled, double zero_point, DType to);

@@ -42,7 +42,7 @@ int64_t reduced_count(EvalContext& c);
 
 /// Columns that are reduced side by side when the innermost dimension is kept.
 inline constexpr int64_t kReduceColumns = 512;
-/// Partial results of one row, so that the loop is vectorised and its rounding errors stay apart.
+/// Partial results of one row, so that the loop is vectorized and its rounding errors stay apart.
 inline constexpr int kReduceLanes = 8;
 
 template <typename Acc, typename In, typename Pre, typename Combine>

@@ -1,4 +1,4 @@
-// Sums that a normalisation divides by: of powers, of squares, of distances from a mean.
+// Sums that a normalization divides by: of powers, of squares, of distances from a mean.
 #include <cmath>
 
 #include "ops/eval_util.h"

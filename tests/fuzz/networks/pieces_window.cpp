@@ -80,7 +80,7 @@ void conv(GrowingNetwork& g) {
 }
 
 /// Branches over one image whose sum is one convolution, mostly: windows within a window, the image itself,
-/// and its normalisation.
+/// and its normalization.
 void parallel_convs(GrowingNetwork& g) {
   Value* x = pick_image(g);
   if (x == nullptr) return;

@@ -90,7 +90,7 @@ std::vector<std::string> integers() {
   };
 }
 
-/// With quantisation in the run.
+/// With quantization in the run.
 std::vector<std::string> dynamic_integers() {
   const auto levels = [](const std::string& name, int k) {
     std::string list;
