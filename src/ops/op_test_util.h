@@ -1,4 +1,4 @@
-// For tests of operators: evaluates or infers one node that stands in a graph of its own.
+// For tests of operators: evaluates or infers one node in its own graph.
 #pragma once
 
 #include <optional>
@@ -152,7 +152,7 @@ inline std::vector<Tensor> widened(const OpDef& op, std::vector<Tensor> inputs) 
 }
 
 /// Evaluates one node; an undefined tensor stands for an input that is left out. The outputs' declared types
-/// are those that inference gives for the inputs as they are passed. Floats leave as float64 where the
+/// are those that inference gives for the inputs as passed. Floats leave as float64 where the
 /// operator computes in that.
 inline std::vector<Tensor> run_op(std::string_view op, int64_t opset, std::vector<Tensor> inputs,
                                   AttributeList attributes = {}, size_t outputs = 1,

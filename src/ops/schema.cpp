@@ -208,7 +208,7 @@ uint64_t kinds_of(const std::vector<std::string>& types) {
   return kinds;
 }
 
-/// The text itself, or that of the version which it is the same as.
+/// The text itself, or that of the version it refers to.
 std::string_view own_text(std::string_view text) {
   constexpr std::string_view kSameAs = "same as ";
   if (!text.starts_with(kSameAs)) return text;

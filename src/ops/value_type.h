@@ -16,8 +16,8 @@ DType leaf_dtype(const Type& type);
 /// The type known of a value that is one of two: equal parts stay, so nothing remains of a tensor and a
 /// container. Throws Error (kInvalidModel) when the element types of two tensors differ, in containers too.
 Type common_type(const Type& a, const Type& b);
-/// The type without extents, those of tensors in a container included: what a loop knows of a value that may
-/// change from one iteration to the next.
+/// The type without extents, those of tensors in a container included: the type that a loop knows of a value
+/// that may change from one iteration to the next.
 Type without_dims(Type type);
 
 }  // namespace assay

@@ -25,7 +25,7 @@ void infer(InferContext& c) {
   c.set_output(0, c.input_dtype(kA), std::move(*dims));
 }
 
-/// The levels of A less the zero point. Their bound is a whole level where float arithmetic may round either
+/// The quantized A less the zero point. Its bound is a whole step where float arithmetic may round either
 /// way.
 Traced quantized(EvalContext& c, Steps& steps, double scale, const Tensor& levels) {
   if (!steps.bounds()) return steps.given(levels);

@@ -47,7 +47,7 @@ void infer(InferContext& c) {
   c.set_output(0, dtype, std::move(out));
 }
 
-/// The shape of Y. Throws Error when the parts do not go together.
+/// The shape of Y. Throws Error when the parts do not fit together.
 Shape joined_shape(const EvalContext& c, size_t axis) {
   Shape out = c.shape(kFirst);
   for (size_t i = 1; i < part_count(c); ++i) {

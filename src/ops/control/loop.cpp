@@ -1,5 +1,5 @@
 // Loop: runs a subgraph up to M times, as long as its condition holds. Values are carried from one iteration
-// to the next; what else the subgraph gives is stacked. Without the input `cond` the subgraph's condition is
+// to the next; the subgraph's other outputs are stacked. Without the input `cond` the subgraph's condition is
 // ignored.
 #include <algorithm>
 
@@ -54,7 +54,7 @@ std::vector<Type> body_inputs(InferContext& c, size_t carried) {
   return inputs;
 }
 
-/// The number of iterations, where nothing but `M` decides about it.
+/// The number of iterations, where only `M` decides it.
 Dim known_trips(const InferContext& c) {
   const Tensor* trips = c.has_input(0) && !c.has_input(1) ? c.input_value(0) : nullptr;
   if (trips == nullptr || trips->numel() != 1 || trips->dtype() != DType::kInt64) return {};

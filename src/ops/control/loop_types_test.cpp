@@ -52,7 +52,7 @@ TEST(LoopTypes, AConstantTripCountIsTheExtentOfStacks) {
 }
 
 TEST(LoopTypes, InsideALoopNothingIsTriedTwice) {
-  // 30 loops within each other end at once.
+  // 30 nested loops end immediately.
   std::string inner = "t0 = Neg (s0) ";
   for (int i = 0; i < 30; ++i) {
     const std::string k = std::to_string(i), o = std::to_string(i + 1);

@@ -1,4 +1,4 @@
-// Slices and stacks: how Loop and Scan take their inputs apart and put their outputs together.
+// Slices and stacks: how Loop and Scan split their inputs and join their outputs.
 #pragma once
 
 #include <vector>

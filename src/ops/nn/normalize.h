@@ -1,4 +1,4 @@
-// Normalization by mean and variance: what the normalization operators share, in value and in rounding error.
+// Normalization by mean and variance: shared by the normalization operators, in value and in rounding error.
 #pragma once
 
 #include <cmath>
@@ -65,7 +65,7 @@ inline double inverse_magnitude(const Moments& m, double inverse) {
 /// The result of a normalization: its values, or for error bounds their magnitudes or drifts (Numerics).
 enum class Normalized : uint8_t { kValues, kMagnitudes, kDrifts };
 
-/// Rows of `count` contiguous elements, each normalized by itself.
+/// Rows of `count` contiguous elements, each normalized separately.
 struct NormalizedRows {
   Tensor values;                      ///< (x - mean) * inverse, in the shape of x
   std::vector<double> mean, inverse;  ///< one per row

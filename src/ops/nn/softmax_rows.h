@@ -6,7 +6,7 @@
 
 namespace assay {
 
-/// A tensor as outer * inner slices of `count` elements that lie `inner` apart. Before opset 13 a slice is
+/// A tensor as outer * inner slices of `count` elements that are `inner` apart. Before opset 13 a slice is
 /// everything from the axis on; since then it runs along the axis.
 struct Slices {
   int64_t outer, count, inner;

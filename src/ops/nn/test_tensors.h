@@ -1,4 +1,4 @@
-// For tests of operators: random tensors, their elements, and what an error says.
+// For tests of operators: random tensors, their elements, and an error's message.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -31,7 +31,7 @@ Addends addends_of(const Row& row, F f) {
 }
 
 /// The sums that a mean and a variance are made of: that of the row, and that of the squares of the distances
-/// from what was taken for the mean. Returns the mean.
+/// from the computed mean. Returns the mean.
 double set_moments(const Row& row, SummedElement& out) {
   const auto n = static_cast<double>(row.count);
   if (const MeasuredSums* known = out.known_row(); known != nullptr) return known->exact[0] / n;

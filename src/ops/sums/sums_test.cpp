@@ -11,8 +11,8 @@
 namespace assay::sums_test {
 namespace {
 
-/// Whether what is explained of a result is less than the worst case of all orders because its roundings are
-/// taken for independent.
+/// Whether a result's explained error is less than the worst case of all orders because its roundings are
+/// assumed to be independent.
 bool takes_roundings_for_independent(const OpDef& op) {
   const Numerics& n = op.numerics;
   return n.kind == Numerics::Kind::kAccumulating ||

@@ -44,7 +44,7 @@ void propagate_integers(InferContext& c, size_t i = 0);
 /// when they are two different numbers.
 Dim merge_dim(const Dim& a, const Dim& b);
 
-/// The longest list of extents that is worth following through a model.
+/// The longest list of extents that is tracked through a model.
 inline constexpr size_t kLongestExtents = 64;
 
 }  // namespace assay

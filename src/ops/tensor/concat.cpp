@@ -10,7 +10,7 @@ namespace {
 
 int64_t axis_of(const OpContext& c) { return c.since() < 4 ? c.attr_int("axis", 1) : c.attr_int("axis"); }
 
-/// Vectors of extents, joined; an input that says nothing still has its length.
+/// Vectors of extents, joined; an unknown input still has its length.
 void propagate(InferContext& c) {
   Dims all;
   for (size_t i = 0; i < c.input_count(); ++i) {

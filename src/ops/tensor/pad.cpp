@@ -1,6 +1,6 @@
 // Pad: adds to the ends of each dimension: a constant, the mirrored data (reflect), the last element (edge),
-// or the data again as on a torus (wrap). A negative number cuts instead. The numbers are an attribute before
-// opset 11.
+// or the data again as on a torus (wrap). A negative number crops instead. The numbers are an attribute
+// before opset 11.
 #include <algorithm>
 
 #include "ops/infer_util.h"
@@ -92,7 +92,7 @@ void infer(InferContext& c) {
 }
 
 /// The source index of each output index along one axis; the mirrored and repeated data are those left after
-/// a cut.
+/// cropping.
 std::vector<int64_t> index_table(int64_t extent, int64_t begin, int64_t end, Mode mode) {
   const int64_t cut_begin = std::max<int64_t>(-begin, 0);
   const int64_t n = kept_of(extent, begin, end);

@@ -1,5 +1,5 @@
-// Inference of the tensor operators: symbolic extents stay, and the integers of shape arithmetic are
-// followed.
+// Inference of the tensor operators: symbolic extents
+// stay, and the integers of shape arithmetic are tracked.
 #include <gtest/gtest.h>
 
 #include "assay/edit.h"

@@ -1,5 +1,5 @@
-// StringNormalizer: drops the elements that are stop words, then changes the letters' case. What is left of
-// [C] or [1, C] is never empty: one empty string stands for nothing.
+// StringNormalizer: drops the elements that are stop words, then changes the letters' case. The rest of [C]
+// or [1, C] is never empty: one empty string stands for nothing.
 //
 // Case follows Unicode's simple mappings; of `locale` only the language matters, and only for Turkish and
 // Azerbaijani. Two words are the same, unless case matters, when they are so in the case that is asked for
