@@ -193,7 +193,7 @@ class Session : public ext::Session {
         "the input '" + slot.name + "' was refused");
   }
 
-  /// Calls `move` with the tensor's memory, which must have so many bytes.
+  /// Calls `move` with the tensor's memory, which must have this many bytes.
   template <typename Move>
   void copy(const Tensor* tensor, const std::string& name, uint64_t bytes, Move move) {
     size_t has = 0;

@@ -66,8 +66,8 @@ struct BuildProgress {
 struct BuilderConfig {
   static constexpr int kDefaultOptimizationLevel = 3, kMaxOptimizationLevel = 5;
 
-  /// 0: nothing is timed, a cost model decides. From 1 on candidates are timed, more thoroughly at higher
-  /// levels. Values out of range are clamped.
+  /// 0: nothing is timed, a cost model decides. From 1 on candidates are timed, more thoroughly with higher
+  /// values. Values out of range are clamped.
   int optimization_level = kDefaultOptimizationLevel;
   /// For inputs with open extents and shape tensors; each context chooses one. Required if there are any,
   /// unless is_lazy.

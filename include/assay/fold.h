@@ -28,7 +28,7 @@ struct FoldOptions {
   /// Larger results are not folded. Bytes. Default: not those that make the model larger by more than
   /// kMaxGrowth, compared with the constants that they replace.
   std::optional<int64_t> size_threshold;
-  /// Nodes that take more steps are not folded and reported as failed; so are those that take more than half
+  /// Nodes that take more steps are not folded and reported as failed, like those that take more than half
   /// of the remaining memory (--memory-limit).
   int64_t max_work = kMaxFoldWork;
   /// Nodes for which it returns true are not folded.

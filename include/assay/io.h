@@ -17,7 +17,7 @@ struct ImportOptions {
   /// Leave external initializers without data (Value::set_missing) instead of mapping their files.
   bool ignore_external_data = false;
   /// Leave nodes in the order of the file instead of a topological one (TopologicalScope compensates): to
-  /// show the file unchanged. Cycles are refused all the same.
+  /// show the file unchanged. Cycles are still refused.
   bool keep_node_order = false;
   /// Accept initializers whose data were stripped (assay surgeon weight-strip); they are left without data.
   bool allow_weightless = false;

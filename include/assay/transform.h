@@ -63,7 +63,7 @@ struct Converted {
   int64_t from = 0;                ///< the original opset
   int64_t rewritten = 0;           ///< nodes whose form changed
   int64_t added = 0;               ///< nodes that were added in addition or as replacements
-  std::vector<std::string> notes;  ///< what was left unchanged, and what could not be checked
+  std::vector<std::string> notes;  ///< the parts left unchanged, and those that could not be checked
 };
 
 /// A copy in another version of an operator set (domain "": ai.onnx). Throws

@@ -11,7 +11,7 @@ NB_MODULE(_native, m) {
   using namespace assay::python;
   m.attr("__version__") = assay::library_version();
   nb::set_leak_warnings(false);        // objects in a user's globals at exit are not leaks
-  set_log_receiver(nb::none(), 1000);  // nothing is printed, whoever imports this alone
+  set_log_receiver(nb::none(), 1000);  // nothing is printed when this is imported alone
   begin_calls();
   register_errors();
   m.def("set_error_maker", &set_error_maker, nb::arg("make"));

@@ -23,7 +23,7 @@ class HalfUnit {
   bool zeros_;
 };
 
-/// True when the node moves numbers or selects them
+/// True when the node moves elements or selects them
 /// by their order, so that it commutes with rounding.
 bool keeps_numbers(const Node& n, const Model& model);
 

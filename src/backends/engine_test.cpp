@@ -123,7 +123,7 @@ TEST_F(EngineTest, AFewRowsTimesAConstantReadItWhereItLies) {
   expect_agreement({"gemv", "gemv", "gemv", "gemv"});
 }
 
-// A row of 128 in two parts beside a row of 64: oneDNN's cache treats parts as the same problem for any
+// A row of 128 in two parts, and a row of 64: oneDNN's cache treats parts as the same problem for any
 // stride of a lone row, so its choice of an implementation must do so, too.
 TEST_F(EngineTest, PartsOfARowAreRowsOfTheirOwn) {
   Value* x = input("x", {1, 256});

@@ -222,7 +222,7 @@ TEST_F(EngineWindowTest, PoolingInVectorsOfChannels) {
 }
 
 TEST_F(EngineWindowTest, MeansOfLargeFlatImages) {
-  // One sum of so many equal numbers is off by 3e-4 of it: all roundings have one sign.
+  // One sum of this many equal numbers is off by 3e-4 of it: all roundings have one sign.
   Value* x = input("x", {1, 37, 160, 160});
   output(op("GlobalAveragePool", {x}));
   output(op("ReduceMean", {x, ints({2, 3})}));

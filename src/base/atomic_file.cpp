@@ -119,8 +119,8 @@ void AtomicFile::open_special() {
   buffer_.reserve(kBufferBytes);
 }
 
-/// Only a file that nobody else has open can be leased for writing. Where that cannot be determined (network
-/// file systems, files of other users), a holder is assumed: an empty file has nothing to lose.
+/// Only a file that no other process has open can be leased for writing. Where that cannot be determined
+/// (network file systems, files of other users), a holder is assumed: an empty file has nothing to lose.
 void AtomicFile::find_holder() {
   Descriptor file(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat st {};

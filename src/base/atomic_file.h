@@ -37,7 +37,7 @@ class AtomicFile {
   void write(const void* data, size_t bytes) { write({static_cast<const char*>(data), bytes}); }
   /// Bytes written so far.
   size_t size() const { return size_; }
-  /// Whoever may read the file may also execute it.
+  /// Users that may read the file may also execute it.
   void make_executable() { is_executable_ = true; }
   /// Flushes and syncs the data, which is slow and may fail, so that commit() is quick. Nothing may be
   /// written afterwards. Throws Error (kIo).

@@ -13,7 +13,7 @@ namespace assay {
 size_t base64_decoded_size(std::string_view text);
 
 /// Decodes bytes [first, first + count) of the decoded data into `out`, in parallel when they are
-/// many; the range must lie within base64_decoded_size(text). Throws Error (kInvalidArgument) that names the
+/// many; the range must be within base64_decoded_size(text). Throws Error (kInvalidArgument) that names the
 /// position of a character outside the alphabet, blanks and line ends included.
 void base64_decode(std::string_view text, size_t first, size_t count, void* out);
 /// All of it.

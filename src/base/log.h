@@ -49,10 +49,10 @@ void configure(Config config);
 
 /// The threshold for `-v` given `verbose` times and `-q` given `quiet` times.
 Severity severity_from_counts(int verbose, int quiet);
-/// ULTRA_VERBOSE, SUPER_VERBOSE, ..., CRITICAL, in any case.
+/// ULTRA_VERBOSE, SUPER_VERBOSE, ..., CRITICAL, in upper or lower case.
 std::optional<Severity> severity_from_name(std::string_view name);
 /// Applies one value of `--verbosity`: `LEVEL` or `path:LEVEL`. Throws Error (kInvalidArgument) naming the
-/// levels.
+/// log levels.
 void add_verbosity(Config& config, std::string_view value);
 
 /// Receives lines that neither a Capture nor a sink takes. Called by one thread at a time.

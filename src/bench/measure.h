@@ -1,4 +1,4 @@
-// Measures workers: warm-up, numbers of runs, durations, turns.
+// Measures workers: warm-up, numbers of runs, durations, rounds.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct Lane {
 
   // Results of measure().
   std::vector<RunTimes> runs;  ///< without warm-up, by their start
-  double busy = 0;             ///< seconds of running, without pauses between turns
+  double busy = 0;             ///< seconds of running, without pauses between rounds
   size_t warm_up_runs = 0;
   double warm_up = 0;  ///< seconds
 

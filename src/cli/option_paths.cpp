@@ -106,7 +106,7 @@ constexpr PathOption kPathOptions[] = {
     {"", "--plugin-libraries", kElsewhere},  // one that is missing gets a warning
     {"", "--python-plugins", kElsewhere},
     {"", "--external-data-dir", kInputFolder},
-    {"", "--save-external-data", kElsewhere},  // beside the model: check_external_data()
+    {"", "--save-external-data", kElsewhere},  // next to the model: check_external_data()
     {"", "--onnxrt-library", kLibrary},
     {"", "--custom-ops", kLibrary},
     {"", "--extension", kElsewhere},  // loaded before the options are read

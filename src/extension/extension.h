@@ -107,7 +107,7 @@ int run_command(const Extension& extension, const AssayCommand& command);
 struct Candidate {
   std::string path;
   std::string from;  ///< the setting that named it: ASSAY_EXTENSION_PATH, --extension
-  /// Words of the file MODULE.words beside it, one a line: a command line that holds none of them does not
+  /// Words of the file MODULE.words next to it, one a line: a command line that holds none of them does not
   /// need the module. Empty: every command does.
   std::vector<std::string> words = {};
 
@@ -117,7 +117,7 @@ struct Candidate {
 
 /// The files that end in .so in the folders of ASSAY_EXTENSION_PATH (which may list files, too), the user's
 /// folder
-/// ($XDG_DATA_HOME/assay/extensions) and the system's (lib/assay/extensions beside the program's folder, and
+/// ($XDG_DATA_HOME/assay/extensions) and the system's (lib/assay/extensions next to the program's folder, and
 /// /usr/local/lib and /usr/lib), sorted by name within each; each file once.
 std::vector<Candidate> find_extensions();
 

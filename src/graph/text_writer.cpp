@@ -17,7 +17,7 @@ using onnx::text_string;
 
 namespace {
 
-/// The one NaN of each sign that its decimal form brings back.
+/// The one NaN of each sign that its decimal form reproduces.
 template <typename Float, typename Bits>
 bool survives_with_bits(Float value) {
   if (!std::isnan(value)) return true;

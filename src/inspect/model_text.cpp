@@ -124,7 +124,7 @@ std::string ModelPrinter::initializers(const GraphDescription& outline, const Pa
 }
 
 std::optional<std::string> ModelPrinter::attribute(const AttributeDescription& a) {
-  // Upstream indents a body by two levels for each enclosing graph, on top of the enclosing text's.
+  // Upstream indents a body by two steps for each enclosing graph, on top of the enclosing text's.
   if (a.graph != nullptr) return "\n" + indented(graph(*a.graph, parts_of(*a.graph)), 2 * a.graph->depth);
   std::optional<std::string> text = attribute_text(a.name, a.data, options_.weights);
   if (!text) warn_of_skipped(a.type);

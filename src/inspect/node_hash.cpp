@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-/// Constants of more bytes are sampled at their ends and in the middle.
+/// Larger constants are sampled at their ends and in the middle.
 constexpr size_t kSample = 4096;
 
 uint64_t mix(uint64_t h, uint64_t value) {

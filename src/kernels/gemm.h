@@ -20,8 +20,8 @@ class PanelSource {
   virtual ~PanelSource() = default;
   /// Writes the block of rows [row, row + rows) and columns [column, column + columns) as panels of `width`
   /// columns, one after the other: element (r, c) of the block goes to out[c / width * rows * width + r *
-  /// width + c % width]. The last panel's columns beyond `columns` are zeros. Called from several
-  /// threads at once.
+  /// width + c % width]. The last panel's columns beyond `columns` are zeros. Called from several threads
+  /// concurrently.
   virtual void pack(int64_t row, int64_t rows, int64_t column, int64_t columns, int64_t width,
                     double* out) const = 0;
 };

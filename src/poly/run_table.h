@@ -10,7 +10,7 @@
 //   the run itself               poly/run.cpp: run_options(), which the command and poly::run() both call
 //
 // To add an option: the member in assay/run.h, a row in the part that it belongs to (run_table_<part>.cpp),
-// and its use in the run. Nothing else has to be changed if the type of the member is one of RunMember and
+// and its use. Nothing else has to be changed if the type of the member is one of RunMember and
 // its words have that type's syntax. An option with a special syntax (several options for one member, words
 // that depend on the model) has RunWords::kOwn and has its two functions
 // in cli/run_settings.cpp (words to member) and cli/run_words.cpp (member to words); a test goes through all

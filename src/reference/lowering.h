@@ -25,7 +25,7 @@ struct Lowering {
 void add_lowered_errors(EvalContext& c, const Lowering& lowering, std::span<const Tensor> y,
                         std::vector<NodeError>& errors);
 
-/// The largest number that n levels of a step represent, and the accepted ratio of clipping to rounding.
+/// The largest number that n multiples of a step represent, and the accepted ratio of clipping to rounding.
 inline constexpr double kInt8Levels = 127;
 /// A scale that balances clipping and rounding (by entropy, or a quantile) clips up to some ten times what it
 /// rounds, as sums of squares.

@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-/// Levels of a range that is measured from its end, by the type of the zero point; 0 for wider ones.
+/// Quantized values of a range measured from its end, by the zero point's type; 0 for wider ones.
 double quantized_of(const Node& n, const std::vector<Tensor>& inputs) {
   const DType zero = inputs.size() > 2 && inputs[2].defined() ? inputs[2].dtype() : DType::kUndefined;
   const int64_t asked = int_attribute(n, "output_dtype", 0);

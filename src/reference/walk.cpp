@@ -324,7 +324,7 @@ Tensor without_overflow(const Tensor& cast, const Tensor& x) {
                                [](double c, double v) { return std::isinf(c) ? v : c; });
 }
 
-/// Levels moved by -1, 0 or 1 at random, within the range of their type.
+/// Quantized values moved by -1, 0 or 1 at random, within the range of their type.
 Tensor with_other_levels(const Tensor& t, uint64_t key) {
   Tensor moved = convert(t, DType::kFloat64);
   const auto width = static_cast<int>(bit_width(t.dtype()));

@@ -1,4 +1,4 @@
-// Runners that run side by side: all of them in each iteration.
+// Runners that run in lockstep: all of them in each iteration.
 #pragma once
 
 #include <memory>

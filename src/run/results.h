@@ -1,6 +1,6 @@
 // The JSON files of results and inputs, byte for byte as Polygraphy writes them, at any size.
 //
-// Arrays are NumPy's .npy streams in base64. Reading maps the file and only finds where each array lies:
+// Arrays are NumPy's .npy streams in base64. Reading maps the file and only finds each array's position:
 // elements are decoded, straight into their tensor, when a StoredTensor is loaded. Writing takes one tensor
 // at a time. So memory holds what the caller keeps and never a tensor twice. A file that is being read may be
 // replaced (as saving does) but not changed in place.

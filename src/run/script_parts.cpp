@@ -215,7 +215,7 @@ script::Item item_of(const BuilderConfig& config) {
       {"use_timing_cache_only", config.use_timing_cache_only}};
 }
 
-/// A configuration's levels and limits, if given.
+/// A configuration's optimization level and limits, if given.
 void read_limits(const script::Item& item, BuilderConfig& config) {
   if (const script::Item& level = item.at("optimization_level"); !level.is_null())
     config.optimization_level =

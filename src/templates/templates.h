@@ -1,7 +1,7 @@
 // Generated models: well-known architectures, built layer by layer through the graph API, with seeded random
 // weights.
 //
-// One line per model in templates.def, one file per model beside it. A model's nodes are named as PyTorch's
+// One line per model in templates.def, one file per model next to it. A model's nodes are named as PyTorch's
 // exporter names them and its weights by their state_dict keys, so reports read as they do for an exported
 // checkpoint.
 #pragma once

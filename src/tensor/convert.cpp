@@ -293,7 +293,7 @@ void store_block(const From* in, DType to, void* data, int64_t first, int64_t n,
   }
 }
 
-/// A view into a file may lie at any address.
+/// A view into a file may have any address.
 Tensor aligned(const Tensor& t) {
   const auto bytes = static_cast<uintptr_t>(std::max(1, bit_width(t.dtype()) / 8));
   Tensor copy = t;

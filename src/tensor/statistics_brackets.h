@@ -14,8 +14,8 @@
 
 namespace assay::internal {
 
-/// Ranges of values in which wanted ranks probably lie. Each thread scans with a copy of its own; merge()
-/// brings them together; values() tells whether the brackets contained the ranks.
+/// Ranges of values that probably contain the wanted ranks. Each thread scans with a copy of its own; merge()
+/// combines them; values() tells whether the brackets contained the ranks.
 template <typename T>
 class Brackets {
  public:
@@ -32,12 +32,12 @@ class Brackets {
 
   void scan(const T* p, int64_t n);
   void merge(const Brackets& other);
-  /// The elements at the ranks that the brackets were made for; nothing when a rank lies outside its bracket.
+  /// The elements at the ranks that the brackets were made for; nothing when a rank is outside its bracket.
   std::optional<std::vector<ValuePair>> values(std::span<const RankPair> ranks) const;
 
  private:
   /// As wide as T, and of a kind that SSE2 can select by comparing T: counts within a block, and for each
-  /// element in how many brackets it lies.
+  /// element the number of brackets that contain it.
   using Mask = std::conditional_t<std::is_same_v<T, double>, double,
                                   std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
   /// Counts of elements on either side of the limits. Those that equal a limit are only counted: a sample

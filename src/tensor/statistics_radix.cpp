@@ -48,9 +48,9 @@ struct SortKey<uint64_t> {
   static double value(Type key) { return static_cast<double>(key); }
 };
 
-/// Narrows, histogram by histogram, the ranges of keys ("rows", numbered in the order of their keys) in which
-/// the wanted ranks lie, until few enough elements are left to sort them. The row after the last collects all
-/// eliminated elements.
+/// Narrows, histogram by histogram, the ranges of keys ("rows", numbered in the order of their keys) that
+/// contain the wanted ranks, until few enough elements are left to sort them. The row after the last collects
+/// all eliminated elements.
 template <typename T>
 class Selection {
  public:

@@ -68,7 +68,7 @@ struct NamedStoredTensor {
 /// Stored tensors in order (of the model's inputs or outputs).
 using StoredTensorList = std::vector<NamedStoredTensor>;
 const StoredTensor* find(const StoredTensorList& list, std::string_view name);
-/// All of them in memory at once.
+/// All of them in memory together.
 TensorList load_all(const StoredTensorList& list);
 
 /// Keeps tensors in memory up to a budget; others are written to one unlinked temporary file,

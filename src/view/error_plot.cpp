@@ -121,7 +121,7 @@ void draw_frame(Image& image, int top, const Axis& x, const Axis& y, const std::
   image.draw_upward_text(20, top + (kPanelHeight + length) / 2, label, kTextScale, kBlack);
 }
 
-/// Reads the same block of several sequences at once, as double.
+/// Reads the same block of several sequences together, as double.
 template <typename Visit>
 void for_each_point(const Numbers& absolute, const Numbers& relative, const Numbers& reference,
                     Visit&& visit) {

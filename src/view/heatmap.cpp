@@ -149,7 +149,7 @@ std::string HeatmapFigures::position_text(int64_t plane) const {
 
 /// The layout of a figure's images.
 struct HeatmapFigures::Geometry {
-  bool separate;         ///< each image with its position above it; else all side by side
+  bool separate;         ///< each image with its position above it; else all in a row
   int dots_x, dots_y;    ///< pixels of an element
   double width, height;  ///< of an image
   double title_height, cell_width, cell_height;

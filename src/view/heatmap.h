@@ -20,7 +20,7 @@ struct HeatmapLayout {
   int64_t figures() const { return planes == 0 ? 0 : (planes + per_figure() - 1) / per_figure(); }
 
   /// At most 14 x 7 images and 1080 x 1920 elements on a figure, as in upstream. If that needs more than 4
-  /// figures, as many images as fit in 1080 x 1920 elements, side by side.
+  /// figures, as many images as fit in 1080 x 1920 elements, in a row.
   static HeatmapLayout of(const Shape& shape);
 };
 

@@ -1,9 +1,9 @@
 // Every choice of the builder gives right results: each pass left out, each tactic left out, each tactic
-// alone beside the plain evaluation. Every plan is saved and loaded before it runs.
+// alone with the reference evaluation. Every plan is saved and loaded before it runs.
 //
 // usage: choices CASES [PATTERN]
 //
-// CASES is a folder of ONNX's backend tests. Beside them, networks of the generator are compared with the
+// CASES is a folder of ONNX's backend tests. In addition, networks of the generator are compared with the
 // reference. PATTERN: only choices whose name holds it.
 #include <fmt/format.h>
 

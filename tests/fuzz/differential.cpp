@@ -203,7 +203,7 @@ void Run::merge(size_t subject, const std::string& text) {
 int Run::all() {
   std::vector<size_t> open(subjects_.size());
   for (size_t i = 0; i < open.size(); ++i) open[i] = i;
-  // Where a child died, all rounds of its subject but the one are run anew.
+  // Where a child died, all rounds of its subject but the one are run again.
   while (!open.empty()) {
     std::vector<size_t> again;
     run_isolated(

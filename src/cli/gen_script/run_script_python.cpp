@@ -44,7 +44,7 @@ std::string list_literal(const std::vector<std::string>& words) {
   return "[" + list + "]";
 }
 
-/// The words of an option as a list in Python. A value that begins with a dash would be taken for an option.
+/// The words of an option as a list in Python. A value that begins with a dash would be parsed as an option.
 std::string words_of(const GivenOption& given) {
   if (given.words.size() == 1 && given.words.front().starts_with('-'))
     return list_literal({given.name + "=" + given.words.front()});

@@ -33,7 +33,7 @@ void add_extension_commands(const std::shared_ptr<extension::Extension>& module,
 
 /// True when a module adds this option to `run`.
 bool is_module_option(const Registries& registries, std::string_view name);
-/// The files of the modules that take part in the run of this command line, with their options.
+/// The files of the modules that this command line uses, with their options.
 void read_module_settings(const ParsedArgs& args, const Registries& registries,
                           poly::RunExtensions& settings);
 

@@ -32,7 +32,7 @@ debug::IterationOptions read_iteration_options(const ParsedArgs& args, const std
 /// The stop condition of --until.
 struct Until {
   std::optional<bool> success = {};  ///< at the first iteration that passes, or fails
-  int64_t count = 0;                 ///< else after so many
+  int64_t count = 0;                 ///< else after this many
 };
 Until read_until(const ParsedArgs& args);
 /// One phase of iterations on the same candidate, until that condition.

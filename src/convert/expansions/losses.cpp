@@ -64,7 +64,7 @@ class ClassLoss {
   DType type_;
 };
 
-/// The order of axes that brings the classes to the end, or back.
+/// The order of axes that moves the classes to the end, or back.
 Ints moved_axes(int rank, bool back) {
   Ints perm = {0};
   if (back) perm.push_back(rank - 1);

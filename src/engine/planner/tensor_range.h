@@ -12,7 +12,7 @@ namespace assay::engine {
 /// Number of magnitudes of signed 8-bit integers.
 inline constexpr int64_t kInt8Quantized = 128;
 
-/// The number of leading bins of a histogram of magnitudes to keep so that quantization to `levels` levels
+/// The number of leading bins of a histogram of magnitudes to keep so that quantization to `levels` values
 /// loses the least information: the Kullback-Leibler divergence of the histogram that is clipped there (with
 /// larger ones in the last bin) from the one with all non-empty bins of a level alike is smallest.
 /// For equal divergences, the largest number of bins. Between `levels` and counts.size(), the last bin of

@@ -39,7 +39,7 @@ struct EpilogueSpec {
 /// operands that it takes, among the step's inputs from `inputs` on, in float32.
 EpilogueSpec epilogue_spec(const StepReader& r, size_t inputs, bool any_type = false);
 
-/// Carries out a spec on a row-major float32 result that lies in memory. Belongs to one kernel.
+/// Applies a spec to a row-major float32 result in memory. Belongs to one kernel.
 class RowEpilogue {
  public:
   /// Of a step whose output 0 is the result; operands are row-major step inputs from `inputs` on.

@@ -26,7 +26,7 @@ struct ChannelWindow {
 
   int64_t taps() const { return kernel_rows * kernel_columns; }
   int64_t blocks() const { return (channels + kChannelBlock - 1) / kChannelBlock; }
-  /// Rows of taps [first, second) that lie inside the image for row `y` of the results; none: both are equal.
+  /// Rows of taps [first, second) that are inside the image for row `y` of the results; none: both are equal.
   std::pair<int64_t, int64_t> tap_rows(int64_t y) const {
     return inside(y * row_stride - top, row_dilation, kernel_rows, in_rows);
   }

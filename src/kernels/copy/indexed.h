@@ -40,11 +40,11 @@ struct SliceWalk {
   Shape extents;  ///< `width` of them
 };
 
-/// Copies the slices out one behind the other. As gather_elements.
+/// Copies the slices out, one after the other. As gather_elements.
 bool gather_slices(const SliceWalk& walk, const void* in, const int64_t* index, void* out,
                    size_t element_bytes) noexcept;
 
-/// Brings slices that lie one behind the other to their places, in order. As scatter_elements.
+/// Copies slices that follow each other to their places, in order. As scatter_elements.
 bool scatter_slices(const SliceWalk& walk, void* data, const int64_t* index, const void* updates,
                     size_t element_bytes, ScatterType type, ScatterReduction reduction) noexcept;
 

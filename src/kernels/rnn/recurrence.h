@@ -66,7 +66,7 @@ struct QuantizedGates {
 
 /// One direction. Gates are in ONNX's order: i, o, f, c of LSTM, z, r, h of GRU.
 struct RecurrentDirection {
-  /// The products with the input weights, as gate_products() gives them, biases added: both, but for the
+  /// The products with the input weights, as gate_products() gives them, biases added: both, or for the
   /// candidate of a GRU with linear_before_reset only the input's.
   const float* inputs = nullptr;
   const float* recurrent = nullptr;  ///< as pack_recurrent() makes them; not when quantized
@@ -98,7 +98,7 @@ void pack_peepholes(const RecurrentLayer& layer, const float* numbers, float* pa
 /// Whether rows of sums of this matrix are whole panels of Int8Weights, as level products need it.
 bool takes_quantized(const GateMatrix& matrix) noexcept;
 
-/// Packs levels less their zero points, [k, gates * units].
+/// Packs quantized values less their zero points, [k, gates * units].
 void pack_quantized_gates(const GateMatrix& matrix, const int16_t* levels, void* packed) noexcept;
 
 /// Numbers quantized by the range of all of them, rows of k.
@@ -115,7 +115,7 @@ struct QuantizedRows {
 };
 QuantizedRows quantize_rows(const float* x, int64_t rows, int64_t k, void* scratch) noexcept;
 
-/// gate_products() with levels; `column_scales` is scratch memory for row_numbers() numbers.
+/// gate_products() with quantized weights; `column_scales` is scratch memory for row_numbers() numbers.
 void quantized_gate_products(const GateMatrix& matrix, const QuantizedGates& levels, const float* bias,
                              const QuantizedRows& x, int64_t rows, float* column_scales,
                              float* sums) noexcept;

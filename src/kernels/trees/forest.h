@@ -46,8 +46,8 @@ struct ForestSource {
 template <typename T>
 class CompiledForest {
  public:
-  /// Every node must be within the source, and every target be nonnegative. None when branches are shared by
-  /// so many others that the trees would be more than twice as large as the source says, or never end.
+  /// Every node must be within the source, and every target be nonnegative. None when branches are shared so
+  /// often that the trees would be more than twice as large as the source says, or never end.
   static std::optional<CompiledForest> compile(const ForestSource& source);
 
   size_t tree_count() const { return roots_.size(); }

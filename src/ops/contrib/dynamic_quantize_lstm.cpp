@@ -1,5 +1,5 @@
 // DynamicQuantizeLSTM: LSTM whose weights are quantized, in columns and not in rows, and whose products
-// quantize the other operand first: X, all steps at once, and the hidden state at every step, to
+// quantize the other operand first: X, all steps together, and the hidden state at every step, to
 // uint8 as DynamicQuantizeLinear does it. ONNX Runtime may split a large batch into rows; here a batch has
 // one range.
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Functions of single elements at points next to one where their value is known: Numerics::beside.
+// Functions of single elements at points next to one where their value is known: `Numerics::beside`.
 #pragma once
 
 #include <algorithm>

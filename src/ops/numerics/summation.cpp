@@ -56,7 +56,7 @@ float pairwise_sum(std::span<const double> terms) {
   return pairwise_sum(terms.first(half)) + pairwise_sum(terms.subspan(half));
 }
 
-/// A vector register with so many numbers.
+/// A vector register with this many numbers.
 double in_lanes(std::span<const double> terms, size_t lanes) {
   std::vector<float> sums(lanes, 0.0F);
   double exact = 0, farthest = 0;

@@ -109,7 +109,7 @@ void reduce_columns(const In* in, const Reduction& r, Out* out, Acc identity, Pr
       });
 }
 
-/// post(combine over pre(x)) for every set of elements x that the reduction brings together; post(identity)
+/// post(combine over pre(x)) for every set of elements x that the reduction combines; post(identity)
 /// for an empty set. `combine` must be associative and commutative up to rounding; its type is that of
 /// `identity`.
 template <typename In, typename Acc, typename Pre, typename Combine, typename Post>

@@ -10,7 +10,7 @@
 
 namespace assay {
 
-/// One step of one hidden unit; gates lie `hidden` apart in the order i, o, f, c.
+/// One step of one hidden unit; gates are `hidden` apart in the order i, o, f, c.
 template <typename A>
 class LstmCell {
  public:

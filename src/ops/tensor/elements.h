@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// Throws Error (kInvalidModel) when a tensor needs more than memory_left(), extents of 0 taken for 1
+/// Throws Error (kInvalidModel) when a tensor needs more than memory_left(), extents of 0 counted as 1
 /// (room_of).
 void check_output_size(DType dtype, const Shape& shape);
 /// Tensor::allocate after check_output_size.

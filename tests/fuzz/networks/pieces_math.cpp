@@ -120,7 +120,7 @@ void plainly(GrowingNetwork& g) {
   }
 }
 
-/// Levels times levels, as quantizers of ONNX Runtime write it.
+/// Products of quantized values, as ONNX Runtime's quantizers write them.
 void integer_product(GrowingNetwork& g) {
   Value* x = g.pick();
   const Shape in = GrowingNetwork::shape(*x);

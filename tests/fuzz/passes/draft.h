@@ -16,7 +16,7 @@ enum class Closeness : uint8_t {
   kStored,     ///< the same numbers as the stored types round: the pass itself computes in these
   kSharp,      ///< a few roundings of results and inputs, whatever constants are in between
   kRounding,   ///< differences that the original's own rounding explains
-  kQuantized,  ///< as kRounding, and integers by a step: levels between which rounding decides
+  kQuantized,  ///< as kRounding, and integers by a step: quantized values near a tie
 };
 
 /// Where numbers come from.

@@ -25,7 +25,7 @@ constexpr int kLanes = 3;
 using Result = std::vector<Tensor>;
 using Results = std::vector<Result>;
 
-/// In exact numbers, with so many noisy lanes behind them.
+/// In exact numbers, followed by this many noisy lanes.
 Results evaluate_exact(const std::shared_ptr<const Model>& model, const std::vector<Tensor>& feed,
                        int lanes) {
   Results results(model->graph->outputs.size());

@@ -5,7 +5,7 @@
 namespace assay::fuzz {
 namespace {
 
-/// A constant of so many different numbers: float[8,4] w = {...}.
+/// A constant of this many different numbers: float[8,4] w = {...}.
 std::string weight(const std::string& name, std::initializer_list<int> extents) {
   std::string shape, list;
   int count = 1;
@@ -73,7 +73,7 @@ std::vector<std::string> windows() {
   };
 }
 
-/// Between QuantizeLinear and DequantizeLinear. Those with large products, so that the model of cost takes
+/// Between QuantizeLinear and DequantizeLinear. Those with large products, so that the cost model selects
 /// them.
 std::vector<std::string> integers() {
   const std::string q = "float s = {0.25}, uint8 z = {100}, float t = {64}, float u = {0.125}";
@@ -90,7 +90,7 @@ std::vector<std::string> integers() {
   };
 }
 
-/// With quantization in the run.
+/// With quantization at run time.
 std::vector<std::string> dynamic_integers() {
   const auto levels = [](const std::string& name, int k) {
     std::string list;

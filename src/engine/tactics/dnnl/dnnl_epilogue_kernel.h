@@ -33,11 +33,11 @@ struct PostOps {
   std::vector<Binding> bindings;
 };
 
-/// Post-ops on a part of a result of this shape. Entry `accumulate`, when not -1, adds what lies in the
+/// Post-ops on a part of a result of this shape. Entry `accumulate`, when not -1, adds the content of the
 /// output's memory.
 PostOps make_post_ops(const EpilogueSpec& spec, const Shape& result, const Box& part, int accumulate = -1);
 
-/// The entry whose operand lies in the output's memory, as the step says; -1 when there is none.
+/// The entry whose operand is in the output's memory, as the step says; -1 when there is none.
 int accumulating_entry(const EpilogueSpec& spec, const Step& step);
 
 /// Scratch memory given by the caller, and the post-ops.

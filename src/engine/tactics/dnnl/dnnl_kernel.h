@@ -57,8 +57,8 @@ struct Box {
 
 Box whole_box(const Shape& shape);
 
-/// The descriptor of a part of a float32 tensor in its memory. Of a blocked tensor only parts that lie in one
-/// piece can be described: images, or whole blocks of channels of one image; with channels last images, or
+/// The descriptor of a part of a float32 tensor in its memory. Of a blocked tensor only contiguous parts can
+/// be described: images, or whole blocks of channels of one image; with channels last images, or
 /// rows of one image.
 dnnl::memory::desc part_desc(const Shape& shape, Layout layout, const Box& part);
 
@@ -83,7 +83,7 @@ std::vector<Box> row_parts(const Shape& result, int64_t parts);
 size_t check_images(const Shape& in, const Shape& out);
 
 /// Throws Error (kInvalidModel) unless weights are [outputs, inputs, kernel...] of one group, behind the
-/// number of groups where there are several, for so many channels in all, and step input 1 may hold them;
+/// number of groups where there are several, for this many channels in all, and step input 1 may hold them;
 /// `rank` is that of the images.
 void check_window_weights(const StepReader& r, const Shape& weights, size_t rank, int64_t groups,
                           int64_t outputs, int64_t inputs);
@@ -136,7 +136,7 @@ std::unique_ptr<Kernel> dnnl_kernel(const Plan& plan, const Step& step) {
   }
 }
 
-/// Bytes that add_scratch takes for a descriptor.
+/// Bytes that add_scratch needs per descriptor.
 int64_t scratch_bytes(const dnnl::memory::desc& desc);
 
 /// A window in oneDNN's convention: dilations minus one, and trailing padding, which may be negative.

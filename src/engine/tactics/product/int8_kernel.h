@@ -36,7 +36,7 @@ struct Int8Quantized {
 class SumsEnd {
  public:
   virtual ~SumsEnd() = default;
-  /// True when kernels quantize the sums themselves, as in levels(); run() is then not called.
+  /// True when kernels quantize the sums themselves, as in `levels()`; run() is then not called.
   virtual bool makes_quantized() const noexcept { return false; }
   virtual kernels::QuantizedEpilogue levels(const KernelArgs&, const TileEpilogue&,
                                             const TiledProduct::Tile&) const noexcept {
@@ -47,7 +47,7 @@ class SumsEnd {
                    const TiledProduct::Tile& tile) const noexcept = 0;
 };
 
-/// The kernel of a step whose input 0 are rows of levels. Throws Error (kInvalidModel) where inputs 0 and 1
+/// The kernel of a step whose input 0 has quantized rows. Throws Error (kInvalidModel) where inputs 0 and 1
 /// or the result do not fit, as the next one.
 std::unique_ptr<Kernel> int8_matmul_kernel(const StepReader& r, const ProductSize& size,
                                            const Int8Quantized& levels, std::unique_ptr<SumsEnd> end);

@@ -12,13 +12,13 @@ namespace assay::engine {
 /// refusal, or nothing.
 std::string integer_refusal(const Problem& p, int64_t columns);
 
-/// Constant levels less their zero points: none, one, or one for each of the groups of `inner` levels that
-/// follow each other, over and over.
+/// Constant quantized values less their zero points: none, one, or one for each group of `inner` adjacent
+/// values, over and over.
 std::vector<int16_t> integer_numbers(const UnalignedTensor& levels, const UnalignedTensor* zero_points,
                                      int64_t inner);
 
-/// Writes down a candidate: inputs 0 (levels in `layout`), 1 (the right operand, which `pack` makes of its
-/// numbers), 2 (the zero point of 0; may be left out), 3 (int32, added to sums; may be left out) and the
+/// Writes down a candidate: inputs 0 (quantized, in `layout`), 1 (the right operand, which `pack` makes of
+/// its numbers), 2 (the zero point of 0; may be left out), 3 (int32, added to sums; may be left out) and the
 /// epilogue's operands, and the output in `layout`. `inner`: as above.
 void write_integer(const Problem& p, Layout layout, int64_t inner, const std::string& packing,
                    std::function<Tensor(const std::vector<int16_t>& numbers)> pack, Candidate& b);

@@ -51,7 +51,7 @@ inline kernels::PanelType panel_type(DType dtype) {
 /// Of rows in bfloat16: pairs are multiplied.
 inline int64_t narrow_length(int64_t k) { return k + k % 2; }
 
-/// Rows that lie in memory are read again for every block of columns, in order: they need not stay in a
+/// Rows in memory are read again for every block of columns, in order: they need not stay in a
 /// cache.
 inline constexpr int64_t kMaxLyingRows = 256;
 inline constexpr int64_t kPanelSumBytes = 64 << 10;

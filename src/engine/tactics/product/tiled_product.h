@@ -10,7 +10,7 @@ namespace assay::engine {
 /// A product of dense rows with a constant matrix. Returns the reason why a region is not one, or nothing.
 std::string read_matrix_product(const Problem& problem, MatrixProduct& p);
 
-/// Layouts in which rows and results of a convolution of float32 images may lie, both in the same: channels
+/// Layouts that rows and results of a convolution of float32 images may have, both the same: channels
 /// last, and blocks of which the channels of both are a multiple.
 std::vector<Layout> product_layouts(const Problem& p, const ConvProduct& conv);
 
@@ -20,8 +20,8 @@ std::string read_conv_window(const Problem& p, ConvProduct& conv, ConvGroups gro
 /// Further requirements of all tactics on Conv.
 std::string read_conv_product(const Problem& p, ConvProduct& conv, ConvGroups groups = ConvGroups::kRefused);
 
-/// To be written; and read back. Throws Error (kInvalidModel) where the images of the step, which lie in
-/// `in`, and those of its result in `out`, do not fit.
+/// To be written; and read back. Throws Error (kInvalidModel) where the images of the step, with layout `in`,
+/// and those of its result, with `out`, do not fit.
 ConvFields conv_fields(const ConvProduct& conv);
 
 /// Weights [outputs, inputs, taps...] with the taps before the inputs.

@@ -36,7 +36,7 @@ struct ProductTiles {
   int64_t scratch_bytes() const { return chunks * (left_bytes + 2 * sum_bytes); }
 };
 
-/// Bytes of sums that stay in the second-level cache beside the gathered rows.
+/// Bytes of sums that stay in the second-level cache with the gathered rows.
 inline constexpr int64_t kTileSumBytes = 48 << 10;
 
 /// `row_bytes`: of a gathered row; `fitting`: rows that a tile may have as far as caches are concerned;
@@ -113,8 +113,8 @@ inline ConvProduct read_conv_product(const StepReader& r, ConvGroups groups = Co
 class TileEpilogue {
  public:
   /// Of a step whose result is size.m x size.n in memory (int32 only where nothing happens to the numbers)
-  /// and whose operands follow `inputs` others, for tiles of so many rows, each of `columns` (fewer at the
-  /// end) numbers that lie in rows of as many. Throws Error (kInvalidModel).
+  /// and whose operands follow `inputs` others, for tiles of this many rows, each of `columns` (fewer at the
+  /// end) numbers in rows of as many. Throws Error (kInvalidModel).
   TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size, std::span<const int64_t> rows,
                int64_t columns);
   /// The same for the tiles of a product.
@@ -123,9 +123,9 @@ class TileEpilogue {
   const EpilogueSpec& spec() const { return spec_; }
   /// Nothing happens to the numbers: they may be written where they belong.
   bool is_plain() const { return spec_.entries.empty(); }
-  /// Rows of the result lie one after the other, not in blocks of columns.
+  /// Rows of the result follow each other, not in blocks of columns.
   bool has_rows() const { return places_.block == size_.n; }
-  /// Where a tile's first element lies in a result that has rows, and their distance.
+  /// The position of a tile's first element in a result that has rows, and their distance.
   char* result(const KernelArgs& args, int64_t row, int64_t column) const {
     return static_cast<char*>(args.outputs[0]) + (row * size_.n + column) * static_cast<int64_t>(width_);
   }
@@ -137,7 +137,7 @@ class TileEpilogue {
  private:
   struct Operand {
     size_t position;  ///< among the step's inputs
-    bool is_whole;    ///< lies as the result does
+    bool is_whole;    ///< has the result's layout
     int64_t column_stride;
     size_t width;
   };
@@ -147,7 +147,7 @@ class TileEpilogue {
   };
   void add_operands(const StepReader& r);
   void make_program(const StepReader& r, std::span<const int64_t> rows, int64_t columns);
-  /// Numbers that lie in rows `places_.block` apart, from element `place` of the result on.
+  /// Numbers in rows `places_.block` apart, from element `place` of the result on.
   void run_rows(const KernelArgs& args, int64_t place, int64_t rows, int64_t column, int64_t columns,
                 const float* values, int64_t stride, void* spare) const noexcept;
 
@@ -180,7 +180,7 @@ class TiledProduct : public Kernel {
   /// `finish` may be of a result that is not the product's own.
   TiledProduct(const StepReader& r, const ProductSize& size, const ProductTiles& tiles, TileEpilogue finish);
 
-  /// Rows [first, first + count) of the left operand, in `scratch` or where they lie.
+  /// Rows [first, first + count) of the left operand, in `scratch` or in place.
   virtual const void* gather(const KernelArgs& args, int64_t first, int64_t count,
                              void* scratch) const noexcept = 0;
   /// Computes a tile of the result.

@@ -61,7 +61,7 @@ struct Sizes {
     return {m.row_numbers(), m.k};
   }
   int64_t gates() const { return 4 * hidden; }
-  /// Elements of a constant: bytes of levels, float32 of the others; 0: it has none.
+  /// Elements of a constant: bytes of quantized ones, float32 of the others; 0: it has none.
   int64_t elements(size_t constant) const {
     const GateMatrix m = matrix(0);
     switch (constant) {
