@@ -106,8 +106,8 @@ Cut read_cut(const ParsedArgs& args, const std::string& option, Model& model) {
     const CutTensor t = parse_cut(option, word, option == "--inputs");
     for (const Value* v : select_values(model, t.name)) {
       if (cut.graph != nullptr && cut.graph != &v->graph())
-        log::critical(ErrorCode::kInvalidArgument,
-                      "{}: '{}' lies in another graph than the tensors before it.", option, word);
+        log::critical(ErrorCode::kInvalidArgument, "{}: '{}' is in another graph than the tensors before it.",
+                      option, word);
       cut.graph = &v->graph();
       cut.tensors.push_back({v->name(), t.dims, t.dtype});
     }

@@ -124,8 +124,8 @@ class TypeCheck {
     if (!is_constraint(schema_, *p) || !p->homogeneous) return;
     const auto [it, is_new] = seen_.emplace(p->type, v);
     if (!is_new && kind_of(it->second) != kind)
-      problems.push_back(fmt::format("{} '{}' of type {} beside one of type {}", what, p->name, type_text(v),
-                                     type_text(it->second)));
+      problems.push_back(fmt::format("{} '{}' of type {} together with one of type {}", what, p->name,
+                                     type_text(v), type_text(it->second)));
   }
 
   std::vector<std::string> problems;

@@ -49,7 +49,7 @@ Attribute::Data list_data(const YamlNode::List& list) {
       numbers.push_back(narrowed(*d));
     } else {
       fail(ErrorCode::kInvalidArgument,
-           "a list holds {} beside other things; ONNX has lists of integers, of numbers and of text",
+           "a list holds {} among other things; ONNX has lists of integers, of numbers and of text",
            n.kind());
     }
   }

@@ -211,7 +211,7 @@ TEST_F(SettingsFiles, OtherVersionsAreRefused) {
     const std::string error =
         error_of(std::string("{\"version\": ") + version + ", \"settings\": {\"of.the.future\": 1}}");
     EXPECT_NE(error.find("another version than 1"), std::string::npos) << error;
-    EXPECT_NE(error.find("Save them anew"), std::string::npos) << error;
+    EXPECT_NE(error.find("Save them again"), std::string::npos) << error;
   }
 }
 

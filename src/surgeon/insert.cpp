@@ -21,7 +21,7 @@ std::vector<Value*> find_all(Model& model, const std::vector<std::string>& specs
   for (const std::string& spec : specs)
     for (Value* v : select_values(model, spec)) {
       require(&v->graph() == model.graph.get(), ErrorCode::kInvalidArgument,
-              "'{}' lies in a subgraph; nodes are inserted into the main graph", spec);
+              "'{}' is in a subgraph; nodes are inserted into the main graph", spec);
       values.push_back(v);
     }
   return values;

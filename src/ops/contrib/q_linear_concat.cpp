@@ -55,8 +55,8 @@ Shape joined_shape(const EvalContext& c, size_t axis) {
     c.check(rest.size() == out.size(), "the parts have shapes {} and {}", c.shape(kFirst).str(), rest.str());
     const int64_t extent = rest[axis];
     rest[axis] = out[axis];
-    c.check(rest == out, "the parts of shapes {} and {} differ beside axis {}", c.shape(kFirst).str(),
-            c.shape(part(i).levels).str(), axis);
+    c.check(rest == out, "the parts of shapes {} and {} differ in an axis other than {}",
+            c.shape(kFirst).str(), c.shape(part(i).levels).str(), axis);
     c.check(!__builtin_add_overflow(out[axis], extent, &out[axis]), "the extents along axis {} overflow",
             axis);
   }

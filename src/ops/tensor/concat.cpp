@@ -64,7 +64,7 @@ void eval(EvalContext& c) {
             c.shape(i).str());
     const int64_t extent = rest[axis];
     rest[axis] = out[axis];
-    c.check(rest == out, "the inputs of shapes {} and {} differ beside axis {}", c.shape(0).str(),
+    c.check(rest == out, "the inputs of shapes {} and {} differ in an axis other than {}", c.shape(0).str(),
             c.shape(i).str(), axis);
     c.check(!__builtin_add_overflow(out[axis], extent, &out[axis]), "the extents along axis {} overflow",
             axis);
