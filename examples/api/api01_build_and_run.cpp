@@ -12,7 +12,7 @@ int main() {
   // Nothing is built yet: a loader works when it is called.
   EngineFromNetwork build{NetworkFromOnnxPath(identity_model()), CreateConfig{.fp16 = true}};
 
-  // SaveEngine gives the engine on, so that it stands in the place of `build`.
+  // SaveEngine passes the engine on, so that it replaces `build`.
   TrtRunner runner{SaveEngine(build, "identity.plan")};
   const Active active(runner);
   const Tensor input = Tensor::from<float>(Shape{1, 1, 2, 2}, std::vector<float>{1, 2, 3, 4});

@@ -10,7 +10,7 @@
 int main() {
   using namespace assay;
   using namespace assay::poly;
-  // What the function changes is what the loader gives.
+  // The loader gives the model as the function changed it.
   const auto network = func::extend(NetworkFromOnnxPath(identity_model()), [](Network& n) {
     n->graph->name = "renamed";
     n->graph->outputs = layer(*n->graph, "Softmax", {n->graph->outputs[0]}, {"probabilities"});

@@ -1,4 +1,4 @@
-// Evaluates at once what the other examples evaluate when it is wanted.
+// Evaluates immediately what the other examples evaluate on demand.
 #include <assay/loaders.h>
 #include <assay/runners.h>
 

@@ -31,7 +31,7 @@ int main() {
   const CreateConfig narrow = {
       .profiles = {profile}, .int8 = true, .calibrator = calibrator, .save_timing_cache = timings};
 
-  // What was calibrated once needs no data any more.
+  // After one calibration no more data is needed.
   const auto without_data = std::make_shared<Calibrator>(
       DataSource([](const auto&) { return std::optional<FeedDict>(); }),
       Calibrator::Options{.cache = cache, .algorithm = CalibrationAlgorithm::kMinMax});

@@ -1,4 +1,4 @@
-// What models, engines and tensors hold, as data: nodes, costs, differences, what the engine can run,
+// The contents of models, engines and tensors as data: nodes, costs, differences, what the engine can run,
 // statistics.
 #include <assay/builder.h>
 #include <assay/inspect.h>

@@ -1,5 +1,5 @@
-// Builds layers through functions that are registered for an opset or for all, then puts a Clip in the place
-// of Min and Max.
+// Builds layers through functions that are registered for an opset or for all, then replaces Min and Max by a
+// Clip.
 //
 //     ex09_layers FOLDER      writes model-09-01.onnx (before) and model-09-02.onnx (after)
 #include "example.h"

@@ -1,4 +1,4 @@
-// What all examples share: arguments, an empty model, a tensor of ones, and the chain that several begin
+// Shared by all examples: arguments, an empty model, a tensor of ones, and the chain that several begin
 // with.
 #pragma once
 

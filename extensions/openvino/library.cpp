@@ -163,7 +163,7 @@ void Library::read_version() {
     throw ext::Error("its version " + version_ + " is older than " + std::to_string(kOldestYear) + ".0");
 }
 
-/// OpenVINO numbers its types anew when it adds or removes one; their order stays: boolean, bf16, f16, f32,
+/// OpenVINO renumbers its types when it adds or removes one; their order stays: boolean, bf16, f16, f32,
 /// f64, i4, i8, i16, i32, i64, unsigned ones of less than a byte, u8, u16, u32, u64. The sizes tell where
 /// they are.
 void Library::measure_element_types() {

@@ -44,8 +44,8 @@ class Library {
 };
 
 /// Where the library is looked for, best first. `given`: what the user named (a library, a folder with one,
-/// or a Python environment), nothing else is tried then; empty: ASSAY_OPENVINO, or the usual places. What
-/// lies in the current folder is never among them unless it was named.
+/// or a Python environment), nothing else is tried then; empty: ASSAY_OPENVINO, or the usual places. Files in
+/// the current folder are never among them unless they were named.
 std::vector<std::string> candidates(const std::string& given);
 
 /// The libraries that were loaded, by what was given.
@@ -53,7 +53,7 @@ class Libraries {
  public:
   /// Throws assay::ext::Error, which says what was tried and how to get it.
   std::shared_ptr<const Library> load(const std::string& given);
-  /// What --openvino-library says; known before the runner is asked whether it can be used.
+  /// The value of --openvino-library; known before the runner is asked whether it can be used.
   void set_given(const std::string& path);
   std::string given() const;
 

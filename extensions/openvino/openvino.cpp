@@ -35,7 +35,7 @@ std::pair<std::string, std::string> property_of(const std::string& word) {
   return {word.substr(0, equals), word.substr(equals + 1)};
 }
 
-/// What the session is told, and over it what the user says.
+/// The session's settings, then the user's, which override them.
 ov::SessionSettings settings_of(const ext::Args& args, int threads) {
   ov::SessionSettings settings{.device = text(args, kDevice).value_or("CPU"), .properties = {}};
   auto& list = settings.properties;

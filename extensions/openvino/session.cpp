@@ -58,7 +58,7 @@ class Session : public ext::Session {
   }
 
   void describe(ext::TensorInfos& infos) override {
-    // What the graph does not say of an output, OpenVINO does.
+    // OpenVINO fills in what the graph does not say of an output.
     const std::vector<ext::Value> outputs = model_.graph().outputs();
     for (const ext::Value& v : model_.graph().inputs()) infos.add_input(v.name(), v.dtype(), v.dims());
     for (size_t i = 0; i < outputs.size(); ++i)
@@ -193,7 +193,7 @@ class Session : public ext::Session {
         "the input '" + slot.name + "' was refused");
   }
 
-  /// Calls `move` with the tensor's memory, which must have so many bytes.
+  /// Calls `move` with the tensor's memory, which must have this many bytes.
   template <typename Move>
   void copy(const Tensor* tensor, const std::string& name, uint64_t bytes, Move move) {
     size_t has = 0;

@@ -1,4 +1,4 @@
-// What the library shows: the declarations of namespaces that are marked with ASSAY_API. Everything else is
+// The exported interface: declarations in namespaces that are marked with ASSAY_API. Everything else is
 // hidden in libassay.so (docs/reference/library.md says what may change from version to version).
 #pragma once
 

@@ -1,4 +1,4 @@
-// Which backends there are: those of this build, and what modules add to them.
+// The set of available backends: the built-in ones, and those that modules add.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace ASSAY_API assay {
 
-/// Who has one may look backends up from any thread, as long as nobody adds to it.
+/// Lookups are safe from any thread as long as no backend is being added.
 class BackendSet {
  public:
   /// Appends. `backend` must live as long as the set; `owner`, if any, is kept until then. Throws Error when
@@ -30,7 +30,7 @@ class BackendSet {
   std::vector<std::shared_ptr<const void>> owners_;
 };
 
-/// Those of this build: engine, onnxrt, reference.
+/// The built-in backends: engine, onnxrt, reference.
 const BackendSet& built_in_backends();
 
 }  // namespace assay

@@ -17,9 +17,9 @@
 namespace ASSAY_API assay {
 namespace poly {
 
-/// Data are asked for when an engine is built, unless the cache has the scales. Each build asks a copy of the
-/// source, so that a source which keeps its place in itself, as those of data_source() do, gives every build
-/// the same. In the place of upstream's BaseClass and algo there is the algorithm; batch_size and
+/// Data are read when an engine is built, unless the cache has the scales. Each build reads from a copy of
+/// the source, so that a source with internal state, such as those of data_source(), supplies every build
+/// with the same data. The algorithm replaces upstream's BaseClass and algo; batch_size and
 /// regression_cutoff have no counterpart.
 class Calibrator final : public Int8Calibrator {
  public:

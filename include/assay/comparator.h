@@ -30,28 +30,28 @@ class Postprocess;
 namespace ASSAY_API assay {
 namespace poly {
 
-/// Inputs drawn at random, as Polygraphy draws them with NumPy: the same numbers for the same seed.
+/// Random inputs, drawn as Polygraphy draws them with NumPy: the same values for the same seed.
 class DataLoader {
  public:
   struct Options {
     int64_t seed = 1;  ///< iteration i draws with seed + i
     int64_t iterations = 1;
-    /// Shapes of inputs with open extents, which are 1 without.
+    /// Shapes of inputs with open extents; an open extent that is not given is 1.
     std::map<std::string, Shape> shapes = {};
-    /// The range of the numbers of an input; "": of all others. Without one: 0 to 1.
+    /// The range of an input's values; "": of all other inputs. Default: 0 to 1.
     std::map<std::string, std::pair<double, double>> ranges = {};
   };
   DataLoader() = default;
   explicit DataLoader(Options options) : options_(std::move(options)) {}
   int64_t size() const { return options_.iterations; }
-  /// The data of an iteration for these inputs. Throws Error for an input that no numbers can be drawn for.
+  /// The data of an iteration for these inputs. Throws Error for a type that cannot be random.
   FeedDict load(int64_t iteration, const std::vector<TensorInfo>& inputs) const;
 
  private:
   Options options_;
 };
 
-/// What gives the data of iterations, one after the other, for inputs like these; nothing: there are no more.
+/// A source of data for successive iterations; nothing: there are no more.
 using DataSource = std::function<std::optional<FeedDict>(const std::vector<TensorInfo>& inputs)>;
 DataSource data_source(DataLoader loader);
 DataSource data_source(std::vector<FeedDict> data);
@@ -61,7 +61,7 @@ DataSource data_source(const std::string& path);
 /// Saves inputs in the form that --load-inputs and Polygraphy read. Throws Error (kIo).
 void save_inputs(const std::vector<FeedDict>& data, const std::string& path);
 
-/// What one inference gave.
+/// The result of one inference.
 struct IterationResult {
   std::string runner_name;
   TensorList outputs;                  ///< in the runner's order
@@ -88,21 +88,21 @@ class RunResults {
 
   /// As --save-outputs and Polygraphy write them; the file appears whole or not at all. Throws Error (kIo).
   void save(const std::string& path) const;
-  /// Throws Error for a file that is no such file.
+  /// Throws Error for a file of another format.
   static RunResults load(const std::string& path);
 
  private:
   std::vector<std::pair<std::string, Iterations>> runners_;
 };
 
-/// A number that reports repeat as it was given: 1 and 1.0 are told apart.
+/// A number that reports print as it was given: 1 and 1.0 are distinguished.
 class Number {
  public:
   Number(int value) : integer_(value), value_(value) {}  // NOLINT: numbers are numbers
   Number(int64_t value) : integer_(value), value_(static_cast<double>(value)) {}  // NOLINT
   Number(double value) : value_(value) {}                                         // NOLINT
   double value() const { return value_; }
-  /// Nothing for one that was given as a double.
+  /// The integer; nothing if a double was given.
   const std::optional<int64_t>& integer() const { return integer_; }
 
  private:
@@ -133,14 +133,14 @@ class ByOutput {
   std::vector<std::pair<std::string, T>> entries_;
 };
 
-/// How outputs are compared.
+/// Tolerances and statistics of a comparison.
 class CompareFunc {
  public:
   struct Simple {
-    ByOutput<Number> atol = {}, rtol = {};  ///< where there is none: 1e-5
-    ByOutput<std::string> check_error_stat =
-        {};                                ///< elemwise (where there is none), max, mean, median, quantile
-    ByOutput<Number> error_quantile = {};  ///< in [0, 1]; where there is none: 0.99
+    ByOutput<Number> atol = {}, rtol = {};        ///< default: 1e-5
+    ByOutput<std::string> check_error_stat = {};  ///< elemwise (the default), max, mean, median, quantile:
+                                                  ///< the statistic
+    ByOutput<Number> error_quantile = {};         ///< in [0, 1]; default: 0.99
     bool check_shapes = true, infinities_compare_equal = false;
   };
   /// Absolute and relative errors against tolerances: an output fails when both are exceeded.
@@ -148,20 +148,20 @@ class CompareFunc {
   static CompareFunc simple() { return simple(Simple()); }
   /// Places of indices, such as those of a top-k.
   static CompareFunc indices(ByOutput<int64_t> index_tolerance = 0);
-  /// Euclidean distance; least cosine of the angle; least ratios in decibels. Where an output has no
-  /// threshold, that of `assay run`: 1e-5, 0.997, 30, 20. Without `check_shapes` outputs of different shapes
+  /// Maximum Euclidean distance; minimum cosine similarity; minimum ratios in decibels. Defaults as in `assay
+  /// run`: 1e-5, 0.997, 30, 20. Without `check_shapes` outputs of different shapes
   /// are permuted or reshaped.
   static CompareFunc l2(const ByOutput<Number>& threshold = {}, bool check_shapes = true);
   static CompareFunc cosine_similarity(const ByOutput<Number>& threshold = {}, bool check_shapes = true);
   static CompareFunc psnr(const ByOutput<Number>& threshold = {}, bool check_shapes = true);
   static CompareFunc snr(const ByOutput<Number>& threshold = {}, bool check_shapes = true);
-  /// LPIPS, the learned distance of images, by the packages torch and lpips of the user's interpreter; 0.1
-  /// where an output has no threshold.
+  /// LPIPS, a learned perceptual distance of images, computed by the packages torch and lpips of the user's
+  /// interpreter; default threshold: 0.1.
   static CompareFunc perceptual_metrics(const ByOutput<Number>& threshold = {}, bool check_shapes = true);
   /// FILE[:FUNCTION], as --compare-func-script takes it: a function of a script in Python or C++. Throws
-  /// Error for a file that is not there or of no such language.
+  /// Error for a file that does not exist or is in another language.
   static CompareFunc script(const std::string& file_and_function);
-  /// A function of one's own: whether two outputs of that name agree.
+  /// A custom function that returns whether two outputs of that name agree.
   static CompareFunc custom(
       std::string name, std::function<bool(const std::string& output, const Tensor&, const Tensor&)> compare);
 
@@ -176,7 +176,7 @@ class CompareFunc {
   std::string reference_;
 };
 
-/// What is made of outputs before they are compared.
+/// Post-processing of outputs before they are compared.
 class PostprocessFunc {
  public:
   /// The indices of the k largest elements along an axis, of the outputs that are named (as ByOutput does),
@@ -200,7 +200,7 @@ class PostprocessFunc {
   std::string reference_;
 };
 
-/// One output of two runners under one function, over all iterations.
+/// The comparison of one output of two runners by one function, over all iterations.
 struct OutputAccuracy {
   std::string output, function;
   int64_t iterations = 0, passed = 0;
@@ -209,7 +209,7 @@ struct OutputAccuracy {
   std::map<std::string, double> metrics = {};
 };
 
-/// Two runners.
+/// The comparison of two runners.
 struct PairAccuracy {
   std::string runner0, runner1;
   int64_t iterations = 0, passed = 0;
@@ -221,7 +221,7 @@ struct PairAccuracy {
 
 struct AccuracyResult {
   std::vector<PairAccuracy> pairs = {};
-  /// Every iteration of every pair passed, and there was one.
+  /// Every iteration of every pair passed, and there was at least one.
   explicit operator bool() const;
 };
 
@@ -229,9 +229,9 @@ class Comparator {
  public:
   struct RunOptions {
     DataSource data = data_source(DataLoader());
-    int64_t warm_up = 0;  ///< runs of each runner that do not count
+    int64_t warm_up = 0;  ///< untimed warm-up runs of each runner
     std::string save_inputs_path = {};
-    /// Called with each result as it comes; if it says no, the result is not kept.
+    /// Called with each result as it arrives; if it returns false, the result is discarded.
     std::function<bool(const IterationResult&)> keep = {};
   };
   /// Every runner on the same data, one runner after the other. Throws Error.
@@ -241,9 +241,9 @@ class Comparator {
   struct CompareOptions {
     std::vector<CompareFunc> compare_funcs = {CompareFunc::simple()};
     bool fail_fast = false;
-    /// Which runners, by their places in the results; empty: each with the next.
+    /// The pairs of runners, by index in the results; empty: each with the next.
     std::vector<std::pair<size_t, size_t>> comparisons = {};
-    bool logs = false;  ///< with Polygraphy's lines
+    bool logs = false;  ///< in Polygraphy's format
   };
   /// Throws Error.
   static AccuracyResult compare_accuracy(const RunResults& results, const CompareOptions& options);
@@ -257,8 +257,8 @@ class Comparator {
   static std::vector<std::string> validate(const RunResults& results, bool check_inf = true,
                                            bool check_nan = true);
 
-  /// Who is wrong, against the float64 reference: the verdict of `assay run --ref`, one for each iteration.
-  /// `data` must be what the results were made with.
+  /// Judges the results against the float64 reference, as `assay run --ref` does, once for each iteration.
+  /// `data` must be the source that the results were computed from.
   static std::vector<Arbitration> arbitrate(const std::shared_ptr<const Model>& model,
                                             const RunResults& results, const DataSource& data);
 };

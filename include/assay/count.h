@@ -1,4 +1,4 @@
-// How many: a number that may depend on extents that only a run tells.
+// A count that may depend on extents known only at run time.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace ASSAY_API assay {
 
-/// A sum of products of symbols with whole coefficients, such as 12*batch*seq + 64, that may have parts of
-/// which nothing is known. Everything it counts is at least 0; what exceeds 63 bits is not known.
+/// A sum of products of symbols with integer coefficients, such as 12*batch*seq + 64, which may have unknown
+/// terms. Every term is at least 0; a term that exceeds 63 bits is unknown.
 class Count {
  public:
   Count(int64_t number = 0);  // NOLINT: numbers are counts
@@ -25,30 +25,30 @@ class Count {
   static Count elements(const std::optional<Dims>& dims);
 
   Count& operator+=(const Count& other);
-  /// What was added before.
+  /// Subtracts a count that was added before.
   Count& operator-=(const Count& other);
   friend Count operator+(Count a, const Count& b) { return a += b; }
   friend Count operator*(const Count& a, const Count& b);
   bool operator==(const Count&) const = default;
 
-  /// No part is unknown.
+  /// True when no term is unknown.
   bool is_known() const { return unknown_parts_ == 0; }
-  /// The number, when it depends on nothing.
+  /// The number, if it depends on no symbol.
   std::optional<int64_t> number() const;
   /// Products of symbols with their coefficients, the constant (no symbols) first.
   const std::map<std::vector<std::string>, int64_t>& terms() const { return terms_; }
 
-  /// Whatever the symbols stand for, this is at least as much: every coefficient is, and only known parts
-  /// are compared.
+  /// True when this is at least as large for any values of the symbols: compares coefficients of known terms
+  /// only.
   bool covers(const Count& other) const;
-  /// The smallest count of this form that covers both.
+  /// The smallest count of this form that bounds both from above.
   static Count upper_bound(const Count& a, const Count& b);
 
   /// 64, 12*batch*seq + 64, 64 + ?, ?
   std::string str() const;
 
  private:
-  std::map<std::vector<std::string>, int64_t> terms_;  // no zeros
+  std::map<std::vector<std::string>, int64_t> terms_;  // without zero coefficients
   int64_t unknown_parts_ = 0;
 };
 

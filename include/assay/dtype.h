@@ -42,7 +42,7 @@ enum class DType : uint8_t {
   kFloat6E2M3 = 27,
   kFloat6E3M2 = 28,
 
-  // Values that hold tensors (Tensor::elements()). No numbers of ONNX's: they never stand in a file.
+  // Containers of tensors (Tensor::elements()). Not numbers of ONNX: they never occur in a file.
   kSequence = 128,
   kOptional = 129,
   kMap = 130,

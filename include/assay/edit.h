@@ -1,7 +1,7 @@
 // Editing graphs with the operations of ONNX-GraphSurgeon.
 //
-// GraphSurgeon's Graph, Node, Variable and Constant are Graph, Node and Value of graph.h; what it does to
-// whole graphs is here. Where GraphSurgeon has a known fault the function says what is done instead.
+// GraphSurgeon's Graph, Node, Variable and Constant are Graph, Node and Value of graph.h; its operations on
+// whole graphs are here. Where GraphSurgeon has a known bug, the function documents how it differs.
 #pragma once
 
 #include <functional>
@@ -30,30 +30,30 @@ Node* producer_node(const Node& node, size_t input = 0);
 /// attached; null when there is none.
 Node* consumer_node(const Node& node, size_t which = 0, size_t output = 0);
 
-/// Takes a value away from the node that computes it, whose other outputs keep their places. Nothing happens
-/// to one without a producer.
+/// Detaches a value from the node that computes it, whose other outputs keep their positions. Does nothing
+/// for a value without a producer.
 void detach_from_producer(Value& value);
 
 struct CleanupOptions {
-  /// Leave out outputs that nothing uses. Trailing ones go; one before an output that is used becomes an
-  /// empty slot, so that positions keep their meaning (GraphSurgeon closes the gap).
+  /// Remove unused outputs. Trailing ones are removed; one before a used output becomes an empty slot, so
+  /// that positions keep their meaning (GraphSurgeon closes the gap).
   bool remove_unused_node_outputs = false;
   bool remove_unused_graph_inputs = false;
   bool recurse_subgraphs = true;
   bool recurse_functions = true;  ///< of a model
-  /// Which outputs a node may do without; by default all. Where the number of outputs means something, as a
-  /// Split's does, it should say no.
+  /// Whether an unused output of a node may be removed; by default all may. Should return false where the
+  /// number of outputs has a meaning, as in Split.
   std::function<bool(const Node&, size_t)> is_optional_output;
 };
 
-/// Removes the nodes that contribute to no graph output, and constants that nothing uses. What computes a
-/// graph input is cut off first. The order of nodes is kept, and the graph outputs too, those without a
-/// producer included. Returns how many nodes went.
+/// Removes the nodes that contribute to no graph output, and constants that nothing uses. Nodes that compute
+/// a graph input are detached from it first. Keeps the order of nodes and all graph outputs, including those
+/// without a producer. Returns the number of nodes removed.
 int64_t cleanup(Graph& graph, const CleanupOptions& options = {});
 /// The main graph and the functions.
 int64_t cleanup(Model& model, const CleanupOptions& options = {});
 
-/// What toposort() orders.
+/// The items that toposort() orders.
 enum class SortMode : uint8_t {
   kFull,       ///< nodes and functions
   kNodes,      ///< nodes only
@@ -67,9 +67,9 @@ struct SortOptions {
 };
 
 /// Orders nodes by level: 0 for those that depend on no other, else one more than the highest level they
-/// depend on, through values that their subgraphs capture too. Inside a level nodes stand as a depth-first
-/// walk over the list finishes them. Throws Error (kInvalidModel) that names the nodes or functions of a
-/// cycle.
+/// depend on, through values that their subgraphs capture too. Within a level nodes are in the order in which
+/// a depth-first traversal of the list finishes them. Throws Error (kInvalidModel) that names the nodes or
+/// functions of a cycle.
 void toposort(Graph& graph, bool recurse_subgraphs = true);
 void toposort(Model& model, const SortOptions& options = {});
 
@@ -97,26 +97,26 @@ class LayerArgument {
 };
 using LayerArguments = std::vector<LayerArgument>;
 
-/// What else a layer has.
+/// Optional properties of a layer.
 struct LayerSpec {
   AttributeList attributes;
   std::string name;  ///< empty: `onnx_graphsurgeon_node_<index>`
   std::string domain;
 };
 
-/// Appends a node made of arguments, and returns its outputs. Generated names count one index of the graph
-/// up, in the order inputs, outputs, node; names of values that exist are passed over. In a graph that comes
-/// with such names of nodes the index starts after theirs.
+/// Appends a node with these arguments and returns its outputs. Generated names use an index of the graph
+/// that is incremented in the order inputs, outputs, node; names of existing values are skipped. If nodes of
+/// the graph already have such names, the index starts after theirs.
 std::vector<Value*> layer(Graph& graph, std::string op_type, const LayerArguments& inputs,
                           const LayerArguments& outputs, LayerSpec spec = {});
 
-/// Functions that build layers under names of their own, for some opsets or all: what Graph.register() is
-/// for.
+/// Named functions that build layers, for some opsets
+/// or all: the counterpart of Graph.register().
 class LayerRegistry {
  public:
   using Function = std::function<std::vector<Value*>(Graph&, const LayerArguments&)>;
 
-  /// Without opsets, for all that have no function of their own under that name.
+  /// Without opsets: for all opsets that have no specific function under that name.
   void add(std::string name, Function function, std::vector<int64_t> opsets = {});
   /// Calls the function that is registered for the model's opset, else the one for all opsets; else adds a
   /// call of the model's local function of that name, whose outputs are named `<output>_<index>`. Throws
@@ -134,36 +134,36 @@ class LayerRegistry {
 };
 
 /// A call of a local function at the end of a graph. Outputs that are not given are named
-/// `<output of the function>_<index>`; all that are not values have the types that the function says. Throws
-/// Error (kInvalidArgument) for more inputs or outputs than the function has, and for attributes that it does
-/// not have or needs and does not get.
+/// `<output of the function>_<index>`; all that are not values get the types that the function declares.
+/// Throws Error (kInvalidArgument) for more inputs or outputs than the function has, and for unknown or
+/// missing attributes.
 std::vector<Value*> call_function(Graph& graph, const Function& function, const LayerArguments& inputs,
                                   const LayerArguments& outputs = {}, LayerSpec spec = {});
 
-/// Adds a local function without content to the model, and its domain to the model's imports. The reference
-/// holds until the next function is added. Throws Error (kInvalidArgument) when the model has it; one that
-/// got its name by assignment after the last call of this may go unnoticed.
+/// Adds an empty local function to the model, and its domain to the model's imports. The reference
+/// holds until the next function is added. Throws Error (kInvalidArgument) when the model has it; a function
+/// renamed by assignment after the last call may go unnoticed.
 Function& add_function(Model& model, std::string name, std::string domain = "onnx_graphsurgeon");
 
 /// Imports version 1 of each domain that nodes use and the model, or the function that they are in, does not
 /// import.
 void import_used_domains(Model& model);
 
-/// Constants that something uses become Constant nodes, before all others. The body of a local function has
-/// no initializers in a file.
+/// Turns used constants into Constant nodes at the beginning: in a file, the body of a local function has no
+/// initializers.
 void constants_to_nodes(Graph& graph);
 
-/// From values to those that stand for them in a copy.
+/// Maps values to their counterparts in a copy.
 using ValueMap = std::unordered_map<const Value*, Value*>;
 
-/// A copy of the whole model that can be edited apart; tensor data are shared.
+/// A copy of the whole model that can be edited independently; tensor data are shared.
 std::shared_ptr<Model> copy(const Model& model);
-/// A copy of a graph, to be a subgraph in `parent` (null: it stands alone). What it uses from outside becomes
-/// what `map` has for it, else the value of that name that `parent` sees. Adds its own values to the map.
-/// Throws Error (kInvalidArgument) that names a value which is not found.
+/// A copy of a graph, to be a subgraph in `parent` (null: it stands alone). Outer values that it uses are
+/// replaced by `map`, else by the value of the same name that is visible in `parent`. Adds its own values to
+/// the map. Throws Error (kInvalidArgument) that names a value which is not found.
 std::shared_ptr<Graph> copy(const Graph& graph, Graph* parent, ValueMap& map);
-/// A copy of a node, subgraphs included, at the end of a graph. Its inputs and outputs become what `map` has
-/// for them; values that it does not have are copied into the graph and added to it.
+/// A copy of a node, subgraphs included, at the end of a graph. Its inputs and outputs are replaced by `map`;
+/// values that the map lacks are copied into the graph and added to the map.
 Node* copy(const Node& node, Graph& into, ValueMap& map);
 /// A copy of a value, tensor data shared. Throws Error (kInvalidModel) when the graph has that name.
 Value* copy(const Value& value, Graph& into);

@@ -12,15 +12,15 @@
 
 namespace ASSAY_API assay {
 
-/// What kind of failure an Error reports; the command line maps every kind to exit code 1.
+/// The kind of failure that an Error reports; the command line maps every kind to exit code 1.
 enum class ErrorCode {
-  kInvalidArgument,  ///< a setting, an input tensor or a call that cannot be right
+  kInvalidArgument,  ///< an invalid setting, input tensor or call
   kInvalidModel,     ///< a file that breaks the ONNX format or its rules
   kUnsupported,      ///< valid input that this build cannot handle (unknown operator, missing library)
   kNotFound,         ///< a file, tensor, node or name that does not exist
   kIo,               ///< the operating system refused (unwritable place, disk full)
   kResource,         ///< memory that the budget or the machine does not have
-  kInternal,         ///< a broken promise of our own code
+  kInternal,         ///< a violated invariant of this library
 };
 /// `invalid_argument`, `invalid_model`, ...: stable names, for programs and files.
 const char* error_code_name(ErrorCode code);
@@ -39,7 +39,7 @@ ErrorPlace node_place(std::string_view label);
 /// `in input 'x'`, with the words before the name.
 ErrorPlace tensor_place(std::string_view words, std::string_view name);
 
-/// What an Error is about, as far as it is known; of each kind the innermost.
+/// The subject of an Error as far as it is known: the innermost place of each kind.
 struct ErrorSubject {
   std::string file, node, tensor;
 };
@@ -54,9 +54,9 @@ class Error : public std::exception {
   const std::string& message() const { return message_; }
   const std::vector<std::string>& context() const { return context_; }
   const ErrorSubject& subject() const { return subject_; }
-  /// What set_remedy() said; empty: nothing.
+  /// The text of set_remedy(); empty: none.
   const std::string& remedy() const { return remedy_; }
-  /// Names the remedy where it is a setting, which each interface calls by another name: `memory-limit`,
+  /// Names the setting that is the remedy; each interface has its own name for it: `memory-limit`,
   /// `external-data-dir` (docs/reference/library.md lists them); empty: the sentence says all.
   const std::string& remedy_key() const { return remedy_key_; }
   const char* what() const noexcept override { return text_.c_str(); }

@@ -1,5 +1,5 @@
-// Extension modules in C++: derive from the classes here, and name them in ASSAY_EXTENSION. Header only, and
-// without need of libassay: a module is built with this folder on the include path and nothing to link.
+// Extension modules in C++: derive from the classes here, and name them in ASSAY_EXTENSION. Header-only and
+// independent of libassay: a module needs only this folder on the include path and links nothing.
 //
 //   class Twice : public assay::ext::Operator { ... };
 //
@@ -25,7 +25,7 @@
 
 namespace assay::ext {
 
-/// What a host function or a callback reports.
+/// The status of a host function or a callback.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -38,7 +38,7 @@ inline const AssayHost*& host_pointer() {
 }
 inline const AssayHost& host() { return *host_pointer(); }
 
-/// Throws Error with the host's reason when an answer says that it failed.
+/// Throws Error with the host's reason if a status is a failure.
 inline void check(int32_t answer) {
   if (answer < 0) throw Error(host().error());
 }
@@ -68,7 +68,7 @@ enum DType : int32_t {
 
 using Dims = std::vector<int64_t>;
 
-/// A tensor of the host's: elements in row-major order, to be read while the callback runs.
+/// A tensor of the host: elements in row-major order, readable during the callback.
 class Tensor {
  public:
   Tensor() = default;
@@ -100,7 +100,7 @@ class Tensor {
   AssayTensor raw_{};
 };
 
-/// Where results go.
+/// Receives results.
 class Outputs {
  public:
   explicit Outputs(AssayOutputs* raw) : raw_(raw) {}
@@ -133,7 +133,7 @@ class Outputs {
   AssayOutputs* raw_;
 };
 
-/// What the command line says. Options go by their first name.
+/// The parsed command line. Options are identified by their first name.
 class Args {
  public:
   explicit Args(const AssayArgs* raw) : raw_(raw) {}
@@ -173,7 +173,7 @@ class Args {
 
 class Node;
 
-/// A tensor of a graph. A handle: copies mean the same value; one without a value stands for an optional
+/// A tensor of a graph. A handle: copies refer to the same value; one without a value stands for an optional
 /// input that is left out.
 class Value {
  public:
@@ -197,7 +197,7 @@ class Value {
                                 dims ? dims->data() : nullptr));
   }
   bool is_constant() const { return host().value_is_constant(raw_) != 0; }
-  /// A constant's data, what Constant nodes give included; nothing for others.
+  /// A constant's data, including outputs of Constant nodes; nothing for others.
   std::optional<Tensor> tensor() const {
     AssayTensor t{};
     const int32_t answer = host().value_tensor(raw_, &t);
@@ -309,7 +309,7 @@ class Graph {
   explicit Graph(AssayGraph* raw) : raw_(raw) {}
   std::string name() const { return host().graph_name(raw_); }
   void set_name(const std::string& name) { check(host().set_graph_name(raw_, name.c_str())); }
-  /// Those that are there now: the graph may be changed while one walks over them.
+  /// A snapshot: the graph may be changed during iteration.
   std::vector<Node> nodes() const {
     std::vector<Node> list;
     for (uint64_t i = 0, n = host().node_count(raw_); i < n; ++i) list.emplace_back(host().node_at(raw_, i));
@@ -375,7 +375,7 @@ inline std::optional<Graph> Node::graph(const char* name) const {
 }
 
 /// A model: its own, or one that the host lends to a callback.
-/// Bytes of the host's, which go with their last copy.
+/// Bytes of the host, released with the last copy.
 class Bytes {
  public:
   Bytes() : raw_(check(host().new_bytes()), [](AssayBytes* r) { host().release_bytes(r); }) {}
@@ -396,13 +396,13 @@ class Model {
   /// Lent.
   explicit Model(const AssayModel* lent) : raw_(const_cast<AssayModel*>(lent)) {}
   static Model load(const std::string& path) { return own(host().load_model(path.c_str())); }
-  /// Of ONNX's message in memory, which is copied.
+  /// From ONNX's message in memory, which is copied.
   static Model parse(std::string_view bytes) { return own(host().parse_model(bytes.data(), bytes.size())); }
   Model copy() const { return own(host().copy_model(raw_)); }
 
   void save(const std::string& path) const { check(host().save_model(raw_, path.c_str())); }
-  /// The model as it is now as ONNX's message, weights of external files inside. Throws Error beyond 2 GB,
-  /// where no reader of the message goes; save() writes external data then.
+  /// The model in its current state as ONNX's message, including weights of external files. Throws Error
+  /// beyond 2 GB, the limit of every reader; save() then writes external data.
   Bytes serialize() const {
     Bytes bytes;
     check(host().serialize_model(raw_, bytes.raw()));
@@ -412,7 +412,7 @@ class Model {
   void set_opset(const char* domain, int64_t version) { check(host().set_opset(raw_, domain, version)); }
   Graph graph() const { return Graph(check(host().main_graph(raw_))); }
   void infer_shapes() { check(host().infer_shapes(raw_)); }
-  /// Removes what nothing needs, and sorts.
+  /// Removes unused nodes and values, and sorts.
   void clean_up() { check(host().clean_up(raw_)); }
   AssayModel* raw() const { return raw_; }
 
@@ -448,7 +448,7 @@ int32_t guarded(Body&& body) noexcept {
 
 /// An option. Texts must be literals, or live as long as the module.
 struct Option {
-  const char* names;  ///< "--slow -s": the first is the one to ask for
+  const char* names;  ///< "--slow -s": identified by the first
   const char* help;
   int32_t arity = ASSAY_ONE;
   int32_t kind = ASSAY_WORD;
@@ -463,7 +463,7 @@ class OptionGroup {
   virtual const char* title() const = 0;
   virtual const char* description() const { return ""; }
   virtual std::vector<Option> options() const = 0;
-  /// Throws Error for what cannot be; nothing runs then.
+  /// Throws Error for invalid options, before anything runs.
   virtual void validate(const Args&) {}
 };
 
@@ -473,12 +473,12 @@ class Loader {
   virtual ~Loader() = default;
   virtual const char* name() const = 0;
   virtual const char* summary() const { return ""; }
-  /// The flag of `run` that has it applied to the model before any runner gets it; null: there is none.
+  /// The flag of `run` that applies it to the model before any runner gets it; null: there is none.
   virtual const char* option() const { return nullptr; }
   virtual void apply(Model& model, const Args& args) = 0;
 };
 
-/// Takes what a session says of itself.
+/// Receives the description of a session.
 class TensorInfos {
  public:
   explicit TensorInfos(AssayTensorInfos* raw) : raw_(raw) {}
@@ -503,12 +503,12 @@ class TensorInfos {
   AssayTensorInfos* raw_;
 };
 
-/// A model made ready.
+/// A prepared model.
 class Session {
  public:
   virtual ~Session() = default;
   virtual void describe(TensorInfos& infos) = 0;
-  /// Inputs in the order of describe(). Gives every output. Returns the seconds that inference took;
+  /// Inputs in the order of describe(). Computes every output. Returns the seconds that inference took;
   /// negative: as long as this call does.
   virtual double infer(const std::vector<Tensor>& inputs, Outputs& outputs) = 0;
 };
@@ -536,7 +536,7 @@ class InferContext {
  public:
   explicit InferContext(AssayInfer* raw) : raw_(raw) {}
   Node node() const { return Node(host().infer_node(raw_)); }
-  /// 0 for one that is left out, is no tensor, or of a type that is not known.
+  /// 0 for an input that is omitted, not a tensor, or of unknown type.
   int32_t input_dtype(uint64_t i) const {
     int32_t dtype = 0, rank = 0;
     const int64_t* dims = nullptr;
@@ -551,7 +551,7 @@ class InferContext {
     check(answer);
     return answer != 0 && rank >= 0 ? std::optional(Dims(dims, dims + rank)) : std::nullopt;
   }
-  /// The elements, where they are known now.
+  /// The elements, if they are already known.
   std::optional<Tensor> input_value(uint64_t i) const {
     AssayTensor t{};
     const int32_t answer = host().infer_input_value(raw_, i, &t);
@@ -594,7 +594,7 @@ class Operator {
   virtual const char* domain() const = 0;
   virtual const char* name() const = 0;
   virtual int64_t since() const { return 1; }
-  /// Inputs, outputs, attributes and types, a declaration a line.
+  /// Inputs, outputs, attributes and types, one declaration per line.
   virtual const char* schema() const = 0;
   virtual void infer(InferContext& c) = 0;
   virtual void eval(EvalContext& c) = 0;
@@ -607,10 +607,10 @@ class Operator {
   virtual int64_t terms(EvalContext&) { return 1; }
   virtual void bound(EvalContext&, double /*u*/, uint64_t /*index*/, const Tensor& /*y*/, double* /*bound*/) {
   }
-  /// What passes, tactics, the verdict and inspection may know of it; `size` and the function need not be
-  /// set.
+  /// Facts for passes, tactics, the verdict and
+  /// inspection; `size` and the function need not be set.
   virtual AssayOperatorFacts facts() const { return {}; }
-  /// Of a node whose types are known.
+  /// For a node whose types are known.
   virtual int64_t multiply_accumulates(const Node&) { return ASSAY_UNKNOWN; }
 };
 
@@ -626,11 +626,11 @@ class Pass {
   virtual bool run(Model& model) = 0;
 };
 
-/// The ways in which a plugin can run.
+/// The formats that a plugin supports.
 class Ways {
  public:
   explicit Ways(AssayWays* raw) : raw_(raw) {}
-  /// `blocks`: for each input, then each output, 0 for row-major, or 8 or 16 channels that lie together.
+  /// `blocks`: for each input, then each output, 0 for row-major, or channel blocks of 8 or 16.
   /// Empty: all row-major.
   void add(const std::string& name = "", const std::vector<int32_t>& blocks = {}, double seconds = 0) {
     check(host().add_way(raw_, name.c_str(), blocks.data(), blocks.size(), seconds));
@@ -640,7 +640,7 @@ class Ways {
   AssayWays* raw_;
 };
 
-/// What runs one node in an engine: TensorRT's plugin.
+/// Runs one node in an engine: TensorRT's plugin.
 class Plugin {
  public:
   virtual ~Plugin() = default;
@@ -672,7 +672,7 @@ class Tactic {
   virtual int32_t numerics() const { return ASSAY_TACTIC_REASSOCIATED; }
   /// Throws Error with the sentence that says why it cannot run the node.
   virtual std::unique_ptr<Plugin> create(const Node& node) = 0;
-  /// Throws Error for bytes that it cannot have written.
+  /// Throws Error for invalid bytes.
   virtual std::unique_ptr<Plugin> deserialize(std::string_view bytes) = 0;
 };
 
@@ -681,7 +681,7 @@ class Postprocess {
   virtual ~Postprocess() = default;
   virtual const char* name() const = 0;
   virtual const char* summary() const { return ""; }
-  /// Gives, by name, what takes the place of the outputs (`run --postprocess NAME`).
+  /// Returns, by name, the replacements of the outputs (`run --postprocess NAME`).
   virtual void apply(const std::vector<std::pair<std::string, Tensor>>& outputs, Outputs& changed,
                      const Args& args) = 0;
 };
@@ -691,8 +691,8 @@ class Comparison {
   virtual ~Comparison() = default;
   virtual const char* name() const = 0;
   virtual const char* summary() const { return ""; }
-  /// Whether they match (`run --compare NAME`); `text` takes a line that says what was found, without a full
-  /// stop.
+  /// Whether they match (`run --compare NAME`); `text` receives a line that describes the finding, without a
+  /// full stop.
   virtual bool compare(const std::string& output, const Tensor& first, const Tensor& second, const Args& args,
                        std::string& text) = 0;
 };
@@ -708,12 +708,12 @@ class Command {
   virtual int run(const Args& args) = 0;
 };
 
-/// Takes what a module adds. What is made here lives until the program ends.
+/// Receives a module's additions. Objects created here live until the program ends.
 class Registry {
  public:
   Registry(const AssayRegistration& functions, AssayRegistrar* raw) : functions_(functions), raw_(raw) {}
 
-  /// Makes a T and adds it as whatever it is.
+  /// Creates a T and registers it by its base class.
   template <typename T, typename... Given>
   T& add(Given&&... given) {
     T* made = new T(std::forward<Given>(given)...);
@@ -980,8 +980,8 @@ class Registry {
 
 }  // namespace assay::ext
 
-/// Once in a module: its name, version, what it is for, and a function that takes an assay::ext::Registry&
-/// and adds.
+/// Defines a module, once in it: its name, version, purpose, and a function that adds to an
+/// assay::ext::Registry&.
 #define ASSAY_EXTENSION(NAME, VERSION, SUMMARY, ...)                                               \
   extern "C" __attribute__((visibility("default"))) const AssayExtensionInfo assay_extension_info; \
   const AssayExtensionInfo assay_extension_info = {                                                \

@@ -12,30 +12,30 @@
 
 namespace ASSAY_API assay {
 
-/// Steps of one evaluation (an element read or written, a multiplication added), about a minute of one core.
+/// Limit of steps in one evaluation (an element read or written, a multiply-add), about a minute of one core.
 inline constexpr int64_t kMaxFoldWork = int64_t{1} << 36;
 
 struct FoldOptions {
-  /// Compute Shape and Size of values whose extents are known, and what is picked out of them; let integer
-  /// arithmetic that is wrapped in Casts to float and back work on the integers.
+  /// Fold Shape and Size of values whose extents are known, and selections from them; replace integer
+  /// arithmetic that is wrapped in Casts to float and back by arithmetic on the integers.
   bool fold_shapes = true;
   bool recurse_subgraphs = true;
   bool recurse_functions = true;
-  /// Put the branch in place of an If whose condition is constant.
+  /// Replace an If whose condition is constant by its branch.
   bool flatten_subgraphs = true;
-  /// A node that cannot be evaluated stays as it is and is reported; else its Error is thrown.
+  /// A node that cannot be evaluated is kept and reported; otherwise its Error is thrown.
   bool error_ok = true;
-  /// Results of more bytes stay computed. Without it: results that make the model larger by more than
+  /// Larger results are not folded. Bytes. Default: not those that make the model larger by more than
   /// kMaxGrowth, compared with the constants that they replace.
   std::optional<int64_t> size_threshold;
-  /// What takes more steps stays computed and is reported as failed; so does what takes more than half of the
-  /// memory that is left (--memory-limit).
+  /// Nodes that take more steps are not folded and reported as failed, like those that take more than half
+  /// of the remaining memory (--memory-limit).
   int64_t max_work = kMaxFoldWork;
-  /// Nodes for which it holds stay.
+  /// Nodes for which it returns true are not folded.
   std::function<bool(const Node&)> should_exclude_node;
 };
 
-/// The growth of one fold that is taken without being asked for. Bytes.
+/// The largest growth by one fold that is accepted by default. Bytes.
 inline constexpr int64_t kMaxGrowth = int64_t{4} << 20;
 
 struct FoldReport {

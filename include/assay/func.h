@@ -1,4 +1,4 @@
-// What loaders give, changed on the way: Polygraphy's polygraphy.func.
+// Modifies the results of loaders: Polygraphy's polygraphy.func.
 #pragma once
 
 #include <type_traits>
@@ -9,8 +9,8 @@
 namespace ASSAY_API assay {
 namespace poly::func {
 
-/// A loader that has `change` look at what another one gives. If `change` returns something, that is given
-/// instead.
+/// A loader that passes the result of another one to `change`. If `change` returns something, that replaces
+/// the result.
 ///
 ///   auto load = func::extend(NetworkFromOnnxPath("m.onnx"), [](Network& n) { n->graph->name = "mine"; });
 template <typename Loader, typename Change>

@@ -2,7 +2,7 @@
 // concepts.
 //
 // A Model owns a Graph and local functions; a Graph owns its nodes and values; nodes and values know each
-// other: Value::producer() and Value::consumers() are kept right by every edit. A Constant of GraphSurgeon is
+// other: every edit keeps Value::producer() and Value::consumers() consistent. A Constant of GraphSurgeon is
 // a Value with tensor(); a Variable is one without. Pointers stay valid until the object is removed.
 #pragma once
 
@@ -32,11 +32,11 @@ class Node;
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
 /// The TensorProto that a tensor was read from. Saving writes its bytes again (encoding, name, fields that
-/// the IR does not model, the place of external data) as long as the tensor is still the one that was read.
+/// the IR does not model, the place of external data) as long as the tensor is unchanged.
 struct TensorSource {
   std::string_view bytes;
   std::shared_ptr<const void> owner;  ///< of the bytes
-  const void* data = nullptr;         ///< of the tensor that was read; null when its data were not loaded
+  const void* data = nullptr;         ///< of the original tensor; null when its data were not loaded
   bool is_external = false;
   bool is_sparse = false;  ///< the bytes are a SparseTensorProto; the tensor is its dense form
 };
@@ -56,7 +56,7 @@ class Value {
   bool is_overridable = false;
 
   bool is_constant() const { return tensor_.defined() || is_missing_; }
-  /// The constant's data, where the file has them; undefined for a Variable, and for an initializer whose
+  /// The constant's data, if the file has them; undefined for a Variable, and for an initializer whose
   /// external data were not loaded.
   const UnalignedTensor& tensor() const { return tensor_; }
   /// Makes this a constant of the tensor's type and shape. Throws Error (kInvalidArgument) when a node
@@ -64,9 +64,9 @@ class Value {
   void set_tensor(UnalignedTensor tensor);
   /// Makes this a constant without data (external data ignored on request).
   void set_missing() { is_missing_ = true; }
-  /// Where the constant was read; null for one that was made or changed.
+  /// The file's record of the constant; null for one that was created or changed.
   const TensorSource* tensor_source() const { return tensor_source_.get(); }
-  /// To be called after set_tensor() or set_missing(), which forget it.
+  /// Call it after set_tensor() or set_missing(), which clear it.
   void set_tensor_source(std::shared_ptr<const TensorSource> source) { tensor_source_ = std::move(source); }
   const std::shared_ptr<const TensorSource>& shared_tensor_source() const { return tensor_source_; }
   /// Makes this a Variable again.
@@ -90,9 +90,9 @@ class Value {
   friend class Node;
   Value(Graph* graph, std::string name) : name_(std::move(name)), graph_(graph) {}
 
-  /// A use that is no more, but still among the consumers: the last entry of the node before a place.
+  /// A removed use that is still listed among the consumers: the node's last entry before a position.
   struct Gone {
-    const Node* node;  ///< perhaps deleted since
+    const Node* node;  ///< may have been deleted
     size_t before;
   };
   void remove_consumer(const Node* node);
@@ -104,8 +104,8 @@ class Value {
   std::shared_ptr<const TensorSource> tensor_source_;
   bool is_missing_ = false;
   Node* producer_ = nullptr;
-  // A constant may have as many uses as there are nodes. Taking them away one by one is put off until
-  // somebody looks, so that taking away many costs little.
+  // A constant may have as many uses as the graph has nodes. Removal of uses is deferred until the list is
+  // read, which makes removing many of them cheap.
   mutable std::vector<Node*> consumers_;
   mutable std::vector<Gone> gone_;
   mutable std::atomic<bool> has_gone_ = false;  // models are read by several threads
@@ -127,10 +127,10 @@ struct Attribute {
 
   std::string name;
   Data data;
-  std::string ref_attr_name;  ///< inside a function body: the attribute of the call that gives the value
+  std::string ref_attr_name;  ///< inside a function body: the attribute of the call that supplies the value
   std::string doc_string;
   std::string extra_fields;  ///< see Model::extra_fields
-  /// Of the tensors in `data`, in order; null or shorter when they were not read from a file.
+  /// Records of the tensors in `data`, in order; null or shorter when they were not read from a file.
   std::shared_ptr<const std::vector<TensorSource>> tensor_sources;
 
   template <typename T>
@@ -141,7 +141,7 @@ struct Attribute {
   std::string_view type_name() const;
 };
 
-/// An operation. Optional inputs and outputs that are left out are null.
+/// An operation. Omitted optional inputs and outputs are null.
 class Node {
  public:
   std::string name;
@@ -155,7 +155,7 @@ class Node {
 
   const std::vector<Value*>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
-  /// The value, or null when i is past the end or the slot is left out.
+  /// The value, or null when i is past the end or the slot is empty.
   Value* input(size_t i) const { return i < inputs_.size() ? inputs_[i] : nullptr; }
   Value* output(size_t i) const { return i < outputs_.size() ? outputs_[i] : nullptr; }
 
@@ -197,13 +197,13 @@ class Graph {
   Metadata metadata;
   std::vector<Value*> inputs;
   std::vector<Value*> outputs;
-  /// ONNX TensorAnnotation: tensor name and its quantisation parameters.
+  /// ONNX TensorAnnotation: tensor name and its quantization parameters.
   std::vector<std::pair<std::string, Metadata>> quantization_annotations;
   std::string extra_fields;  ///< see Model::extra_fields
-  /// Orders of the file, kept for saving: the inputs together with overridable initializers, and the values
-  /// with a value_info entry. What is not listed follows.
+  /// Orders in the file, kept for saving: the inputs with overridable initializers, and the values with a
+  /// value_info entry. Values that are not listed follow.
   std::vector<Value*> input_order, value_info_order;
-  /// Counts the names that layer() has generated (edit.h).
+  /// Index of the names that layer() generates (edit.h).
   int64_t name_index = 0;
 
   const std::vector<std::unique_ptr<Node>>& nodes() const { return nodes_; }
@@ -216,16 +216,16 @@ class Graph {
   Value* add_value(std::string name, Type type = {});
   /// Null when the name exists.
   Value* try_add_value(std::string name);
-  /// Makes room for that many values in one go.
+  /// Reserves memory for that many values.
   void reserve_values(size_t count);
   Value* add_constant(std::string name, UnalignedTensor tensor);
   Value* add_input(std::string name, Type type);
   /// In this graph only; null when there is none.
   Value* find_value(std::string_view name) const;
-  /// Here, else in the enclosing graphs.
+  /// In this graph, else in the enclosing ones.
   Value* lookup(std::string_view name) const;
-  /// `prefix`, else `prefix_1`, `prefix_2`, ...: one that names no value here or further out; up to 16 the
-  /// first such.
+  /// `prefix`, else `prefix_1`, `prefix_2`, ...: a name that no value of this graph or an enclosing one has;
+  /// up to 16 the first such.
   std::string unique_name(std::string_view prefix) const;
 
   Node* add_node(std::string op_type, std::vector<Value*> inputs, std::vector<Value*> outputs,
@@ -235,7 +235,7 @@ class Graph {
                     std::vector<Value*> outputs, AttributeList attributes = {}, std::string name = {},
                     std::string domain = {});
 
-  /// Detaches and deletes. Its outputs stay as values without producer.
+  /// Detaches and deletes a node. Its outputs remain as values without a producer.
   void remove_node(Node* node);
   /// Deletes every node for which the predicate holds, in one pass.
   template <typename Pred>
@@ -246,16 +246,16 @@ class Graph {
   }
   /// Deletes values that no node and no graph input or output refers to.
   void remove_unused_values();
-  /// Every use of `from`, graph outputs included, becomes a use of `to`.
+  /// Replaces every use of `from`, including graph outputs, by `to`.
   void replace_uses(Value* from, Value* to);
-  /// Nodes that the order does not list are deleted.
+  /// Reorders the nodes; deletes those that the order does not list.
   void reorder_nodes(std::span<Node* const> order);
 
  private:
   friend class Value;
   friend class Node;
   void detach(Node& node);
-  /// False, and the value stays the caller's, when its name exists.
+  /// Returns false and leaves the value with the caller if its name exists.
   bool take(std::unique_ptr<Value>&& value);
 
   std::vector<std::unique_ptr<Value>> values_;
@@ -295,13 +295,13 @@ struct Model {
   int64_t model_version = 0;
   std::string producer_name, producer_version, domain, doc_string;
   Metadata metadata;
-  /// Fields of the file's message that this struct does not model, those of newer ONNX versions and texts
-  /// that are there but empty, as protobuf bytes. Saving writes them first, so that what is modelled wins.
+  /// Fields of the file's message that this struct does not model, as protobuf bytes: those of newer ONNX
+  /// versions, and strings that are present but empty. Saving writes them first, so that modelled fields win.
   std::string extra_fields;
-  std::string path;  ///< the file it came from; empty for one that was built
+  std::string path;  ///< the file it was read from; empty for one that was built
   /// The folder of its external data files; empty when it has none.
   std::string external_data_folder;
-  /// The operators that its nodes may be; null: those of this build.
+  /// The operator set of its nodes; null: the built-in one.
   std::shared_ptr<const OpSet> ops;
 
   /// The imported version of a domain; 0 when it is not imported. "ai.onnx" and "" are one domain.
@@ -311,8 +311,8 @@ struct Model {
 
  private:
   friend Function& add_function(Model& model, std::string name, std::string domain);
-  // Names and domains of the first so many functions, for add_function(), which must not look at all each
-  // time.
+  // Names and domains of the first functions, so that
+  // add_function() does not search all of them each time.
   size_t seen_functions_ = 0;
   std::unordered_set<std::string> seen_names_;
 };

@@ -1,5 +1,5 @@
-// What models, engines and tensors hold, as plain data: what `assay inspect` shows. Each description has its
-// text, as the program prints it.
+// Descriptions of models, engines and tensors as plain data, as `assay inspect` shows them. Each description
+// can be rendered as the text that the program prints.
 //
 //   const std::shared_ptr<Model> model = load_model("model.onnx");
 //   const ModelStats stats = model_stats(*model);
@@ -30,20 +30,20 @@ namespace ASSAY_API assay {
 
 // ---- models ----
 
-/// What a description holds beside names, inputs, outputs and counts.
+/// The parts of a description in addition to names, inputs, outputs and counts.
 struct DescribeOptions {
   bool layers = false;   ///< nodes and initializers
   bool attrs = false;    ///< with `layers`: attributes of nodes; doc strings of graphs
-  bool weights = false;  ///< the elements of initializers; views of them, so nothing is read
+  bool weights = false;  ///< the elements of initializers, as views that read nothing
 };
 
 struct ValueDescription {
   std::string name;
   Type type;
   bool is_constant = false;
-  int depth = 0;  ///< graphs around the one that it belongs to
+  int depth = 0;  ///< number of graphs that enclose its own
 };
-/// One for each value, however often it is used; null: an optional operand that is left out.
+/// One for each value, however often it is used; null: an omitted optional operand.
 using DescribedValue = std::shared_ptr<const ValueDescription>;
 
 struct GraphDescription;
@@ -65,7 +65,7 @@ struct InitializerDescription {
   enum class Data : uint8_t {
     kPresent,
     kStripped,  ///< by `surgeon weight-strip`
-    kLeftOut,   ///< external data that were not loaded
+    kLeftOut,   ///< external data were not loaded
   };
   DescribedValue value;
   Data data = Data::kPresent;
@@ -74,7 +74,7 @@ struct InitializerDescription {
 
 struct GraphDescription {
   std::string name, doc_string;
-  int depth = 0;  ///< graphs around it
+  int depth = 0;  ///< number of enclosing graphs
   std::vector<DescribedValue> inputs, outputs;
   size_t initializer_count = 0, node_count = 0;
   std::vector<InitializerDescription> initializers = {};  ///< with `layers` or `weights`
@@ -90,10 +90,10 @@ struct ModelDescription {
 
 /// Bodies are described with the attributes that hold them.
 ModelDescription describe(const Model& model, const DescribeOptions& options = {});
-/// In Polygraphy's layout. Elements are read as they are shown. Logs a warning for each kind of attribute
+/// In Polygraphy's layout. Elements are read when they are printed. Logs a warning for each kind of attribute
 /// that has no text, and an error where initializers lack their data.
 std::string model_text(const ModelDescription& model);
-/// The same of a model of any size: of its nodes one is described at a time.
+/// The same for a model of any size: describes one node at a time.
 std::string model_text(const Model& model, const DescribeOptions& options = {});
 
 // ---- models as networks of TensorRT's layers ----
@@ -123,20 +123,20 @@ std::string network_text(const NetworkDescription& network);
 struct PlanValueDescription {
   std::string name;
   DType dtype = DType::kUndefined;
-  std::optional<Shape> shape;  ///< nothing: it is known in a run
-  std::string format;          ///< how it lies in memory
-  size_t bytes = 0;            ///< there; 0 where the shape is known in a run
+  std::optional<Shape> shape;  ///< nothing: known only at run time
+  std::string format;          ///< memory layout
+  size_t bytes = 0;            ///< in memory; 0 where the shape is known only at run time
   bool is_constant = false;    ///< a weight of the engine
 };
 
 struct PlanLayerDescription {
   std::string name, tactic;
   std::vector<PlanValueDescription> inputs, outputs;
-  std::vector<std::string> origins;  ///< names of the ONNX nodes that it stands for
-  std::string way;                   ///< the tactic with the way that was chosen
+  std::vector<std::string> origins;  ///< names of the ONNX nodes that it implements
+  std::string way;                   ///< the tactic with the chosen variant
   std::vector<std::string> parameters;
   std::string computes =
-      {};  ///< "float32 (held in float32)": the type, and why that; see Builder::type_summary()
+      {};  ///< "float32 (held in float32)": the type, and the reason for it; see Builder::type_summary()
 };
 
 struct EngineDescription {
@@ -153,15 +153,15 @@ struct EngineDescription {
 };
 
 EngineDescription describe(const Engine& engine, const DescribeOptions& options = {});
-/// `notes`: by the name of a tensor, what is appended to the description of its format.
+/// `notes`: by tensor name, text that is appended to the description of its format.
 std::string engine_text(const EngineDescription& engine,
                         const std::map<std::string, std::string>& notes = {});
 
-// ---- what a model costs ----
+// ---- cost of a model ----
 
-/// One node, of whatever depth.
+/// One node, at any depth.
 struct LayerStats {
-  std::string name;        ///< the node's name, or its first output's; behind `node/attribute/` in a subgraph
+  std::string name;        ///< its name, or its first output's; after `node/attribute/` in a subgraph
   std::string op_type;     ///< with its domain, as com.example::Op, unless that is ai.onnx
   std::string output;      ///< type of the first output: float32[1, 64, h, w]
   int64_t parameters = 0;  ///< elements of the weights that no earlier layer uses
@@ -171,10 +171,10 @@ struct LayerStats {
   bool is_counted = true;  ///< false in the branch of an If that costs less than another
 };
 
-/// The layers of one operator together, all their runs counted.
+/// Totals of the layers of one operator over all their runs.
 struct OperatorStats {
   std::string op_type;
-  int64_t nodes = 0;  ///< those in branches that are not counted included
+  int64_t nodes = 0;  ///< including those in branches that are not counted
   int64_t parameters = 0;
   Count macs;
   Count output_bytes;
@@ -187,29 +187,29 @@ struct ModelStats {
   int64_t parameters = 0;
   int64_t constant_bytes = 0;  ///< of every constant
   Count macs;
-  Count activation_bytes;  ///< everything that is computed, and the inputs
-  /// The most that is alive at once when nodes run in order, nothing is computed in place and a value goes
-  /// after its last use; inputs and outputs included, constants not.
+  Count activation_bytes;  ///< all computed values, and the inputs
+  /// The largest sum of live values when nodes run in order, never in place, and a value is freed after its
+  /// last use; includes inputs and outputs, excludes constants.
   Count peak_bytes;
-  bool peak_is_bound = false;      ///< which moment is the worst depends on symbols: peak_bytes covers each
-  std::vector<LayerStats> layers;  ///< in the order of execution, subgraphs after their node
+  bool peak_is_bound = false;            ///< the peak depends on symbols: peak_bytes is a bound
+  std::vector<LayerStats> layers;        ///< in the order of execution, subgraphs following their node
   std::vector<OperatorStats> operators;  ///< in the order of the first use
-  std::vector<std::string> notes;  ///< what the counts rest on: branches, trip counts, unknown operators
+  std::vector<std::string> notes;  ///< assumptions of the counts: branches, trip counts, unknown operators
 };
 
-/// Counts. Calls of local functions should be inlined and types inferred before; where they are not known,
-/// the counts have unknown parts. Only the structure is looked at, and single elements such as a trip count.
+/// Counts the costs. Inline calls of local functions and infer types before; unknown types lead to unknown
+/// terms. Reads only the structure, and single elements such as a trip count.
 /// Throws Error when subgraphs nest deeper than kMaxGraphDepth.
 ModelStats model_stats(const Model& model);
 
-/// The totals, the notes, a table of operators and, with `layers`, one of layers. Texts that symbols make
-/// long stand below the tables, under numbers.
+/// The totals, the notes, a table of operators and, with `layers`, one of layers. Long symbolic expressions
+/// are numbered and listed below the tables.
 std::string stats_text(const ModelStats& stats, bool layers);
 
-/// The same as JSON: counts are numbers, or texts where they depend on symbols.
+/// The same as JSON: counts are numbers, or strings where they depend on symbols.
 std::string stats_json(const ModelStats& stats);
 
-// ---- what differs between two models ----
+// ---- differences between two models ----
 
 struct ModelDifference {
   enum class Kind : uint8_t {
@@ -219,7 +219,7 @@ struct ModelDifference {
     kOutput,       ///< a graph output: its presence, name, type or what computes it
     kNode,         ///< a node, or its operator
     kAttribute,    ///< an attribute of a node that both have
-    kConnection,   ///< which value a node that both have takes
+    kConnection,   ///< the value connected to an input of a node that both have
     kInitializer,  ///< a constant: its type, shape or elements
     kFunction,     ///< a local function
   };
@@ -228,8 +228,8 @@ struct ModelDifference {
   Kind kind;
   Change change;
   std::string what;           ///< such as `attribute 'axis' of node 'softmax' (Softmax)`
-  std::string before, after;  ///< empty where there is nothing to say
-  /// Of elements that differ: the largest absolute difference; infinity when a NaN or infinity stands against
+  std::string before, after;  ///< empty where not applicable
+  /// Of elements that differ: the largest absolute difference; infinity when a NaN or infinity is paired with
   /// a number.
   std::optional<double> max_difference;
 };
@@ -238,7 +238,7 @@ std::string_view name_of(ModelDifference::Kind kind);      ///< metadata, opset,
 std::string_view name_of(ModelDifference::Change change);  ///< removed, added, changed
 
 struct DiffOptions {
-  /// Kinds that are left out.
+  /// Kinds that are not reported.
   std::vector<ModelDifference::Kind> ignore;
 };
 
@@ -246,7 +246,7 @@ struct ModelDiff {
   std::vector<ModelDifference> differences;
   int64_t nodes_a = 0, nodes_b = 0;  ///< subgraphs included
   int64_t matched = 0;               ///< nodes that both have
-  int64_t renamed_nodes = 0;         ///< of these, under another name
+  int64_t renamed_nodes = 0;         ///< of these, those with different names
   int64_t renamed_values = 0;
 
   bool is_same() const { return differences.empty(); }
@@ -254,30 +254,30 @@ struct ModelDiff {
 
 /// Finds the nodes that both models have by what they compute (operators, attributes and weights up to the
 /// inputs and down to the outputs), then by their neighbours and last by their names, and compares them with
-/// all that belongs to them. Names of nodes and inner values, the order of nodes, declared types of inner
-/// values and the number of copies of a constant make no difference. Of weights only samples are read to find
-/// the nodes; each pair of constants is compared once, and memory is given back after that. Throws Error when
-/// subgraphs nest deeper than kMaxGraphDepth.
+/// their attributes and connections. Names of nodes and inner values, the order of nodes, declared types of
+/// inner values and the number of copies of a constant make no difference. Matching reads only samples of
+/// weights; each pair of constants is compared once, and its memory is released after that. Throws
+/// Error when subgraphs nest deeper than kMaxGraphDepth.
 ModelDiff diff_models(const Model& a, const Model& b, const DiffOptions& options = {});
 
 /// Counts and a line per difference.
 std::string diff_text(const ModelDiff& diff);
 std::string diff_json(const ModelDiff& diff);
 
-// ---- what the engine can run ----
+// ---- support by the engine ----
 
 /// A node that cannot run.
 struct UnsupportedNode {
   /// Calls of local functions that lead to it, outermost first: `call (Function)`.
   std::vector<std::string> stack;
-  size_t index = 0;  ///< of the node of the main graph that it is, or that holds or calls it
+  size_t index = 0;  ///< of the main graph's node that is, contains or calls it
   std::string op, name;
   std::string reason;
 };
 
 /// Every node that cannot run, in the order of the main graph: its operator, domain or version is unknown, it
 /// breaks a rule of its operator, or its types do not fit. Bodies of control flow and local functions are
-/// looked into. Infers the types of the model's values as far as they can be known.
+/// looked into. Infers the types of the model's values as far as possible.
 std::vector<UnsupportedNode> find_unsupported(Model& model);
 
 /// Neighbours in the order of the main graph: nodes [begin, end).
@@ -286,16 +286,16 @@ struct NodeRange {
   bool is_supported = true;
   std::string op = {};  ///< operator of the first
 };
-/// The whole graph cut into the longest ranges of nodes that can run and of nodes that cannot.
+/// Partitions the graph into maximal ranges of supported and of unsupported nodes.
 std::vector<NodeRange> partition(const Model& model, const std::vector<UnsupportedNode>& unsupported);
 
-/// How the engine runs nodes.
+/// The tactics by which the engine runs nodes.
 struct TacticUse {
-  /// Nodes of one operator that run alike, in the order in which the first of each came.
+  /// Nodes of one operator that run in the same way, ordered by first occurrence.
   struct Row {
     std::string op;
-    std::vector<std::string> tactics;  ///< of the engine's steps for them; empty: folded, or a view
-    std::string reason;                ///< why plain evaluation was taken; empty when it was not
+    std::vector<std::string> tactics;  ///< of the engine's steps for them; empty: folded or a view
+    std::string reason;                ///< why the reference evaluator was used; empty when it was not
     std::string body;                  ///< the path of the graph that they are in; empty: the main graph
     std::vector<size_t> nodes;         ///< by number in that graph
   };
@@ -306,24 +306,24 @@ struct TacticUse {
   Sums main, bodies;
 };
 
-/// A range, and how it runs.
+/// A range with its tactics.
 struct RangeCapability {
   NodeRange nodes;
-  std::optional<TacticUse> use = {};  ///< of a supported one that could be planned
-  std::string open_input = {};        ///< why it could not: a tensor that comes in has no known shape
-  std::string problem = {};           ///< why it could not: what the engine says
+  std::optional<TacticUse> use = {};  ///< of a supported range that could be planned
+  std::string open_input = {};        ///< why planning failed: an incoming tensor of unknown shape
+  std::string problem = {};           ///< why planning failed: the engine's error
 };
 
 struct Capability {
   std::vector<UnsupportedNode> unsupported;
   std::vector<RangeCapability> ranges;
-  bool is_planned() const;  ///< no range has a problem
+  bool is_planned() const;  ///< true when no range has a problem
 };
 
-/// Makes of a model whose types are inferred the one to plan, with known shapes of its inputs.
+/// Transforms a model with inferred types into the one to plan, with known input shapes.
 using ModelToPlan = std::function<std::shared_ptr<Model>(const Model&)>;
 
-/// Which nodes can run, and how those run; without `to_plan` for the shapes that the model declares. Infers
+/// The supported nodes and their tactics; without `to_plan`, for the shapes that the model declares. Infers
 /// the types of `model` as find_unsupported() does.
 Capability capability(Model& model, const ModelToPlan& to_plan = {});
 
@@ -342,13 +342,13 @@ std::string capability_json(const Capability& capability);
 /// A constant that Conv, MatMul or Gemm use as a factor.
 struct WeightSparsity {
   enum class State : uint8_t {
-    kSparse,  ///< of every four neighbours along the summed axis two are zero
+    kSparse,  ///< of every four neighbours along the reduction axis two are zero
     kDense,
-    kSkipped,  ///< the question does not arise: `reason`
+    kSkipped,  ///< not applicable: `reason`
   };
   std::string weight;
   State state = State::kDense;
-  std::optional<size_t> axis = {};  ///< that is summed over
+  std::optional<size_t> axis = {};  ///< the reduction axis
   std::string reason = {};
 };
 
@@ -363,21 +363,21 @@ struct ArrayDescription {
   DType dtype = DType::kUndefined;
   Shape shape;
   std::optional<Statistics> statistics = {};  ///< nothing for strings and complex numbers
-  std::optional<Histogram> histogram = {};    ///< where it was asked for and there is one
-  Tensor elements = {};                       ///< where they were asked for
+  std::optional<Histogram> histogram = {};    ///< if requested and available
+  Tensor elements = {};                       ///< if requested
 };
 
-/// What an array's description holds beside type, shape and statistics, and how its text looks.
+/// Optional parts of an array's description, and the layout of its text.
 struct ArrayTextOptions {
   bool values = false;
   bool histogram = false;
   int64_t edge_items = 3;   ///< values shown at either end of an axis of a long array; -1: all
-  int64_t line_width = 75;  ///< columns of the values; -1: lines break only at the ends of axes
+  int64_t line_width = 75;  ///< width of lines of values; -1: lines break only at the ends of axes
 };
 
 ArrayDescription describe(std::string name, const Tensor& tensor, const ArrayTextOptions& options = {});
-/// The lines about one array, each after a line end: `NAME [dtype=.., shape=..] | Stats: ...` one level less
-/// indented than what follows, the histogram, the values. `level` (from 1) is the indentation of those.
+/// The lines about an array, each after a line break: `NAME [dtype=.., shape=..] | Stats: ...` one level less
+/// indented than the rest: histogram, values. `level` (from 1) is their indentation.
 std::string array_text(const ArrayDescription& array, const ArrayTextOptions& options, int level);
 
 }  // namespace assay

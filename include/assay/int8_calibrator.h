@@ -1,4 +1,4 @@
-// Calibration: how far the numbers of each tensor of a network reach, so that 8 bits can hold them.
+// Calibration: finds the dynamic range of each tensor of a network for 8-bit quantization.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace ASSAY_API assay {
 
-/// How the largest magnitude that 8 bits shall show is chosen; what lies beyond is clipped to it.
+/// The algorithm that chooses the largest representable magnitude; larger ones are clipped to it.
 enum class CalibrationAlgorithm : uint8_t {
   kLegacy,    ///< a quantile of the magnitudes (Calibrator::quantile())
   kEntropy,   ///< as kEntropy2; TensorRT has two, which differ in what it fuses before it calibrates
-  kEntropy2,  ///< the one by which the distribution of the magnitudes loses least information
+  kEntropy2,  ///< minimizes the information loss of the distribution of magnitudes
   kMinMax,    ///< the largest magnitude that occurred: nothing is clipped
 };
 
-/// "EntropyCalibration2": as in the first line of a cache.
+/// "EntropyCalibration2": the name in the first line of a cache.
 std::string_view algorithm_name(CalibrationAlgorithm algorithm);
 
 /// Scales by tensor, in the text that TensorRT's calibrators read and write:
@@ -30,25 +30,25 @@ std::string_view algorithm_name(CalibrationAlgorithm algorithm);
 ///   TRT-8601-EntropyCalibration2
 ///   data: 3c010a14
 ///
-/// A scale is the real number that one step of the 8 bits stands for, as the bits of a float32 in
-/// hexadecimal.
+/// A scale is the real value of one quantization
+/// step, as the bits of a float32 in hexadecimal.
 struct CalibrationTable {
-  /// What the first line claims to come from: TensorRT 8.6.1, as whose cache the text can be read.
+  /// The version in the first line, TensorRT 8.6.1: the text can be read as its cache.
   static constexpr int64_t kVersion = 8601;
 
   int64_t version = kVersion;
   CalibrationAlgorithm algorithm = CalibrationAlgorithm::kEntropy2;
-  /// Steps, finite; 0: the tensor was looked at and stays in float32, because its numbers give no range (all
+  /// Scales, finite; 0: the tensor was observed and stays in float32, because its values define no range (all
   /// of them 0, or some of them infinite or NaN).
   std::map<std::string, float> scales;
 
-  /// Throws Error (kInvalidArgument) naming `name` and the line of what is no such text.
+  /// Throws Error (kInvalidArgument) with `name` and the number of an invalid line.
   static CalibrationTable parse(std::string_view text, const std::string& name);
   /// Sorted by name, the same text for the same content. Tensors whose names hold line breaks are left out.
   std::string str() const;
 };
 
-/// Gives a builder what it needs to calibrate; as TensorRT's IInt8Calibrator.
+/// Supplies a builder with calibration data, as TensorRT's IInt8Calibrator does.
 class Int8Calibrator {
  public:
   virtual ~Int8Calibrator() = default;
@@ -59,11 +59,11 @@ class Int8Calibrator {
   /// the best shapes of the calibration profile where extents are open; other shapes within the profile may
   /// come. Throws Error.
   virtual std::optional<TensorList> next_batch(const std::vector<TensorInfo>& inputs) = 0;
-  /// The text of a cache; with one nothing is run. Nothing: there is none. Throws Error.
+  /// The text of a cache, which replaces calibration runs. Nothing: there is none. Throws Error.
   virtual std::optional<std::string> read_cache() { return std::nullopt; }
-  /// Gets the text of the scales that were found. Throws Error.
+  /// Receives the text of the computed scales. Throws Error.
   virtual void write_cache(const std::string& text) { (void)text; }
-  /// What messages call the cache.
+  /// The name of the cache in messages.
   virtual std::string cache_name() const { return "the calibration cache"; }
 };
 

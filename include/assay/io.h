@@ -16,12 +16,12 @@ struct ImportOptions {
   std::string external_data_dir;
   /// Leave external initializers without data (Value::set_missing) instead of mapping their files.
   bool ignore_external_data = false;
-  /// Leave nodes in the order of the file instead of a topological one (TopologicalScope makes up for it): to
-  /// show the file as it is. Cycles are refused all the same.
+  /// Leave nodes in the order of the file instead of a topological one (TopologicalScope compensates): to
+  /// show the file unchanged. Cycles are still refused.
   bool keep_node_order = false;
   /// Accept initializers whose data were stripped (assay surgeon weight-strip); they are left without data.
   bool allow_weightless = false;
-  /// The operators that its nodes may be (Model::ops); null: those of this build.
+  /// The operator set of its nodes (Model::ops); null: the built-in one.
   std::shared_ptr<const OpSet> ops = {};
 };
 
@@ -30,17 +30,17 @@ struct ImportOptions {
 /// value or byte offset, and the rule that is broken: damaged bytes, a cycle or nodes out of order, names
 /// defined twice or not at all, unknown element types, initializers whose size contradicts their shape,
 /// subgraphs inside each other beyond onnx::kMaxGraphDepth (the limit of every protobuf reader), external
-/// data that are missing, short, outside the folder or those of another model. A model that is replaced while
-/// it is read is read anew.
+/// data that are missing, short, outside the folder or those of another model. A model that is replaced
+/// during reading is read again.
 std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& options = {});
 
-/// load_model() for bytes in memory, kept alive by `owner` and not copied. `name` stands for the file in
+/// load_model() for bytes in memory, kept alive by `owner` and not copied. `name` identifies the file in
 /// messages; external data are looked for in options.external_data_dir.
 std::shared_ptr<Model> parse_model(std::string_view bytes, std::shared_ptr<const void> owner,
                                    const std::string& name, const ImportOptions& options = {});
 
 struct ExportOptions {
-  /// Write initializers to a file of their own, next to the model.
+  /// Write initializers to a separate file next to the model.
   bool external_data = false;
   /// File name relative to the model's folder; empty: `<model file>.data`.
   std::string external_data_path;
@@ -50,12 +50,12 @@ struct ExportOptions {
   bool one_file_per_tensor = false;
 };
 
-/// Writes the model: whole or not at all (AtomicFile), also with its external data, whose file ends with a
-/// mark that the model knows them by; equal models to equal bytes; what was read and not changed as it was
-/// read. Data that lie in external files beside the new model stay there, unless external data are asked for.
-/// Models beyond 2 GB that do not ask for them get them, since no protobuf reader takes such a file. A path
+/// Writes the model atomically (AtomicFile), with its external data, whose file ends with an identifying mark
+/// that the model refers to. Equal models give equal bytes; unchanged parts are written as they were read.
+/// Data in external files next to the new model stay there, unless external data are requested. Models beyond
+/// 2 GB always get external data, since no protobuf reader accepts such a file. A path
 /// that ends in .onnxtxt or .txt gets ONNX's text form. Throws Error: kIo; kInvalidModel when subgraphs nest
-/// deeper than onnx::kMaxGraphDepth, which no reader takes either; kInvalidArgument when the replaced model's
+/// deeper than onnx::kMaxGraphDepth, the limit of readers; kInvalidArgument when the replaced model's
 /// data file would be left without a model, or a data file that is not its own replaced.
 void save_model(const Model& model, const std::string& path, const ExportOptions& options = {});
 

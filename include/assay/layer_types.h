@@ -1,4 +1,4 @@
-// Wishes for the element types of single layers of an engine.
+// Requested element types of individual layers of an engine.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace ASSAY_API assay {
 
-/// How far wishes bind; as TensorRT's builder flags OBEY_ and PREFER_PRECISION_CONSTRAINTS.
+/// How strictly requests are enforced, as TensorRT's builder flags OBEY_ and PREFER_PRECISION_CONSTRAINTS.
 enum class PrecisionConstraints : uint8_t {
-  kNone,    ///< they are not followed
-  kPrefer,  ///< one that cannot be followed is a warning
-  kObey,    ///< one that cannot be followed is an error
+  kNone,    ///< ignored
+  kPrefer,  ///< one that cannot be honored is a warning
+  kObey,    ///< one that cannot be honored is an error
 };
 
-/// What some layers compute in, and what their outputs are stored in. Layers are the nodes of the ONNX model.
+/// Types in which layers (nodes of the ONNX model) compute, and of their outputs.
 struct LayerTypes {
   /// A selector of nodes (docs/reference/selectors.md): `conv1`, `block*`, `re:.*norm.*`, `op:Softmax`,
   /// `loop::x`.
   std::string layers;
-  /// float32, float16, bfloat16 or int8; kUndefined: no wish.
+  /// float32, float16, bfloat16 or int8; kUndefined: not set.
   DType precision = DType::kUndefined;
-  /// By position, or one for all outputs; kUndefined: no wish.
+  /// By position, or one for all outputs; kUndefined: not set.
   std::vector<DType> outputs = {};
 };
 

@@ -1,7 +1,7 @@
-// Running saved plans and nothing else, as TensorRT's lean runtime does: a library of its own,
-// libassay_runtime (assay::runtime for CMake), that holds kernels, and neither passes nor a planner nor the
-// operators' own evaluation. What it cannot run it refuses when the plan is loaded; runtime.h, in the whole
-// library, runs every plan.
+// A runtime that only runs saved plans, as TensorRT's lean runtime does. It is a separate library,
+// libassay_runtime (assay::runtime in CMake), with kernels but without passes, planner and reference
+// evaluation. It refuses plans that it cannot run when they are loaded; runtime.h, in the full library, runs
+// every plan.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace ASSAY_API assay {
 
-/// A plan made ready to run, one run at a time: not thread-safe.
+/// A plan that is ready to run, one run at a time; not thread-safe.
 class LeanEngine {
  public:
-  /// Reads a file that Engine::save() wrote; weights stay in it. `threads`: 0: as many as the process may use
-  /// processors. Throws Error naming the file: kNotFound, kIo; kInvalidModel for a file that is damaged or no
-  /// plan; kUnsupported for a plan of another version or machine, one without weights, and one with steps
-  /// that only the whole library runs, which are named with their tactics.
+  /// Reads a file that Engine::save() wrote; weights stay in it. `threads`: 0: as many as processors that the
+  /// process may use. Throws Error naming the file: kNotFound, kIo; kInvalidModel for a file that is damaged
+  /// or not a plan; kUnsupported for a plan of another version or machine, one without weights, and one with
+  /// steps that only the full library runs, which are named with their tactics.
   static std::unique_ptr<LeanEngine> load(const std::string& path, int threads = 0);
   /// The same for bytes. They are copied unless they begin at a multiple of 64 bytes and `owner` keeps them
   /// alive.
@@ -35,16 +35,16 @@ class LeanEngine {
   struct Io {
     std::string name;
     DType dtype = DType::kUndefined;
-    std::vector<int64_t> dims;  ///< as the network declares them; -1: open
+    std::vector<int64_t> dims;  ///< as declared by the network; -1: open
   };
-  /// Of the network.
+  /// Inputs and outputs of the network.
   const std::string& name() const;
   const std::vector<Io>& inputs() const;
   const std::vector<Io>& outputs() const;
 
   /// In the order of inputs() and outputs(). Throws Error: kInvalidArgument naming the input, for another
-  /// number of them, another type, or shapes that the file holds no plan for; kInvalidModel when a step
-  /// refuses what it is given.
+  /// number of them, another type, or shapes that the file has no plan for; kInvalidModel when a step rejects
+  /// its input.
   std::vector<Tensor> infer(std::span<const Tensor> inputs);
 
  private:

@@ -1,5 +1,5 @@
-// Loaders: Polygraphy's, under their own names. A loader is an object that makes something when it is called,
-// and not before; it takes other loaders, or what they would give, so that they compose:
+// Loaders: Polygraphy's, under their own names. A loader is an object that produces its result when it is
+// called, and not before; it accepts other loaders or plain values in their place, so that loaders compose:
 //
 //   EngineFromNetwork build{NetworkFromOnnxPath("m.onnx"), CreateConfig{.fp16 = true}};
 //   std::shared_ptr<Engine> engine = build();
@@ -28,7 +28,7 @@
 namespace ASSAY_API assay {
 namespace poly {
 
-/// A T, or whoever makes one when it is wanted.
+/// A T, or a function that produces one on demand.
 template <typename T>
 class Lazy {
  public:
@@ -37,14 +37,14 @@ class Lazy {
   requires(!std::same_as<std::remove_cvref_t<Make>, Lazy> && std::invocable<std::remove_cvref_t<Make>&> &&
            std::convertible_to<std::invoke_result_t<std::remove_cvref_t<Make>&>, T>) Lazy(Make&& make)
       : make_(std::forward<Make>(make)) {}  // NOLINT: loaders are lazy values
-  /// Makes it, each time anew.
+  /// Produces the value, again for each call.
   T operator()() const { return make_(); }
 
  private:
   std::function<T()> make_;
 };
 
-/// What TensorRT calls a network is an ONNX graph here.
+/// TensorRT's network is an ONNX graph here.
 using Network = std::shared_ptr<Model>;
 using Bytes = std::string;
 
@@ -58,7 +58,7 @@ class BytesFromPath {
   std::string path_;
 };
 
-/// Writes bytes to a file, which appears whole or not at all, and gives them on.
+/// Writes bytes to a file atomically and returns them.
 class SaveBytes {
  public:
   SaveBytes(Lazy<Bytes> bytes, std::string path) : bytes_(std::move(bytes)), path_(std::move(path)) {}
@@ -91,7 +91,7 @@ class OnnxFromBytes {
   ImportOptions options_;
 };
 
-/// Loaders that change a model change a copy: what they were given stays as it is.
+/// Loaders that change a model change a copy: their argument is not modified.
 class ModelLoaderBase {
  public:
   explicit ModelLoaderBase(Lazy<std::shared_ptr<Model>> model) : model_(std::move(model)) {}
@@ -101,7 +101,7 @@ class ModelLoaderBase {
   Lazy<std::shared_ptr<Model>> model_;
 };
 
-/// Which tensors a model gives; names may be any selector of outputs.
+/// Chooses the outputs of a model; names may be any selector of outputs.
 struct Outputs {
   bool mark_all = false;
   std::optional<std::vector<std::string>> outputs = {}, exclude_outputs = {};
@@ -124,7 +124,7 @@ class ConvertToFp16 : public ModelLoaderBase {
   std::shared_ptr<Model> operator()() const;
 };
 
-/// Folds, and removes what is not needed any more.
+/// Folds constants and removes unused nodes and values.
 class FoldConstants : public ModelLoaderBase {
  public:
   explicit FoldConstants(Lazy<std::shared_ptr<Model>> model, FoldOptions options = {})
@@ -135,7 +135,7 @@ class FoldConstants : public ModelLoaderBase {
   FoldOptions options_;
 };
 
-/// Types and shapes of every value that can be inferred; what cannot stays open.
+/// Infers types and shapes of values where possible; the rest stays open.
 class InferShapes : public ModelLoaderBase {
  public:
   using ModelLoaderBase::ModelLoaderBase;
@@ -153,14 +153,14 @@ class SetUpperBound : public ModelLoaderBase {
   std::vector<std::pair<std::string, int64_t>> bounds_;
 };
 
-/// An input or output of a part of a model; what is not said is what is known.
+/// An input or output of a part of a model; omitted properties are taken from the model.
 struct CutPoint {
   std::string name;
   std::optional<Dims> dims = {};
   std::optional<DType> dtype = {};
 };
 
-/// The part of a model between tensors. Empty lists: the model's own.
+/// Extracts the part of a model between tensors. Empty lists: the model's own.
 class ExtractSubgraph : public ModelLoaderBase {
  public:
   ExtractSubgraph(Lazy<std::shared_ptr<Model>> model, std::vector<CutPoint> inputs,
@@ -172,7 +172,7 @@ class ExtractSubgraph : public ModelLoaderBase {
   std::vector<CutPoint> inputs_, outputs_;
 };
 
-/// Saves a model and gives it on.
+/// Saves a model and returns it.
 class SaveOnnx : public ModelLoaderBase {
  public:
   SaveOnnx(Lazy<std::shared_ptr<Model>> model, std::string path, ExportOptions options = {})
@@ -227,7 +227,7 @@ class NetworkFromOnnxBytes {
   Lazy<Bytes> bytes_;
 };
 
-/// What Builder takes: a copy in which calls of local functions are inlined and types inferred.
+/// The input of Builder: a copy in which calls of local functions are inlined and types inferred.
 class PrepareNetwork : public ModelLoaderBase {
  public:
   using ModelLoaderBase::ModelLoaderBase;
@@ -244,7 +244,7 @@ class PostprocessNetwork : public ModelLoaderBase {
   std::function<void(Network&)> change_;
 };
 
-/// Shapes of a dynamic input: the least, the one to be fast at, the most.
+/// Shapes of a dynamic input: minimum, optimum, maximum.
 struct ShapeTuple {
   Shape min, opt, max;
 };
@@ -253,8 +253,8 @@ struct ShapeTuple {
 class Profile {
  public:
   Profile& add(std::string input, Shape min, Shape opt, Shape max);
-  /// Inputs with open extents that are not named get them as `extent`. Throws Error (kInvalidArgument) for an
-  /// input of unknown rank.
+  /// Adds inputs with open extents that are missing, with `extent` in place of each. Throws Error
+  /// (kInvalidArgument) for an input of unknown rank.
   Profile& fill_defaults(const Model& network, int64_t extent = 1);
   const std::vector<std::pair<std::string, ShapeTuple>>& shapes() const { return shapes_; }
   OptimizationProfile profile() const;
@@ -263,15 +263,15 @@ class Profile {
   std::vector<std::pair<std::string, ShapeTuple>> shapes_;
 };
 
-/// How an engine is built. What TensorRT's configuration has besides says nothing to this engine, and is not
-/// here.
+/// Configuration of a build. TensorRT's other settings
+/// have no meaning for this engine and are omitted.
 struct CreateConfig {
   std::vector<Profile> profiles = {};
   bool fp16 = false, bf16 = false;
   /// Products in 8-bit integers, by the scales of the calibrator: assay/calibrator.h has Polygraphy's.
   bool int8 = false;
   std::shared_ptr<Int8Calibrator> calibrator = {};
-  /// Types of single layers (assay/layer_types.h), and how far they bind.
+  /// Types of individual layers (assay/layer_types.h), and how strictly they are enforced.
   std::vector<LayerTypes> layer_types = {};
   PrecisionConstraints precision_constraints = PrecisionConstraints::kObey;
   int builder_optimization_level = BuilderConfig::kDefaultOptimizationLevel;
@@ -302,7 +302,7 @@ class PostprocessConfig {
   std::function<void(Config&)> change_;
 };
 
-/// What engines run on. Engines keep it alive.
+/// The runtime of the engines, which keep it alive.
 class LoadRuntime {
  public:
   explicit LoadRuntime(RuntimeOptions options = {}) : options_(std::move(options)) {}
@@ -312,7 +312,7 @@ class LoadRuntime {
   RuntimeOptions options_;
 };
 
-/// Builds. Inputs with open extents that no profile names have their extents set to 1, as in Polygraphy.
+/// Builds. Open extents of inputs that no profile names are set to 1, as in Polygraphy.
 class EngineFromNetwork {
  public:
   explicit EngineFromNetwork(Lazy<Network> network, Lazy<Config> config = CreateConfig(),
@@ -348,7 +348,7 @@ class EngineFromBytes {
   Lazy<std::shared_ptr<Runtime>> runtime_;
 };
 
-/// The plan stays mapped: weights are used where they lie.
+/// The plan stays mapped; weights are used in place.
 class EngineFromPath {
  public:
   explicit EngineFromPath(std::string path, Lazy<std::shared_ptr<Runtime>> runtime = LoadRuntime())
@@ -369,7 +369,7 @@ class BytesFromEngine {
   Lazy<std::shared_ptr<Engine>> engine_;
 };
 
-/// Saves an engine's plan and gives the engine on.
+/// Saves an engine's plan and returns the engine.
 class SaveEngine {
  public:
   SaveEngine(Lazy<std::shared_ptr<Engine>> engine, std::string path)
@@ -381,7 +381,7 @@ class SaveEngine {
   std::string path_;
 };
 
-/// The network as the engine sees it after the passes for which no shapes are needed, as ONNX.
+/// The network after the engine's shape-independent passes, as ONNX.
 class OnnxLikeFromNetwork : public ModelLoaderBase {
  public:
   using ModelLoaderBase::ModelLoaderBase;

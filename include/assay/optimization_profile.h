@@ -1,4 +1,4 @@
-// Which shapes an engine with dynamic inputs is built for.
+// The shapes for which an engine with dynamic inputs is built.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace ASSAY_API assay {
 
-/// For inputs with open extents, the shapes that may come: the least, the most, and the one to be fast at.
-/// For an input that decides about shapes by what it holds (a shape tensor, such as the target of a Reshape),
-/// the least, best and most elements instead. As TensorRT's IOptimizationProfile. Inputs that are not named
+/// For inputs with open extents: the minimum and maximum shapes, and the shape to optimize for. For an input
+/// whose elements determine shapes (a shape tensor, such as the target of a Reshape): minimum, optimum and
+/// maximum of its elements. As TensorRT's IOptimizationProfile. Inputs that are not named
 /// keep the shapes that the network declares, which must then be known.
 class OptimizationProfile {
  public:
@@ -26,7 +26,7 @@ class OptimizationProfile {
   };
 
   /// Sets extents; replaces an older range of that input. Throws Error (kInvalidArgument) naming the input
-  /// unless ranks are equal and 0 <= min <= opt <= max in every place.
+  /// unless ranks are equal and 0 <= min <= opt <= max in every position.
   void set_shape(std::string_view input, const Shape& min, const Shape& opt, const Shape& max);
   /// The same for the elements of a shape tensor, which may be negative.
   void set_shape_values(std::string_view input, std::vector<int64_t> min, std::vector<int64_t> opt,

@@ -14,8 +14,8 @@ namespace ASSAY_API assay {
 
 class PatternMapping;
 
-/// A shape of nodes to look for. Tensors are named by the numbers that the members below return. As in
-/// GraphSurgeon, numbers of inputs and outputs are exact, and operands have an order: Add(a, b) and Add(b, a)
+/// A pattern of connected nodes. The members below return numbers that identify tensors. As in GraphSurgeon,
+/// numbers of inputs and outputs are exact, and operands are ordered: Add(a, b) and Add(b, a)
 /// are two patterns.
 class GraphPattern {
  public:
@@ -35,13 +35,13 @@ class GraphPattern {
                             size_t outputs = 1, Check check = {});
   /// A pattern in place of a node: `inputs` stand for its variables, in order.
   std::vector<TensorId> add(std::string name, const GraphPattern& pattern, std::vector<TensorId> inputs);
-  /// The values that may be used outside the match, in subgraphs too; all others must not be, nor be outputs
-  /// of the graph or of a graph inside it.
+  /// The values that may be used outside the match, including in subgraphs. Others must neither be used there
+  /// nor be outputs of the graph or of a graph inside it.
   void set_outputs(std::vector<TensorId> outputs) { outputs_ = std::move(outputs); }
 
   /// Every place of the graph where the pattern fits, in the order of the node that consumes the first
-  /// variable. All nodes of a match are of this graph; variables and constants may stand for values that a
-  /// subgraph takes from outside. Matches may overlap. Throws Error (kInvalidArgument) when the pattern
+  /// variable. All nodes of a match are of this graph; variables and constants may match outer values of a
+  /// subgraph. Matches may overlap. Throws Error (kInvalidArgument) when the pattern
   /// has no variable or no node.
   std::vector<PatternMapping> match_all(const Graph& graph) const;
 
@@ -59,19 +59,19 @@ class GraphPattern {
   std::vector<Step> steps_;
 };
 
-/// Where a pattern was found.
+/// A match of a pattern.
 class PatternMapping {
  public:
-  /// The node of a pattern's node; null when the pattern has no node of that name.
+  /// The node matched by a pattern node; null when the pattern has no node of that name.
   Node* node(std::string_view name) const;
-  /// The mapping of a pattern inside the pattern; null when there is none of that name.
+  /// The mapping of an inner pattern; null when there is none of that name.
   const PatternMapping* pattern(std::string_view name) const;
   /// All nodes, those of inner patterns included, in the pattern's order.
   std::vector<Node*> nodes() const;
   /// The values of the pattern's variables, and of its outputs.
   const std::vector<Value*>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
-  /// The constant of a pattern's constant; null when there is none of that name.
+  /// The constant matched by a pattern constant; null when there is none of that name.
   Value* constant(std::string_view name) const;
 
  private:
@@ -82,13 +82,13 @@ class PatternMapping {
   std::vector<Value*> inputs_, outputs_;
 };
 
-/// Puts something else in the place of every match. For each match, `build` adds nodes to the end of the
-/// graph that compute the mapping's outputs, as layer() does; they then move to where the last node of the
-/// match was, and the nodes of the match go. While `build` runs, those still have their attributes, but no
-/// inputs and outputs. A match that shares a node with an earlier one is passed over. The graph is not
-/// sorted: toposort() it when outputs of a match are used between its nodes. Returns how many matches were
-/// replaced. Throws Error (kInvalidArgument) when an output of a match that is used is left without a
-/// producer.
+/// Replaces every match. For each match, `build` adds nodes to the end of the
+/// graph that compute the mapping's outputs, as layer() does; they are then moved to the position of the
+/// match's last node, and the nodes of the match are removed. While `build` runs, those still have their
+/// attributes, but no inputs and outputs. A match that shares a node with an earlier one is skipped. The
+/// graph is not sorted: toposort() it when outputs of a match are used between its nodes. Returns how many
+/// matches were replaced. Throws Error (kInvalidArgument) when an output of a match that is used is left
+/// without a producer.
 int64_t replace_all(Graph& graph, const GraphPattern& pattern,
                     const std::function<void(Graph&, const PatternMapping&)>& build);
 

@@ -1,5 +1,5 @@
-// Runners: what infers, under Polygraphy's names. A runner is cheap until it is active; Active makes it so
-// for a scope.
+// Runners perform inference, under Polygraphy's names. A runner is cheap until it is active; Active activates
+// it for a scope.
 //
 //   OnnxrtRunner runner{SessionFromOnnx(OnnxFromPath("m.onnx"))};
 //   Active active(runner);
@@ -23,11 +23,11 @@ namespace poly {
 /// Inputs by name.
 using FeedDict = std::map<std::string, Tensor>;
 
-/// Derive from it for a runner of one's own, which can then be compared with any other. Not thread-safe.
+/// Base class of runners, including custom ones, which can be compared. Not thread-safe.
 class BaseRunner {
  public:
   /// The name is `prefix`, the number of runners of that prefix so far, date and time, as Polygraphy writes
-  /// it, unless `name` says otherwise.
+  /// it, unless `name` is given.
   explicit BaseRunner(const std::string& prefix, std::string name = {});
   virtual ~BaseRunner() = default;
   BaseRunner(const BaseRunner&) = delete;
@@ -35,7 +35,7 @@ class BaseRunner {
 
   const std::string& name() const { return name_; }
   bool is_active() const { return is_active_; }
-  /// Makes everything ready. Throws Error; kInvalidArgument when it is active already.
+  /// Activates the runner. Throws Error; kInvalidArgument when it is already active.
   void activate();
   void deactivate();
 
@@ -43,7 +43,7 @@ class BaseRunner {
   /// active.
   std::vector<TensorInfo> get_input_metadata();
   /// Outputs in the runner's order. Throws Error (kInvalidArgument) unless active, for an input that is
-  /// missing, that does not exist, or is of another type or shape.
+  /// missing, unknown, or of the wrong type or shape.
   TensorList infer(const FeedDict& feed_dict);
   /// Seconds that the last infer() spent in the backend.
   double last_inference_time() const { return seconds_; }
@@ -54,7 +54,7 @@ class BaseRunner {
   virtual std::vector<TensorInfo> get_input_metadata_impl() = 0;
   /// `inputs` in the order of get_input_metadata_impl().
   virtual TensorList infer_impl(const TensorList& inputs) = 0;
-  /// To be called by infer_impl() where it knows better than the clock around it.
+  /// Called by an infer_impl() that measures its time more precisely.
   void set_inference_time(double seconds) { seconds_ = seconds; }
 
  private:
@@ -63,7 +63,7 @@ class BaseRunner {
   double seconds_ = 0;
 };
 
-/// A runner is active as long as this lives.
+/// Keeps a runner active for its lifetime.
 class Active {
  public:
   explicit Active(BaseRunner& runner) : runner_(runner) { runner_.activate(); }
@@ -99,7 +99,7 @@ class OnnxrtRunner : public SessionRunner {
       : SessionRunner(std::move(session), "onnxrt-runner", std::move(name)) {}
 };
 
-/// An engine of this library, which stands in TensorRT's place.
+/// An engine of this library, in TensorRT's role.
 class TrtRunner : public BaseRunner {
  public:
   explicit TrtRunner(Lazy<std::shared_ptr<Engine>> engine, std::string name = {},

@@ -1,5 +1,5 @@
-// Running engines: the objects of TensorRT's runtime, with their names and duties. Several Runtimes live side
-// by side in a process; none of them has anything in common with another.
+// Running engines: the objects of TensorRT's runtime, with their names and duties. A process may have several
+// Runtimes, which share no state.
 #pragma once
 
 #include <cstdint>
@@ -29,23 +29,23 @@ class Target;
 }  // namespace engine
 
 struct RuntimeOptions {
-  /// Threads of a run, the caller's included; 0: as many as the process may use processors (its affinity and
-  /// its control group).
+  /// Threads of a run, including the caller's; 0: as many as processors that the process may use (by its
+  /// affinity and control group).
   int threads = 0;
-  /// Threads to share with others, in the place of `threads`; null: the runtime has its own.
+  /// A shared thread pool, in place of `threads`; null: the runtime has its own.
   std::shared_ptr<ThreadPool> pool = {};
-  /// Receives warnings, one sentence each, from any thread; null: they go to assay's log.
+  /// Receives warnings, one sentence each, from any thread; null: they go to the library's log.
   std::function<void(const std::string&)> on_warning = {};
-  /// The operators that networks in plans may have (Model::ops is what others may), the passes and the
-  /// tactics that engines are built with and run by; null: those of this build.
+  /// The operator set of networks in plans (other models have Model::ops), and the passes and tactics of its
+  /// engines; null: the built-in ones.
   std::shared_ptr<const OpSet> ops = {};
   std::shared_ptr<const PassSet> passes = {};
   std::shared_ptr<const engine::TacticSet> tactics = {};
-  /// What engines are built for and run on; null: the processor of this process.
+  /// The target of its engines; null: the processor of this process.
   std::shared_ptr<const engine::Target> target = {};
 };
 
-/// Owns what engines run on: threads and the way to the user's log. Engines keep theirs alive.
+/// Owns the resources that engines share: threads and the sink of warnings. Engines keep their runtime alive.
 class Runtime {
  public:
   explicit Runtime(RuntimeOptions options = {});
@@ -54,15 +54,15 @@ class Runtime {
   Runtime& operator=(Runtime&&) noexcept;
 
   int threads() const;
-  /// What plans depend on: instruction sets and versions of kernels. A plan of another environment is
-  /// refused.
+  /// The environment of plans: instruction sets and
+  /// versions of kernels. A plan of another one is refused.
   std::string environment() const;
-  /// What times of kernels depend on: for TimingCache.
+  /// The environment of kernel times, for TimingCache.
   std::string timing_environment() const;
 
-  /// Reads a plan file, which stays mapped: weights are used where they lie. Throws Error naming the file and
-  /// what is wrong with it: damaged, of another version or environment, no plan at all. Nothing of such a
-  /// file is run.
+  /// Reads a plan file, which stays mapped: weights are used in place.
+  /// Throws Error naming the file and its defect: damaged, of another
+  /// version or environment, or not a plan. No part of such a file is run.
   std::shared_ptr<Engine> load_engine(const std::string& path) const;
   /// The same from memory, which is copied unless it begins at a multiple of 64 bytes and `owner` keeps it
   /// alive.
@@ -80,10 +80,10 @@ class Runtime {
 struct IoTensor {
   std::string name;
   bool is_input = true;
-  Type type;  ///< as the network declares it: extents may be open
+  Type type;  ///< as declared by the network: extents may be open
 };
 
-/// A network made ready to run. May be used from many threads at once, each with contexts of its own.
+/// A network that is ready to run. May be used from several threads concurrently, each with its own contexts.
 class Engine : public std::enable_shared_from_this<Engine> {
  public:
   ~Engine();
@@ -101,15 +101,15 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const std::vector<OptimizationProfile>& profiles() const;
   /// Weights may be changed by a Refitter.
   bool is_refittable() const;
-  /// Weights have been left out and not been given yet: nothing can be run.
+  /// Weights were excluded and not yet supplied: nothing can be run.
   bool lacks_weights() const;
-  /// Bytes that a context needs for its intermediate values, at the largest shapes that were prepared so far.
+  /// Bytes that a context needs for its intermediate values, at the largest shapes prepared so far.
   size_t device_memory_size() const;
 
-  /// For one run at a time. Throws Error (kInvalidArgument) when weights are missing.
+  /// A context for one run at a time. Throws Error (kInvalidArgument) when weights are missing.
   std::unique_ptr<ExecutionContext> create_execution_context();
 
-  /// The plan as a file; appears whole or not at all. Throws Error (kIo).
+  /// Saves the plan to a file, atomically. Throws Error (kIo).
   void save(const std::string& path) const;
   std::string serialize() const;
 
@@ -121,24 +121,24 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::unique_ptr<State> state_;
 };
 
-/// Times of a run's steps. The names are those of the ONNX nodes that a step stands for.
+/// Receives times of a run's steps. The names are those of the ONNX nodes that a step implements.
 class Profiler {
  public:
   virtual ~Profiler() = default;
-  /// Called after a run, once for each step in order.
+  /// Called after a run, once per step, in order.
   virtual void report_layer_time(const std::string& layer, double milliseconds) = 0;
 };
 
 class Stream;
 
-/// What a run that was ended by cancel() throws.
+/// Thrown by a run that cancel() ended.
 class Cancelled : public Error {
  public:
   Cancelled() : Error(ErrorCode::kInvalidArgument, "the run was cancelled") {}
 };
 
-/// Runs an engine, one run at a time, with memory of its own. What is bound stays bound. Not thread-safe:
-/// using it from two threads at once is found out and refused.
+/// Runs an engine, one run at a time, with memory of its own. Bindings persist across runs. Not thread-safe:
+/// concurrent use from two threads is detected and refused.
 class ExecutionContext {
  public:
   ~ExecutionContext();
@@ -147,57 +147,57 @@ class ExecutionContext {
 
   const Engine& engine() const;
 
-  /// Shapes must lie in the range of this profile from now on; the first one to begin with. Throws Error
+  /// Selects the profile whose ranges shapes must respect; initially the first. Throws Error
   /// (kInvalidArgument).
   void set_optimization_profile(size_t index);
   size_t optimization_profile() const;
 
   /// Throws Error (kInvalidArgument) naming the input and the range, when the shape contradicts the network
-  /// or lies outside the profile.
+  /// or is outside the profile.
   void set_input_shape(std::string_view input, const Shape& shape);
-  /// The shape that is set, or for an output the one that follows from the inputs'; nothing as long as it is
-  /// not known: an input's shape is missing, or only the run can tell. Throws Error (kNotFound).
+  /// The shape that was set, or for an output the inferred one; nothing while it is unknown because an
+  /// input's shape is missing, or because it depends on data. Throws Error (kNotFound).
   std::optional<Shape> tensor_shape(std::string_view name);
   bool all_input_shapes_specified() const;
 
-  /// Memory for an input or output, at a multiple of 64 bytes (inputs: of the element's size). It must hold
-  /// the tensor's bytes whenever execute() is called. Throws Error (kInvalidArgument) for memory that is
-  /// null, misaligned or too small for what is known; kNotFound.
+  /// Memory for an input or output, at a multiple of 64 bytes (inputs: of the element's size). It must be
+  /// large enough for the tensor whenever execute() is called. Throws Error (kInvalidArgument) for memory
+  /// that is null, misaligned or too small for the known shape; kNotFound.
   void set_tensor_address(std::string_view name, void* memory, size_t bytes);
   void set_input_address(std::string_view name, const void* memory, size_t bytes);
-  /// Memory for intermediate values, of device_memory_size() bytes at least, instead of the context's own;
-  /// null: its own again. Must be set again after shapes have changed. Throws Error (kInvalidArgument).
+  /// Memory for intermediate values, of at least device_memory_size() bytes, in place of the context's own;
+  /// null: its own. Must be set again after shapes have changed. Throws Error (kInvalidArgument).
   void set_device_memory(void* memory, size_t bytes);
 
-  /// Runs on bound memory. Once it ran for these shapes, it neither allocates nor locks, but for what oneDNN
-  /// does in its primitives and for steps that have no kernel. Throws Error: kInvalidArgument when an input
+  /// Runs on bound memory. After a first run with the same shapes it neither allocates nor locks, except
+  /// within oneDNN's primitives and in steps without a kernel. Throws Error: kInvalidArgument when an input
   /// or output is not bound, is too small, or another thread is using the context; kInvalidModel when an
-  /// operator refuses what it is given.
+  /// operator rejects its input.
   void execute();
   /// Runs on tensors, in the order of Engine::inputs(); the shapes are set from them. Outputs are new
   /// tensors. Throws Error as execute().
   std::vector<Tensor> infer(std::span<const Tensor> inputs);
   /// Receives each output once, in any order, as soon as it is final: the next is computed after it returns,
-  /// so few outputs need to be alive.
+  /// so that few outputs are alive at a time.
   using OutputSink = std::function<void(size_t output, Tensor value)>;
-  /// The same, one output at a time. Memory of tensors that nobody holds any more is used again. What the
-  /// sink throws ends the deliveries and is thrown after the run.
+  /// The same, one output at a time. Memory of released tensors is reused. An exception of the sink ends the
+  /// deliveries and is thrown after the run.
   void infer(std::span<const Tensor> inputs, const OutputSink& sink);
-  /// Seconds of the last run, without what sinks took.
+  /// Seconds of the last run, without the time in sinks.
   double last_run_seconds() const;
-  /// execute() behind what the stream does already. What is bound must not change until it is done.
+  /// Appends execute() to the stream. Bindings must not change until it is done.
   void enqueue(Stream& stream);
 
-  /// Ends a run that another thread is carrying out, after the step that it is at: that call throws
-  /// Cancelled.
+  /// Ends a run in another thread after its
+  /// current step: that call throws Cancelled.
   void cancel();
 
-  /// Null: no more times. The profiler must outlive the context.
+  /// Null: no profiling. The profiler must outlive the context.
   void set_profiler(Profiler* profiler);
 
-  /// Shows intermediate values as they are computed: `on_value` is called in the run, after the step that
-  /// makes a value, with the name of an ONNX tensor and a copy of it. What is computed stays the same. Values
-  /// inside what runs as one are not shown. An empty function ends it.
+  /// Shows intermediate values as they are computed: `on_value` is called during the run, after the step that
+  /// computes a value, with the name of an ONNX tensor and a copy of it. The computation stays the same;
+  /// values inside a fused step are not shown. An empty function ends it.
   void set_tap(std::function<void(const std::string& name, const Tensor& value)> on_value);
 
   explicit ExecutionContext(std::shared_ptr<Engine> engine);
@@ -207,11 +207,11 @@ class ExecutionContext {
   std::unique_ptr<State> state_;
 };
 
-/// Work that was noted while a stream was captured: runs of contexts on bound memory, to be repeated without
-/// asking anything again. As a CUDA graph.
+/// Work that was recorded while a stream was captured: runs of contexts on bound memory, which are repeated
+/// without further checks, as a CUDA graph.
 class Recording {
  public:
-  /// Appends all of it to a stream. What it uses (contexts, memory) must still be there.
+  /// Appends all of it to a stream. Its contexts and memory must still exist.
   void launch(Stream& stream) const;
   size_t size() const { return work_.size(); }
 
@@ -220,7 +220,7 @@ class Recording {
   std::vector<std::function<void()>> work_;
 };
 
-/// Work that is done in order, beside the caller.
+/// A queue of work that is done in order, asynchronously to the caller.
 class Stream {
  public:
   Stream();
@@ -228,15 +228,15 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// Appends work. What it throws, the next synchronize() throws; work behind it is left out.
+  /// Appends work. If it throws, later work is skipped and the next synchronize() throws.
   void enqueue(std::function<void()> work);
   /// Waits for all work.
   void synchronize();
-  /// True when there is none left.
+  /// True when no work is left.
   bool query() const;
 
-  /// From now on work is noted instead of done, until end_capture() hands it over. Throws Error
-  /// (kInvalidArgument) when one is begun already, or none.
+  /// Records work instead of doing it, until end_capture() returns it. Throws Error (kInvalidArgument) when a
+  /// capture is already active, or none is.
   void begin_capture();
   Recording end_capture();
 
@@ -246,7 +246,7 @@ class Stream {
   std::unique_ptr<State> state_;
 };
 
-/// A mark in streams.
+/// A marker in streams.
 class Event {
  public:
   Event();
@@ -254,14 +254,14 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  /// Passed when the stream gets there.
+  /// Records the event: it is complete when the stream reaches it.
   void record(Stream& stream);
-  /// The stream goes on when this is passed.
+  /// The stream continues when this is complete.
   void wait(Stream& stream) const;
-  /// The caller does.
+  /// The caller continues when this is complete.
   void synchronize() const;
   bool query() const;
-  /// Between the moments at which two events were passed. Throws Error (kInvalidArgument) when one was not.
+  /// Time between the completion of two events. Throws Error (kInvalidArgument) when one is not complete.
   static double elapsed_milliseconds(const Event& first, const Event& last);
 
  private:
@@ -269,7 +269,7 @@ class Event {
   std::shared_ptr<State> state_;
 };
 
-/// New weights for an engine that was built for it.
+/// Replaces weights of a refittable engine.
 class Refitter {
  public:
   /// Throws Error (kInvalidArgument) unless the engine is refittable.
@@ -278,13 +278,13 @@ class Refitter {
 
   /// Names of all weights: the network's initializers.
   std::vector<std::string> all_weights() const;
-  /// Those that the engine lacks, and that have not been set.
+  /// Names of weights that the engine lacks and that have not been set.
   std::vector<std::string> missing_weights() const;
   /// Throws Error (kNotFound; kInvalidArgument when type or shape differ).
   void set_weights(std::string_view name, const Tensor& weights);
-  /// Puts what was set into the engine: contexts that are made from now on use it, as do those that exist,
-  /// from their next run on. Throws Error (kInvalidArgument) naming weights that are still missing, and
-  /// changes nothing then.
+  /// Applies the weights to the engine: contexts use them from
+  /// their next run on. Throws Error (kInvalidArgument) naming
+  /// weights that are still missing, and then changes nothing.
   void refit();
 
  private:
@@ -292,13 +292,13 @@ class Refitter {
   std::unique_ptr<State> state_;
 };
 
-/// What is inside of an engine.
+/// Describes the steps of an engine.
 class EngineInspector {
  public:
   explicit EngineInspector(std::shared_ptr<const Engine> engine);
   enum class Format : uint8_t { kOneLine, kJson };
   size_t layer_count() const;
-  /// A step: its name, tactic, inputs and outputs with their formats, the ONNX nodes it stands for.
+  /// A step: its name, tactic, inputs and outputs with their formats, the ONNX nodes it implements.
   std::string layer_information(size_t layer, Format format) const;
   std::string engine_information(Format format) const;
 

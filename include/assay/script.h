@@ -191,7 +191,7 @@ struct Tensor {
 };
 using Tensors = std::vector<Tensor>;
 
-/// What one inference gave.
+/// The result of one inference.
 struct Result {
   std::string runner_name;
   std::optional<double> runtime;  ///< seconds
@@ -330,7 +330,7 @@ constexpr assay_script_table table(const assay_script_function (&functions)[kCou
 #define ASSAY_POSTPROCESS(f) assay_script::detail::postprocess_function<f>(#f)
 /// Verdicts f(const Result&, const Result&).
 #define ASSAY_COMPARE(f) assay_script::detail::compare_function<f>(#f)
-/// The functions that the file offers; once, outside every function.
+/// Exports the file's functions; once, at namespace scope.
 #define ASSAY_SCRIPT(...)                                                          \
   static const assay_script_function assay_script_list[] = {__VA_ARGS__};          \
   extern "C" ASSAY_SCRIPT_EXPORT const assay_script_table assay_script_functions = \

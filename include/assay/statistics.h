@@ -1,4 +1,4 @@
-// What the elements of a tensor are like: moments, extremes and quantiles.
+// Statistics of a tensor's elements: moments, extremes and quantiles.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace ASSAY_API assay {
 
-/// The statistics that reports print, computed in double. As in NumPy, one NaN makes all of them NaN, and an
+/// Statistics as reports print them, computed in double. As in NumPy, one NaN makes all of them NaN, and an
 /// infinity makes variance and std_dev NaN.
 struct Statistics {
   int64_t count = 0;
@@ -28,7 +28,7 @@ struct Statistics {
   double p90 = std::numeric_limits<double>::infinity();  ///< quantiles, interpolated linearly
   double p95 = std::numeric_limits<double>::infinity();
   double p99 = std::numeric_limits<double>::infinity();
-  double quantile = std::numeric_limits<double>::infinity();  ///< the one asked for
+  double quantile = std::numeric_limits<double>::infinity();  ///< the requested one
   int64_t zero_count = 0;  ///< elements equal to 0; not counted when there is a NaN
 
   bool has_nan() const { return max_index >= 0 && max != max; }
@@ -44,9 +44,9 @@ struct Histogram {
   std::vector<int64_t> counts;  ///< kBins
 };
 
-/// Statistics of all elements; the default values above when there are none. `quantile` in [0, 1] asks for
-/// one more quantile. Throws Error (kInvalidArgument) for a quantile outside, for strings and for complex
-/// numbers.
+/// Statistics of all elements; the default values above when there are none. `quantile` in [0, 1] requests an
+/// additional quantile. Throws Error (kInvalidArgument) for a quantile out of range, for strings and for
+/// complex numbers.
 Statistics statistics(const Tensor& tensor, std::optional<double> quantile = {});
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 // A tensor in memory: element type, shape and shared, immutable-by-default storage. ONNX's other values
-// (sequences, optionals, maps) are Tensors too, whose elements are Tensors, so that whatever passes values on
-// has one path for all of them.
+// (sequences, optionals, maps) are Tensors too, whose elements are Tensors, so that code that passes values
+// on needs only one path.
 #pragma once
 
 #include <memory>
@@ -52,17 +52,17 @@ bool is_aligned_for(DType dtype, const void* data);
 
 /// A contiguous row-major tensor. Copies share the storage; writing goes through mutable_data(), which copies
 /// first when the storage is shared or read-only (a mapped file). Storage is aligned to 64 bytes when
-/// allocated here, and always for the element type (is_aligned_for()); what may lie at any address of a file
-/// is an UnalignedTensor (assay/unaligned_tensor.h).
+/// allocated here, and always for the element type (is_aligned_for()); data at arbitrary addresses of a file
+/// are an UnalignedTensor (assay/unaligned_tensor.h).
 ///
-/// A container (kSequence, kOptional, kMap) has one dimension, counts its elements in it, and is never
-/// written to. It has no bytes of its own: data() and mutable_data() throw Error (kInternal).
+/// A container (kSequence, kOptional, kMap) has one dimension, whose extent is the number of elements, and is
+/// never written to. It has no bytes of its own: data() and mutable_data() throw Error (kInternal).
 class Tensor {
  public:
   /// No tensor: dtype kUndefined.
   Tensor() = default;
 
-  /// Uninitialised storage (strings: empty). Throws Error (kInvalidArgument) on overflow or when memory is
+  /// Uninitialized storage (strings: empty). Throws Error (kInvalidArgument) on overflow or when memory is
   /// refused.
   static Tensor allocate(DType dtype, Shape shape);
   static Tensor zeros(DType dtype, Shape shape);
@@ -94,12 +94,12 @@ class Tensor {
   static Tensor optional(Tensor element);
   /// A map, of shape [2]: elements()[0] are the keys, a tensor of one dimension of integers or strings,
   /// elements()[1] the values, a tensor of one dimension or a sequence, in the order of the keys. Throws
-  /// Error (kInvalidModel) when they are something else or differ in number, and for nesting as sequence().
+  /// Error (kInvalidModel) when they are anything else or differ in number, and for nesting as sequence().
   static Tensor map(Tensor keys, Tensor values);
   static constexpr int kMaxContainerDepth = 16;
   /// This sequence with one more element before `position`, and without the one at `position`. At either end
-  /// this shares the other elements, and takes the same time for a sequence of any length. Throw as
-  /// sequence(); Error (kInternal) for a position that there is not.
+  /// this shares the other elements and takes constant time. Throw as sequence(); Error (kInternal) for a
+  /// position out of range.
   Tensor with_element(size_t position, Tensor element) const;
   Tensor without_element(size_t position) const;
 
@@ -113,14 +113,14 @@ class Tensor {
   size_t nbytes() const { return nbytes_; }
 
   bool is_container() const { return assay::is_container(dtype_); }
-  /// What a container holds. Throws Error (kInternal) for a tensor.
+  /// The elements of a container. Throws Error (kInternal) for a tensor.
   std::span<const Tensor> elements() const;
-  /// Of which types the tensors are that a container may hold, containers in it included: bit t for DType t.
-  /// A type may be named that none is of (any more). None of them is looked at. Throws as elements().
+  /// The set of types of the tensors in a container, including nested containers: bit t for DType t. It may
+  /// include types that no longer occur. Inspects no element. Throws as elements().
   uint32_t leaf_types() const;
   /// True when both look at the same storage, so that equal types and shapes mean equal elements.
   bool shares_storage(const Tensor& other) const { return data_ == other.data_; }
-  /// Nobody else has the elements: mutable_data() copies nothing.
+  /// The storage is not shared: mutable_data() does not copy.
   bool owns_alone() const { return writable_ && owner_.use_count() == 1; }
 
   /// Raw bytes; not for strings.
@@ -170,7 +170,7 @@ class Tensor {
   std::vector<int64_t> to_int64() const;
 
  private:
-  friend class UnalignedTensor;  // keeps one that may be misaligned to itself
+  friend class UnalignedTensor;  // wraps one that may be misaligned
   static Tensor view_anywhere(DType dtype, Shape shape, const void* data, std::shared_ptr<const void> owner);
   [[noreturn]] void wrong_access(DType t) const;
   static Tensor container(DType kind, std::vector<Tensor> elements);

@@ -1,4 +1,4 @@
-// Times of candidates, kept from build to build.
+// Times of candidates, kept across builds.
 #pragma once
 
 #include <map>
@@ -10,10 +10,10 @@
 
 namespace ASSAY_API assay {
 
-/// What candidates of the builder took, in seconds by problem, for each environment they were measured in. An
-/// environment is a text that says all that times depend on besides the problem: processor, instruction sets,
+/// Times of the builder's candidates, in seconds by problem, for each environment they were measured in. An
+/// environment is a string of everything else that times depend on: processor, instruction sets,
 /// threads, versions (Runtime::timing_environment()). As a file: JSON, sorted, the same bytes for the same
-/// content. May be used from several threads.
+/// content. Thread-safe.
 class TimingCache {
  public:
   /// An empty cache for measurements here.
@@ -23,21 +23,21 @@ class TimingCache {
   /// Nothing when the problem was not measured in this environment.
   std::optional<double> find(const std::string& problem) const;
   void set(const std::string& problem, double seconds);
-  /// Of this environment.
+  /// Entries of this environment.
   size_t size() const;
-  /// Of other environments, which are kept and written again.
+  /// Entries of other environments, which are kept and saved again.
   size_t foreign_size() const;
 
-  /// Adds what another cache knows; where both know a problem, the other's time holds.
+  /// Adds the entries of another cache, whose times replace existing ones.
   void merge(const TimingCache& other);
 
-  /// Adds what the text of a file holds; `name` is what errors call it. Throws Error (kInvalidArgument) for
-  /// damaged or foreign content, and adds nothing then.
+  /// Adds the entries in the text of a file; `name` identifies it in errors. Throws Error (kInvalidArgument)
+  /// for damaged or foreign content, and then adds nothing.
   void read(const std::string& text, const std::string& name);
-  /// read() of a file. Throws Error (kIo, kInvalidArgument).
+  /// Calls read() on a file. Throws Error (kIo, kInvalidArgument).
   void load(const std::string& path);
   std::string str() const;
-  /// Appears whole or not at all. Throws Error (kIo).
+  /// Saves atomically. Throws Error (kIo).
   void save(const std::string& path) const;
 
  private:

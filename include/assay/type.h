@@ -1,4 +1,4 @@
-// What a model says of a value before it runs: element type and extents that may be symbolic.
+// The declared or inferred type of a value: element type, and extents that may be symbolic.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class Dim {
   /// The extent; -1 unless is_known().
   int64_t value() const { return value_; }
   const std::string& symbol() const { return symbol_; }
-  /// Equal number or equal symbol. Two unknown extents are not known to be equal, so this is false for them.
+  /// Equal number or equal symbol. False for two unknown extents.
   bool same_as(const Dim& o) const {
     return is_known() ? value_ == o.value_ : is_symbol() && symbol_ == o.symbol_;
   }
@@ -61,9 +61,9 @@ struct Type {
   std::optional<Dims> dims = {};             ///< tensor: nothing when even the rank is unknown
   std::shared_ptr<const Type> element = {};  ///< of a sequence or optional; value type of a map
   std::string denotation = {};
-  /// The TypeProto that it was read from, if that says more (an extent's denotation, the name of an opaque
-  /// type, fields of newer ONNX versions). Saving writes it again as long as nothing else has changed; it is
-  /// not part of the type's value.
+  /// The TypeProto that it was read from, if that contains more (an extent's denotation, the name of an
+  /// opaque type, fields of newer ONNX versions). Saving writes it again as long as nothing else has changed;
+  /// it is not part of the type's value.
   std::shared_ptr<const std::string> source = nullptr;
 
   static Type tensor(DType dtype) { return {.kind = Kind::kTensor, .dtype = dtype}; }

@@ -1,4 +1,4 @@
-// A tensor whose elements lie where a file has them.
+// A tensor whose elements are at an arbitrary address of a mapped file.
 #pragma once
 
 #include <memory>
@@ -35,10 +35,10 @@ class UnalignedTensor {
   /// Raw bytes; not for strings. Throws Error (kInternal) for a container.
   const void* data() const { return raw_.data(); }
 
-  /// The tensor in this storage; null where that is misaligned for the type.
+  /// The tensor in this storage; null if that is misaligned for the type.
   const Tensor* if_aligned() const { return is_aligned() ? &raw_ : nullptr; }
-  /// The tensor, copied if its storage is misaligned for its type. Keep it for as long as its elements are
-  /// looked at: they may be its own.
+  /// The tensor, copied if its storage is misaligned for its type. It may own its elements: keep it as long
+  /// as they are used.
   Tensor aligned() const { return is_aligned() ? raw_ : copied(); }
 
   /// The same storage under another shape with as many elements.
@@ -52,7 +52,7 @@ class UnalignedTensor {
   bool is_aligned() const { return raw_.is_container() || is_aligned_for(raw_.dtype(), raw_.data()); }
   Tensor copied() const;
 
-  Tensor raw_;  ///< misaligned perhaps, and then not to leave this class
+  Tensor raw_;  ///< possibly misaligned; must not leave this class
 };
 
 }  // namespace assay

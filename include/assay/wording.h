@@ -1,4 +1,4 @@
-// The words in which an interface says what can be done about an error.
+// The wording of remedies of errors, which depends on the interface.
 #pragma once
 
 #include <functional>
@@ -10,16 +10,16 @@
 
 namespace ASSAY_API assay {
 
-/// Says a remedy in an interface's own words, with its names of the settings; an empty string: the library's
-/// words will do. `key`: Error::remedy_key(); `values`: what the library's sentence is filled with, in its
-/// order. Called from any thread. Must not throw.
+/// Words a remedy with an interface's own names of settings; an empty string: the library's words are used.
+/// `key`: Error::remedy_key(); `values`: the arguments of the library's sentence, in its order. Called from
+/// any thread. Must not throw.
 using Wording = std::function<std::string(std::string_view key, std::span<const std::string> values)>;
 
-/// From now on errors and messages are worded so; null: in the library's words. It belongs to the process, as
-/// the log does; call it before other threads use the library.
+/// Sets the wording of errors and messages; null: the library's words. It is process-wide, as the log is;
+/// call it before other threads use the library.
 void set_wording(Wording wording);
 
-/// Fills {0}, {1}, ... of a sentence.
+/// Fills in the placeholders {0}, {1}, ... of a sentence.
 std::string fill_wording(std::string_view words, std::span<const std::string> values);
 
 /// A key and the library's words for it, with {0}, {1}, ... for the values.
@@ -27,7 +27,7 @@ struct WordingEntry {
   std::string_view key;
   std::string_view words;
 };
-/// Every key that there is.
+/// All keys.
 std::span<const WordingEntry> wording_entries();
 
 }  // namespace assay

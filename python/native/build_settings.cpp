@@ -1,4 +1,4 @@
-// What a build may do, from a dict.
+// A build's settings, from a dict.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -42,7 +42,7 @@ class PythonCalibrator final : public Int8Calibrator {
     const Locked lock;
     const nb::object batch = object_.attr("next_batch")(describe_values(inputs));
     if (batch.is_none()) return std::nullopt;
-    // The arrays may be used again by whoever gives the next ones.
+    // The caller may use the arrays again for the next ones.
     TensorList list = to_tensors(batch, "the calibration data");
     for (NamedTensor& t : list) t.tensor = detached(t.tensor);
     return list;

@@ -55,7 +55,7 @@ Messages& messages() {
 }
 
 PyObject* receiver = nullptr;
-constexpr size_t kMaxMessages = 100'000;  // that wait; more would mean that nobody comes back to Python
+constexpr size_t kMaxMessages = 100'000;  // that wait; more would mean that no call returns to Python
 
 // ---- the end ----
 

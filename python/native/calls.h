@@ -19,8 +19,8 @@ namespace assay::python {
 
 namespace nb = nanobind;
 
-/// While it lives in Python's main thread, Ctrl-C is noticed at once: interrupted() says so, and the run of
-/// `context` ends. Nothing happens in other threads, and where Ctrl-C is ignored or ends the process.
+/// While it lives in Python's main thread, Ctrl-C is noticed immediately: interrupted() says so, and the run
+/// of `context` ends. Nothing happens in other threads, and where Ctrl-C is ignored or ends the process.
 class InterruptScope {
  public:
   explicit InterruptScope(ExecutionContext* context = nullptr);
@@ -43,7 +43,7 @@ void begin_calls();
 void drain_log();
 /// From any thread, without or with the lock; the message is handed over later.
 void collect_message(int severity, const std::string& text);
-/// `emit(severity, text)` gets the messages; None: nobody does.
+/// `emit(severity, text)` gets the messages; None: they are dropped.
 void set_log_receiver(nb::object emit, int threshold);
 
 /// Gives the lock away. Where the interpreter ends meanwhile, a thread other than the main one does not come

@@ -1,4 +1,4 @@
-// Results beside each other, and the verdict on them.
+// Comparing results, and the verdict on them.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>

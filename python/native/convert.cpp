@@ -86,7 +86,7 @@ nb::object ml_dtype(DType dtype) {
   return nb::handle(module).attr(name.c_str());
 }
 
-/// What NumPy has no type of its own for.
+/// Types that NumPy does not have.
 bool is_exotic(DType t) {
   switch (t) {
     case DType::kBFloat16:

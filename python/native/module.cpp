@@ -10,8 +10,8 @@ namespace nb = nanobind;
 NB_MODULE(_native, m) {
   using namespace assay::python;
   m.attr("__version__") = assay::library_version();
-  nb::set_leak_warnings(false);        // what a user's globals hold at exit is no leak
-  set_log_receiver(nb::none(), 1000);  // nothing is printed, whoever imports this alone
+  nb::set_leak_warnings(false);        // objects in a user's globals at exit are not leaks
+  set_log_receiver(nb::none(), 1000);  // nothing is printed when this is imported alone
   begin_calls();
   register_errors();
   m.def("set_error_maker", &set_error_maker, nb::arg("make"));

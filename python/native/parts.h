@@ -34,8 +34,8 @@ struct Context {
   bool is_running = false;  ///< written with the lock
 };
 
-/// A configuration from a dict; what of it refers to Python's objects is kept by it. Throws Error
-/// (kInvalidArgument) for keys that there are not.
+/// A configuration from a dict; it keeps the Python objects that it refers to. Throws Error
+/// (kInvalidArgument) for unknown keys.
 struct BuildSettings {
   BuilderConfig config;
   std::unique_ptr<AlgorithmSelector> selector;

@@ -1,4 +1,4 @@
-// Work beside the caller: streams, events, recordings.
+// Asynchronous work: streams, events, recordings.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/shared_ptr.h>
 

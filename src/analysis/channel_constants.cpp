@@ -116,7 +116,7 @@ bool is_no_rounding_trick(double a, double b, DType dtype) {
   const std::optional<FloatRange> range = float_range(dtype);
   if (!range) return false;
   const double larger = std::max(std::abs(a), std::abs(b));
-  // Half the digits are left for what is added to it.
+  // Leaves half the digits for the other addend.
   const bool rounds = larger >= std::ldexp(1, range->digits / 2 - 1);
   return !rounds || std::abs(a + b) * 8 >= larger;
 }
@@ -127,12 +127,12 @@ Tensor float_vector(const std::vector<double>& values, DType dtype) {
 
 namespace {
 
-/// Whether `y`, a product of `x` with a factor that is not 0, has all its digits.
+/// True when `y`, a product of `x` and a non-zero factor, has full precision.
 bool is_whole(double x, double y, const FloatRange& range) {
   return x == 0 || (std::abs(y) >= range.least && std::abs(y) <= range.most);
 }
 
-/// float32, in one go: each number of a channel times the channel's factor.
+/// float32, in one pass: each element of a channel times the channel's factor.
 std::optional<Tensor> scaled_floats(const LinearNode& linear, const std::vector<double>& factors) {
   const UnalignedTensor& t = *linear.weight;
   Tensor scaled = Tensor::allocate(DType::kFloat32, t.shape());

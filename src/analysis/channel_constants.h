@@ -17,8 +17,8 @@ struct ChannelAffine {
   std::vector<double> factors, shifts;
 };
 
-/// What a BatchNormalization does to each channel; nothing when the node is another, when its numbers are no
-/// constants or not as many as each other, when it trains, or when somebody wants its statistics.
+/// The scale and shift of a BatchNormalization per channel; nothing for other nodes, for parameters that are
+/// not constant or differ in number, in training mode, or when its statistics are used.
 std::optional<ChannelAffine> normalization_of(const Node& n);
 
 /// A 1-D tensor of a floating type.
@@ -27,22 +27,22 @@ Tensor float_vector(const std::vector<double>& values, DType dtype);
 /// The elements of a constant in float64.
 std::vector<double> to_doubles(const UnalignedTensor& t);
 
-/// Whether no element is infinite or NaN.
+/// True when all elements are finite.
 bool all_finite(const UnalignedTensor& t);
 
-/// Whether the numbers, computed from constants of a floating type, are finite when they are rounded to it.
+/// True when the numbers, computed from constants of a floating type, are finite after rounding to it.
 bool are_in_range(const std::vector<double>& numbers, DType dtype);
-/// Whether it is in the range and has lost no digits below the smallest normal number; 0 has not.
+/// True when it is 0, or in the range of normal numbers.
 bool is_normal_in(double x, DType dtype);
 
-/// Whether adding it to the largest number of the type changes nothing.
+/// True when adding it to the largest number of the type has no effect.
 bool is_lost_in_largest(double x, DType dtype);
 
-/// Whether a sum of two constants may stand for adding one after the other: not where they nearly cancel and
-/// the larger one is of the size that rounds what it is added to, as (x + 2^23) - 2^23 does on purpose.
+/// True when a sum of two constants may replace two additions: not when they nearly cancel and the larger one
+/// is large enough to round the other operand, as in the idiom (x + 2^23) - 2^23.
 bool is_no_rounding_trick(double a, double b, DType dtype);
 
-/// What Conv, ConvTranspose and Gemm have in common when a channel-wise affine map follows: weights with an
+/// The common view of Conv, ConvTranspose and Gemm for folding a channel-wise affine map: weights with an
 /// axis of output channels, and an optional constant bias.
 struct LinearNode {
   const Node* node;
@@ -54,11 +54,11 @@ struct LinearNode {
 };
 
 /// The weights with each output channel times its factor, computed in float64 and rounded to their type;
-/// nothing where a product leaves the type's range.
+/// nothing if a product overflows the type.
 std::optional<Tensor> scaled_weight(const LinearNode& linear, const std::vector<double>& factors);
 
 /// The parts when `n` is such a node, its weights (and bias) are constants of one floating type, and folding
-/// keeps it what it is: no Gemm with alpha or beta.
+/// is exact: no Gemm with alpha or beta.
 std::optional<LinearNode> linear_node(const Node& n);
 
 }  // namespace assay

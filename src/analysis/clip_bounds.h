@@ -1,4 +1,4 @@
-// What a Clip keeps its results between: attributes before opset 11, inputs from there on.
+// The bounds of a Clip: attributes before opset 11, inputs since.
 #pragma once
 
 #include <optional>
@@ -7,18 +7,18 @@
 
 namespace assay {
 
-/// Bounds of a Clip that are known; infinite where there is none.
+/// Known bounds of a Clip; infinite without a bound.
 struct ClipBounds {
   double low, high;
 
-  /// Whether no result is negative. The upper bound wins where the two are the wrong way round.
+  /// True when no result is negative. The upper bound wins if the two are reversed.
   bool are_non_negative() const { return low >= 0 && high >= 0; }
 };
 
-/// Nothing for other operators, and where a bound is not a constant number.
+/// Nothing for other operators, and if a bound is not a constant.
 std::optional<ClipBounds> clip_bounds(const Node& n);
 
-/// Whether the node's results are at least 0 or NaN: Relu, Sigmoid, a Clip that says so.
+/// True when the node's results are at least 0 or NaN: Relu, Sigmoid, a Clip with such bounds.
 bool gives_no_negative(const Node& n, const Model& model);
 
 }  // namespace assay

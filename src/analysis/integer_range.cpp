@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-/// Chains are followed so far, and constants are looked at up to so many elements.
+/// Limits of the length of chains, and of the elements of constants.
 constexpr int kDeepest = 24;
 constexpr int64_t kMaxElements = int64_t{1} << 16;
 
@@ -121,7 +121,7 @@ std::optional<IntegerRange> IntegerRanges::computed(const Value* v, int depth) {
     range = is_fixed(v, model_.ir_version) && v->tensor().defined() ? of_constant(v->tensor()) : std::nullopt;
   else if (v->producer() != nullptr)
     range = of_result(*v->producer(), depth + 1);
-  // What leaves its type begins anew at the other end.
+  // Values out of range wrap around.
   const bool fits = range && whole->contains(range->least) && whole->contains(range->most);
   return fits ? range : whole;
 }

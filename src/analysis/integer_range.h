@@ -1,4 +1,4 @@
-// Between which numbers the elements of an integer tensor lie, as far as the graph shows it.
+// Value ranges of integer tensors, as far as the graph shows.
 #pragma once
 
 #include <cstdint>
@@ -9,31 +9,31 @@
 
 namespace assay {
 
-/// Both ends belong to it.
+/// A closed range.
 struct IntegerRange {
   int64_t least, most;
 
-  /// Whether all of it is exact in float32, which has all integers up to 2^24 in magnitude.
+  /// True when all of it is exact in float32, which represents all integers up to 2^24 in magnitude.
   bool is_exact_in_float32() const;
   bool contains(int64_t number) const { return least <= number && number <= most; }
 };
 
-/// Ranges of the results of integer operators; nothing where a result may leave its type.
+/// Ranges of the results of integer operators; nothing if a result may overflow.
 std::optional<IntegerRange> sum(const IntegerRange& a, const IntegerRange& b);
 std::optional<IntegerRange> difference(const IntegerRange& a, const IntegerRange& b);
 std::optional<IntegerRange> product(const IntegerRange& a, const IntegerRange& b);
-/// Truncated; nothing where the divisor may be 0.
+/// Truncated; nothing if the divisor may be 0.
 std::optional<IntegerRange> quotient(const IntegerRange& a, const IntegerRange& b);
 IntegerRange hull(const IntegerRange& a, const IntegerRange& b);
 
-/// What follows from constants, extents that are numbers, narrow types, and what operators do to them. Knows
-/// what it has found out before, so the graph must stay as it is.
+/// Derives ranges from constants, known extents, narrow types, and operators on them. Caches results, so the
+/// graph must not change.
 class IntegerRanges {
  public:
-  /// `model` has the operators, and says by its version which initializers are constants (is_fixed()).
+  /// `model` has the operators, and its version determines which initializers are constants (is_fixed()).
   explicit IntegerRanges(const Model& model) : model_(model) {}
 
-  /// Nothing where nothing is known, and for values that are no integers.
+  /// Nothing if unknown, and for values that are not integers.
   std::optional<IntegerRange> of(const Value* v);
 
  private:

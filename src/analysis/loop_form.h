@@ -1,4 +1,4 @@
-// Loop and Scan, and where the values are that they carry from one iteration to the next.
+// Loop and Scan, and the positions of the values that they carry between iterations.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +24,24 @@ struct LoopForm {
   Value* final(size_t i) const { return node->output(i); }
 };
 
-/// Nothing for other nodes, and for those that break a rule of Loop and Scan.
+/// Nothing for other nodes, and for those that violate a rule of Loop and Scan.
 std::optional<LoopForm> loop_form(Node& n, int64_t opset);
 /// Those of the main graph and of all bodies in it, outer ones first.
 std::vector<LoopForm> loops_of(const Model& model);
-/// Whether the body surely runs at least once in each run of the node.
+/// True when the body certainly runs at least once in each run of the node.
 bool surely_runs(const LoopForm& loop, int64_t ir_version);
 
-/// Takes a state's places away, in the node and in the body. What its final value was has no producer then,
-/// and what it was inside is read as before.
+/// Removes a state from the node and the body. Its final value then has no producer, and its inner value is
+/// read as before.
 void remove_state(LoopForm& loop, size_t i);
 
-/// What the value is through Identity nodes of its graph.
+/// The source of the value through Identity nodes of its graph.
 const Value* through_identities(const Value* v);
-/// Whether the graph, or one inside it, gives the value as an output.
+/// True when the graph, or a subgraph, returns the value as an output.
 bool is_given_out(const Graph& g, const Value* v);
-/// What reads `from` reads `to`, which is a value of a graph around `from`'s: nodes as inputs, and outputs of
-/// `from`'s graph and of those in it through an Identity. Values inside that hide `to` by its name get
-/// others.
+/// Replaces uses of `from` by `to`, a value of an enclosing graph:
+/// inputs of nodes, and through an Identity outputs of `from`'s graph
+/// and its subgraphs. Inner values that shadow `to` are renamed.
 void capture_instead(Value& from, Value* to);
 
 }  // namespace assay

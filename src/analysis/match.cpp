@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-/// A number written with eight digits or rounded to float32 is within so much of it.
+/// Relative tolerance for a number written with eight digits or rounded to float32.
 constexpr double kOfFloat32 = 2.5e-7;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Questions that patterns ask about nodes and values.
+// Queries of patterns about nodes and values.
 #pragma once
 
 #include <optional>
@@ -13,17 +13,17 @@ namespace assay {
 /// The producer in the same graph when it is that operator; null otherwise.
 const Node* producer_of(const Value* v, std::string_view op_type);
 
-/// True for a constant that stays what it is in every run. In models from IR version 4 on, an initializer
+/// True for a constant that cannot be replaced at run time. In models from IR version 4 on, an initializer
 /// that is also listed among the inputs may be replaced; before, all were listed.
 bool is_fixed(const Value* v, int64_t ir_version);
-/// The number in a constant of one element of any real type. It may have any rank: an operand of arithmetic
-/// is asked about with scalar_beside.
+/// The number in a constant of one element of any real type. It may have any rank; for operands of arithmetic
+/// use scalar_beside.
 std::optional<double> scalar_of(const Value* v);
-/// The number of an operand that leaves the shape of the other one, `beside`, as it is: [1, 1] beside a
-/// vector makes a matrix of it.
+/// The number of an operand that does not change the shape of the other one, `beside`: [1, 1] would make a
+/// matrix of a vector.
 std::optional<double> scalar_beside(const Value* v, const Value* beside);
-/// Whether it is such an operand and `number`: exactly where float32 has the number, else as closely as
-/// float32 or eight digits say it.
+/// True when it is such an operand and equals `number`: exactly if float32 represents it, else within
+/// float32's or eight digits' precision.
 bool is_scalar_beside(const Value* v, double number, const Value* beside);
 /// The elements of a constant integer tensor of at most one dimension.
 std::optional<std::vector<int64_t>> integers_of(const Value* v);
@@ -32,9 +32,9 @@ std::optional<std::vector<int64_t>> integers_of(const Value* v);
 /// An absent list is empty.
 std::optional<std::vector<int64_t>> ints_parameter(const Node& n, std::string_view attribute, size_t input);
 
-/// The nodes of a pattern, each once, in an order in which each comes after what it depends on; else as they
-/// are given. A match must not look for them among all nodes of the graph, which takes as long as there are
-/// nodes.
+/// The nodes of a pattern, each once, in an order in which each
+/// comes after what it depends on; else in the given order. A match
+/// must not search all nodes of the graph, which takes linear time.
 std::vector<const Node*> in_order(const std::vector<const Node*>& nodes);
 
 /// The input of a two-input node that is not `v`; null when the node is not of that form.

@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-/// Constants of at most so many bytes are compared by their contents.
+/// Constants of at most this size are compared by content. Bytes.
 constexpr size_t kMaxCompared = 64;
 /// Nodes with longer lists as attributes (trees) are not compared: they would be copied for each comparison.
 constexpr size_t kMaxListed = 64 << 10;

@@ -1,4 +1,4 @@
-// What nodes and constants are compared by: text that is equal for equal ones.
+// Keys for comparing nodes and constants: equal ones have equal keys.
 #pragma once
 
 #include <string>

@@ -15,9 +15,9 @@
 namespace assay {
 namespace {
 
-/// Of TensorRT's own, which stand in files that its tools have quantized.
+/// TensorRT's own operators, which occur in files quantized by its tools.
 constexpr std::string_view kKeepsAxes[] = {"TRT_FP8QuantizeLinear", "TRT_FP8DequantizeLinear"};
-/// Producers behind which no weight is expected, so that nothing needs to be said.
+/// Producers before which no weight is expected, so that no warning is needed.
 /// A list: Polygraphy is silent about these and warns of all others, and its lines are followed.
 constexpr std::string_view kEnds[] = {"LayerNormalization", "Reshape", "Concat", "Slice", "Shape",
                                       "Unsqueeze",          "Gather",  "Mul",    "Add"};
@@ -130,7 +130,7 @@ std::optional<Skipped> why_skipped(const Candidate& c) {
                              shape[*c.axis], python_list_repr(shape)));
 }
 
-/// Whether a number is +0 or -0, by its bits.
+/// True for the bits of +0 or -0.
 template <typename Bits>
 bool groups_are_sparse(const char* data, int64_t outer, int64_t groups, int64_t inner) {
   const auto is_zero = [data](int64_t i) {

@@ -17,11 +17,11 @@ struct SparsityTarget {
   size_t axis;
 };
 
-/// The weights of a graph for which the pattern can be asked, and those for which it cannot.
+/// The weights of a graph that can be checked for the pattern, and those that cannot.
 struct SparsityTargets {
   std::vector<SparsityTarget> eligible;
 
-  /// A factor behind an operator that is not looked through.
+  /// A factor computed by an unsupported operator.
   struct Unreached {
     std::string factor, producer, op_type;
   };
@@ -29,10 +29,10 @@ struct SparsityTargets {
 
   struct Skipped {
     enum class Why : uint8_t {
-      kMarked,      ///< the caller left it out
+      kMarked,      ///< excluded by the caller
       kType,        ///< neither float32, float16 nor bfloat16
       kNoData,      ///< its data were not loaded
-      kNoAxis,      ///< it is no matrix that is summed over along one axis
+      kNoAxis,      ///< not a matrix with one reduction axis
       kNotInFours,  ///< four does not divide the extent of that axis
     };
     const Value* weight;
@@ -46,18 +46,18 @@ struct SparsityTargets {
 };
 
 /// The weights of the main graph: initializers that reach a Conv (its weights) or a MatMul or Gemm (either
-/// factor) directly or through QuantizeLinear, DequantizeLinear, Cast and Transpose. Batches of matrices are
-/// left out. Each once, in the order in which they are met; the last use decides the axis. `is_skipped` marks
-/// those that are to be left out.
+/// factor) directly or through QuantizeLinear, DequantizeLinear, Cast and Transpose. Excludes batches of
+/// matrices. Each once, in order of first use; the last use determines the axis. `is_skipped` marks those to
+/// be excluded.
 SparsityTargets find_sparsity_targets(const Model& model,
                                       const std::function<bool(const Value&)>& is_skipped = {});
 
-/// Whether at least two of every four neighbours along the axis are zero. The tensor is of one of those types
-/// and its extent along the axis a multiple of four. Stops reading at the first group that breaks the
+/// True when at least two of every four neighbours along the axis are zero. The tensor is of one of those
+/// types and its extent along the axis a multiple of four. Stops reading at the first group that breaks the
 /// pattern.
 bool has_2_4_sparsity(const UnalignedTensor& tensor, size_t axis);
 
-/// Sees what is found while it is looked for.
+/// Observes a search.
 class SparsityObserver {
  public:
   virtual ~SparsityObserver() = default;
@@ -69,7 +69,7 @@ struct SparsityReport {
   SparsityTargets targets;
   std::vector<bool> is_sparse;  ///< of each that is eligible
 };
-/// Gives the pages of mapped weights back as soon as they were looked at.
+/// Releases the pages of mapped weights as soon as they were checked.
 SparsityReport check_sparsity(const Model& model, SparsityObserver& observer);
 
 }  // namespace assay

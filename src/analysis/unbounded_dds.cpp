@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-/// Adds the symbols of a shape to those that are known; whether one, or an extent without a symbol, was new.
+/// Adds a shape's symbols to the known ones; returns whether one, or an extent without a symbol, was new.
 bool learn(const Dims& dims, std::unordered_set<std::string>& symbols) {
   bool is_new = false;
   for (const Dim& d : dims) {

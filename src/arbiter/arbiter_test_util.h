@@ -1,4 +1,4 @@
-// For tests of this module: what a backend gives, with a fault or without, and the verdict on it.
+// For tests of this module: results of a backend, with or without a fault, and the verdict on them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace assay {
 
-/// Every value of the model as a backend computes it that rounds after each node. `fault` may change a value.
+/// Every value of the model as computed by a backend that rounds after each node. `fault` may change a value.
 using Fault = std::function<void(const std::string& name, Tensor& t)>;
 
 inline StoredTensorList results_of(const Model& model, const std::vector<Tensor>& feed,
@@ -42,7 +42,7 @@ inline Arbitration judge_without(const std::vector<std::string>& excuses,
   return arbitrate(model, feed, std::span(&c, 1), {.no_excuses = excuses});
 }
 
-/// Expects that a verdict with excuses is another without them, and without those that take their place.
+/// Expects that a verdict with excuses differs without them and their alternatives.
 inline Arbitration judge(const std::shared_ptr<const Model>& model, const std::vector<Tensor>& feed,
                          const StoredTensorList& results) {
   Arbitration found = judge_without({}, model, feed, results);

@@ -1,4 +1,4 @@
-// What a result in a narrow type shows of the arithmetic it was computed in.
+// Infers the arithmetic in which a result in a narrow type was computed.
 #pragma once
 
 #include "arbiter/explained.h"
@@ -6,9 +6,9 @@
 
 namespace assay {
 
-/// The bounds of a node in float16 or bfloat16 allow for sums in that type, which hardly anybody makes. Where
-/// the result shows that it was computed in float32 and rounded once, or the runner's other results do
-/// (Standard::computes_wider), its elements are held to that.
+/// The bounds of a node in float16 or bfloat16 allow for sums in that type, which are rare. If the result, or
+/// the runner's other results (Standard::computes_wider), show that it was computed in float32 and rounded
+/// once, its elements are judged by that.
 void hold_to_arithmetic(const Tensor& result, const Standard& standard, DType dtype, Explained& explained);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// Nodes that a backend may have computed as one, although it hands out what lies between them.
+// Nodes that a backend may have fused, although it outputs intermediate values.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,11 @@ struct AsOne {
   std::string note;
 };
 
-/// What the suspected node gives together with those before it, back to one value that all of them are made
-/// of: the softmax, normalisation or activation function that exporters write as many nodes, and that
-/// backends have a kernel for. Only element-wise nodes, reductions and what moves elements, up to 16. The
-/// first, going back, for which `explains` is true; none where there is none, or the runner's own values are
-/// not known.
+/// Evaluates the suspected node together with its predecessors, back to one common
+/// source: the softmax, normalization or activation function that exporters write
+/// as several nodes, and that backends have a kernel for. Only element-wise nodes,
+/// reductions and moves of elements, up to 16. Returns the first, going back, for which
+/// `explains` is true; none if there is none, or the runner's own values are unknown.
 std::optional<AsOne> computed_as_one(const SuspectNode& suspect, DType dtype,
                                      const std::function<bool(const AsOne&)>& explains);
 

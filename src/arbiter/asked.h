@@ -1,4 +1,4 @@
-// What a runner was asked to compute in, beside the types of the model.
+// Computation types requested of a runner, in addition to the model's.
 #pragma once
 
 #include <functional>
@@ -9,18 +9,18 @@
 
 namespace assay {
 
-/// The same as the reference knows it.
+/// The same in the reference's form.
 struct Asked {
   NarrowTypes types;
   Lowering lowering;
 
-  /// What of it concerns a node; empty: nothing does. Null: a result of several nodes, or of the network.
+  /// The part that applies to a node; empty: none. Null: a result of several nodes, or of the network.
   std::string of(const Node* n) const;
 };
 
-/// `own`: the runner's tensor of a name; undefined where it is not known. A step is granted as far as the
-/// tensor needs it: not beyond several times what shows its largest number, where those of most others are
-/// not so large, either.
+/// `own`: the runner's tensor of a name; undefined if unknown. A step is accepted as far as the tensor needs
+/// it: at most several times the one that represents its largest number, unless most other steps are as
+/// large.
 Asked read_asked(const Model& model, const NarrowTypes& types,
                  const std::function<Tensor(const std::string&)>& own);
 

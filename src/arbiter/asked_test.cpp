@@ -1,4 +1,4 @@
-// Runners that were asked for narrower types than the model's: judged in the units of those.
+// Runners with requested narrower types, judged in the units of those.
 #include "arbiter/asked.h"
 
 #include <cmath>

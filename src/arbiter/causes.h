@@ -1,4 +1,4 @@
-// What usually causes an error of a kind.
+// Typical causes of a kind of error.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// A few words for a wrong result, by its operator and pattern; empty when nothing is likelier than the rest.
+/// A short hint for a wrong result, by its operator and pattern; empty if no cause is more likely.
 std::string likely_cause(const ArbiterVerdict& verdict);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// What the errors of a maker look like, and what they point to.
+// Patterns of the errors of a node, and the causes that they suggest.
 #include "arbiter/causes.h"
 
 #include <cmath>

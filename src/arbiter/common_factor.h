@@ -1,4 +1,4 @@
-// What all elements of a result in a narrow type are off by together.
+// A common factor by which all elements of a result in a narrow type are off.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace assay {
 
-/// A factor by which all elements of a result, or of a block of its trailing dimensions, are off, and how
-/// much of it rounding explains.
+/// A factor by which all elements of a result, or of a block of its trailing dimensions, are off, and the
+/// explained part.
 struct CommonFactor {
   double factor = 0, explained = 0;
   int64_t first = 0, count = 0;  ///< the block

@@ -1,4 +1,4 @@
-// The commands that cut a node that errs out of its model, with what it was given.
+// Commands that extract a node in error from its model, with its inputs.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace assay {
 
-/// The command that makes a model of the node alone: of the one around it where it is in a body. Empty where
-/// there is none.
+/// The command that extracts the node as a model, or the enclosing node if it is in a body. Empty if there is
+/// none.
 std::string extract_command(const ArbiterVerdict& verdict, const RunFiles& files);
 
-/// How to get the file of inputs with which that model shows the error, as `--load-inputs FILE` or a command
-/// that makes it.
+/// How to get the inputs that reproduce the error in that model: `--load-inputs FILE`, or a command that
+/// creates the file.
 std::string inputs_command(const ArbiterVerdict& verdict, const RunFiles& files);
 
 }  // namespace assay

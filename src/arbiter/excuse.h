@@ -1,5 +1,5 @@
-// What else may have moved a result, beside the rounding that bounds describe: looked for only where
-// something seems wrong.
+// Explanations of a result other than the rounding that bounds describe; checked only if something seems
+// wrong.
 #pragma once
 
 #include "arbiter/judgement.h"

@@ -1,4 +1,4 @@
-// The excuses of excuses.def by name, and which of them count.
+// The excuses of excuses.def by name, and the set of enabled ones.
 #pragma once
 
 #include <bitset>
@@ -16,7 +16,7 @@ enum class Excuse : uint8_t {
 #undef ASSAY_EXCUSE
 };
 
-/// As large as the list of excuse_rules().
+/// The size of the list of excuse_rules().
 inline constexpr size_t kExcuses = 0
 #define ASSAY_EXCUSE(constant, name, sentence) +1
 #include "arbiter/excuses.def"
@@ -25,11 +25,11 @@ inline constexpr size_t kExcuses = 0
 
 std::string_view excuse_name(Excuse e);
 
-/// Which excuses count: all that are not switched off.
+/// The enabled excuses: all that are not switched off.
 class ExcuseSet {
  public:
   ExcuseSet() = default;
-  /// All but these. Throws Error (kInvalidArgument), which lists the names, where there is none of a name.
+  /// All except these. Throws Error (kInvalidArgument) listing the names for an unknown one.
   explicit ExcuseSet(std::span<const std::string> switched_off);
 
   bool allows(Excuse e) const { return !off_.test(static_cast<size_t>(e)); }
@@ -43,7 +43,7 @@ class ExcuseSet {
   std::bitset<kExcuses> off_;
 };
 
-/// Says in the verdict that this excuse decided it, and no other.
+/// Records in the verdict that only this excuse decided it.
 void excused_by(Excuse e, ArbiterVerdict& out);
 
 }  // namespace assay

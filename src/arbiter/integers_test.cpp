@@ -1,4 +1,4 @@
-// Whole numbers and what noisy evaluations show about them.
+// Integers, and noisy evaluations of them.
 #include "arbiter/integers.h"
 
 #include <gtest/gtest.h>

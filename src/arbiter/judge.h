@@ -1,4 +1,4 @@
-// One result against what the reference computed.
+// Judges one result against the reference's.
 #pragma once
 
 #include "arbiter/explained.h"
@@ -10,16 +10,16 @@ namespace assay {
 /// is not that of any backend. Not on the own inputs of a node or of a function's call.
 inline constexpr double kUnclearFactor = 4;
 
-/// The same of a node on its own inputs: its bounds are sizes to be expected, and a little beyond them
-/// nothing is certain.
+/// The same for a node on its own inputs: its bounds are expected sizes, and slightly larger errors are not
+/// certain.
 inline constexpr double kNearFactor = 1.5;
 
-/// Fewer decimal digits of a result are as good as none where more is not known than the network's inputs:
-/// an error of so much of it is seen, and would be explained.
+/// If only the network's inputs are known, fewer decimal digits than this are worthless: an error of that
+/// size would be explained.
 inline constexpr double kCheckedDigits = 2;
 
-/// Judges a result, whose elements are loaded only if type and shape are right. Fills in all but runner,
-/// output, node, max_error and exact. Returns what it shows of the runner's arithmetic.
+/// Judges a result, whose elements are loaded only if type and shape are right. Fills in all fields except
+/// runner, output, node, max_error and exact. Returns the arithmetic that it shows.
 ComputedIn judge_result(const StoredTensor& result, const Standard& standard, ArbiterVerdict& out);
 
 /// What is explained of a result in `dtype`, given as float64.
@@ -30,7 +30,7 @@ Explained explained_for(const Tensor& result, const Standard& standard, DType dt
 Deviation deviation(const Tensor& result, const Tensor& exact, const Explained& explained, DType declared,
                     const Tensor* also_right = nullptr);
 
-/// Fills in what follows from a deviation.
+/// Sets the fields of a verdict from a deviation.
 void set_worst(const Deviation& d, const Tensor& result, const Tensor& exact, const Explained& explained,
                ArbiterVerdict& out);
 

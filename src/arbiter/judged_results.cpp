@@ -1,4 +1,4 @@
-// Results of whoever calls, judged.
+// Judges results of the caller.
 #include <algorithm>
 
 #include "arbiter/arbiter.h"

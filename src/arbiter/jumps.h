@@ -1,4 +1,4 @@
-// Functions that jump, of inputs that may have been others before they were rounded to a narrow type.
+// Discontinuous functions of inputs that may have differed before rounding to a narrow type.
 #pragma once
 
 #include <span>
@@ -7,10 +7,10 @@
 
 namespace assay {
 
-/// Judges a result again, element by element: each must be what the node gives for some value that its stored
-/// inputs may have been, or what a noisy evaluation gave there. Elements that are not make the verdict
-/// kWrong; where all are, what seemed wrong is rounding. Nothing happens for operators that do not jump, or
-/// inputs of float32; nor, where a result seems wrong, where that excuse does not count.
+/// Judges a result again, element by element: each must be the node's result for a possible unrounded value
+/// of its stored inputs, or that of a noisy evaluation. Other elements make the verdict kWrong; if there are
+/// none, it is rounding. Does nothing for continuous operators, for inputs of float32, and, if a result seems
+/// wrong, when this excuse is disabled.
 void judge_jumps(const SuspectNode& suspect, const StoredTensor& stored, std::span<const Tensor> lanes,
                  const ExcuseSet& excuses, ArbiterVerdict& out);
 

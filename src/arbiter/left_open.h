@@ -1,4 +1,4 @@
-// Results that ONNX does not fix: looked for only where something seems wrong.
+// Results that ONNX leaves open; checked only if something seems wrong.
 #pragma once
 
 #include <optional>
@@ -9,21 +9,21 @@
 
 namespace assay {
 
-/// Whether ONNX leaves to every backend which numbers the node draws.
+/// True for random nodes, whose numbers ONNX leaves to the backend.
 bool is_random(const Node& node, const Model& model);
 
-/// Makes the verdict kOpen, with a note, where every element that differs is one that ONNX leaves open: what
-/// a type cannot hold, how interpolated numbers become integers, the order of TopK's results, the scale of
-/// nothing. Returns the excuse; none where nothing of that applies.
+/// Makes the verdict kOpen, with a note, if ONNX leaves every differing element open: values out of a type's
+/// range, rounding of interpolated numbers to integers, the order of TopK's results, the scale of an empty
+/// range. Returns the excuse; none if none applies.
 std::optional<Excuse> left_open(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
                                 const ExcuseSet& excuses, ArbiterVerdict& out);
 
-/// The same of a Cast whose own inputs are not known: `given` is what evaluations of the network cast.
-/// Elements of which one of them is beyond the type are open, all others are judged.
+/// The same for a Cast with unknown inputs: `given` are the inputs in evaluations of the network. Elements
+/// for which one of them is out of range are open, others are judged.
 bool is_open_cast(std::span<const Tensor> given, const StoredTensor& stored, const Standard& standard,
                   ArbiterVerdict& out);
 
-/// Whether every element lies in [low(i), high(i)]; counts those outside, and says where the first one is.
+/// True when every element is in [low(i), high(i)]; counts those outside, and locates the first one.
 template <typename Low, typename High>
 bool are_between(const StoredTensor& stored, Low low, High high, ArbiterVerdict& out) {
   const Tensor own = convert(stored.load(), DType::kFloat64);

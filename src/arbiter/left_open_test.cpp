@@ -1,4 +1,4 @@
-// What ONNX leaves open where only the network's outputs are known.
+// Results that ONNX leaves open when only the network's outputs are known.
 #include "arbiter/left_open.h"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Numbers of narrow types, which the backend may have had before they were rounded.
+// Numbers of narrow types, which the backend may have had unrounded.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-// What the wrong elements of a result have in common.
+// Patterns of the wrong elements of a result.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace assay {
 
-/// One phrase, such as "only channel 3 (axis 1)" or "every element is 1.01 times the exact one"; empty when
-/// nothing stands out. `verdict` says what was explained at the worst element.
+/// One phrase, such as "only channel 3 (axis 1)" or "every element is 1.01 times the exact one"; empty
+/// without a clear pattern. `verdict` has the explained error at the worst element.
 std::string describe_pattern(const StoredTensor& result, const Tensor& exact, const ArbiterVerdict& verdict);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// Which nodes a runner's final error comes from.
+// Attributes a runner's final error to nodes.
 #pragma once
 
 #include <map>
@@ -10,17 +10,17 @@
 
 namespace assay {
 
-/// Errors of one runner's values, each divided into what its node adds and what came with its inputs, as sums
-/// of squares. From the last results back, the part of an error that came with the inputs is divided among
-/// them in proportion to their errors: in relation to their own numbers, or, of what adds or puts together,
-/// as they are.
+/// Errors of one runner's values, each split into the node's own and the
+/// inherited part, as sums of squares. From the last results back, the
+/// inherited part is divided among the inputs in proportion to their errors:
+/// relative ones, or absolute ones for additions and concatenations.
 class ErrorShares {
  public:
-  /// In topological order. `own`: the runner's; `computed`: what the node gives for its inputs; `exact`: of
-  /// the exact network. `sources`: the values that it was computed from.
+  /// In topological order. `own`: the runner's; `computed`: the node's exact result for its inputs; `exact`:
+  /// the exact network's. `sources`: the values that it was computed from.
   void add(const ArbiterVerdict& verdict, const Tensor& own, const Tensor& computed, const Tensor& exact,
            const std::vector<std::string>& sources);
-  /// The largest first; none where nobody erred.
+  /// The largest first; none without errors.
   std::vector<ErrorShare> shares() const;
 
  private:

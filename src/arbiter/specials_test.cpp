@@ -1,4 +1,4 @@
-// Whoever chooses among numbers that include another node's NaN or infinity makes no error.
+// A node that selects among numbers with another node's NaN or infinity is not in error.
 #include <cmath>
 #include <functional>
 #include <limits>

@@ -1,4 +1,4 @@
-// One runner's results on the walk along them.
+// The walk along one runner's results.
 #pragma once
 
 #include <map>
@@ -16,31 +16,31 @@
 
 namespace assay {
 
-/// Names of what a node uses, also in its bodies, that is neither an initializer nor made by a Constant node.
+/// Names of a node's inputs, captured ones included, other than initializers and outputs of Constant nodes.
 std::vector<std::string> variable_inputs(const Node& n);
 
-/// Whether more noisy evaluations could change a verdict.
+/// True when more noisy evaluations could change a verdict.
 bool may_change(const ArbiterVerdict& v);
 
 /// The noisy lanes of results on which more of them may change the verdict, by runner and output.
 using KeptLanes = std::map<std::pair<std::string, std::string>, std::vector<Tensor>>;
 
-/// What a runner's results in narrow types show of its arithmetic.
+/// The arithmetic that a runner's results in narrow types show.
 struct ShownArithmetic {
   int wider = 0;          ///< results that were computed in float32 and rounded once
   int declared = 0;       ///< others, large enough to show that
-  bool doubtful = false;  ///< it decides about some that are too small to show it
-  /// A runner computes in float32 when nearly all of its results show that.
+  bool doubtful = false;  ///< it matters for some that are too small to show it
+  /// True when nearly all of its results show float32.
   bool computes_wider() const { return wider > 0 && wider >= 3 * declared; }
 };
 
-/// Judges what the runner has of each value and hands it to the walk.
+/// Judges the runner's result for each value and passes it to the walk.
 class SuspectRun final : public Suspect {
  public:
-  /// All of them outlive it. What it judges goes to `verdicts`. Lanes that were kept are used as well, and
-  /// those that come are kept where it may help; null: none are. `computes_wider`: known from its other
-  /// results. `noisy_levels`: as in InterpreterOptions. `excuses`: those that count. `asked`: what it was
-  /// asked to compute in; null: nothing else than the model says.
+  /// All arguments must outlive it. Verdicts are appended to `verdicts`. Saved lanes are used as well, and
+  /// new ones saved if useful; null: none. `computes_wider`: known from its other results. `noisy_levels`: as
+  /// in InterpreterOptions. `excuses`: the enabled ones. `asked`: requested computation types; null: only the
+  /// model's.
   SuspectRun(const Model& model, std::span<const Tensor> feed, const ArbiterCase& results,
              std::vector<ArbiterVerdict>& verdicts, KeptLanes* kept, bool computes_wider = false,
              bool noisy_levels = false, const ExcuseSet& excuses = {}, const Asked* asked = nullptr);
@@ -49,18 +49,18 @@ class SuspectRun final : public Suspect {
   Tensor compare(const Computed& computed) override;
   Tensor uncomputed(const Value& v, const std::string& reason, const Node* unknown) override;
   const ShownArithmetic& arithmetic() const { return arithmetic_; }
-  /// Of what it was asked for, where that is known.
+  /// The requested types, if known.
   std::vector<ErrorShare> shares() const { return shares_.shares(); }
 
  private:
-  /// What is known of the values from which one was computed.
+  /// Knowledge about the sources of a value.
   struct Upstream {
-    bool known = false;                ///< some value before is among the results
+    bool known = false;                ///< an earlier value is among the results
     std::vector<std::string> sources;  ///< those values
-    bool spoiled = false;              ///< and wrong, or follows from one that is
+    bool spoiled = false;              ///< and wrong, or derived from a wrong one
     bool unjudged = false;
     std::vector<const Node*> between;  ///< the nodes from those to this value, the last one first
-    const Node* open = nullptr;        ///< between those and the value ONNX leaves open what this node gives
+    const Node* open = nullptr;        ///< node on the way whose result ONNX leaves open
   };
   Upstream upstream(const Value& v) const;
   void count(ComputedIn shown);
@@ -73,10 +73,10 @@ class SuspectRun final : public Suspect {
     const Computed& computed;
     const Value& value;
     const StoredTensor& stored;
-    const Tensor& exact;  ///< of the exact network, undefined where that has none
+    const Tensor& exact;  ///< of the exact network, undefined without one
     const Upstream& before;
-    bool whole;                 ///< it is the value, not a part of a container
-    std::vector<Tensor> lanes;  ///< those kept from an earlier walk among them
+    bool whole;                 ///< the value itself, not a part of a container
+    std::vector<Tensor> lanes;  ///< including those saved from an earlier walk
     Standard standard;
     ArbiterVerdict out;
   };
@@ -85,20 +85,20 @@ class SuspectRun final : public Suspect {
                     const Tensor& exact, const Upstream& before);
   void set_standard(Judged& j) const;
   ComputedIn measure(Judged& j) const;
-  /// What lies before the node, what ONNX leaves open, and other ways to round, where it seems wrong.
+  /// Excuses, if it seems wrong: earlier nodes, results left open by ONNX, other roundings.
   void excuse_result(Judged& j) const;
-  /// Of functions that jump, whether it seems wrong or not.
+  /// For discontinuous functions, whether it seems wrong or not.
   void hold_to_jumps(Judged& j) const;
-  /// Right, or open, and would be wrong on the exact inputs.
+  /// True when right or open, but wrong on the exact inputs.
   bool is_inherited(const Judged& j) const;
-  /// Sizes beside the verdict, and whether it follows from an error before.
+  /// Error sizes of the verdict, and whether it is inherited.
   void classify(Judged& j) const;
-  /// Where the error is made, and what its elements have in common.
+  /// The origin of the error, and the pattern of its elements.
   void attribute(Judged& j);
-  /// What it was asked to compute in, and how much of the error is its own.
+  /// Its requested computation type, and its own share of the error.
   void set_asked(Judged& j);
-  /// The runner's value: a tensor, or the container that its tensors stand for. Undefined when it is not
-  /// known.
+  /// The runner's value: a tensor, or the container
+  /// that its tensors represent. Undefined if unknown.
   Tensor seen(const Value& v) const;
   /// See Standard::step.
   Tensor step_of(const Value& v, const Shape& shape) const;

@@ -1,4 +1,4 @@
-// A suspect's node, evaluated again and again on changed inputs.
+// Evaluates a suspect's node repeatedly on modified inputs.
 #pragma once
 
 #include <vector>
@@ -14,12 +14,12 @@ class Trial {
   /// On the runner's own inputs, floats as float64.
   explicit Trial(const SuspectNode& suspect);
 
-  /// All of its inputs are known, and it is no node with a body.
+  /// True when all of its inputs are known, and it has no body.
   bool usable() const { return usable_; }
   const std::vector<Tensor>& inputs() const { return inputs_; }
   const Node& node() const { return suspect_.node; }
   const OpDef& op() const { return *op_.op; }
-  /// Of the operator: the opset version from which on it is defined as here.
+  /// The opset version that introduced the operator's current definition.
   int since() const { return op_.version->since; }
   /// The suspected output; undefined when it cannot be evaluated on these.
   Tensor evaluate(std::vector<Tensor> inputs, void (*eval)(EvalContext&) = nullptr) const {
@@ -37,17 +37,17 @@ class Trial {
   }
   /// Of its sums.
   double terms() const;
-  /// Which output is suspected.
+  /// The index of the suspected output.
   size_t output() const { return output_; }
   /// The node on the runner's own inputs.
   EvalContext context() const { return context(inputs_); }
-  /// On others.
+  /// The node on other inputs.
   EvalContext context(std::vector<Tensor> inputs) const {
     EvalContext c(suspect_.node, *op_.op, *op_.version, std::move(inputs));
     c.ideal = true;
     return c;
   }
-  /// With what Numerics::perturb makes of this key, in float32.
+  /// Perturbed by Numerics::perturb with this key, in float32.
   Tensor perturbed(uint64_t key) const;
 
  private:

@@ -1,4 +1,4 @@
-// Operators that the reference does not know: what lies around them is judged all the same.
+// Unknown operators: the nodes around them are still judged.
 #include <gtest/gtest.h>
 
 #include <fstream>

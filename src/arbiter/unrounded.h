@@ -1,4 +1,4 @@
-// What a node's inputs may have been before they were rounded to a narrow type.
+// Possible values of a node's inputs before rounding to a narrow type.
 #pragma once
 
 #include <span>
@@ -8,14 +8,14 @@
 
 namespace assay {
 
-/// By how much each number of an input may have been another: half the distance to the next number of its
-/// type.
+/// The rounding interval of each number of an input:
+/// half the distance to the next number of its type.
 class HalfUnit {
  public:
-  /// Of an input of the node; null where it is left out. With `zeros` a zero may have been a number that was
-  /// too small.
+  /// For an input of the node; null if it is omitted.
+  /// With `zeros` a zero may be an underflow.
   HalfUnit(const SuspectNode& suspect, const Value* input, bool zeros);
-  /// It was computed, and is stored in a type narrower than float32.
+  /// True when it was computed, and is stored in a type narrower than float32.
   bool any() const { return u_ > 0; }
   double operator()(double x) const;
 
@@ -24,8 +24,8 @@ class HalfUnit {
   bool zeros_;
 };
 
-/// Whether the node moves numbers or selects them by their order: rounded, what it gives for any numbers is
-/// what it gives for the rounded ones.
+/// True when the node moves elements or selects them
+/// by their order, so that it commutes with rounding.
 bool keeps_numbers(const Node& n, const Model& model);
 
 /// How far each element may lie from what the node gives on its inputs as they are stored, because those may
@@ -34,13 +34,13 @@ bool keeps_numbers(const Node& n, const Model& model);
 /// been a number that was too small. Undefined for other nodes, and where no input was rounded so.
 Tensor reach_of_inputs(const Trial& trial, const SuspectNode& suspect, std::span<const Tensor> lanes);
 
-/// The node on `count` sets of inputs that would be rounded to the runner's own, each number moved at random.
-/// None when none of its inputs was rounded so, or where one cannot be evaluated.
+/// The node on `count` random sets of inputs that round to the runner's own. None when none of its inputs was
+/// rounded, or an evaluation fails.
 std::vector<Tensor> evaluated_before_rounding(const Trial& trial, const SuspectNode& suspect, int count);
 
-/// The node on inputs whose infinities are finite numbers that a narrow type has no room for, where they were
-/// computed: first the least of them, then `count` draws up to the largest of float32. None when there are no
-/// such infinities, or where one cannot be evaluated.
+/// The node on inputs whose computed infinities are replaced by finite numbers beyond the narrow type's
+/// range: first the smallest of them, then `count` random ones up to the largest of float32. None without
+/// such infinities, or if an evaluation fails.
 std::vector<Tensor> evaluated_before_overflow(const Trial& trial, const SuspectNode& suspect, int count);
 
 }  // namespace assay

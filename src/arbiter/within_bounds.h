@@ -1,4 +1,4 @@
-// A result that its node's bounds explain, found in one pass: what nearly all results are.
+// Single-pass check of results that are within their node's bounds, which nearly all are.
 #pragma once
 
 #include <optional>
@@ -7,18 +7,18 @@
 
 namespace assay {
 
-/// The deviation of a result, in its stored type, from what its node gives on its own inputs, when every
-/// element lies within the bounds of `standard`; with what is explained at the worst element. None where one
-/// does not, where something is not finite, and where noisy evaluations or a narrow type ask for more:
-/// explained_for() and deviation() say then.
+/// The deviation of a result, in its stored type, from the node's exact result on its own inputs, when every
+/// element is within the bounds of `standard`, with the explained error at the worst element. None if one is
+/// not, if something is not finite, and if noisy evaluations or a narrow type need more: then use
+/// explained_for() and deviation().
 struct WithinBounds {
   Deviation deviation;
   double explained = 0, exact = 0, result = 0;  ///< at the worst element
 };
 std::optional<WithinBounds> within_bounds(const Tensor& result, const Standard& standard);
 
-/// The largest distance of two tensors of one shape of floats, the second one in float64, and where it is
-/// first reached; -1 where they are equal. A NaN beside a number is infinitely far.
+/// The largest distance of two tensors of one shape of floats, the second one in float64, and its first
+/// position; -1 if they are equal. The distance of NaN to a number is infinite.
 struct Distance {
   double most = 0;
   int64_t at = -1;

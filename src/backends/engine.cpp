@@ -1,4 +1,4 @@
-// --engine: our own engine as a backend, made ready for the shapes that come.
+// --engine: the built-in engine as a backend, prepared for the shapes that occur.
 #include "assay/builder.h"
 #include "backends/backend_list.h"
 #include "backends/engine_session.h"

@@ -63,7 +63,7 @@ TEST_F(EngineAttentionTest, OfASplitWithACausalChoice) {
   Value* scores = op("MatMul", {heads(parts[0], kQueries), transpose(k, {0, 1, 3, 2})});
   scores = op("Where", {bools({kQueries, kQueries}), scalar(-3e38F), op("Mul", {scalar(0.5F), scores})});
   output(join(op("MatMul", {softmax(scores), v})));
-  // They are wanted by others, too.
+  // They have other uses, too.
   output(k);
   output(v);
   expect_agreement();
@@ -104,7 +104,7 @@ TEST_F(EngineAttentionTest, OfStacksWithHeadsAndImagesInOne) {
   EXPECT_EQ(tactics().count("softmax"), 0U);
 }
 
-// Shifted windows: each has a mask of its own, which the images of a batch share.
+// Shifted windows: each has its own mask, shared by the images of a batch.
 TEST_F(EngineAttentionTest, OfWindowsWithAMaskEach) {
   constexpr int64_t kWindows = 3;
   for (const int64_t images : {1, 2})
@@ -157,7 +157,7 @@ TEST_F(EngineAttentionTest, OfTheStandardsOperator) {
   expect_attention(2, 2);
 }
 
-/// What others want of it is computed as it is written.
+/// Intermediate results with other uses are computed as written.
 TEST_F(EngineAttentionTest, NotWhereItsScoresAreWanted) {
   for (int i = 0; i < 3; ++i) {
     const std::string n = std::to_string(i);

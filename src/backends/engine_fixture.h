@@ -49,9 +49,9 @@ class EngineTest : public testing::Test {
     return layer(g, std::move(type), arguments, {"y"}, {.attributes = std::move(attributes)})[0];
   }
   void output(Value* v) { g.outputs.push_back(v); }
-  /// What may follow convolutions: a batch norm behind a function and an operand of the whole result behind
-  /// that, an operand before the function, and what few kernels do. `make` makes a convolution, whose result
-  /// has this shape.
+  /// Epilogues of convolutions: a batch norm after a function and then an
+  /// operand of the result's shape, an operand before the function, and
+  /// rare ones. `make` creates a convolution, whose result has this shape.
   template <typename Make>
   std::vector<Value*> ends(const Make& make, const Shape& shape) {
     Shape channels(std::vector<int64_t>(shape.size() - 1, 1));
@@ -92,7 +92,7 @@ class EngineTest : public testing::Test {
   }
   std::unique_ptr<Session> open() { return built_in_backends().get("engine").open({model, {}}, options); }
 
-  /// The usual layout of images here, as processors with AVX-512 have it; else they lie in blocks of 8.
+  /// The usual layout of images here, for processors with AVX-512; otherwise blocks of 8.
   static bool has_blocks_of_16() { return engine::cpu_target()->layouts()[0].block == 16; }
 
   /// Steps of the plan by tactic.

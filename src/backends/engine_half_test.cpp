@@ -18,7 +18,7 @@ class EngineHalfTest : public EngineTest {
     return g.add_constant(g.unique_name("w"),
                           convert(convert(random(shape, -most, most), dtype), DType::kFloat32));
   }
-  /// What the engine gives lies within the rounding of `dtype` at the largest magnitude.
+  /// The engine's result is within the rounding of `dtype` at the largest magnitude.
   void expect_close(const std::vector<Tensor>& got, const std::vector<Tensor>& wanted, double unit) {
     for (size_t i = 0; i < wanted.size(); ++i) {
       ASSERT_EQ(got[i].shape(), wanted[i].shape());

@@ -1,5 +1,5 @@
 // Convolutions and products of 8-bit integers. Scales are powers of two, so the float64 reference and the
-// engine must give the same numbers: every sum and every quotient is exact in both.
+// engine must agree exactly: every sum and every quotient is exact in both.
 #include "assay/builder.h"
 #include "assay/runtime.h"
 #include "backends/engine_fixture.h"
@@ -29,7 +29,7 @@ class EngineInt8Test : public EngineTest {
   Value* dequantize(Value* x, float scale, int zero_point, DType dtype = DType::kUInt8) {
     return op("DequantizeLinear", {x, scalar(scale), constant(zero_points(dtype, {zero_point}, Shape{}))});
   }
-  /// An input of numbers that uint8 holds exactly, as DequantizeLinear gives them.
+  /// An input of values that uint8 represents exactly, as from DequantizeLinear.
   Value* stored(const std::string& name, const Shape& shape, float scale = 0.25F, int zero_point = 100) {
     Value* x = input(name, shape);
     for (float& v : feed.back().mutable_span<float>()) v = std::nearbyint(v * 40) * scale;
@@ -51,9 +51,9 @@ class EngineInt8Test : public EngineTest {
     return constant(t);
   }
 
-  /// Builds without the tactics that compete, and compares what the plan gives, before and after it was
-  /// saved, with the reference; also as the model of cost chooses. `wanted` steps of each name must be in the
-  /// plan, and none of plain evaluation.
+  /// Builds without competing tactics, and compares the plan's results, before and after it was saved, with
+  /// the reference; also with the cost model's choice. `wanted` steps of each name must be in the plan, and
+  /// none of the reference evaluator.
   void expect_int8(const std::multiset<std::string>& wanted) {
     expect_agreement();
     const std::vector<Tensor> reference = exact();
@@ -127,7 +127,7 @@ TEST_F(EngineInt8Test, AResidualIsReadAsItIsStored) {
   Value* other = stored("other", {1, 8, 6, 6}, 0.5F, 7);
   Value* y = op("Conv", {x, weights({8, 8, 1, 1}), bias(8)});
   output(quantize(op("Relu", {op("Add", {y, other})}), 16, 128));
-  // The same numbers for somebody who wants float32.
+  // The same values for a consumer of float32.
   output(op("Relu", {other}));
   expect_int8({"int8_conv"});
 }
@@ -172,7 +172,7 @@ TEST_F(EngineInt8Test, SumsThatMayOverflowAreNotTaken) {
   EXPECT_EQ(tactics().count("int8_matmul"), 0U);
 }
 
-/// A pass that gives a constant other numbers under its old name must not be answered with the stored ones.
+/// When a pass changes a constant under its old name, the stored data must not be used.
 TEST_F(EngineInt8Test, WeightsThatAPassHasChangedAreNotTaken) {
   Value* x = stored("x", {1, 4, 5, 5});
   Value* y = op("Conv", {x, weights({6, 4, 1, 1})});

@@ -1,5 +1,5 @@
-// Products of integers with quantisation in the run, as dynamically quantised networks have them, on the
-// engine.
+// Products of integers with quantization at run time,
+// as in dynamically quantized networks, on the engine.
 #include "backends/engine_fixture.h"
 
 namespace assay::engine_integer_test {
@@ -93,7 +93,7 @@ TEST_F(EngineIntegerTest, ProductsOnAnyNumberOfThreads) {
 }
 
 TEST_F(EngineIntegerTest, ProductsThatAreRefused) {
-  // Several zero points of the left operand; a right operand that only the run knows.
+  // Several zero points of the left operand; a right operand that is not constant.
   output(op("MatMulInteger",
             {level_input(DType::kUInt8, {2, 3}), g.add_constant("w", levels(DType::kInt8, {3, 2})),
              level_input(DType::kUInt8, {2})}));
@@ -140,7 +140,7 @@ TEST_F(EngineIntegerTest, ConvolutionsOnAnyNumberOfThreads) {
 }
 
 TEST_F(EngineIntegerTest, ConvolutionsThatAreRefused) {
-  // Weights that only the run knows; sums that 32 bits may not hold.
+  // Weights that are not constant; sums that may overflow 32 bits.
   output(
       op("ConvInteger", {level_input(DType::kUInt8, {1, 2, 3, 3}), level_input(DType::kInt8, {2, 2, 1, 1})}));
   expect_equal({"evaluate"});
@@ -149,7 +149,7 @@ TEST_F(EngineIntegerTest, ConvolutionsThatAreRefused) {
   EXPECT_EQ(tactics(), std::multiset<std::string>{"evaluate"});
 }
 
-/// As quantisers write it: with the bias among the sums, or behind them.
+/// As quantizers write it: with the bias within the sums, or after them.
 TEST_F(EngineIntegerTest, SumsBecomeFloatsInTheSameStep) {
   for (const bool by_sums : {false, true})
     for (const auto& [groups, inputs] : {std::pair<int64_t, int64_t>{1, 12}, {2, 6}, {12, 1}}) {
@@ -174,7 +174,7 @@ TEST_F(EngineIntegerTest, SumsBecomeFloatsInTheSameStep) {
   EXPECT_EQ(tactics(), std::multiset<std::string>{"integer_matmul"});
 }
 
-/// Whoever else wants the sums gets them.
+/// Other consumers of the sums get them.
 TEST_F(EngineIntegerTest, SumsThatLeaveTheNetworkStayIntegers) {
   Value* const sums = convolution(DType::kUInt8, DType::kInt8, {{1, 4, 5, 5}, {7, 4, 3, 3}}, 1);
   output(sums);

@@ -12,7 +12,7 @@ class EngineMlTest : public EngineTest {
  protected:
   EngineMlTest() { model->opsets = {{"", 18}, {"ai.onnx.ml", 5}}; }
 
-  /// Runs a node of so many outputs on rows of features of this type.
+  /// Runs a node with this many outputs on rows of features of this type.
   void check(const std::string& op_type, AttributeList attributes, DType dtype, int64_t rows,
              int64_t features, size_t outputs) {
     g.outputs.clear();

@@ -6,7 +6,7 @@
 namespace assay::engine_panel_test {
 namespace {
 
-/// What was chosen, allowing everything.
+/// The choice with everything allowed.
 struct AlgorithmNames final : AlgorithmSelector {
   std::multiset<std::string> chosen;
   std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>&,
@@ -22,7 +22,7 @@ class EnginePanelTest : public EngineTest {
  protected:
   using Ints = std::vector<int64_t>;
 
-  /// What runs the model at level 0; expects the first output to be right.
+  /// The tactics at level 0; expects the first output to be right.
   std::multiset<std::string> chosen_without_measurements() {
     infer_shapes(*model);
     AlgorithmNames names;
@@ -34,7 +34,7 @@ class EnginePanelTest : public EngineTest {
     return names.chosen;
   }
 
-  /// The layout in blocks of channels that this processor's kernels take; empty: none.
+  /// The blocked layout of this processor's kernels; empty: none.
   static std::string blocks() {
     for (const engine::Layout layout : engine::cpu_target()->layouts())
       if (layout.is_blocked()) return layout.str();
@@ -48,7 +48,7 @@ class EnginePanelTest : public EngineTest {
   }
 
   /// Every convolution and product runs by panels stored as `storage`, `count` of them, before and after the
-  /// plan was saved, and lies within the rounding of that type.
+  /// plan was saved, and is within the rounding of that type.
   void expect_panels(const std::string& storage, size_t count) {
     infer_shapes(*model);
     const bool fp16 = storage == "float16", bf16 = storage == "bfloat16";
@@ -97,7 +97,7 @@ class EnginePanelTest : public EngineTest {
     EXPECT_EQ(got.count("panel_conv:" + storage) + got.count("panel_matmul:" + storage), count);
     EXPECT_EQ(got.count("evaluate"), 0U);
   }
-  /// With one to three threads, `count` steps run by `way`, and every output is what it should be.
+  /// With one to three threads, `count` steps run by `way`, and every output is right.
   void expect_chosen(BuilderConfig config, const std::string& way, size_t count) {
     const std::vector<Tensor> reference = exact();
     for (const int threads : {1, 2, 3}) {
@@ -222,14 +222,14 @@ TEST_F(EnginePanelTest, BlocksOfChannels) {
   }
 }
 
-/// Pixels that lie in memory are not gathered: several images in a tile of rows, and what may follow.
+/// Contiguous pixels are not gathered: several images in a tile of rows, with epilogues.
 TEST_F(EnginePanelTest, PixelsInBlocksOfChannels) {
   const std::string block = blocks();
   if (block.empty()) GTEST_SKIP() << "this processor's layouts have no blocks";
   output(conv({3, 48, 5, 5}, {32, 48, 1, 1}, {}));
   output(conv({1, 16, 30, 33}, {160, 16, 1, 1}, {}, false));
   output(conv({2, 144, 7}, {16, 144, 1}, {}));
-  // Of one pixel a whole operand is one of its channels.
+  // With one pixel, a whole operand is a vector of channels.
   output(op("Add", {conv({1, 16, 1, 1}, {32, 16, 1, 1}, {}), input("one", {1, 32, 1, 1})}));
   const auto end = [&] { return conv({2, 32, 6, 7}, {64, 32, 1, 1}, {}); };
   for (Value* x : ends(end, {2, 64, 6, 7})) output(x);
@@ -289,7 +289,7 @@ TEST_F(EnginePanelTest, ProductsOfEveryKind) {
 }
 
 /// oneDNN's direct kernel for AVX2 is slow with windows of few taps and with short rows: without measurements
-/// its estimate has to say so.
+/// its estimate must show it.
 class EngineDirectConvTest : public EnginePanelTest {
  protected:
   void SetUp() override {
@@ -313,8 +313,8 @@ TEST_F(EngineDirectConvTest, WithoutMeasurementsNarrowStridesAreNotLeftToIt) {
   expect_others();
 }
 
-/// oneDNN adds an operand behind a factor one number at a time, hundreds of times slower than the product
-/// itself: without measurements its estimate has to say so.
+/// oneDNN adds an operand after a factor one element at a time, hundreds of times slower than the product
+/// itself: without measurements its estimate must show it.
 TEST_F(EnginePanelTest, WithoutMeasurementsNoOperandIsAddedOneByOne) {
   Value* product = op("MatMul", {input("a", {49, 576}), weight({576, 144})});
   output(op("Add", {op("Mul", {product, scalar(0.5F)}), input("other", {49, 144})}));

@@ -1,5 +1,5 @@
-// Operators that few networks have, on kernels of their own, against the reference: types, axes, modes and
-// edges.
+// Rare operators on their own kernels, compared
+// with the reference: types, axes, modes and edges.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,8 +20,8 @@ enum class Numbers : uint8_t { kPlain, kSpecial };  // with NaN and infinities
 
 class EngineRareTest : public testing::Test {
  protected:
-  /// Runs nodes of the default domain on random inputs, twice. A tactic with '!' behind it gives the
-  /// reference's elements to the last bit. Without feed, inputs are numbers from -range to range.
+  /// Runs nodes of the default domain on random inputs, twice. A tactic followed by '!' gives the reference's
+  /// elements bit for bit. Without feed, inputs are numbers from -range to range.
   void check(const std::string& interface, const std::string& constants, const std::string& nodes,
              std::string tactic, Numbers numbers = Numbers::kPlain, double range = 4,
              std::vector<Tensor> feed = {}, int opset = 20) {
@@ -260,7 +260,7 @@ TEST_F(EngineRareTest, FourierTransformsOfAnyLength) {
         check(fmt::format("(float[2,{},3,2] x) => (float[a,b,c,d] y)", n), "int64 axis = {-3}",
               "y = DFT <onesided = 1, inverse = 1> (x, , axis)", "fourier");
     }
-  // Cut, and filled with zeros.
+  // Cropped, and padded with zeros.
   for (const int n : {5, 16})
     check("(float[3,9,1] x) => (float[3,n,2] y)", fmt::format("int64 n = {{{}}}", n), "y = DFT (x, n)",
           "fourier");

@@ -8,7 +8,7 @@ class EngineRecurrentTest : public EngineTest {
  protected:
   EngineRecurrentTest() { model->opsets = {{"", 22}}; }
 
-  /// What of a node differs from the simplest one.
+  /// The differences of a node from the simplest one.
   struct Form {
     int64_t steps = 5, batch = 2, inputs = 10, hidden = 16;
     std::string direction = "forward";
@@ -25,7 +25,7 @@ class EngineRecurrentTest : public EngineTest {
                                              : 1,
                   d = f.direction == "bidirectional" ? 2 : 1;
     const auto name = [&](const char* what) { return g.unique_name(what); };
-    // Small enough for what rounds in one step not to grow in the next ones.
+    // Small enough that rounding errors of one step do not grow in later ones.
     const auto made = [&](const Shape& s) {
       const float most = 1 / std::sqrt(static_cast<float>(f.hidden));
       if (f.constant) return g.add_constant(name("w"), random(s, -most, most));
@@ -155,7 +155,7 @@ TEST_F(EngineRecurrentTest, ALengthBeyondTheSequenceEndsTheRun) {
   EXPECT_THROW(run(*session), Error);
 }
 
-/// What of a DynamicQuantizeLSTM differs from the simplest one.
+/// The differences of a DynamicQuantizeLSTM from the simplest one.
 struct QuantizedForm {
   int64_t steps = 4, batch = 1, inputs = 7, hidden = 9;
   std::string direction = "forward";
@@ -225,7 +225,7 @@ TEST_F(EngineQuantizedLstmTest, ZeroPointsPeepholesAndFunctions) {
   check({.dtype = DType::kUInt8, .zero = 128, .peepholes = true});
   check({.dtype = DType::kUInt8, .zero = 250, .by_column = true});  // nine bits
   check({.zero = -100, .attributes = {{"clip", 0.5F}, {"input_forget", int64_t{1}}}});
-  // Units that fill up a vector have states then, which are none of the batch's range.
+  // Padding units of a vector then have states, which do not belong to the batch's range.
   check({.batch = 2,
          .attributes = {{"activations", std::vector<std::string>{"Sigmoid", "Softplus", "Affine"}},
                         {"activation_alpha", std::vector<float>{2.0F}},

@@ -1,4 +1,4 @@
-// What the reference refuses, the engine refuses: with the same sentence, which names the node of the model.
+// The engine refuses whatever the reference refuses, with the same sentence about the same node.
 #include <gtest/gtest.h>
 
 #include "assay/backend_set.h"
@@ -16,7 +16,7 @@ std::shared_ptr<Model> network(const std::string& text, int opset) {
           "<ir_version: 10, opset_import: [\"\" : {}, \"com.microsoft\" : 1, \"ai.onnx.ml\" : 3]> g {}",
           opset, text),
       "network");
-  // What inference finds wrong is to be found in the run, too.
+  // Errors found by inference must be found at run time, too.
   infer_shapes(*model, {.on_problem = [](const Node&, const std::string&) {}});
   return model;
 }
@@ -35,7 +35,7 @@ Refusal refusal_of(Body body) {
   return {"nothing is refused", ""};
 }
 
-/// Of memory the sentences name what is in use.
+/// Sentences about memory name the amount in use.
 std::string without_amounts(std::string text) {
   if (text.find("bytes that there are") != std::string::npos)
     std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
@@ -109,7 +109,7 @@ TEST(EngineRefusal, KernelsSpeakAsTheReference) {
                  {floats({4, 3}), longs({2, 3}, {0, 1, 2, 3, -5, 0})}, "index -5 is out of range");
   expect_refused("(float[4,3] x, int64[1,2] i) => (float[1] y) { y = GatherND (x, i) }",
                  {floats({4, 3}), longs({1, 2}, {0, 3})}, "index 3 is out of range for axis 1 of extent 3");
-  // The updates have another shape than is needed, which only the run shows.
+  // The updates have a wrong shape, which only the run shows.
   expect_refused("(float[4,8] x, int64[3,1] i, float[a,b] u) => (float[4,8] y) { y = ScatterND (x, i, u) }",
                  {floats({4, 8}), longs({3, 1}, {1, 1, -3}), floats({3, 2})}, "updates");
   Tensor region = floats({1, 4});
@@ -161,7 +161,7 @@ TEST(EngineRefusal, OfResultsWithoutElementsToo) {
       "input 2 of shape (1, 1, 2, 1) does not suit matrices");
 }
 
-/// What ONNX Runtime refuses, too.
+/// Inputs that ONNX Runtime refuses, too.
 TEST(EngineRefusal, WhatTheStandardDoesNotAllow) {
   expect_refused(
       "(float[2,1,1,3] x, int64[2,1,1,3] i, int64[4] s) => (float[a,b,c,d] y) { y = MaxUnpool <kernel_shape "
@@ -195,7 +195,7 @@ TEST(EngineRefusal, WhatMemoryDoesNotHold) {
   EXPECT_EQ(without_amounts(engine.message), without_amounts(reference.message));
 }
 
-/// Before opset 7 nothing is broadcast that the node does not ask for.
+/// Before opset 7 a node broadcasts only by its attribute.
 TEST(EngineRefusal, OldFormsThatDoNotBroadcast) {
   for (const char* op : {"Add", "Sub", "Mul", "Div"}) {
     const std::string open =

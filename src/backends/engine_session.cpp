@@ -18,10 +18,10 @@ constexpr int64_t kMaxWork = 2'000'000'000;
 /// The first opset whose operators broadcast by the extents alone.
 constexpr int64_t kFirstOpset = 7;
 
-/// After a run of the engine that failed: evaluates the network as it was given on the same inputs, and
-/// throws what the reference says against them, which names the network's own node and the operator's rule.
-/// Returns where it has nothing to say, or would take too long to find out. `lacks_memory`: that may be what
-/// the run failed for, and what the reference may say, too.
+/// After a failed run of the engine: evaluates the original network on the same inputs, and throws the
+/// reference's error, which names the network's own node and the operator's rule. Returns if there is none,
+/// or if it would take too long. `lacks_memory`: the run may have failed for lack of memory, and so may the
+/// reference.
 void refuse_as_reference(const std::shared_ptr<const Model>& network, std::span<const Tensor> inputs,
                          bool lacks_memory = false) {
   try {
@@ -30,7 +30,7 @@ void refuse_as_reference(const std::shared_ptr<const Model>& network, std::span<
   } catch (const TooMuchWork&) {
     return;
   } catch (const Error& e) {
-    // An operator that it does not know.
+    // An unknown operator.
     const bool is_ours = e.code() == ErrorCode::kUnsupported || e.code() == ErrorCode::kResource;
     if (e.code() == ErrorCode::kInternal || (is_ours && !lacks_memory)) return;
     throw;
@@ -39,8 +39,8 @@ void refuse_as_reference(const std::shared_ptr<const Model>& network, std::span<
   }
 }
 
-/// Forms of operators that broadcast less than the later ones, which the engine runs: whether these inputs
-/// keep to them. Throws Error as the reference does.
+/// Checks inputs of old operator forms, which broadcast less than the newer ones that the engine runs. Throws
+/// Error as the reference does.
 void check_old_forms(const std::shared_ptr<const Model>& network, std::span<const Tensor> feed) {
   const std::shared_ptr<Model> model = clone_model(*network);
   for (size_t i = 0; i < feed.size(); ++i)
@@ -87,8 +87,8 @@ class EngineSession final : public Session {
     } catch (const Cancelled&) {
       throw;
     } catch (const Error& e) {
-      // What the engine says against the inputs, or the memory that it lacks, may be what the network does
-      // not allow.
+      // The engine's error about inputs or memory
+      // may stem from a rule of the network.
       if (!is_in_sink && network_ != nullptr)
         refuse_as_reference(network_, feed, e.code() != ErrorCode::kInvalidModel);
       throw;
@@ -108,7 +108,7 @@ class EngineSession final : public Session {
   std::shared_ptr<const Model> network_;
   std::unique_ptr<ExecutionContext> context_;
   std::vector<TensorInfo> inputs_, outputs_;
-  std::optional<std::vector<Shape>> checked_;  ///< the last shapes that check_old_forms() was asked about
+  std::optional<std::vector<Shape>> checked_;  ///< the last shapes given to check_old_forms()
 };
 
 }  // namespace

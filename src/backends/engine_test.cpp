@@ -1,4 +1,4 @@
-// Every tactic against the float64 reference, on small graphs built for it.
+// Compares every tactic with the float64 reference, on small graphs built for it.
 #include "assay/builder.h"
 #include "assay/runtime.h"
 #include "backends/engine_fixture.h"
@@ -11,7 +11,7 @@ Value* batch_norm(Graph& g, Value* x, int64_t channels, const Tensor& positive, 
   return layer(g, "BatchNormalization", {x, positive, any, any, positive}, {"y"})[0];
 }
 
-// A constant [C, H, W] lies row-major, and what a convolution gives in blocks of channels.
+// A constant [C, H, W] is row-major, a convolution's result in blocks of channels.
 TEST_F(EngineTest, AnAddedPictureIsNotReadInBlocks) {
   Value* x = input("x", {1, 16, 6, 6});
   Value* y =
@@ -90,7 +90,7 @@ TEST_F(EngineTest, NormalisationsAcrossChannels) {
   expect_agreement({"channel_response", "channel_response", "channel_response"});
 }
 
-// oneDNN 2.7 runs the second of two post-ops of one algorithm with the first one's numbers.
+// oneDNN 2.7 runs the second of two post-ops of one algorithm with the first one's parameters.
 TEST_F(EngineTest, TwoScalesAroundAnActivationKeepTheirNumbers) {
   Value* x = input("x", {6, 32});
   Value* w = input("w", {32, 16});
@@ -123,8 +123,8 @@ TEST_F(EngineTest, AFewRowsTimesAConstantReadItWhereItLies) {
   expect_agreement({"gemv", "gemv", "gemv", "gemv"});
 }
 
-// A row of 128 in two parts beside a row of 64: parts are the same problem for oneDNN's cache, whatever
-// stride a lone row has, and must be the same problem for its choice of an implementation.
+// A row of 128 in two parts, and a row of 64: oneDNN's cache treats parts as the same problem for any
+// stride of a lone row, so its choice of an implementation must do so, too.
 TEST_F(EngineTest, PartsOfARowAreRowsOfTheirOwn) {
   Value* x = input("x", {1, 256});
   for (const int64_t columns : {64, 128})
@@ -205,8 +205,8 @@ TEST_F(EngineTest, BlocksOfChannelsSurviveAnotherShapeOfTheImage) {
   expect_agreement({"reorder", conv, "blocked_transpose", "softmax", "blocked_transpose", conv, "reorder"});
 }
 
-// Ever new lengths, near ones and others: what is known of plans before must not show in results. Shape
-// arithmetic and a mask are folded for each.
+// A sequence of new lengths, near and far: results must not depend on earlier plans. Shape arithmetic and a
+// mask are folded for each.
 TEST_F(EngineTest, LengthsInTurns) {
   Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Dims{Dim(1), Dim::symbol("n"), Dim(16)}));
   Value* length = op("Gather", {op("Shape", {x}), ints({1})});
@@ -238,7 +238,7 @@ TEST_F(EngineTest, LengthsInTurns) {
   }
 }
 
-// Every axis may be that of channels, before and after.
+// Every axis may be the channel axis, before and after.
 TEST_F(EngineTest, AnyAxisBecomesBlocksOfChannels) {
   for (const std::vector<int64_t>& perm :
        {std::vector<int64_t>{1, 0, 2, 3}, {3, 1, 0, 2}, {2, 3, 1, 0}, {0, 3, 2, 1}}) {
@@ -299,7 +299,7 @@ TEST_F(EngineTest, EmptyTensorsPassThrough) {
 }
 
 TEST_F(EngineTest, WhatHasNoElementsIsNotComputed) {
-  // Plainly evaluated, the product would widen its matrix first.
+  // Evaluated by the reference, the product would widen its matrix first.
   Value* x = input("x", {0, 1024});
   output(op("MatMul", {x, weight({1024, 1024})}));
   output(op("CumSum", {input("y", {3, 0}), ints({0})}));
@@ -324,7 +324,7 @@ TEST_F(EngineTest, OneSessionServesManyShapes) {
   }
 }
 
-/// A bound that is left out does not bind: infinities stay.
+/// An omitted bound has no effect: infinities stay.
 TEST_F(EngineTest, ClipsOnOneSide) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const auto clips = [&](int64_t opset, const std::string& sides) {

@@ -41,8 +41,8 @@ class EngineWindowTest : public EngineTest {
     }
   }
 
-  /// `count` steps (nothing: any number) run by `tactic` when its rivals are left out, before and after the
-  /// plan was saved.
+  /// `count` steps (nothing: any number) run by `tactic` when competing ones are disabled, before and after
+  /// the plan was saved.
   void expect_by(const std::string& tactic, std::optional<size_t> count,
                  const std::vector<std::string>& rivals,
                  std::initializer_list<int> thread_counts = {1, 2, 3, 5, 16}) {
@@ -69,7 +69,7 @@ class EngineWindowTest : public EngineTest {
   }
 };
 
-/// What computes plain convolutions but for dnnl_conv:channels_last, and evaluation.
+/// Tactics for plain convolutions other than dnnl_conv:channels_last, and the reference.
 const std::vector<std::string> kBesideChannelsLast = {"dnnl_conv:row",
                                                       "dnnl_conv:blocked8",
                                                       "dnnl_conv:blocked16",
@@ -113,7 +113,7 @@ TEST_F(EngineWindowTest, WindowsOfPaddingAlone) {
   expect_by("dnnl_conv:channels_last", count, kBesideChannelsLast, {1, 2});
 }
 
-// Images of one pixel lie row-major and with channels last at once.
+// Images of one pixel are both row-major and channels last.
 TEST_F(EngineWindowTest, PixelsWithChannelsLast) {
   Value* x = conv({1, 13, 1}, {13, 13, 1}, {{"strides", Ints{3}}});
   output(op("Add", {x, input("r", {1, 13, 1})}));
@@ -159,7 +159,7 @@ TEST_F(EngineWindowTest, WindowsOfSingleChannels) {
   const auto forty = [&] { return single({2, 40, 6, 5}, {3, 3}, {{"pads", Ints{1, 1, 1, 1}}}); };
   for (Value* x : ends(forty, {2, 40, 6, 5})) output(x);
   expect_by("depthwise_conv:channels_last", 10, {"dnnl_conv", "depthwise_conv1d"});
-  // In blocks of 16 channels, where the functions of what fills up the last one are not 0.
+  // In blocks of 16 channels, where functions of the padding in the last one are not 0.
   expect_by("depthwise_conv:blocked16", 10, {"dnnl_conv", "depthwise_conv1d", "depthwise_conv:channels_last"},
             {2});
 }
@@ -222,7 +222,7 @@ TEST_F(EngineWindowTest, PoolingInVectorsOfChannels) {
 }
 
 TEST_F(EngineWindowTest, MeansOfLargeFlatImages) {
-  // One sum of so many equal numbers is off by 3e-4 of it: all roundings have one sign.
+  // One sum of this many equal numbers is off by 3e-4 of it: all roundings have one sign.
   Value* x = input("x", {1, 37, 160, 160});
   output(op("GlobalAveragePool", {x}));
   output(op("ReduceMean", {x, ints({2, 3})}));
@@ -278,7 +278,7 @@ TEST_F(EngineWindowTest, NothingInBlocksInItsPlace) {
   expect_by("pointwise:blocked16", 1, {"pointwise:row", "pointwise:channels_last"}, {2});
 }
 
-/// An image of one channel is the same memory in every layout, and its numbers must become those of an
+/// An image of one channel is the same memory in every layout, and its elements must become those of an
 /// output.
 TEST_F(EngineWindowTest, BytesOfOneChannelAsAnOutput) {
   Value* x = input("x", {3, 1, 5, 17});
@@ -293,7 +293,7 @@ TEST_F(EngineWindowTest, BytesOfOneChannelAsAnOutput) {
   expect_equal(engine->create_execution_context()->infer(feed)[0], exact()[0]);
 }
 
-/// Steps on whole tensors take rows, also where other layouts are the same memory.
+/// Steps on whole tensors use row-major operands, also where other layouts are the same memory.
 TEST_F(EngineWindowTest, BytesBeforeAPlainEvaluation) {
   Value* x = input("x", {5, 1, 7});
   Value* scale = scalar(0.043F);
@@ -387,7 +387,7 @@ TEST_F(EngineWindowTest, InfinitiesAndNanAlongOneAxis) {
   expect_by("winograd_1d", 1, {"dnnl_conv", "panel_conv", "few_output_conv", "kn2row_conv"}, {2});
 }
 
-/// What rounds more than a plain sum does is not taken unless it is allowed.
+/// Algorithms that round more than a plain sum are used only if allowed.
 TEST_F(EngineWindowTest, FewTermsAreNotTransformed) {
   output(conv({1, 31, 20}, {16, 31, 3}, {}));
   expect_by("winograd_1d", 0, {"dnnl_conv", "panel_conv", "few_output_conv", "kn2row_conv"}, {2});

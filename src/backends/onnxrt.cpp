@@ -26,7 +26,7 @@
 namespace assay::backend_onnxrt {
 namespace {
 
-/// Initializers above this stay where they are; ONNX Runtime reads them in place.
+/// Larger initializers are not copied; ONNX Runtime reads them in place.
 constexpr int64_t kDetachAbove = 1024;
 
 void check(const ort::Api* api, ort::Status* status) {
@@ -64,7 +64,7 @@ using MemoryHandle = Handle<ort::MemoryInfo, ort::release_memory_info>;
 using RunOptionsHandle = Handle<ort::RunOptions, ort::release_run_options>;
 using TensorTypeHandle = Handle<ort::TensorTypeInfo, ort::release_tensor_type>;
 
-/// What the library warns of while a session is made or runs, in any thread; null: nothing receives it.
+/// Receives the library's warnings while a session is created or runs, in any thread; null: none.
 std::atomic<const SessionOptions*> listening{nullptr};
 
 class Listening {
@@ -78,8 +78,8 @@ class Listening {
   const SessionOptions* outer_;
 };
 
-/// Warnings go where the session's options say, else to stderr in the library's own form, as with Python.
-/// They quote names of the model.
+/// Warnings go to the sink of the session's options, else to stderr in the library's own format, as with
+/// Python. They quote names of the model.
 void on_log(void*, ort::LogLevel level, const char* category, const char* id, const char* place,
             const char* message) {
   const SessionOptions* const options = listening.load();
@@ -91,7 +91,7 @@ void on_log(void*, ort::LogLevel level, const char* category, const char* id, co
   log::pass_on(severity, line);
 }
 
-/// One environment per library, alive until the process ends: ONNX Runtime wants it so.
+/// One environment per library, alive until the process ends, as ONNX Runtime requires.
 ort::Env* environment_of(const ort::Api* api) {
   static auto* const environments = new std::unordered_map<const ort::Api*, ort::Env*>;
   ort::Env*& env = (*environments)[api];
@@ -149,8 +149,8 @@ std::string python_list(const std::vector<std::string>& list) {
   return out + "]";
 }
 
-/// Outputs of more bytes than this in all, or more outputs, are kept out of memory: when layers are marked as
-/// outputs their shapes are often not declared.
+/// If outputs exceed this total, or there are more of them, they are kept out of memory: when layers are
+/// marked as outputs their shapes are often not declared.
 constexpr int64_t kManyBytes = int64_t{64} << 20;
 constexpr size_t kManyOutputs = 32;
 
@@ -202,7 +202,7 @@ class OnnxrtSession final : public Session {
   void create(const ModelSource& source, ort::SessionOptionsObject* options);
   ValueHandle to_value(const Tensor& t);
   ValueHandle container_value(const Tensor& t);
-  /// A value of any kind; `type` says whether it stands for an optional.
+  /// A value of any kind; `type` tells whether it represents an optional.
   Tensor from_value(ValueHandle value, const Type& type);
   Tensor to_tensor(ValueHandle value);
   Tensor strings_of(ort::Value* value, Shape shape);
@@ -212,8 +212,8 @@ class OnnxrtSession final : public Session {
   std::shared_ptr<const Model> model_;
   std::vector<TensorInfo> inputs_, outputs_;
   std::string path_;             ///< for messages; empty when there is none
-  bool spills_;                  ///< large blocks of memory lie in a file
-  std::vector<Tensor> weights_;  ///< what the session reads in place
+  bool spills_;                  ///< large blocks of memory are in a file
+  std::vector<Tensor> weights_;  ///< weights that the session reads in place
   std::vector<ValueHandle> weight_values_;
   SessionHandle session_;
   MemoryHandle memory_;
@@ -236,7 +236,7 @@ void OnnxrtSession::configure(OptionsHandle& out, const std::vector<std::string>
           ort::set_session_graph_optimization_level(api_, out.get(), *options.graph_optimization_level));
   if (spills_) {
     check(api_, ort::add_session_config_entry(api_, out.get(), ort::kUseEnvironmentAllocators, "1"));
-    // Else the second run asks for everything in one block.
+    // Otherwise the second run allocates everything in one block.
     check(api_, ort::disable_memory_pattern(api_, out.get()));
   }
   for (const std::string& p : providers) {

@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kLarge = size_t{1} << 18;
 constexpr size_t kAlignment = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
-/// Large blocks beyond this lie in the file.
+/// Large blocks beyond this are in the file.
 constexpr size_t kInMemory = size_t{256} << 20;
 
 /// Large blocks, kept for the next request of the same size when they are freed.
@@ -83,7 +83,7 @@ class Blocks {
 
   void* map_file(size_t size) {
     if (!file_) file_ = std::make_unique<NamelessFile>();
-    // Space is taken now: a full disk is an error here, but a signal when a page is written.
+    // Allocates the space now: a full disk is an error here, but a signal when a page is written.
     const int refused = ::posix_fallocate(file_->fd(), static_cast<off_t>(end_), static_cast<off_t>(size));
     if (refused != 0)
       file_->fail_with(fmt::format("keep {} bytes of tensors in a temporary file", size), refused);
@@ -102,7 +102,7 @@ class Blocks {
   std::multimap<size_t, void*> free_;
 };
 
-/// Begins as ONNX Runtime's own struct OrtAllocator does.
+/// Has the prefix of ONNX Runtime's struct OrtAllocator.
 struct SpillingAllocator {
   uint32_t version = kApiVersion;
   void* (*alloc)(SpillingAllocator*, size_t);
@@ -112,7 +112,7 @@ struct SpillingAllocator {
   Blocks blocks;
 };
 
-/// Of every environment; there is one for each library that was loaded.
+/// The allocators of all environments; there is one for each loaded library.
 std::vector<SpillingAllocator*>& allocators() {
   static auto* const list = new std::vector<SpillingAllocator*>;
   return *list;
@@ -123,7 +123,7 @@ void* allocate(SpillingAllocator* a, size_t bytes) {
   try {
     if (bytes >= kLarge) return a->blocks.take(bytes);
   } catch (const std::exception&) {
-    return nullptr;  // ONNX Runtime says that memory is short
+    return nullptr;  // ONNX Runtime reports the lack of memory
   }
   return std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
 }

@@ -2,8 +2,8 @@
 //
 // OrtApi is a table of function pointers that only grows at its end, so a function's position is as stable as
 // its name (ONNX Runtime, docs/Versioning and the ABI checks of its own source). onnxrt_slots.def has the few
-// positions, which keeps the build free of ONNX Runtime's headers: Debian 12 does not package them. Where
-// there are headers (Debian 13: libonnxruntime-dev), the test of this file compares.
+// positions, so that the build does not need ONNX Runtime's headers, which Debian 12 does not package. If
+// there are headers (Debian 13: libonnxruntime-dev), this file's test compares them.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace assay::ort {
 
-/// The API version asked for: the first that has every function below (ONNX Runtime 1.12).
+/// The requested API version: the first that has every function below (ONNX Runtime 1.12).
 inline constexpr uint32_t kApiVersion = 12;
 
 struct Api;
@@ -38,20 +38,20 @@ enum ValueType : int { kTensorValue = 1, kSequenceValue = 2, kMapValue = 3 };
 inline constexpr int kDeviceAllocator = 0, kArenaAllocator = 1, kDefaultMemory = 0;
 enum LogLevel : int { kLogVerbose, kLogInfo, kLogWarning, kLogError, kLogFatal };
 
-/// ONNXTensorElementDataType has ONNX's numbers, but those of the last three types: uint2, int2, float8e8m0.
+/// ONNXTensorElementDataType has ONNX's numbers, except for the last three types: uint2, int2, float8e8m0.
 constexpr int element_type_of(DType t) {
   if (t == DType::kFloat8E8M0) return 26;
   const int number = static_cast<int>(t);
   return t == DType::kUInt2 || t == DType::kInt2 ? number - 1 : number;
 }
-/// The inverse; kUndefined for numbers that stand for no type we know.
+/// The inverse; kUndefined for unknown numbers.
 constexpr DType dtype_of_element_type(int number) {
   for (int t = 1; t < kDTypeCount; ++t)
     if (element_type_of(static_cast<DType>(t)) == number) return static_cast<DType>(t);
   return DType::kUndefined;
 }
 
-/// The places of the functions in the table OrtApi.
+/// Positions of the functions in the table OrtApi.
 enum class Slot : int {
 #define ASSAY_ORT_SLOT(name, number) k##name = number,
 #include "backends/onnxrt_slots.def"
@@ -72,7 +72,7 @@ template <Slot kSlot, typename Object>
 using Release = Function<kSlot, void, Object*>;
 
 inline constexpr Function<Slot::kGetErrorMessage, const char*, const Status*> get_error_message;
-/// Receives what the library logs: parameter, level, category, identifier, place in the source, message.
+/// Receives the library's log: parameter, level, category, identifier, source location, message.
 using LogFunction = void (*)(void*, LogLevel, const char*, const char*, const char*, const char*);
 inline constexpr Fallible<Slot::kCreateEnvWithCustomLogger, LogFunction, void*, LogLevel, const char*, Env**>
     create_env;

@@ -1,4 +1,4 @@
-// Operators of one's own for ONNX Runtime, from shared libraries.
+// Custom operators for ONNX Runtime, from shared libraries.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace assay::ort {
 
-/// What a library of operators exports as RegisterCustomOps, as ONNX Runtime's own languages call it.
+/// The type of RegisterCustomOps, which a library of operators exports.
 using RegisterOps = Status* (*)(SessionOptionsObject*, const ApiBase*);
 
 struct OpLibrary {
@@ -20,7 +20,7 @@ struct OpLibrary {
 /// file that is no such library.
 void load_custom_ops(const std::vector<std::string>& paths);
 
-/// All that were loaded: every session gets them, those of single nodes among them.
+/// Registers all loaded ones with a session; every session gets them, including those of single nodes.
 std::vector<OpLibrary> loaded_custom_ops();
 
 }  // namespace assay::ort

@@ -109,7 +109,7 @@ Library find_library(const std::string& given) {
     Library library;
     std::string error;
     if (try_load(path, library, error)) return library;
-    // The system's loader not finding a bare name is not news.
+    // Not finding a bare name is not worth reporting.
     std::error_code ec;
     if (!named.empty() || (path.find('/') != std::string::npos && fs::exists(path, ec)))
       tried += fmt::format(" {}: {};", path, error);

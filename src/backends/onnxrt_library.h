@@ -24,8 +24,8 @@ struct Library {
 std::vector<std::string> candidates(const std::string& given);
 
 /// The first candidate that loads and is new enough; loaded once per path. A given path or environment
-/// variable that does not work is an error, not a reason to look further. Throws Error (kUnsupported) that
-/// says what was tried and how to get ONNX Runtime.
+/// variable that does not work is an error, not a reason to look further. Throws Error (kUnsupported) with
+/// the candidates tried and how to get ONNX Runtime.
 const Library& load(const std::string& given);
 
 }  // namespace assay::ort

@@ -15,8 +15,8 @@
 namespace assay {
 namespace {
 
-/// Of ONNX's own operators it has no more than this build, but for those that were experimental until
-/// opset 9.
+/// It has no ONNX operators that this build lacks,
+/// except those that were experimental until opset 9.
 bool is_experimental(const Node& node, const Model& model) {
   for (const char* op : {"Affine", "Crop", "ImageScaler", "ParametricSoftplus", "Scale", "ScaledTanh"})
     if (node.op_type == op) return node.domain.empty() && model.opset() <= 9;

@@ -7,8 +7,8 @@
 
 namespace assay {
 
-/// Has ONNX Runtime, where it can be used, evaluate nodes of the model whose operators are unknown here,
-/// those that hold no subgraph, and warns of each operator once.
+/// Lets ONNX Runtime, if available, evaluate nodes without subgraphs whose operators are unknown here, and
+/// warns of each operator once.
 std::shared_ptr<ForeignNodes> onnxrt_nodes(std::shared_ptr<const Model> model);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// What every backend tells of a model's inputs and outputs.
+// Descriptions of a model's inputs and outputs, common to all backends.
 #pragma once
 
 #include <vector>

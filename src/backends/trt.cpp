@@ -1,4 +1,4 @@
-// --trt: our own engine in the role that TensorRT has, built ahead as the builder's options say.
+// --trt: the built-in engine in TensorRT's role, built ahead of time by the builder's options.
 #include "assay/builder.h"
 #include "backends/backend_list.h"
 #include "backends/engine_session.h"

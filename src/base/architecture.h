@@ -1,4 +1,4 @@
-// What each architecture does in its own way: one definition of these for each, in architecture_NAME.cpp.
+// Architecture-specific functions: each architecture defines them in architecture_NAME.cpp.
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,13 @@
 
 namespace assay {
 
-/// "x86-64", "aarch64"; of others what the system calls them.
+/// "x86-64", "aarch64"; for others the system's name.
 std::string architecture_name();
 
-/// What tells this processor's model from others, as /proc/cpuinfo has it.
+/// The identification of this processor's model, from /proc/cpuinfo.
 std::string processor_model();
 
-/// Tells the processor that this thread waits in a loop.
+/// Hints to the processor that this thread is spinning.
 void pause_briefly() noexcept;
 
 /// Writes memory out of all caches, so that the next read of it comes from memory.

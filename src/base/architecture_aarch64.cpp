@@ -26,7 +26,7 @@ std::string processor_model() {
                      processor_field("CPU revision"));
 }
 
-// Unlike `yield`, which most processors take for nothing, it waits for what is under way.
+// Unlike `yield`, which most processors ignore, it waits for instructions in flight.
 void pause_briefly() noexcept { asm volatile("isb" ::: "memory"); }
 
 void flush_from_caches(const void* data, size_t bytes) noexcept {

@@ -19,7 +19,7 @@ std::string processor_model() { return processor_name(); }
 
 void pause_briefly() noexcept { std::this_thread::yield(); }
 
-// No instruction for it is known here: so much else is read that no cache holds what was there before.
+// Without a flush instruction: reads enough other memory to evict all caches.
 void flush_from_caches(const void*, size_t) noexcept {
   constexpr long kLargestKnown = long{64} << 20;
   static const std::vector<char> kOthers(

@@ -23,10 +23,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kBufferBytes = 1 << 18;
-/// So much of a large write is done at a time.
+/// Block size of large writes.
 constexpr size_t kPieceBytes = size_t{32} << 20;
 
-/// Once for each folder: what an earlier process left behind goes.
+/// Once for each folder: removes leftovers of earlier processes.
 void clean_once(const std::string& folder) {
   static std::mutex mutex;
   static auto* const cleaned = new std::unordered_set<std::string>;
@@ -37,7 +37,7 @@ void clean_once(const std::string& folder) {
   remove_stale_temporaries(folder);
 }
 
-// How many InterruptDelays live, whether the handler is at work, and what it found too early to act on.
+// The number of live InterruptDelays, whether the handler is running, and a signal that it deferred.
 std::atomic<int> g_delays{0}, g_dying{0}, g_pending{0};
 
 extern "C" void remove_temporaries_and_die(int signal) {
@@ -75,7 +75,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
     open_special();
     return;
   }
-  // A link keeps pointing where it did: the file it names is replaced.
+  // A symbolic link stays: its target is replaced.
   if (fs::is_symlink(path_, ec)) path_ = fs::weakly_canonical(path_, ec).string();
   open_temporary(parent_of(path_), fs::path(path_).filename().string(), {});
   if (exists && st.st_size == 0) find_holder();
@@ -88,10 +88,10 @@ AtomicFile::AtomicFile(std::string path, const std::string& folder, const std::s
   create_folder(parent_of(path_));
   struct stat st {};
   const bool is_there =
-      ::stat(path_.c_str(), &st) == 0;  // not within require(), whose arguments come in any order
+      ::stat(path_.c_str(), &st) == 0;  // not within require(), whose arguments have no order of evaluation
   require(!is_there || S_ISREG(st.st_mode), ErrorCode::kIo, "cannot write {}: it is {}", path_,
           kind_of_file(st.st_mode));
-  clean_once(parent_of(path_));  // also_commit() may leave something there
+  clean_once(parent_of(path_));  // also_commit() may leave files there
   open_temporary(folder, destination, options);
 }
 
@@ -107,7 +107,7 @@ void AtomicFile::open_temporary(const std::string& folder, const std::string& de
   buffer_.reserve(kBufferBytes);
 }
 
-/// A device, or a pipe that somebody reads.
+/// A device, or a pipe that has a reader.
 void AtomicFile::open_special() {
   special_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (special_ < 0 && errno == ENXIO)
@@ -119,8 +119,8 @@ void AtomicFile::open_special() {
   buffer_.reserve(kBufferBytes);
 }
 
-/// Only a file that nobody else has open can be leased for writing. Where that cannot be asked (file systems
-/// of other machines, files of others), somebody is supposed to: an empty file has nothing to lose.
+/// Only a file that no other process has open can be leased for writing. Where that cannot be determined
+/// (network file systems, files of other users), a holder is assumed: an empty file has nothing to lose.
 void AtomicFile::find_holder() {
   Descriptor file(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat st {};
@@ -128,7 +128,7 @@ void AtomicFile::find_holder() {
   if (::fcntl(file.get(), F_SETLEASE, F_WRLCK) != 0) held_ = std::move(file);
 }
 
-/// False when there is no holder, or another file has the name by now.
+/// False when there is no holder, or the name now belongs to another file.
 bool AtomicFile::fill_held() {
   struct stat mine {
   }, there{};
@@ -157,7 +157,7 @@ void AtomicFile::write(std::string_view bytes) {
     buffer_ += bytes;
     return;
   }
-  // What comes out of a mapped file does not pile up in memory.
+  // Keeps pages of a mapped source file from accumulating in memory.
   const bool reclaimable = is_reclaimable(bytes.data());
   for (size_t at = 0; at < bytes.size(); at += kPieceBytes) {
     const std::string_view piece = bytes.substr(at, kPieceBytes);
@@ -195,7 +195,7 @@ void AtomicFile::prepare() {
   if (::fsync(temporary_->fd()) != 0 && errno != EINVAL) io_error(errno);
 }
 
-/// The permissions of the file that is replaced, or those of new files. Nobody else can open it before.
+/// The permissions of the file that is replaced, or those of new files. Until then it is private.
 void AtomicFile::set_mode() {
   const int fd = temporary_->fd();
   struct stat old {};
@@ -203,7 +203,7 @@ void AtomicFile::set_mode() {
   if (::stat(path_.c_str(), &old) == 0 && S_ISREG(old.st_mode)) {
     mode = old.st_mode & 0777;
     struct stat made {};
-    // What its group may do, only that group may do.
+    // Group permissions apply only to that group.
     if (::fchown(fd, old.st_uid, old.st_gid) != 0 && ::fchown(fd, static_cast<uid_t>(-1), old.st_gid) != 0 &&
         ::fstat(fd, &made) == 0 && made.st_gid != old.st_gid)
       mode &= ~070U | (mode & 07U) << 3;

@@ -1,4 +1,4 @@
-// Files that appear whole or not at all.
+// Atomic replacement of files.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace assay {
 
-/// Writes to a temporary file beside the target and puts that in its place on commit(). A write that fails
+/// Writes to a temporary file next to the target and renames it on commit(). A write that fails
 /// (disk full), an object destroyed before commit(), and an interrupt (see install_interrupt_cleanup) leave
-/// the target untouched and no temporary file; what a killed process leaves behind, the next one to write in
-/// the folder removes (base/temporary_name.h). Permissions and group of a replaced file are kept; before
+/// the target untouched and no temporary file; leftovers of a killed process are removed by the next one that
+/// writes to the folder (base/temporary_name.h). Permissions and group of a replaced file are kept; before
 /// commit() only this user may open the new one. Parent folders are created. A path such as /dev/stdout that
-/// is not a regular file is written directly; a pipe that nobody reads is refused.
+/// is not a regular file is written directly; a pipe without a reader is refused.
 ///
-/// An empty file that somebody holds open, such as one of Python's tempfile, is not replaced, since its
-/// holder would never see the new one: commit() fills it. An error leaves it empty; only a process that is
-/// killed at that moment leaves a part of the bytes.
+/// An empty file that another process holds open, such as one of Python's tempfile, is not replaced, since
+/// its holder would never see the new one: commit() fills it. An error leaves it empty; only a process that
+/// is killed at that moment leaves a part of the bytes.
 class AtomicFile {
  public:
   /// Throws Error (kIo) naming the path and the reason when the place is not writable.
@@ -37,12 +37,12 @@ class AtomicFile {
   void write(const void* data, size_t bytes) { write({static_cast<const char*>(data), bytes}); }
   /// Bytes written so far.
   size_t size() const { return size_; }
-  /// Whoever may read the file may also execute it.
+  /// Users that may read the file may also execute it.
   void make_executable() { is_executable_ = true; }
-  /// Flushes and makes the data durable, which takes its time and may fail; what is left for commit() takes
-  /// none. Nothing may be written afterwards. Throws Error (kIo).
+  /// Flushes and syncs the data, which is slow and may fail, so that commit() is quick. Nothing may be
+  /// written afterwards. Throws Error (kIo).
   void prepare();
-  /// Does what prepare() does, unless that was called, and puts the file in its place. Throws Error (kIo).
+  /// Calls prepare(), unless that was done, and renames the file to its target. Throws Error (kIo).
   void commit();
 
   // In place of commit(), for a file that is known under its temporary name first. They throw Error (kIo).
@@ -51,11 +51,11 @@ class AtomicFile {
   const std::string& temporary_name() const { return temporary_->name(); }
   /// Gives it the temporary name.
   void publish();
-  /// Also puts it in its place.
+  /// Also renames it to its target.
   void also_commit();
-  /// Takes the temporary name away again.
+  /// Removes the temporary name again.
   void retire();
-  /// The temporary name stays whatever happens: something refers to it.
+  /// Keeps the temporary name permanently, because a model refers to it.
   void keep();
 
  private:
@@ -74,13 +74,13 @@ class AtomicFile {
   std::string buffer_;
   std::unique_ptr<TemporaryFile> temporary_;  ///< null for a special file
   int special_ = -1;
-  Descriptor held_;  ///< the file at path_, when it is empty and somebody holds it open
+  Descriptor held_;  ///< the file at path_, if it is empty and another process holds it open
   size_t size_ = 0;
   bool is_prepared_ = false, is_executable_ = false;
 };
 
-/// While one lives, the signals of install_interrupt_cleanup() wait: several files appear together or not at
-/// all. (What cannot be caught, as SIGKILL, can come between two of them, so only commit() prepared files.)
+/// Delays the signals of install_interrupt_cleanup() for its lifetime, so that several files appear together
+/// or not at all. (SIGKILL can still come between two of them, so only commit() prepared files.)
 class InterruptDelay {
  public:
   InterruptDelay();

@@ -49,7 +49,7 @@ class AtomicFileTest : public testing::Test {
   const fs::path folder_ = temporary_.path();
 };
 
-/// What a reader finds that has the file open since before it was written.
+/// The content seen by a reader that opened the file before it was written.
 std::string rest_of(int fd) {
   char bytes[64];
   const ssize_t got = ::pread(fd, bytes, sizeof bytes, 0);

@@ -14,8 +14,8 @@ constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 constexpr uint32_t kBad = 1u << 31;
 constexpr int64_t kGrain = 1 << 16;  // groups of four characters
 
-/// The six bits of a character at each of the four places of a group; kBad for any other character. The three
-/// bytes of a group lie in memory order in the low bytes of the four looked-up numbers together.
+/// The six bits of a character at each of the four positions of a group; kBad for any other character. The OR
+/// of the four entries has the three bytes of a group in its low bytes, in memory order.
 using Table = std::array<std::array<uint32_t, 256>, 4>;
 
 constexpr Table make_decode_table() {
@@ -109,7 +109,7 @@ void base64_decode(std::string_view text, size_t first, size_t count, void* out)
   };
   if (first % 3 != 0 && count > 0) copy_part(first / 3, first % 3, std::min(count, 3 - first % 3));
   if (const size_t groups = count / 3; groups > 0) {
-    // The last group may be padded only when it is not whole, so these are all plain.
+    // Only an incomplete last group may be padded, so these have no padding.
     decode_groups(text, first / 3, groups, to);
     to += 3 * groups;
     first += 3 * groups;

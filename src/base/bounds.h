@@ -1,6 +1,6 @@
-// Arithmetic of sizes that a file claims. No reader adds, multiplies or subtracts such numbers by itself: it
-// asks here, or reads through something bounded (std::span, std::string_view::substr after within(),
-// base/byte_reader.h).
+// Checked arithmetic on sizes that a file claims. No reader adds, multiplies or subtracts such numbers
+// directly: it calls these functions, or reads through bounded views (std::span, std::string_view::substr
+// after within(), base/byte_reader.h).
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace assay {
 
-/// Whether the stretch [first, first + count) lies in [0, size). Nothing overflows.
+/// True when [first, first + count) is within [0, size). Never overflows.
 constexpr bool within(uint64_t first, uint64_t count, uint64_t size) {
   return first <= size && count <= size - first;
 }
@@ -31,10 +31,10 @@ constexpr std::optional<uint64_t> checked_product(std::initializer_list<uint64_t
   return total;
 }
 
-/// Deflate packs at most this many bytes into one: a size beyond it is a lie.
+/// Deflate's maximum compression ratio: a size beyond it is forged.
 inline constexpr uint64_t kMaxInflation = 1032;
 
-/// Whether `inflated` bytes can come out of `deflated` ones.
+/// True when `deflated` bytes can decompress to `inflated` ones.
 constexpr bool can_inflate_to(uint64_t deflated, uint64_t inflated) {
   return inflated / kMaxInflation <= deflated;
 }

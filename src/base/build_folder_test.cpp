@@ -20,7 +20,7 @@ TEST(BuildFolders, TheFileBesideTheProgramSaysWhatWasBuiltWithIt) {
   EXPECT_EQ(found.python_environment, "/home/me/assay/.venv");
   EXPECT_EQ(found.extensions, "/build/ext = a");
   EXPECT_EQ(found.python_package, "/build/python");
-  // A relative place would be another one in each folder.
+  // A relative path would depend on the current folder.
   std::ofstream(program + ".build") << "python=.venv\n";
   EXPECT_EQ(read_build_folder(program).python_environment, "");
 }

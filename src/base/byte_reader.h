@@ -6,7 +6,7 @@
 
 namespace assay {
 
-/// Reads forward. Past the end it gives zeros and ok() is false from then on.
+/// Reads forward. Past the end it returns zeros, and ok() becomes false.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const uint8_t> bytes) : bytes_(bytes) {}

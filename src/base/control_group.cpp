@@ -18,7 +18,7 @@ int64_t limit_in(const Path& path) {
   return file >> value && value > 0 ? value : INT64_MAX;
 }
 
-/// What memory.stat of version 1 says of all groups around, of which a container may see none.
+/// The limit of all enclosing groups by memory.stat of version 1; a container may not see those groups.
 int64_t hierarchical_limit(const Path& path) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);)
@@ -30,11 +30,11 @@ int64_t hierarchical_limit(const Path& path) {
   return INT64_MAX;
 }
 
-/// Where a hierarchy can be seen.
+/// A mount point of a hierarchy.
 struct Mount {
   bool is_unified;  ///< version 2
   Path at;
-  std::string group;  ///< that is seen there: in a container, its own
+  std::string group;  ///< at the mount point: in a container, its own
 };
 
 std::vector<Mount> mounts(const std::string& root) {
@@ -57,8 +57,8 @@ std::vector<Mount> mounts(const std::string& root) {
   return list;
 }
 
-/// The limits from a group up to what is seen of the hierarchy. A group that is not below what is mounted, as
-/// /proc says it from outside a container, is looked for all the same, and then what is mounted counts.
+/// The limits from a group up to the visible root of the hierarchy. If /proc names a group outside of the
+/// mount, as seen from outside a container, the mounted group applies.
 int64_t climb(const Mount& mount, const std::string& group) {
   std::string below = group;
   if (mount.group != "/" && group.starts_with(mount.group)) below = group.substr(mount.group.size());

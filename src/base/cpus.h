@@ -1,4 +1,4 @@
-// How many processors this process may use.
+// The number of processors that this process may use.
 #pragma once
 
 #include <string_view>
@@ -6,7 +6,7 @@
 namespace assay {
 
 /// Processors in the affinity mask, or fewer where a control group (version 1 or 2) grants less processor
-/// time than they have; at least 1. Asked anew at every call.
+/// time than they have; at least 1. Determined at every call.
 int available_cpus();
 
 /// The processors that `cpu.max` of a control group grants: "max 100000" gives 0 (no limit), "150000 100000"

@@ -26,14 +26,14 @@ constexpr std::array<SignalName, 5> kSignals = {{{SIGSEGV, "segmentation fault"}
                                                  {SIGILL, "illegal instruction"},
                                                  {SIGABRT, "abort"}}};
 
-/// The texts of the newest note; a handler must touch nothing else.
+/// The texts of the newest note; a handler may read nothing else.
 struct Texts {
   std::string_view doing, remedy;
 };
-Texts of_first_thread;  // what a thread of a pool works on is not known to itself
-// Of the default TLS model: gold gives initial-exec variables of a shared library that no other file sees the
-// places of others, as soon as the library has such of both models. The program's are at fixed places anyway,
-// and those of a library that came with it exist before its threads run: a handler may touch them.
+Texts of_first_thread;  // for threads of a pool, which do not know what they work on
+// Of the default TLS model: gold assigns wrong offsets to hidden initial-exec variables of a shared library
+// that mixes both models. A program's variables have fixed offsets anyway, and those of a library loaded at
+// startup exist before threads run, so a handler may read them.
 constinit thread_local Texts of_thread;
 constinit thread_local bool is_first_thread = false;
 pid_t reporting_process = 0;
@@ -61,7 +61,7 @@ void on_crash(int number) {
   ::raise(number);
 }
 
-/// Nobody who calls a library expects it to end the program, least of all with success.
+/// No caller expects a library to end the program, least of all with success.
 void on_exit_of_others(int status, void*) {
   const Texts& texts = newest();
   if (texts.doing.empty() || ::getpid() != reporting_process) return;
@@ -84,7 +84,7 @@ void say_at_once(std::string_view text) {
 void report_crashes() {
   reporting_process = ::getpid();
   is_first_thread = true;
-  // A stack that has overflowed has no room for the handler.
+  // After a stack overflow the handler needs another stack.
   constexpr size_t kStackBytes = size_t{64} << 10;
   static std::array<char, kStackBytes> stack;
   const stack_t alternative = {.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};
@@ -127,8 +127,8 @@ bool is_out_of_memory() {
   return false;
 }
 
-/// Not by exit(): destructors would meet a state that nobody foresaw. Of others' code the signal's handler
-/// speaks, and a forked process stays silent.
+/// Not by exit(): destructors would run in an undefined state. Crashes of foreign code are reported by the
+/// signal handler, and a forked process stays silent.
 [[noreturn]] void on_lost_exception() {
   std::set_terminate(std::abort);
   if (::getpid() != reporting_process || (!newest().doing.empty() && !is_out_of_memory())) std::abort();

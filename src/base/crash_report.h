@@ -9,20 +9,20 @@ namespace assay {
 /// Writes to stderr, unbuffered; a handler of signals may call it.
 void say_at_once(std::string_view text);
 
-/// From now on, what the crashing thread's newest note says, or else that of the thread which called this,
-/// goes to stderr when this process dies by SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT, which then ends it as
-/// before; and when it calls exit() while there is a note: then the exit status is not 0. (Nothing can be
-/// said when it calls _exit().) Processes forked from this one stay silent: who waits for them tells of their
+/// Enables reports: when this process dies by SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT, the newest note of
+/// the crashing thread, or else of the calling thread of this function, is written to stderr, and the signal
+/// then ends the process as before. The same happens when exit() is called while there is a note; the exit
+/// status is then not 0. (_exit() cannot be caught.) Forked processes stay silent: their parent reports their
 /// death.
 void report_crashes();
 
-/// After report_crashes(): from now on an exception that nobody can handle (memory that is refused within a
-/// function that must not throw, an exception that leaves a thread) ends this process with one sentence and
-/// exit status 1. Takes no memory. Where there is a note, and memory is not the reason, it is a crash as any
-/// other. For programs; a library's host has handlers of its own.
+/// After report_crashes(): an unhandled exception (failed allocation in a noexcept function, an exception
+/// that leaves a thread) ends this process with one sentence and exit status 1. Allocates nothing. If there
+/// is a note, and memory is not the reason, it is an ordinary crash. For programs; a library's host has its
+/// own handlers.
 void report_lost_exceptions();
 
-/// What this thread is doing while this lives, for report_crashes(). Costs nothing worth mentioning.
+/// Notes for its lifetime what this thread is doing, for report_crashes(). Its cost is negligible.
 class CrashMark {
  public:
   /// `doing` completes "... crashed", as in `ONNX-Runtime, while it ran the model a.onnx,`; `remedy` is a
@@ -36,7 +36,7 @@ class CrashMark {
   std::string_view outer_doing_, outer_remedy_;
 };
 
-/// A mark with texts of its own. Hands what was logged to the system (log::flush()).
+/// A mark with its own texts. Flushes the log (log::flush()).
 class CrashNote {
  public:
   CrashNote(const std::string& doing, const std::string& remedy);

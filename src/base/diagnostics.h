@@ -1,6 +1,6 @@
-// What the library has to say while it works, beside its results: progress, warnings, what it found. The
-// messages go to the sink that a program sets (assay/log.h) or, in our own programs, to their terminal;
-// without either, nowhere.
+// Diagnostics of the library besides its results: progress, warnings,
+// findings. Messages go to the sink that a program sets (assay/log.h) or,
+// in our own programs, to the terminal; without either they are discarded.
 #pragma once
 
 #include <fmt/core.h>
@@ -29,11 +29,11 @@ enum class Severity : int {
   kCritical = 50,
 };
 
-/// Indents the messages of this thread while it lives.
+/// Indents the messages of this thread for its lifetime.
 class Indent {
  public:
   explicit Indent(int levels = 1);
-  /// How far they are now.
+  /// The current indentation.
   static int levels();
   ~Indent();
   Indent(const Indent&) = delete;
@@ -51,7 +51,7 @@ bool shown_at(Severity severity, const std::source_location& where);
 void write(Severity severity, bool once, fmt::string_view format, fmt::format_args args,
            const std::source_location& where);
 
-/// A format string that remembers the line it stands on.
+/// A format string with its source location.
 template <typename... Args>
 struct Format {
   template <typename Text>
@@ -65,7 +65,7 @@ using FormatOf = Format<std::type_identity_t<Args>...>;
 
 }  // namespace internal
 
-/// Whether a message of this severity from the calling line is shown; ask before building a costly text.
+/// True when a message of this severity from the calling line is shown; for texts that are costly.
 inline bool enabled(Severity severity, std::source_location where = std::source_location::current()) {
   if (static_cast<int>(severity) < internal::lowest_threshold.load(std::memory_order_relaxed)) return false;
   return internal::shown_at(severity, where);

@@ -15,7 +15,7 @@
 namespace assay {
 namespace {
 
-/// Where the loader looks unless it is told more, in distributions of different habits.
+/// The loader's default folders in various distributions.
 std::vector<std::string> usual_folders() {
   utsname system = {};
   ::uname(&system);
@@ -25,8 +25,8 @@ std::vector<std::string> usual_folders() {
           "/usr/lib"};
 }
 
-/// The system's header says that dlopen() throws nothing, so a handler around it would be left out; what
-/// constructors of a library's globals throw comes out of it all the same.
+/// The system's header declares dlopen() as noexcept, so compilers would drop a handler around it; yet
+/// exceptions of a library's global constructors pass through it.
 void* (*const volatile load_library)(const char*, int) = ::dlopen;
 
 bool open(const std::string& path, void*& handle, std::string& error) {
@@ -45,7 +45,7 @@ bool open(const std::string& path, void*& handle, std::string& error) {
   return false;
 }
 
-/// The loader takes `:` and `;` alike.
+/// The loader accepts `:` and `;` as separators.
 constexpr const char* kSeparators = ":;";
 
 bool only_absolute(std::string_view folders) {
@@ -73,14 +73,14 @@ std::vector<std::string> absolute_folders(const char* variable) {
 bool DynamicLibrary::load(const std::string& path, DynamicLibrary& out, std::string& error) {
   if (path.find('/') != std::string::npos) {
     struct stat st {};
-    // The loader would wait for a pipe.
+    // The loader would block on a pipe.
     if (::stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode)) {
       error = fmt::format("it is {}", kind_of_file(st.st_mode));
       return false;
     }
     return open(path, out.handle_, error);
   }
-  // With an empty or relative entry among its folders, the loader would take what lies in the current one.
+  // With an empty or relative entry in its path, the loader would search the current folder.
   const char* folders = std::getenv("LD_LIBRARY_PATH");
   if (folders == nullptr || *folders == '\0' || only_absolute(folders)) return open(path, out.handle_, error);
   std::vector<std::string> list = absolute_folders("LD_LIBRARY_PATH");

@@ -51,7 +51,7 @@ Error& Error::add_context(ErrorPlace place) {
 }
 
 Error& Error::add_context(std::string place) {
-  // Two layers that both know the file say it once.
+  // A place that two layers add is shown once.
   if (std::find(context_.begin(), context_.end(), place) != context_.end()) return *this;
   context_.push_back(std::move(place));
   render();

@@ -1,4 +1,4 @@
-// What an exception says to a user.
+// The text of an exception for users.
 #pragma once
 
 #include <exception>

@@ -1,5 +1,5 @@
-// Failures that are foreseen: a run that meets one ends in an orderly way, and its last line says so, as
-// upstream's does.
+// Expected failures: a run that meets one ends in
+// an orderly way, with a final line as in upstream.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,8 +11,8 @@
 
 namespace assay {
 
-/// Remembers how it is to be reported: in the words that it has now, whatever places it passes through, as
-/// far indented as the messages of its thread are now.
+/// Records how to report it: with its current words, whatever places it passes through, and with the current
+/// indentation of its thread.
 class ExpectedError : public Error {
  public:
   ExpectedError(ErrorCode code, std::string message);

@@ -5,8 +5,8 @@
 
 namespace assay {
 
-/// Held while it lives; waits for the one who has it. Advisory (flock), gone with the process, and leaves no
-/// file. Where the file system has no locks there is none, and nothing is said.
+/// Held for its lifetime; blocks while another process has it. Advisory (flock), released with the process,
+/// and leaves no file. On a file system without locks it silently has no effect.
 class FolderLock {
  public:
   explicit FolderLock(const std::string& folder);

@@ -7,7 +7,7 @@
 namespace assay {
 namespace foreign {
 
-/// As much of a file as is looked at.
+/// The number of bytes to inspect.
 constexpr size_t kLookedAt = 4096;
 
 constexpr std::string_view kPointer = "version https://git-lfs.github.com/spec/";

@@ -1,4 +1,4 @@
-// Files that are certainly not what somebody meant to name, known by how they begin.
+// Files that are certainly not what the user meant, recognized by their first bytes.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 namespace assay {
 
 struct ForeignFile {
-  std::string what;    ///< "a Git LFS pointer, not the file that it stands for"
+  std::string what;    ///< "a Git LFS pointer, not the file itself"
   std::string remedy;  ///< a sentence
 };
 
-/// What a program that fetches files leaves in the place of one: a Git LFS pointer, a web page. No file that
-/// this program reads begins so.
+/// A placeholder that a download left instead of a file: a Git LFS pointer, a web page. No file that this
+/// program reads begins like one.
 std::optional<ForeignFile> stand_in_file(std::string_view bytes);
-/// Also archives, models of other frameworks, pictures and the like, to be asked when a file could not be
-/// read as a model.
+/// Also archives, models of other frameworks, pictures and the like; for files that could not be read as a
+/// model.
 std::optional<ForeignFile> foreign_file(std::string_view bytes);
 
 /// Throws Error (kInvalidArgument) for a stand-in.

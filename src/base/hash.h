@@ -10,7 +10,7 @@ namespace assay {
 /// XXH3, 64 bits.
 uint64_t hash_of(std::string_view bytes);
 
-/// hash_of() of bytes that come in pieces.
+/// hash_of() for data that arrive in pieces.
 class HashStream {
  public:
   HashStream();

@@ -15,9 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// As many as the system itself follows.
+/// The system's own limit.
 constexpr int kMaxLinks = 40;
-/// What became a pipe or a terminal since it was looked at is not waited for.
+/// Does not block on a file that became a pipe or terminal since the check.
 constexpr int kReading = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 [[noreturn]] void fail_to_open(const std::string& path, int error) {
@@ -79,7 +79,7 @@ class Walk {
     const std::vector<fs::path> list(parts.begin(), parts.end());
     for (auto it = list.rbegin(); it != list.rend(); ++it) rest_.push_back(it->string());
   }
-  /// False for a link that leads out of the folder.
+  /// Returns false for a link that leads out of the folder.
   bool follow(const std::string& target) {
     if (++links_ > kMaxLinks) fail_to_open(path_, ELOOP);
     link_ = target;

@@ -31,7 +31,7 @@ class InputFile : public testing::Test {
     out.resize(static_cast<size_t>(::read(file.get(), out.data(), out.size())));
     return out;
   }
-  /// What is in the file, or why it is not opened.
+  /// The content of the file, or the reason why it is not opened.
   std::string beneath(const std::string& location) const {
     try {
       const BeneathResult r = open_input_beneath((folder_ / "in").string(), location);
@@ -55,7 +55,7 @@ class InputFile : public testing::Test {
   const fs::path folder_ = temporary_.path();
 };
 
-// A test that waits for a pipe would end by its time limit.
+// A test that blocks on a pipe would time out.
 TEST_F(InputFile, OnlyRegularFilesAreOpened) {
   EXPECT_EQ(opened((folder_ / "in/file").string()), "in/file");
   EXPECT_EQ(opened((folder_ / "in/pipe").string()), "it is a pipe");

@@ -16,7 +16,7 @@ std::atomic<int> g_interrupt_fd = -1;
 
 void tell_of_interrupt(int) {
   const int saved = errno;
-  // A pipe that is full tells already.
+  // A full pipe already signals the interrupt.
   if (::write(g_interrupt_fd.load(), "", 1) < 0) errno = 0;
   errno = saved;
 }

@@ -1,4 +1,4 @@
-// Ctrl+C as something to wait for.
+// Ctrl+C as an event to wait for.
 #pragma once
 
 #include <csignal>
@@ -7,8 +7,8 @@
 
 namespace assay {
 
-/// While one lives, SIGINT makes fd() readable instead of ending the process, for a command that goes on
-/// until Ctrl+C. Where SIGINT is ignored, as in the background of a script, it stays so. One at a time.
+/// For its lifetime SIGINT makes fd() readable instead of ending the process, for a command that runs until
+/// Ctrl+C. If SIGINT is ignored, as in the background of a script, it stays ignored. One at a time.
 class InterruptPipe {
  public:
   /// Throws Error (kIo) when the process may open no more files.

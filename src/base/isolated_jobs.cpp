@@ -49,7 +49,7 @@ bool read_all(int fd, void* data, size_t bytes) {
   return true;
 }
 
-/// What std::thread throws says of nothing what it is.
+/// The exceptions of std::thread do not say what failed.
 std::string reason_of(const std::exception& e) {
   const auto* system = dynamic_cast<const std::system_error*>(&e);
   if (system != nullptr && system->code() == std::errc::resource_unavailable_try_again)
@@ -58,7 +58,7 @@ std::string reason_of(const std::exception& e) {
   return text_of(e);
 }
 
-/// Job numbers come in, length and text of the results go out, until the parent closes its end.
+/// Reads job numbers and writes lengths and texts of results, until the parent closes its end.
 [[noreturn]] void serve(int fd, const std::function<std::string(size_t)>& work) {
   uint64_t job = 0;
   while (read_all(fd, &job, sizeof job)) {
@@ -68,7 +68,7 @@ std::string reason_of(const std::exception& e) {
     } catch (const std::exception& e) {
       text = std::string("error: ") + reason_of(e);
     }
-    log::flush();  // the end of the child comes without warning
+    log::flush();  // the child may end without warning
     const uint64_t length = text.size();
     if (!write_all(fd, &length, sizeof length) || !write_all(fd, text.data(), text.size())) break;
   }
@@ -84,11 +84,11 @@ class Worker {
     int ends[2];
     const bool is_made = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
     require(is_made, ErrorCode::kIo, "cannot make a socket for a child process: {}", std::strerror(errno));
-    log::flush();  // else the child would say what waits there, too
+    log::flush();  // otherwise the child would print the buffered lines, too
     const pid_t parent = getpid();
     pid_ = fork();
     if (pid_ == 0) {
-      // However the parent ends, its children do not go on.
+      // Children end with their parent, however it ends.
       if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(1);
       set_memory_limit(memory);
       close(ends[0]);
@@ -125,7 +125,7 @@ class Worker {
     const uint64_t number = job;
     return write_all(fd_, &number, sizeof number);
   }
-  /// False when the child died before it had said everything.
+  /// False when the child died before it had written everything.
   bool receive(std::string& text) {
     uint64_t length = 0;
     if (!read_all(fd_, &length, sizeof length)) return false;
@@ -133,7 +133,7 @@ class Worker {
     is_busy_ = false;
     return read_all(fd_, text.data(), length);
   }
-  /// Ends the child; says how it had ended by itself.
+  /// Ends the child; returns how it had ended by itself.
   std::string stop() {
     if (pid_ < 0) return {};
     if (fd_ >= 0) close(fd_);
@@ -175,7 +175,7 @@ class Pool {
   }
 
  private:
-  /// Waits for the next result, death or time limit and deals with what there is.
+  /// Waits for the next result, death or timeout and handles it.
   void wait() {
     std::vector<pollfd> watched;
     double least = 3600;
@@ -219,7 +219,7 @@ class Pool {
   }
 
   void remove(size_t i) {
-    // Worker has no assignment: the others are moved into a new list.
+    // Worker is not assignable: the others are moved into a new list.
     std::vector<Worker> left;
     left.reserve(workers_.capacity());
     for (size_t k = 0; k < workers_.size(); ++k)

@@ -1,4 +1,4 @@
-// Work done piece by piece in child processes, so that a piece that crashes or hangs harms no other.
+// Runs jobs in child processes, so that a job that crashes or hangs does not affect others.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,18 @@ struct IsolatedJobOptions {
   double timeout_seconds = 0;  ///< a job that takes longer is killed; 0: no limit
 };
 
-/// How one job ended.
+/// The result of one job.
 struct IsolatedJobResult {
   size_t job = 0;
-  std::string text;  ///< what the work returned
-  std::string
-      death;  ///< not empty when the child died meanwhile: `was killed by signal 11 (Segmentation fault)`
+  std::string text;   ///< the work's result
+  std::string death;  ///< not empty when it died: `was killed by signal 11 (Segmentation fault)`
 };
 
-/// Calls work(0), ..., work(jobs - 1), each once, in child processes that are made by fork() and handed one
-/// job after the other; calls `done` in this process with each result, in the order in which they end. A
+/// Calls work(0), ..., work(jobs - 1), each once, in child processes that are forked and receive one job
+/// after the other; calls `done` in this process with each result, in the order in which they end. A
 /// child that dies is replaced; a child ends with this process. The children share what is left of the memory
-/// budget (memory_limit.h). What `work` throws becomes the text `error: ...`. The caller must not have
-/// started threads. Throws Error (kIo) when no process can be made.
+/// budget (memory_limit.h). An exception of `work` becomes the text `error: ...`. The caller must be
+/// single-threaded. Throws Error (kIo) when no process can be created.
 void run_isolated(size_t jobs, const IsolatedJobOptions& options,
                   const std::function<std::string(size_t)>& work,
                   const std::function<void(const IsolatedJobResult&)>& done);

@@ -63,7 +63,7 @@ TEST(IsolatedJobs, ChildrenShareTheBudget) {
   for (const auto& [i, r] : results) EXPECT_EQ(r.text, "1000");
 }
 
-// The child of a child says its process id through a pipe; killed, its parent takes it along.
+// A grandchild writes its process id to a pipe; it dies with its parent.
 TEST(IsolatedJobs, ChildrenEndWithTheirParent) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

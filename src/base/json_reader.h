@@ -1,7 +1,7 @@
 // JSON read event by event from memory, such as a mapped file of many gigabytes.
 //
-// Our own because result files hold the literals NaN, Infinity and -Infinity and pass 4 GB: simdjson takes
-// neither.
+// A separate implementation, because result files contain the literals NaN, Infinity and -Infinity and exceed
+// 4 GB; simdjson supports neither.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +32,11 @@ class JsonReader {
  public:
   static constexpr size_t kMaxDepth = 1000;
 
-  /// Told, about every 16 MiB within a long string, which part of the document was read.
+  /// Called about every 16 MiB within a long string, with the part of the document that was read.
   using Progress = std::function<void(std::string_view read)>;
 
-  /// `text` outlives the reader; `name` is what errors call it, such as the path of the file. Over a mapped
-  /// file, `progress` can give the pages of long strings back.
+  /// `text` outlives the reader; `name` identifies it in errors, such as the path of the file. For a mapped
+  /// file, `progress` can release the pages of long strings.
   JsonReader(std::string_view text, std::string name, Progress progress = {})
       : text_(text), name_(std::move(name)), progress_(std::move(progress)) {}
 
@@ -61,7 +61,7 @@ class JsonReader {
   /// Throws Error when the number has a fraction or an exponent or does not fit.
   int64_t as_int64() const;
 
-  /// next() that must be the given event; `what` says what is being read, for the error.
+  /// next() that must be the given event; `what` describes the expected value in errors.
   void expect(JsonEvent event, std::string_view what);
   /// expect(kString) and its text; expect(kNumber) and its value.
   std::string_view expect_string(std::string_view what);
@@ -72,12 +72,12 @@ class JsonReader {
   /// Within an array: true when an element follows, which next() then begins; false when the array has ended.
   bool next_element();
 
-  /// Where the last event began.
+  /// The position at which the last event began.
   size_t event_offset() const { return event_at_; }
   /// Bytes of the document before the next character to read.
   size_t offset() const { return at_; }
   const std::string& name() const { return name_; }
-  /// Throws Error (kInvalidArgument) that places `message` at the last event.
+  /// Throws Error (kInvalidArgument) with `message` and the position of the last event.
   [[noreturn]] void error(std::string_view message) const;
 
  private:

@@ -1,4 +1,4 @@
-// JSON as Python's json.dumps(indent=4) lays it out, written as it comes.
+// Streaming JSON writer with the layout of Python's json.dumps(indent=4).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace assay {
 
 class AtomicFile;
 
-/// How a document is laid out.
+/// The layout of a document.
 enum class JsonStyle : uint8_t {
   kPython,  ///< as json.dumps(indent=4) does
   /// For a script element of a page: no blanks, `<` as \u003c (so nothing in it ends the element), and NaN
@@ -21,10 +21,10 @@ enum class JsonStyle : uint8_t {
   kScript,
 };
 
-/// Emits one document piece by piece, by default so: four blanks per level, `"key": value`, empty containers
+/// Emits one document piece by piece, by default with four blanks per level, `"key": value`, empty containers
 /// as [] and {}, every character outside printable ASCII as \uXXXX, floats as Python's repr, NaN and Infinity
 /// as literals, no line end at the end. Bytes that are not UTF-8 become the lone surrogates that Python's
-/// surrogateescape gives. Calls in an order that makes no document throw Error (kInternal).
+/// surrogateescape gives. An invalid order of calls throws Error (kInternal).
 class JsonWriter {
  public:
   using Sink = std::function<void(std::string_view)>;

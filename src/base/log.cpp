@@ -49,10 +49,10 @@ struct State {
   Config config;
   std::unordered_set<std::string> seen;  ///< texts shown by once()
   Captured* captured = nullptr;
-  std::shared_ptr<const LogSink> sink;  ///< in the place of the output; null: there is none
+  std::shared_ptr<const LogSink> sink;  ///< in place of the output; null: none
   Output* output = nullptr;
   int file = -1;
-  std::string file_failure;  ///< what the log file could not take
+  std::string file_failure;  ///< the failure of writing to the log file
 };
 
 /// Never destroyed: a message may come from the destructor of another static object.
@@ -61,7 +61,7 @@ State& state() {
   return *s;
 }
 
-/// Where nobody listens no message is made.
+/// Without a receiver no message is formatted.
 void set_lowest_threshold(const State& s) {
   int lowest = static_cast<int>(s.config.threshold);
   for (const auto& [path, severity] : s.config.path_thresholds)
@@ -72,9 +72,9 @@ void set_lowest_threshold(const State& s) {
 }
 
 int open_log_file(const std::string& path) {
-  std::error_code ignored;  // the open below reports what is wrong
+  std::error_code ignored;  // the open below reports the error
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-  // A pipe that nobody reads is not waited for.
+  // Does not block on a pipe without a reader.
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
   require(fd >= 0, ErrorCode::kIo, "cannot write the log file {}: {}", path,
           errno == ENXIO ? "it is a pipe or a socket, and nobody reads it" : std::strerror(errno));
@@ -100,7 +100,7 @@ void emit_locked(State& s, Severity severity, std::string lines) {
   if (s.output != nullptr) s.output->write(severity, lines, s.config.colors);
 }
 
-/// As a sink gets it.
+/// The form for sinks.
 std::string indented(std::string_view text) {
   const std::string blanks(static_cast<size_t>(std::max(indentation, 0)) * 4, ' ');
   std::string out = blanks;
@@ -260,7 +260,7 @@ void internal::write(Severity severity, bool once, fmt::string_view format, fmt:
     else
       log::write_file_locked(s, lines + '\n');
   }
-  // Without the lock: a sink may wait for whoever logs.
+  // Without the lock: a sink may wait for a thread that logs.
   if (sink != nullptr) (*sink)(static_cast<int>(severity), log::indented(text));
 }
 

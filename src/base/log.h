@@ -6,10 +6,10 @@
 //           with 'y'                             continuation lines: the same indentation, blanks for the
 //           prefix
 //
-// The library writes nowhere by itself: the lines go to the Output that a program sets (console/terminal.h),
-// or to the sink of assay/log.h. Modules of the library say what they have to say through base/diagnostics.h;
-// the functions here are for those that render results (console, cli). Every function may be called from any
-// thread; a message is never torn apart by another.
+// The library itself writes nowhere: lines go to the Output that a program sets
+// (console/terminal.h), or to the sink of assay/log.h. Modules of the library report
+// through base/diagnostics.h; the functions here are for those that render results
+// (console, cli). All functions are thread-safe; messages are not interleaved.
 #pragma once
 
 #include <fmt/core.h>
@@ -31,7 +31,7 @@ namespace assay::log {
 using diag::Indent;
 using diag::Severity;
 
-/// What is shown and how.
+/// Configuration of the log.
 struct Config {
   Severity threshold = Severity::kInfo;
   /// Thresholds of single source folders or files ("compare", "backends/onnxrt.cpp"), relative to src/. The
@@ -47,15 +47,15 @@ struct Config {
 /// fails.
 void configure(Config config);
 
-/// The threshold that `-v` given `verbose` times and `-q` given `quiet` times stand for.
+/// The threshold for `-v` given `verbose` times and `-q` given `quiet` times.
 Severity severity_from_counts(int verbose, int quiet);
-/// ULTRA_VERBOSE, SUPER_VERBOSE, ..., CRITICAL, in any case.
+/// ULTRA_VERBOSE, SUPER_VERBOSE, ..., CRITICAL, in upper or lower case.
 std::optional<Severity> severity_from_name(std::string_view name);
 /// Applies one value of `--verbosity`: `LEVEL` or `path:LEVEL`. Throws Error (kInvalidArgument) naming the
-/// levels.
+/// log levels.
 void add_verbosity(Config& config, std::string_view value);
 
-/// Where lines go that neither a Capture nor a sink takes. Called by one thread at a time.
+/// Receives lines that neither a Capture nor a sink takes. Called by one thread at a time.
 class Output {
  public:
   virtual ~Output() = default;
@@ -63,28 +63,28 @@ class Output {
   virtual void write(Severity severity, const std::string& lines, bool colors) = 0;
   /// Text without a prefix, after all lines so far.
   virtual void print(std::string_view text) = 0;
-  /// A line in another library's own form.
+  /// A line in another library's format.
   virtual void pass_on(std::string_view line) = 0;
-  /// Hands what it holds back to the system; false if that refused something since the start of the process.
+  /// Flushes its buffer; false if a write has failed since the start of the process.
   virtual bool flush() = 0;
-  /// What it could not take and why; empty: nothing.
+  /// The failed write and its reason; empty: none.
   virtual std::string failure() = 0;
-  /// A line beside the log that is written over and over; empty: it is taken away.
+  /// A status line that is overwritten; empty: removes it.
   virtual bool shows_progress() { return false; }
   virtual void show_progress(std::string_view /*text*/) {}
 };
-/// Null: nowhere, as at first. The output must live until the process ends.
+/// Null: nowhere, the default. The output must live until the process ends.
 void set_output(Output* output);
 
-/// Hands all lines that are held back to the system. Call it before another writer uses stdout, before fork
-/// and before a call that may end the process. False if stdout refused a line since the start of the process.
+/// Flushes all buffered lines. Call it before another writer uses stdout, before fork and before a call that
+/// may end the process. False if writing to stdout has failed since the start of the process.
 bool flush();
 
-/// A line that another library would have written to standard error; it stays in that library's form. A sink
-/// gets it with its severity. Ask enabled() first.
+/// A line that another library would have written to standard error; it keeps that library's format. A sink
+/// gets it with its severity. Check enabled() first.
 void pass_on(Severity severity, std::string_view line);
 
-/// base/progress_line.h is for whoever works long.
+/// For long work there is base/progress_line.h.
 bool shows_progress();
 void show_progress(std::string_view text);
 
@@ -92,13 +92,13 @@ void show_progress(std::string_view text);
 /// file.
 void print(std::string_view text);
 
-/// What the program's output could not take: "standard output: No space left on device", or the log file and
-/// its reason. Empty while all went well; a reader of stdout that went away is not a failure.
+/// A failure of the program's output: "standard output: No space left on device", or the log file and its
+/// reason. Empty if there is none; a closed pipe on stdout is not a failure.
 std::string output_failure();
 
-/// Collects what would have gone to stdout and stderr, for tests and for embedding. Captures nest. While one
-/// lives its configuration holds (colours and log file off), and messages logged once before may be logged
-/// again.
+/// Captures output to stdout and stderr, for tests and for embedding.
+/// Captures nest. For its lifetime its configuration applies (colours
+/// and log file off), and messages of once() may be logged again.
 class Capture {
  public:
   explicit Capture(Config config = {});
@@ -114,7 +114,7 @@ class Capture {
   std::unique_ptr<Saved> saved_;
 };
 
-/// An Error whose text the log has shown already: the command line exits with 1 and says no more.
+/// An Error that was already logged: the command line exits with 1 and prints no more.
 class LoggedError : public ExpectedError {
  public:
   using ExpectedError::ExpectedError;
@@ -143,7 +143,7 @@ template <typename... Args>
 [[noreturn]] void critical(ErrorCode code, diag::internal::FormatOf<Args...> format, Args&&... args) {
   internal::write_critical(code, format.text, fmt::make_format_args(args...), format.where);
 }
-/// Logs at kCritical without throwing; what the command line does with an Error that reached it.
+/// Logs at kCritical without throwing, as the command line does for an Error that reaches it.
 template <typename... Args>
 void report_critical(diag::internal::FormatOf<Args...> format, Args&&... args) {
   message<Args...>(Severity::kCritical, format, std::forward<Args>(args)...);

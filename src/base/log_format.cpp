@@ -36,7 +36,7 @@ const SeverityTraits& traits(Severity severity) {
   return kSeverities[4];
 }
 
-/// Bytes of the line break that `text` begins with; 0 if it begins with none.
+/// Bytes of the line break at the beginning of `text`; 0 if there is none.
 size_t line_break(std::string_view text) {
   const auto c = static_cast<unsigned char>(text[0]);
   if (c == '\r') return text.substr(0, 2) == "\r\n" ? 2 : 1;
@@ -59,13 +59,13 @@ std::string render(const Prefix& prefix) {
   return text;
 }
 
-/// True when `path` is `folder` or lies below it.
+/// True when `path` is `folder` or is below it.
 bool lies_below(std::string_view path, std::string_view folder) {
   return path.substr(0, folder.size()) == folder &&
          (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
-/// Where Polygraphy's sources hold what one of ours says, so that its command lines choose the same messages.
+/// Maps our sources to Polygraphy's, so that its command lines select the same messages.
 struct UpstreamPlace {
   std::string_view ours;  ///< the beginning of a path below src/
   std::string_view theirs;
@@ -108,7 +108,7 @@ constexpr UpstreamPlace kUpstreamPlaces[] = {
     {"cli/", "tools"},
 };
 
-/// Empty where upstream has nothing of the kind.
+/// Empty without a counterpart in upstream.
 std::string_view upstream_path(std::string_view path) {
   for (const UpstreamPlace& place : kUpstreamPlaces)
     if (path.starts_with(place.ours)) return place.theirs;

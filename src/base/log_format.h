@@ -1,4 +1,4 @@
-// How one log message becomes lines; internal to the log.
+// Formats log messages as lines; internal to the log.
 #pragma once
 
 #include <ctime>
@@ -11,7 +11,7 @@
 
 namespace assay::log {
 
-/// What stands before the indentation.
+/// The prefix before the indentation.
 struct Prefix {
   Severity severity = Severity::kInfo;
   std::optional<std::time_t> time;              ///< absent: no timestamp
@@ -26,14 +26,14 @@ std::string layout(const Prefix& prefix, int indentation, std::string_view text)
 /// Wraps lines (ended by a newline) into the terminal colour of the severity, if it has one.
 std::string colored(Severity severity, std::string_view lines);
 
-/// The threshold that holds for a source file, given as the compiler names it. The paths of the thresholds
-/// are ours or Polygraphy's (backend/onnxrt), which mean the files that say the same.
+/// The threshold of a source file, given as the compiler names it. Paths of thresholds are ours or
+/// Polygraphy's (backend/onnxrt), which select the corresponding files.
 Severity threshold_for(const Config& config, std::string_view file);
 
-/// Whether some source file lies at or below the path, ours or, as far as ours say the same, Polygraphy's.
+/// True when a source file is at or below the path, which is ours or a corresponding one of Polygraphy.
 bool is_source_path(std::string_view path);
 
-/// The file's path relative to src/; a file from elsewhere as it is.
+/// The file's path relative to src/; other paths unchanged.
 std::string_view source_path(std::string_view file);
 
 }  // namespace assay::log

@@ -23,7 +23,7 @@ namespace assay {
 namespace {
 
 /// The last page of a mapping has room behind the file. With the address sanitizer, reading there is a fault,
-/// as it is for bytes in a block of their own.
+/// as it is past the end of a heap block.
 void forbid_rest_of_page([[maybe_unused]] const char* data, [[maybe_unused]] size_t size,
                          [[maybe_unused]] bool forbid) {
 #ifdef __SANITIZE_ADDRESS__
@@ -38,8 +38,8 @@ void forbid_rest_of_page([[maybe_unused]] const char* data, [[maybe_unused]] siz
 
 }  // namespace
 
-/// A mapped range for the signal handler, which may neither lock nor allocate: a member of a list, which
-/// stays for ever and is used again.
+/// A mapped range for the signal handler, which may neither lock nor allocate: an entry of a list that is
+/// never freed, only reused.
 struct MappedFile::Mapping {
   std::atomic<bool> is_used{true};
   std::atomic<const char*> begin{nullptr};
@@ -53,9 +53,9 @@ namespace {
 using Mapping = MappedFile::Mapping;
 std::atomic<Mapping*> g_mappings{nullptr};
 std::atomic<int> g_unused_mappings{0};
-struct sigaction g_before {};  ///< who was told of bus errors before
+struct sigaction g_before {};  ///< the previous handler of bus errors
 
-/// Pages of a mapped file that are no longer there.
+/// Handles access to pages of a mapped file that no longer exist.
 extern "C" void end_for_a_shortened_file(int signal, siginfo_t* info, void*) {
   const auto* at = static_cast<const char*>(info->si_addr);
   for (const Mapping* m = g_mappings.load(); m != nullptr; m = m->next) {
@@ -67,14 +67,14 @@ extern "C" void end_for_a_shortened_file(int signal, siginfo_t* info, void*) {
     remove_live_temporaries();
     ::_exit(1);
   }
-  // Comes again when this returns, and ends the process, unless who was asked before knows better.
+  // The fault recurs when this returns and ends the process, unless the previous handler resolves it.
   ::signal(signal, SIG_DFL);
   if ((g_before.sa_flags & SA_SIGINFO) == 0 && g_before.sa_handler != SIG_DFL &&
       g_before.sa_handler != SIG_IGN)
     g_before.sa_handler(signal);
 }
 
-/// Also in place of a handler that was installed since, which then is asked where no file is to blame.
+/// Also replaces a handler that was installed since, and chains to it for faults outside of files.
 void install_handler() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

@@ -1,4 +1,4 @@
-// Read-only files in memory, without reading them.
+// Read-only memory-mapped files.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,14 +14,14 @@
 
 namespace assay {
 
-/// A whole file mapped read-only. Pages are read when they are touched. When they are gone by then, as
-/// somebody has shortened the file, the process says so and ends with exit code 1 and without its temporary
-/// files.
+/// A whole file mapped read-only. Pages are read when they are touched.
+/// If they are gone because the file was truncated, the process
+/// reports it, removes its temporary files and ends with exit code 1.
 class MappedFile {
  public:
   /// Throws Error (kNotFound, kIo) that names the path. An empty file maps to zero bytes.
   static std::shared_ptr<const MappedFile> open(const std::string& path);
-  /// The same of a file that is open; `path` is what it is called. Throws Error (kIo).
+  /// The same for an open file; `path` is its name. Throws Error (kIo).
   static std::shared_ptr<const MappedFile> map(const Descriptor& opened, const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
@@ -31,14 +31,14 @@ class MappedFile {
   const char* data() const { return data_; }
   size_t size() const { return size_; }
   std::string_view bytes() const { return {data_, size_}; }
-  /// How many names the file had.
+  /// The number of hard links of the file.
   size_t names() const { return stat_.st_nlink; }
-  /// False when another file has taken its name, or it was written to, since it was mapped.
+  /// False when the file was replaced or written to since it was mapped.
   bool is_still_there() const;
   /// Gives the resident pages of a range back to the system; the next touch reads them again.
   void drop_pages(const void* first, size_t bytes) const { drop_resident_pages(first, bytes); }
 
-  struct Mapping;  ///< what the signal handler knows of it
+  struct Mapping;  ///< its entry for the signal handler
 
  private:
   MappedFile() = default;

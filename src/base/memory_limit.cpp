@@ -29,7 +29,7 @@ int64_t machine_limit() {
   return std::min(bytes, control_group_limit(root != nullptr ? root : ""));
 }
 
-/// To find out what the machine has, the first time, takes blocks, too: those are granted.
+/// Determining the machine's memory allocates blocks itself: those are granted.
 thread_local constinit bool is_asking = false;
 
 int64_t known_machine_limit() {
@@ -44,23 +44,23 @@ int64_t known_machine_limit() {
 
 std::atomic<int64_t> chosen{0};
 std::atomic<int64_t> in_use{0};
-/// Of the heap, blocks of kCountedBlock and more, and the part of them that is free.
+/// Bytes of heap blocks of at least kCountedBlock, and the free part of them.
 std::atomic<int64_t> heap{0}, free_heap{kFreeHeap};
 
-/// All of the heap, and what it and the tensors may take together: 0 as long as nobody has asked.
+/// The whole heap, and the limit of heap and tensors together: 0 until it is requested.
 std::atomic<int64_t> whole_heap{0}, resident{0};
-/// What malloc keeps beside a block.
+/// The overhead of malloc per block.
 constexpr int64_t kBlockOverhead = 16;
-/// Threads add up what they take and give back, and tell the others now and then.
+/// Threads accumulate allocations and releases, and publish the sum from time to time.
 constexpr int64_t kTold = int64_t{16} << 10;
-/// As long as there is less, nobody asks what there may be.
+/// Below this the limit is not checked.
 constexpr int64_t kUnasked = int64_t{16} << 20;
 thread_local constinit int64_t untold = 0;
-/// Who is refused has to say so, which takes blocks, too.
+/// Reporting a refusal allocates blocks, too.
 constexpr int64_t kGrace = int64_t{4} << 20;
 std::atomic<int64_t> grace{0};
 
-/// Whether the blocks that this thread has told nobody about yet may stay.
+/// True when this thread's unpublished blocks fit.
 bool tell(int64_t bytes) {
   untold += bytes;
   if (untold > -kTold && untold < kTold) return true;
@@ -78,7 +78,7 @@ bool tell(int64_t bytes) {
   return false;
 }
 
-/// Of the heap, what counts.
+/// The counted part of the heap.
 int64_t counted_heap() {
   return std::max<int64_t>(heap.load(std::memory_order_relaxed) - free_heap.load(std::memory_order_relaxed),
                            0);
@@ -161,8 +161,8 @@ MemoryCeiling::~MemoryCeiling() { set_memory_limit(before_); }
 bool MemoryShare::take(int64_t bytes) noexcept {
   const int64_t limit = std::min(memory_limit() - counted_heap(),
                                  resident_limit() - whole_heap.load(std::memory_order_relaxed));
-  // Added first, so that threads that ask at once do not both get the last of it; no sum of shares overflows,
-  // as none is above the limit.
+  // Added first, so that concurrent threads do not both get the last part; sums cannot overflow, as no share
+  // exceeds the limit.
   if (bytes > limit || in_use.fetch_add(bytes, std::memory_order_relaxed) > limit - bytes) {
     if (bytes <= limit) in_use.fetch_sub(bytes, std::memory_order_relaxed);
     return false;
@@ -187,8 +187,8 @@ MemoryShare::~MemoryShare() { in_use.fetch_sub(bytes_, std::memory_order_relaxed
 
 }  // namespace assay
 
-// All that is not a tensor comes from here, as std::string, std::vector and the rest ask for it: what a small
-// model can make of it is not known before.
+// All memory except tensors is allocated here (std::string, std::vector and so on): a small model may need
+// any amount of it.
 void* operator new(size_t bytes) { return assay::heap_block(bytes); }
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
   try {

@@ -53,7 +53,7 @@ TEST_F(MemoryLimit, SmallBlocksCountForTheSystemsLimit) {
 }
 
 TEST_F(MemoryLimit, TheHeapCountsBeyondItsFreePart) {
-  // A compiler may leave out memory that nobody looks at.
+  // A compiler may remove unused allocations.
   const auto block = [](size_t bytes) {
     char* volatile memory = new char[bytes];
     return std::unique_ptr<char[]>(memory);

@@ -1,5 +1,5 @@
-// What one name in a list of names may be: the part of the selector language (docs/reference/selectors.md)
-// that needs no graph.
+// Patterns of names in lists: the part of the selector language (docs/reference/selectors.md) that needs no
+// graph.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace assay {
 
 inline constexpr std::string_view kRegexPrefix = "re:";
 
-/// Whether a spec has a character that makes it a GLOB.
+/// True when a spec has a character that makes it a GLOB.
 bool is_glob(std::string_view spec);
 
 /// NAME, GLOB or re:REGEX. A glob has Python's rules: `*`, `?`, `[a-c]`, `[!a-c]`, and no escapes.
@@ -21,9 +21,9 @@ class NamePattern {
   explicit NamePattern(std::string_view spec);
 
   const std::string& spec() const { return spec_; }
-  /// Whether the name is the spec itself, which comes before what a pattern means.
+  /// True when the name equals the spec, which takes precedence over a pattern.
   bool is_name(std::string_view name) const { return name == spec_; }
-  /// Whether it is that, or the pattern fits the whole name.
+  /// True when it is equal, or the pattern matches the whole name.
   bool matches(std::string_view name) const;
 
  private:
@@ -44,10 +44,10 @@ const Entry* find_match(std::span<const Entry> entries, std::string_view name, P
   return fitting;
 }
 
-/// A spec without the characters that mean something in a pattern; a name as it is.
+/// A spec without special characters of patterns; a name is unchanged.
 std::string plain_text(std::string_view spec);
 
-/// name_hint() for a spec: what resembles a pattern without the characters that mean something.
+/// name_hint() for a spec: names similar to the pattern without its special characters.
 std::string spec_hint(std::string_view spec, std::span<const std::string_view> candidates);
 std::string spec_hint(std::string_view spec, std::span<const std::string> candidates);
 

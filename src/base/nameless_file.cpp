@@ -20,7 +20,7 @@ std::string temporary_folder() {
 int open_nameless(const std::string& folder) {
   int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;
-  // A process that is killed right here leaves an empty file, which the next one knows by its name.
+  // A process that is killed here leaves an empty file, which the next one recognizes by its name.
   remove_stale_temporaries(folder);
   const std::string name = folder + "/" + temporary_name(TemporaryKind::kFile, new_writer_id(), "tensors");
   fd = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

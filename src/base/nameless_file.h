@@ -1,4 +1,4 @@
-// Temporary space on disk that vanishes with the process, however it ends.
+// Temporary disk space that is freed with the process, however it ends.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace assay {
 
-/// A file that no folder lists, in the folder TMPDIR (default /var/tmp).
+/// An unlinked file in the folder TMPDIR (default /var/tmp).
 class NamelessFile {
  public:
   /// Throws Error (kIo) that names the folder.
@@ -18,8 +18,8 @@ class NamelessFile {
   NamelessFile& operator=(const NamelessFile&) = delete;
 
   int fd() const { return fd_; }
-  /// Frees the space of a range; reading it then gives zeros. `offset` is a multiple of the page size. Where
-  /// the file system has no holes, the space is free when the file goes.
+  /// Frees the space of a range; reading it then gives zeros. `offset` is a multiple of the page size. On a
+  /// file system without holes, the space is freed with the file.
   void punch(size_t offset, size_t bytes) const;
   /// "cannot <what> in <folder>: <reason of errno value `error`>", with the remedy.
   [[noreturn]] void fail_with(std::string_view what, int error) const;

@@ -29,7 +29,7 @@ std::string folder_above(const std::string& path) {
   fail(ErrorCode::kIo, "cannot write {}: {}", path, why);
 }
 
-/// The name of a file system whose files are the kernel's alone; null for any other. Their folders look
+/// The name of a pseudo file system of the kernel; null for any other. Their folders look
 /// writable to root.
 const char* kernel_file_system(const std::string& folder) {
   constexpr std::pair<unsigned long, const char*> kKnown[] = {
@@ -44,7 +44,7 @@ const char* kernel_file_system(const std::string& folder) {
   return known == std::end(kKnown) ? nullptr : known->second;
 }
 
-/// Whether a file or a folder can be made in a folder that exists: a file without a name is.
+/// Checks that an existing folder is writable, by creating a file without a name.
 void check_can_create(const std::string& path, const std::string& folder) {
   if (const char* system = kernel_file_system(folder); system != nullptr)
     refuse(path, fmt::format("{} is of the file system {}, where nobody but the kernel makes files", folder,
@@ -58,7 +58,7 @@ void check_can_create(const std::string& path, const std::string& folder) {
   if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse(path, std::strerror(errno));
 }
 
-/// `folder` is there, or can be made.
+/// Requires that `folder` exists or can be created.
 void check_folder(const std::string& path, const std::string& folder) {
   struct stat st {};
   std::string nearest = folder;
@@ -94,7 +94,7 @@ void check_output_file(const std::string& given) {
     if (::access(path.c_str(), W_OK) != 0) refuse(path, std::strerror(errno));
     return;
   }
-  // The file that a link names is replaced, or made.
+  // The target of a link is replaced or created.
   std::error_code ec;
   for (int links = 0; links < 40 && fs::is_symlink(path, ec); ++links)
     path = (fs::path(folder_above(path)) / fs::read_symlink(path, ec)).string();

@@ -1,19 +1,19 @@
-// What can be known of a place before anything is written there.
+// Checks of output paths before anything is written.
 #pragma once
 
 #include <string>
 
 namespace assay {
 
-/// Throws Error (kIo) in the words of AtomicFile where that could not put a file: the folder is none or may
-/// not be written, the path is a folder, a socket or on a file system that the kernel fills. Missing folders
-/// may be made. Nothing is created, opened or truncated that anybody could see.
+/// Throws Error (kIo) in the words of AtomicFile if that could not write there: the folder is not a folder or
+/// not writable, the path is a folder, a socket or on a pseudo file system. Missing folders can be created
+/// later. Has no visible effect on the file system.
 void check_output_file(const std::string& path);
 
-/// The same for a folder that files go into, and that is made where it is missing.
+/// The same for an output folder, which may not exist yet.
 void check_output_folder(const std::string& path);
 
-/// Whether a path is a device or a pipe, to which no ending says what to write.
+/// True for a device or a pipe, whose name has no extension that determines the format.
 bool is_special_file(const std::string& path);
 
 }  // namespace assay

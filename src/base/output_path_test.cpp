@@ -101,7 +101,7 @@ TEST_F(OutputPath, SpecialFiles) {
   EXPECT_TRUE(is_special_file("/dev/null"));
   EXPECT_FALSE(is_special_file(file("old")));
   EXPECT_FALSE(is_special_file(at("new")));
-  // Nobody reads the pipe: it is not opened, which would wait.
+  // The pipe has no reader: it is not opened, which would wait.
   ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
   EXPECT_EQ(refusal(check_output_file, at("pipe")), "");
   const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM, 0));

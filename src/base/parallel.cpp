@@ -23,7 +23,7 @@ void internal::run_parallel(int64_t count, int64_t grain, RangeBody body) {
                             ? 1
                             : std::min<int64_t>(pool->size(), (count - 1) / grain + 1);
   if (parts <= 1) return body(0, count);
-  // As parts of one size as can be, without a product that could overflow.
+  // Parts of nearly equal size, without a product that could overflow.
   const int64_t size = count / parts, longer = count % parts;
   const auto part = [&](int64_t i) {
     const int64_t first = i * size + std::min(i, longer);

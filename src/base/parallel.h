@@ -1,4 +1,4 @@
-// Loops over a range by the threads of this thread's pool.
+// Parallel loops over a range, by the threads of this thread's pool.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace assay {
 
-/// Threads that parallel_for of this thread uses: those of its pool (PoolScope); 1 where it has none.
+/// Number of threads that parallel_for uses in this thread: that of its pool (PoolScope); 1 without a pool.
 int thread_count();
 
-/// The pool of this thread where it has `threads` threads or `threads` is 0 (any); else a new one of so many
+/// This thread's pool if it has `threads` threads or `threads` is 0 (any); otherwise a new one with that many
 /// (0: available_cpus()).
 std::shared_ptr<ThreadPool> pool_of(int threads);
 

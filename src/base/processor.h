@@ -1,4 +1,4 @@
-// Which processor this is.
+// Identification of the processor.
 #pragma once
 
 #include <string>

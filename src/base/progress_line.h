@@ -1,4 +1,4 @@
-// How far long work is, where the log goes to a terminal.
+// Progress of long work, if the log goes to a terminal.
 #pragma once
 
 #include <chrono>
@@ -7,12 +7,12 @@
 
 namespace assay {
 
-/// A line that is written over and over, by the log's output. Where that has none, nothing is shown. Not for
-/// several threads.
+/// A status line that the log's output overwrites.
+/// Without a terminal nothing is shown. Not thread-safe.
 class ProgressLine {
  public:
   ProgressLine();
-  /// Takes the line away.
+  /// Removes the line.
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;

@@ -1,17 +1,17 @@
-// How much memory the process may take in all, small blocks included.
+// The limit of total memory of the process, including small blocks.
 #pragma once
 
 #include <cstdint>
 
 namespace assay {
 
-/// What the machine, the control group or `ulimit -v` lets the process have, less a part for what is not
-/// counted (the program, stacks, what libraries take from malloc, gaps). A block of the heap, of any size,
-/// that would make tensors and heap more is refused (std::bad_alloc) before the system kills the process.
+/// The limit by the machine, the control group or `ulimit -v`, minus a reserve for uncounted memory (the
+/// program, stacks, other libraries' malloc, fragmentation). A heap block of any size that would exceed it,
+/// together with tensors and heap, is refused (std::bad_alloc) before the system kills the process.
 int64_t resident_limit();
-/// Replaces it (tests); 0 brings back the machine's.
+/// Replaces it (tests); 0 restores the machine's.
 void set_resident_limit(int64_t bytes);
-/// All tensors and all blocks of the heap that are alive, to some hundred kilobytes for each thread.
+/// All live tensors and heap blocks, within some hundred kilobytes per thread.
 int64_t resident_bytes();
 
 }  // namespace assay

@@ -16,9 +16,9 @@
 namespace assay {
 namespace {
 
-/// Resident pages of files above this are given back.
+/// Resident pages of files beyond this are released.
 constexpr size_t kPages = size_t{24} << 20;
-/// How often they are counted.
+/// Interval of counting them.
 constexpr auto kBetweenCounts = std::chrono::milliseconds(2);
 
 struct Ranges {
@@ -109,7 +109,7 @@ struct ResidentMemoryLimit::Watcher {
   bool stop = false;
   std::thread thread;
 
-  /// Starts from what is resident now, before the foreign code does anything.
+  /// Starts from the pages that are resident before the foreign code runs.
   void start() {
     std::FILE* statm = std::fopen("/proc/self/statm", "re");
     if (statm == nullptr) return;

@@ -1,5 +1,5 @@
-// What the process holds in memory without need: pages of files that can be read again, and what malloc keeps
-// for later.
+// Releases memory that the process does not need: pages of files that can be read again, and free memory of
+// malloc.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace assay {
 
-/// While it lives, the pages of a shared or read-only mapping of a file may be given back to the system at
-/// any moment: their content is in the file, and the next touch brings them back.
+/// For its lifetime the pages of a shared or read-only mapping of a file may be released at any moment: their
+/// content is in the file, and the next access reads them again.
 class ReclaimableRange {
  public:
   ReclaimableRange(const void* first, size_t bytes);
@@ -21,30 +21,30 @@ class ReclaimableRange {
   const void* first_;
 };
 
-/// Whether an address lies in a reclaimable range.
+/// True when an address is in a reclaimable range.
 bool is_reclaimable(const void* address);
 
-/// Gives the resident pages inside a mapping of a file back.
+/// Releases the resident pages of a file mapping.
 void drop_resident_pages(const void* first, size_t bytes);
 
-/// For data that have been read through, copied or packed, and are not needed where they come from: gives
-/// their pages back if they lie in a reclaimable range and are worth it.
+/// For data that were read, copied or packed and are no longer needed in place: releases their pages if they
+/// are in a reclaimable range and large enough.
 void drop_after_use(const void* data, size_t bytes);
 
-/// To be told of data that are read around, not through. Kernels that keep files in large pages map megabytes
-/// of them at each byte that is read beside: after every few large pieces, the pages of the range that they
-/// lie in are given back.
+/// Reports data that are skipped, not read. With large pages in the
+/// page cache, Linux maps megabytes around each byte that is read:
+/// after every few large pieces, the pages of their range are released.
 void passed_over(std::string_view data);
 
-/// Gives back the memory that was freed but is still kept by malloc: after work that made and forgot much.
+/// Releases freed memory that malloc still holds: after work with many temporary allocations.
 void trim_heap();
 
-/// Gives back the pages of all reclaimable ranges, and the memory that was freed but is still kept by malloc.
+/// Releases the pages of all reclaimable ranges, and freed memory that malloc still holds.
 void release_resident_memory();
 
-/// For the time that foreign code works through large mappings: while it lives, a thread of its own gives
-/// back the pages of all reclaimable ranges as soon as they are more than a few megabytes, so that weights
-/// that have been read and results that have been written do not pile up in memory.
+/// While foreign code processes large mappings: for its lifetime a background thread releases the pages of
+/// all reclaimable ranges whenever they exceed a few megabytes, so that weights already read and results
+/// already written do not accumulate in memory.
 class ResidentMemoryLimit {
  public:
   ResidentMemoryLimit();

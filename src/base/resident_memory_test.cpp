@@ -25,7 +25,7 @@ class FileMapping {
   char* data() const { return data_; }
   /// Pages of files that are resident in this process.
   size_t resident_pages() const {
-    // mincore() would tell of the page cache, which keeps the pages.
+    // mincore() would report the page cache, which keeps the pages.
     std::FILE* f = std::fopen("/proc/self/statm", "re");
     unsigned long size = 0, resident = 0, shared = 0;
     EXPECT_EQ(std::fscanf(f, "%lu %lu %lu", &size, &resident, &shared), 3);
@@ -70,7 +70,7 @@ TEST(ResidentMemory, ALimitActsWhileForeignCodeWorks) {
   const size_t before = map.resident_pages();
   const ResidentMemoryLimit limit;
   std::memset(map.data(), 9, kBytes);
-  // Half of it is what may stay.
+  // Half of it may stay.
   const size_t most = before + kBytes / page_size() * 3 / 4;
   for (int i = 0; i < 2000 && map.resident_pages() > most; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(2));

@@ -1,4 +1,4 @@
-// SHA-1, as TensorProto.external_data's `checksum` wants it: to tell files apart, not to keep secrets.
+// SHA-1, as required by TensorProto.external_data's `checksum`: to distinguish files, not for security.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ class Sha1 {
   using State = std::array<uint32_t, 5>;
 
   Sha1() = default;
-  /// Goes on after `size` bytes, a multiple of kBlock, that left this state.
+  /// Continues from this state after `size` bytes, a multiple of kBlock.
   Sha1(const State& state, uint64_t size) : state_(state), size_(size) {}
 
   void update(std::string_view bytes);
@@ -33,11 +33,11 @@ class Sha1 {
 
 namespace internal {
 
-/// What update() does to the state with whole blocks, without the instructions that some processors have for
-/// it.
+/// Updates the state with whole
+/// blocks, in portable code.
 void mix_plainly(Sha1::State& state, const unsigned char* blocks, size_t count);
 
-/// The same by such instructions; null where this processor has none.
+/// The same with SHA instructions; null if this processor has none.
 using Sha1Mix = void(Sha1::State& state, const unsigned char* blocks, size_t count);
 Sha1Mix* mix_with_instructions();
 

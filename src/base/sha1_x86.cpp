@@ -6,7 +6,7 @@
 namespace assay {
 namespace {
 
-/// Four rounds each, of the kind `kKind`; the message words of the rounds to come are made on the way.
+/// Four rounds each, of the kind `kKind`; also computes the message words of later rounds.
 template <int kKind>
 [[gnu::target("sha,sse4.1"), gnu::always_inline]] inline void rounds(__m128i& abcd, __m128i& e,
                                                                      __m128i words) {

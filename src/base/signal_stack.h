@@ -3,8 +3,8 @@
 
 namespace assay {
 
-/// From now on handlers that ask for it (SA_ONSTACK; those of Python, Go and Java do) run on a stack of their
-/// own when a signal interrupts this thread, unless it has such a stack already. Kernels that are generated
+/// Makes handlers with SA_ONSTACK (such as those of Python, Go and Java) run on a separate stack when a
+/// signal interrupts this thread, unless it already has one. Kernels that are generated
 /// at run time (oneDNN's) use the stack pointer for data: a handler on the ordinary stack would write over
 /// them.
 void use_signal_stack();

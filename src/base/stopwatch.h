@@ -1,4 +1,4 @@
-// Wall time of parts of a piece of work.
+// Wall time that can be paused.
 #pragma once
 
 #include <chrono>

@@ -23,8 +23,8 @@ constexpr int kAttempts = 16;
 
 }  // namespace
 
-/// A name for the signal handler, which may neither lock nor allocate: a member of a list, which stays for
-/// ever and is used again.
+/// A name for the signal handler, which may neither lock nor allocate: an entry of a list that is never
+/// freed, only reused.
 struct TemporaryFile::Slot {
   std::atomic<int> state{1};  // 0 free, 1 being changed, 2 live
   std::array<char, kPathBytes> name{};
@@ -106,7 +106,7 @@ TemporaryFile::TemporaryFile(std::string folder, std::string_view destination, c
   if (error_ == 0 && !open_named() && error_ == 0) error_ = errno;
 }
 
-/// False, without an error, where there are no such files.
+/// False, without an error, where such files are not supported.
 bool TemporaryFile::open_nameless() {
   file_ = Descriptor(::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
   if (!file_) {
@@ -119,7 +119,7 @@ bool TemporaryFile::open_nameless() {
     file_ = Descriptor();
     return false;
   }
-  // The system knows what a new file's permissions are here, beyond the mask; nobody else has seen the file.
+  // Only the system knows the default permissions here, beyond the mask; others do not see the file.
   usual_mode_ = st.st_mode & 0777;
   ::fchmod(fd(), 0600);
   ::flock(fd(), LOCK_EX | LOCK_NB);
@@ -132,7 +132,7 @@ bool TemporaryFile::open_named() {
     slot_ = remember(path());
     file_ = Descriptor(::open(path().c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     struct stat st {};
-    // Before the lock, somebody may have taken it for a stale one.
+    // Before it was locked, another process may have removed it as stale.
     const bool is_locked = file_ && (::flock(fd(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
     has_name_ = is_locked && ::fstat(fd(), &st) == 0 && st.st_nlink > 0;
     if (has_name_) return true;
@@ -190,7 +190,7 @@ int TemporaryFile::also_call(const std::string& path) {
         temporary_name(TemporaryKind::kFile, options_.writer, fs::path(path).filename().string());
     Slot* slot = remember(other);
     error = link_as(other);
-    // Where both are one file already, rename() leaves both names.
+    // If both are already the same file, rename() leaves both names.
     if (error == 0 && ::rename(other.c_str(), path.c_str()) != 0) error = errno;
     ::unlink(other.c_str());
     forget(slot);

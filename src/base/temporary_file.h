@@ -1,4 +1,4 @@
-// A file on its way to its name.
+// A temporary file that is later renamed.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,8 +11,8 @@
 
 namespace assay {
 
-/// A new file that only this user may open. It has no name at all where the system knows such files, so that
-/// nothing of it remains when the process is killed; else one that remove_stale_temporaries() recognises.
+/// A new file that only this user may open. It has no name if the system supports that, so that nothing
+/// remains when the process is killed; otherwise one that remove_stale_temporaries() recognizes.
 /// Those of live objects are removed by remove_live_temporaries().
 class TemporaryFile {
  public:
@@ -22,7 +22,7 @@ class TemporaryFile {
     bool is_named = false;  ///< from the start: so it survives close()
   };
 
-  /// In `folder`; `destination` is what it will be called. When it cannot be made, error() is an errno value.
+  /// In `folder`; `destination` is its later name. If it cannot be created, error() is an errno value.
   TemporaryFile(std::string folder, std::string_view destination, const Options& options);
   /// Closes it, and removes its name unless keep() was called.
   ~TemporaryFile();
@@ -32,27 +32,27 @@ class TemporaryFile {
   int error() const { return error_; }
   /// Open for reading and writing, and locked; -1 after close().
   int fd() const { return file_.get(); }
-  /// The permissions that a new file gets here.
+  /// The default permissions of new files here.
   mode_t usual_mode() const { return usual_mode_; }
-  /// What it is called in its folder once it has a name.
+  /// Its temporary name in the folder, once it has one.
   const std::string& name() const { return name_; }
 
   // These return 0, or an errno value.
   int close();
   int give_name();
-  /// Gives it another name for good, in place of what has that.
+  /// Renames it permanently, replacing an existing file.
   int move_to(const std::string& path);
-  /// Gives it another name, in place of what has that; the temporary one still holds. Where the file system
-  /// has no second names, it becomes a copy.
+  /// Links it under another name, replacing an existing file; the temporary name is kept. On a file system
+  /// without hard links it becomes a copy.
   int also_call(const std::string& path);
-  /// Puts its bytes in the place of those of an open file, which is empty when that fails.
+  /// Overwrites the content of an open file, which is left empty if that fails.
   int copy_into(int other) const;
-  /// Takes the temporary name away; the file must have another one.
+  /// Removes the temporary name; the file must have another one.
   int remove_name();
   /// The name stays.
   void keep();
 
-  struct Slot;  ///< what the signal handler knows of it
+  struct Slot;  ///< its entry for the signal handler
 
  private:
   std::string path() const { return folder_ + "/" + name_; }
@@ -70,7 +70,7 @@ class TemporaryFile {
   int error_ = 0;
 };
 
-/// What a signal handler may do: takes away the temporary names of all live objects.
+/// Removes the temporary names of all live objects; async-signal-safe.
 void remove_live_temporaries();
 
 }  // namespace assay

@@ -9,8 +9,8 @@
 
 namespace assay {
 
-/// Goes with the object, and what is in it. The directory for temporary files holds it, unless another is
-/// named.
+/// Removed with its content by the destructor. Created in the directory for temporary files, unless another
+/// is given.
 class TemporaryFolder {
  public:
   TemporaryFolder() : TemporaryFolder(std::filesystem::temp_directory_path()) {}

@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::string_view kStart = "assay-";
 constexpr time_t kDay = 24 * 60 * 60;
-/// No model is larger, in no form.
+/// No model in any format is larger.
 constexpr off_t kLargestModel = off_t{1} << 31;
 
 std::string_view suffix(TemporaryKind kind) { return kind == TemporaryKind::kData ? ".data" : ".tmp"; }
@@ -44,7 +44,7 @@ uint32_t short_sum_of(std::string_view text) {
   return static_cast<uint32_t>(sum ^ sum >> 32);
 }
 
-/// Another one after every start of the machine, the same in all containers; 0 where it cannot be known.
+/// Identifies the boot of the machine, the same in all containers; 0 if unknown.
 uint32_t boot_number() {
   static const uint32_t number = [] {
     const Descriptor file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
@@ -79,7 +79,7 @@ std::optional<Parts> parse(std::string_view name) {
   number(kWriter, 16, p.writer);
   number(kDestination, 16, p.destination);
   p.kind = name.substr(kEnd) == suffix(TemporaryKind::kData) ? TemporaryKind::kData : TemporaryKind::kFile;
-  // What was not understood makes another text.
+  // Rejects text that does not round-trip.
   return text_of(p) == name ? std::optional(p) : std::nullopt;
 }
 
@@ -101,7 +101,7 @@ std::vector<std::string> names_in(int folder) {
   return names;
 }
 
-/// Locks the file unless somebody else has it, or it is not certainly ours and stale.
+/// Locks the file unless another process holds it, or it is not certainly ours and stale.
 bool claim(int folder, Found& f) {
   for (const int access : {O_RDWR, O_RDONLY}) {
     f.file =
@@ -130,13 +130,13 @@ bool is_named(int folder, const std::vector<std::string>& names, const std::stri
 }
 
 void remove_group(int folder, const std::vector<std::string>& names, std::vector<Found>& group) {
-  // One at a time: there may be more than a process may have open.
+  // One at a time, because of the limit of open files.
   for (Found& f : group) {
     if (!claim(folder, f)) return;
     f.file = Descriptor();
   }
   for (Found& f : group) {
-    // Again, as a writer that is just beginning locks its file and looks whether it still has a name.
+    // Checked again, since a new writer locks its file and then checks that its name still exists.
     if (!claim(folder, f)) continue;
     struct stat st {};
     if (::fstatat(folder, f.name.c_str(), &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == f.inode &&

@@ -29,7 +29,7 @@ void wake(const std::atomic<uint32_t>& word, int count) {
             0);
 }
 
-/// Calls `done` until it answers true or the time for spinning is over; what it answered last.
+/// Calls `done` until it returns true or the spinning time is over; returns its last result.
 template <typename Done>
 bool spin_until(Done done) {
   constexpr int kPausesPerLook = 32;  // at the clock
@@ -45,7 +45,7 @@ bool spin_until(Done done) {
   return false;
 }
 
-/// How often this process came out of a fork(): threads of the parent are not there any more.
+/// The number of forks of this process: threads of the parent no longer exist.
 std::atomic<uint32_t>& fork_count() {
   static std::atomic<uint32_t> count = [] {
     ::pthread_atfork(nullptr, nullptr, [] { fork_count().fetch_add(1, std::memory_order_relaxed); });
@@ -56,8 +56,8 @@ std::atomic<uint32_t>& fork_count() {
 
 }  // namespace
 
-/// What the threads of a pool share. A loop is known by its number; it is told to the others by one word, the
-/// ticket, that holds the number, how many parts the loop has, and which is the next to take. A part is taken
+/// State shared by the threads of a pool. A loop has a number; it is published by one word, the ticket, with
+/// the number, the count of parts, and the next part to take. A part is taken
 /// by adding one to the ticket with a compare-and-swap, which fails when the loop has ended meanwhile.
 struct ThreadPool::Team {
   static constexpr int64_t kMaxParts = 0xffff;
@@ -70,8 +70,8 @@ struct ThreadPool::Team {
 
   alignas(64) std::atomic<uint64_t> ticket{0};
   std::atomic<const PartBody*> body{nullptr};
-  std::atomic<uint32_t> loop{0};              // number of the last loop: what threads without work sleep on
-  alignas(64) std::atomic<uint32_t> done{0};  // parts of this loop: what the caller sleeps on
+  std::atomic<uint32_t> loop{0};              // number of the last loop: idle threads sleep on it
+  alignas(64) std::atomic<uint32_t> done{0};  // completed parts of this loop: the caller sleeps on it
   std::atomic<bool> caller_sleeps{false};
   std::atomic<int> sleeping{0};
   alignas(64) std::atomic<bool> busy{false};
@@ -81,11 +81,11 @@ struct ThreadPool::Team {
   std::vector<std::thread> threads;
   uint32_t forks;
 
-  /// Takes parts of whatever loop runs until there is none left.
+  /// Takes parts of the current loop until none is left.
   void work() noexcept {
     uint64_t t = ticket.load(std::memory_order_acquire);
     while (next_of(t) < parts_of(t)) {
-      // Read before the part is taken: only then is the loop known to be still the same.
+      // Read before the part is taken, while the loop is certainly still the same.
       const PartBody* const what = body.load(std::memory_order_relaxed);
       if (!ticket.compare_exchange_weak(t, t + 1, std::memory_order_acq_rel, std::memory_order_acquire))
         continue;
@@ -125,12 +125,12 @@ struct ThreadPool::Team {
       try {
         threads.emplace_back([this] { thread_main(); });
       } catch (const std::system_error&) {
-        return;  // the system has no more threads: those that there are do the work
+        return;  // the system has no more threads: the existing ones do the work
       }
     }
   }
 
-  /// Tells of a new number: of a loop, or of the end.
+  /// Publishes a new number: of a loop, or of the end.
   void announce(uint32_t number) {
     loop.store(number, std::memory_order_seq_cst);
     if (sleeping.load(std::memory_order_seq_cst) > 0) wake(loop, static_cast<int>(threads.size()));

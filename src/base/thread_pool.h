@@ -1,4 +1,4 @@
-// Threads that carry out loops together: fork and join.
+// A fork-join thread pool for loops.
 #pragma once
 
 #include <atomic>
@@ -24,20 +24,20 @@ class PartBody {
   void (*call_)(void*, int64_t);
 };
 
-/// A team of threads. The thread that calls run() is one of it; the others are started at the first loop that
+/// A team of threads. The thread that calls run() is a member; the others are started by the first loop that
 /// has work for them.
 ///
-/// Parts are taken by whoever is free, in order, so a thread that gets no processor (on a machine where
-/// others compute, too) delays nobody: the caller does its parts. A thread without work looks for more during
-/// kSpinMicroseconds, for waking one that sleeps takes longer than most loops; then it sleeps until run()
-/// needs it.
+/// Free threads take parts in order, so a thread that gets no processor
+/// (on a loaded machine) delays no other: the caller does its parts. An
+/// idle thread spins for kSpinMicroseconds, because waking a sleeping one
+/// takes longer than most loops; then it sleeps until run() needs it.
 ///
-/// Several pools live side by side in a process. One loop at a time runs on a pool: a second one, from
+/// A process may have several pools. One loop at a time runs on a pool: a second one, from
 /// another thread or from inside a part, is carried out by its caller alone. After fork() the child's copy
 /// starts threads of its own when it needs them.
 class ThreadPool {
  public:
-  /// An idle thread sleeps after so long.
+  /// Spinning time of an idle thread before it sleeps.
   static constexpr int kSpinMicroseconds = 100;
 
   /// `threads` counts the caller; 0: as many as the process may use processors (available_cpus()).
@@ -49,7 +49,7 @@ class ThreadPool {
   int size() const { return size_; }
 
   /// Calls body(part) for every part of [0, parts), each once, and returns when all are done. The first
-  /// exception is rethrown; parts that nobody has begun by then are left out.
+  /// exception is rethrown; parts not begun by then are skipped.
   void run(int64_t parts, PartBody body);
 
   /// True in a part of a loop.
@@ -62,7 +62,7 @@ class ThreadPool {
   std::unique_ptr<Team> team_;
 };
 
-/// While it lives, loops of this thread (parallel_for) use `pool`; null: they run on the caller alone.
+/// For its lifetime loops of this thread (parallel_for) use `pool`; null: they run on the caller only.
 class PoolScope {
  public:
   explicit PoolScope(std::shared_ptr<ThreadPool> pool);

@@ -1,4 +1,4 @@
-// How long an empty loop of two parts takes: fork and join.
+// Measures an empty loop of two parts: fork and join.
 #include <benchmark/benchmark.h>
 
 #include "base/thread_pool.h"

@@ -51,7 +51,7 @@ TEST(ThreadPool, OtherThreadsTakePartsWhileOneIsBusy) {
   ThreadPool pool(2);
   std::atomic<bool> second{false};
   const auto body = [&](int64_t i) {
-    // The first part waits for the second, which somebody else must do.
+    // The first part waits for the second, which another thread must run.
     const auto end = Clock::now() + std::chrono::seconds(20);
     if (i == 1) second = true;
     while (i == 0 && !second && Clock::now() < end) std::this_thread::yield();
@@ -105,7 +105,7 @@ TEST(ThreadPool, SleepsWhenThereIsNothingToDo) {
   pool.run(2, nothing);
   const double before = cpu_seconds();
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  // 100 microseconds of spinning, and what the clock of the system adds.
+  // 100 microseconds of spinning, plus the clock's overhead.
   EXPECT_LT(cpu_seconds() - before, 0.03);
   pool.run(2, nothing);
 }

@@ -8,10 +8,10 @@
 
 namespace assay {
 
-/// What take_code_point() gives for bytes that are not UTF-8.
+/// Result of take_code_point() for bytes that are not UTF-8.
 inline constexpr char32_t kNotUtf8 = 0xFFFFFFFF;
 
-/// What surrogates in three bytes are, which UTF-8 does not have but Python's strings do.
+/// Treatment of surrogates encoded in three bytes, which UTF-8 excludes but Python's strings have.
 enum class Surrogates : uint8_t { kBroken, kTaken };
 
 /// Takes one code point off the front of a text that is not empty. Bytes that are not UTF-8 (overlong forms
@@ -21,9 +21,9 @@ char32_t take_code_point(std::string_view& text, Surrogates surrogates = Surroga
 void append_code_point(std::string& text, char32_t point);
 bool is_utf8(std::string_view text);
 
-/// Whether a byte of UTF-8 text is the first of a character.
+/// True for the first byte of a character in UTF-8.
 constexpr bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0u) != 0x80; }
-/// The characters of UTF-8 text, by their first bytes.
+/// Number of characters of UTF-8 text.
 size_t count_characters(std::string_view text);
 /// The beginning of UTF-8 text, of `most` bytes or a few less: characters are not cut.
 std::string_view utf8_prefix(std::string_view text, size_t most);

@@ -1,4 +1,4 @@
-// Text of files on terminals and in logs, where names may hold anything.
+// Makes text from files safe for terminals and logs.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ enum class Lines : uint8_t {
   kMany,  ///< \n stays
 };
 
-/// The text with what a terminal or an editor would act on made visible as \x1b, \u202e and the like: control
-/// characters but the tab, those that turn the direction of writing, and bytes that are not UTF-8. All that
-/// the log shows goes through it, and whatever else is written to a terminal and holds names of a file.
+/// The text with characters that a terminal or an editor would interpret escaped as \x1b, \u202e and the
+/// like: control characters except the tab, bidirectional controls, and bytes that are not UTF-8. Applied to
+/// all log output, and to other terminal output with names from a file.
 std::string visible_text(std::string_view text, Lines lines);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
-// Sentences about settings, which every interface calls by another name: remedies above all. The library
-// knows their keys and its own words, which name no interface; the command line and the Python package have
-// theirs.
+// Sentences about settings, whose names depend on the interface:
+// mainly remedies. The library defines their keys and neutral
+// words; the command line and the Python package have their own.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class Say : uint8_t {
 };
 
 std::string_view key_of(Say what);
-/// In the words of the interface.
+/// The sentence in the words of the interface.
 std::string say(Say what, const std::vector<std::string>& values = {});
 /// Gives the error the remedy and its key.
 Error& set_remedy(Error& error, Say what, const std::vector<std::string>& values = {});

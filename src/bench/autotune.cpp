@@ -8,10 +8,10 @@
 namespace assay::bench {
 namespace {
 
-/// In parts of the largest magnitude.
+/// Relative to the largest magnitude.
 constexpr double kNotableDifference = 0.01;
 
-/// One tuning: the search, told to the observer.
+/// One tuning: forwards the search to the observer.
 class Tuning {
  public:
   Tuning(const std::vector<TunedInstance>& instances, PluginTuner& tuner, AutotuneObserver& observer)

@@ -1,4 +1,4 @@
-// Which replacements by plugins make a network faster: what `plugin autotune` does, as a function.
+// Finds the replacements by plugins that make a network faster: `plugin autotune` as a function.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,13 @@ namespace assay::bench {
 
 struct AutotuneOptions {
   SearchOptions search = {};
-  /// Of inputs with open extents, which are 1 where nothing is said.
+  /// Of inputs with open extents, which default to 1.
   ShapeSet shapes = {};
-  /// Times that are known, and those that are measured; null: each build measures all anew.
+  /// Known times, to which measured ones are added; null: each build measures all again.
   std::shared_ptr<TimingCache> cache = {};
 };
 
-/// What was found. Its instances are positions in the list that autotune() got.
+/// The result. Its instances are positions in the list passed to autotune().
 struct AutotuneReport {
   SearchResult search;
   /// The network with the best replacements; null: nothing was faster than the unchanged one.
@@ -32,22 +32,22 @@ struct AutotuneReport {
   bool differs_notably() const;
 };
 
-/// Told of each step as it is done.
+/// Observes each step.
 class AutotuneObserver {
  public:
   virtual ~AutotuneObserver() = default;
-  /// A sentence on the inputs that the network is timed with.
+  /// A sentence about the inputs used for timing.
   virtual void on_input_note(const std::string& /*sentence*/) {}
   virtual void on_baseline(const Performance&) {}
-  /// kGreedy: whether the instance is replaced from now on.
+  /// kGreedy: whether the instance is replaced in later steps.
   virtual void on_decision(const TunedInstance&, bool /*is_replaced*/, const Performance&) {}
   /// kExhaustive: a better set; `number` counts from 1.
   virtual void on_best(size_t /*number*/, const Performance&) {}
-  /// The network that is best so far computes something else than the unchanged one.
+  /// The best network so far computes other results than the unchanged one.
   virtual void on_difference(double /*difference*/) {}
-  /// A set that could not be tried, by the names of its instances, and why.
+  /// A set that could not be tried, by the names of its instances, with the reason.
   virtual void on_failure(const std::vector<std::string>& /*names*/, const std::string& /*reason*/) {}
-  /// Before each measurement: how many are behind it.
+  /// Before each measurement: the number of completed ones.
   virtual void on_progress(size_t /*done*/, size_t /*most*/) {}
   virtual void on_end(const SearchResult&) {}
 };

@@ -9,7 +9,7 @@
 namespace assay::bench::autotune_test {
 namespace {
 
-/// x times so many matrices, which no pass makes one of: the engine keeps each Relu.
+/// x times several matrices that no pass merges: the engine keeps each Relu.
 std::shared_ptr<Model> products(int count) {
   auto model = std::make_shared<Model>();
   model->opsets = {{"", 17}};
@@ -31,7 +31,7 @@ std::shared_ptr<Model> products(int count) {
   return model;
 }
 
-/// What an observer is told, in words.
+/// Records the observer's events as text.
 class Notes final : public AutotuneObserver {
  public:
   void on_baseline(const Performance& p) override {

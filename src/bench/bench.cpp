@@ -36,7 +36,7 @@ std::vector<TensorInfo> inputs_of(const Engine& engine) {
   return infos;
 }
 
-/// Gathers the times of a run's steps; next_run() begins the next one.
+/// Collects the times of a run's steps; next_run() begins the next run.
 class LayerTimer final : public Profiler {
  public:
   explicit LayerTimer(LayerTimes& times) : times_(times) {}
@@ -238,7 +238,7 @@ class Bench {
     has_profiles_ = true;
   }
 
-  /// What each row runs, and which inputs nothing is said of although the network may not take any.
+  /// The inputs of each row, and those that were guessed although the network may not accept any value.
   void set_runs(const std::vector<TensorInfo>& inputs) {
     runs_ = options_.shapes.empty() ? std::vector<ShapeSet>(1) : options_.shapes;
     for (ShapeSet& run : runs_) run = with_elements_of_files(std::move(run), inputs, options_.inputs);
@@ -333,7 +333,7 @@ class Bench {
                     any != nullptr ? inputs_of(*any) : result_.backends.front().sessions.front()->inputs());
   }
 
-  /// What is to be run can be run, before the work of a build.
+  /// Checks before a build that everything can be run.
   void check_feed(const std::vector<TensorInfo>& inputs, const std::vector<TensorInfo>& outputs) const {
     check_io_formats(say(Say::kNameInputFormats), options_.input_formats, inputs);
     check_io_formats(say(Say::kNameOutputFormats), options_.output_formats, outputs);
@@ -381,7 +381,7 @@ class Bench {
     if (times_file_ && first_row == 0)
       times_file_.write_json([&](JsonWriter& json) { write_times(json, result_.rows.front(), origin_); });
     lanes.clear();
-    // What only single rows are asked for is not kept.
+    // Data for single rows are not kept.
     for (size_t i = first_row; i < result_.rows.size(); ++i) {
       if (i > 0) result_.rows[i].outputs.clear();
     }
@@ -403,7 +403,7 @@ class Bench {
     if (options_.dumps_output) tell_lines(output_lines(row.outputs));
   }
 
-  /// In runs of their own, because looking takes time.
+  /// In separate runs, because profiling takes time.
   void profile_layers(const std::string& shapes, const std::vector<Tensor>& feed) {
     LayerTimes times{.shapes = shapes};
     LayerTimer timer(times);
@@ -417,7 +417,7 @@ class Bench {
     result_.profiles.push_back(std::move(times));
   }
 
-  /// The layers of the last profile beside what the machine can do.
+  /// The layers of the last profile compared with the machine's peak rates.
   void tell_of_floors(const std::vector<InputCase>& cases) {
     observer_.on_progress("measuring what the machine can do");
     const PoolScope scope(pool_of(result_.threads));

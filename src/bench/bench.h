@@ -1,4 +1,4 @@
-// `assay bench`: makes backends ready, measures them and tells what came out.
+// `assay bench`: prepares backends, measures them and reports the results.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace assay::bench {
 
-/// Told of a benchmark while it goes on: in lines, as trtexec tells of its own.
+/// Observes a benchmark: receives lines, as in trtexec.
 class Observer {
  public:
   virtual ~Observer() = default;
   virtual void on_line(const std::string& /*line*/) {}
   virtual void on_warning(const std::string& /*sentence*/) {}
-  /// How far a long piece of work is, in place of what was said of it before; empty: it is over. From any
-  /// thread.
+  /// Progress of a long operation, replacing the last
+  /// message; empty: it is over. From any thread.
   virtual void on_progress(const std::string& /*text*/) {}
 };
 
-/// Does all that the options ask for, files included. `command` is the command line. Throws Error.
+/// Carries out all requests of the options, including files. `command`: the command line. Throws Error.
 Result run_bench(const Options& options, const std::string& command, Observer& observer);
 
 }  // namespace assay::bench

@@ -93,7 +93,7 @@ void write_elements(JsonWriter& json, const Tensor& t) {
 void write_members(JsonWriter& json, const Tensor& t);
 
 /// The values of a sequence or an optional are objects like that of an output, without a name; those of a map
-/// are an object with its keys and what belongs to them.
+/// are an object with its keys and values.
 void write_values(JsonWriter& json, const Tensor& t) {
   if (!t.is_container()) return write_elements(json, t);
   if (t.dtype() == DType::kMap) {

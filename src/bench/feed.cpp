@@ -13,7 +13,7 @@
 namespace assay::bench {
 namespace {
 
-/// An input with more elements than this is no shape.
+/// An input with more elements than this is not a shape.
 constexpr int64_t kMaxShapeElements = 64;
 
 bool is_whole_number(DType t) { return t == DType::kBool || is_integer(t); }

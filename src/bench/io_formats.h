@@ -1,4 +1,4 @@
-// The formats of inputs and outputs that trtexec's --inputIOFormats and --outputIOFormats ask for.
+// Formats of inputs and outputs, as in trtexec's --inputIOFormats and --outputIOFormats.
 #pragma once
 
 #include <string>
@@ -20,9 +20,9 @@ struct IoFormat {
 /// a layout that trtexec does not have.
 std::vector<IoFormat> parse_io_formats(std::string_view option, const std::vector<std::string>& words);
 
-/// One format for each tensor, or one for all; none: nothing is asked for. Throws Error: kInvalidArgument for
-/// another number, kUnsupported for what is not how the engine takes and gives tensors: row-major (chw), in
-/// the model's type.
+/// One format for each tensor, or one for all; none: no request. Throws
+/// Error: kInvalidArgument for another number, kUnsupported for formats
+/// other than the engine's: row-major (chw), in the model's type.
 void check_io_formats(std::string_view option, const std::vector<IoFormat>& formats,
                       const std::vector<TensorInfo>& tensors);
 

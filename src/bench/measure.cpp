@@ -15,14 +15,14 @@
 namespace assay::bench {
 namespace {
 
-/// A turn of one among several lanes ends when it has both the runs and the seconds, or the least runs and
-/// the most seconds. Before that it runs in for some seconds, at least once, uncounted: a processor that
-/// slept through the pause needs some milliseconds until it is as fast as it was, which is many runs of a
-/// small network, and what is asked for is the time of one run after another, as when a lane runs alone.
+/// A turn of one among several lanes ends when it has both the runs and the seconds, or the minimum runs and
+/// the maximum seconds. Before that it warms up for some time, at least one run, untimed: after a pause a
+/// processor needs some milliseconds to reach full speed, which is many runs of a small network, and the time
+/// of back-to-back runs is wanted, as when a lane runs alone.
 constexpr size_t kRunsPerTurn = 10, kMinRunsPerTurn = 3;
 constexpr double kSecondsPerTurn = 0.05, kMaxSecondsPerTurn = 0.15, kSecondsToRunIn = 0.01;
-/// Before each turn, at least; then until no other thread of the process wants to run, but no longer than
-/// kLongestPause. Threads of a backend that has had its turn may spin for a while (ONNX Runtime's for a
+/// Minimum pause before each turn; it lasts until no other thread of the process is runnable, but no longer
+/// than kLongestPause. Threads of the previous backend may spin for a while (ONNX Runtime's for a
 /// million pause instructions, 15 to 60 ms by the processor).
 constexpr auto kPause = std::chrono::milliseconds(40), kLook = std::chrono::milliseconds(2);
 constexpr double kLongestPause = 0.5;
@@ -33,7 +33,7 @@ void sleep_for(double seconds) {
   if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-/// Whether another thread of the process runs or waits for a processor. False where that cannot be known.
+/// True when another thread of the process runs or waits for a processor. False if unknown.
 bool others_run() {
   const std::string own = std::to_string(::gettid());
   std::error_code error;
@@ -55,8 +55,8 @@ void pause_until_idle() {
   while (others_run() && now() - begin < kLongestPause) std::this_thread::sleep_for(kLook);
 }
 
-/// Says after each run whether a worker goes on: it gets its runs in this block and the seconds since the
-/// block began.
+/// Decides after each run whether a worker continues: it gets the number of runs in this block and the
+/// seconds since its beginning.
 using GoesOn = std::function<bool(size_t runs, double seconds)>;
 
 void run_worker(Worker& worker, const MeasureOptions& options, double begin, const GoesOn& goes_on,
@@ -110,7 +110,7 @@ void count(Lane& lane, const std::vector<RunTimes>& runs) {
   lane.runs.insert(lane.runs.end(), runs.begin(), runs.end());
 }
 
-/// Tells at most a few times a second; from any thread.
+/// Reports at most a few times a second; from any thread.
 class Reporter {
  public:
   explicit Reporter(const MeasureOptions& options) : on_progress_(options.on_progress), last_(now()) {}
@@ -128,7 +128,7 @@ class Reporter {
   double last_;
 };
 
-/// How much of what a lane must do it has done.
+/// The completed fraction of a lane's work.
 double part_done(const MeasureOptions& options, size_t runs, double seconds) {
   const double by_runs =
       options.iterations > 0 ? static_cast<double>(runs) / static_cast<double>(options.iterations) : 1;

@@ -12,7 +12,7 @@
 namespace assay::bench::measure_test {
 namespace {
 
-/// Notes who ran; a run takes the time that it is told.
+/// Records the order of runs; a run takes a given time.
 class FakeWorker final : public Worker {
  public:
   FakeWorker(std::string name, std::vector<std::string>& order, int fails_at, std::chrono::milliseconds takes)
@@ -98,7 +98,7 @@ TEST(Measure, LanesTakeTurnsThatRunInUncounted) {
   }
 }
 
-/// Leaves a thread behind that waits busily for longer than the shortest pause, as runtimes do.
+/// Leaves a thread that spins for longer than the minimum pause, as runtimes do.
 class SpinningWorker final : public Worker {
  public:
   explicit SpinningWorker(std::atomic<int>& spinning) : spinning_(spinning) {}

@@ -1,4 +1,4 @@
-// What `assay bench` was asked for.
+// Options of `assay bench`.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace assay::bench {
 
-/// How much of an engine's layers is told.
+/// The level of detail about an engine's layers.
 enum class LayerDetail : uint8_t { kNone, kNames, kAll };
 
 struct Options {
-  // What is run. A plan, an ONNX model, or both: then the plan is for the engine, the model for the other
-  // backends.
+  // The thing to run: a plan, an ONNX model, or both: then the plan is for the engine, the model for the
+  // other backends.
   std::string model, plan;
   const BackendSet* backend_set = &built_in_backends();
   std::vector<std::string> backends = {"engine"};  ///< `engine:2`: one built at optimization level 2
@@ -35,7 +35,7 @@ struct Options {
   bool skips_inference = false;
   bool refits = false;      ///< the engine gets the weights of an ONNX model
   std::string refit_model;  ///< which; empty: `model`
-  /// Of an engine that is built without weights the plan is saved, and what is run gets the model's.
+  /// If an engine is built without weights, the plan is saved so, and the engine runs with the model's.
   bool must_refit() const { return refits || (build.strips_weights && plan.empty() && !skips_inference); }
   bool times_refit = false;
 
@@ -44,11 +44,11 @@ struct Options {
   int64_t iterations = 10, streams = 1;
   bool is_recorded = false;
 
-  // What is told of them. The files are of the first row; `json` has all.
+  // The reports to write. The files are of the first row; `json` has all.
   int64_t average_runs = 10;
   std::vector<double> percentiles = {90, 95, 99};
   LayerDetail detail = LayerDetail::kAll;
-  bool is_verbose = false;  ///< the build tells what it did
+  bool is_verbose = false;  ///< the build logs its choices
   bool explains = false, dumps_profile = false, dumps_layers = false, dumps_output = false,
        dumps_weights = false, dumps_profiles = false, dumps_roofline = false;
   std::string export_times, export_profile, export_layers, export_output, export_timeline, json;

@@ -1,4 +1,4 @@
-// Networks with some of their parts replaced by plugins, built and timed in turns.
+// Networks with some of their parts replaced by plugins, built and timed alternately.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@
 
 namespace assay::bench {
 
-/// How a plugin replaces that does so in a way of its own: the model with the instances in `part` replaced.
-/// Throws Error when one is not.
+/// Custom replacement of a plugin: returns the model with the instances in `part` replaced. Throws Error when
+/// one is not.
 using OwnReplacement = std::function<std::shared_ptr<Model>(const Model& model, const PluginMatches& part)>;
 
-/// A plugin and one place where it may stand.
+/// A plugin and one place where it applies.
 struct TunedInstance {
   const PluginMatches* plugin;
   const PluginInstance* instance;
@@ -29,22 +29,22 @@ struct TunedInstance {
 std::vector<TunedInstance> instances_of(const std::vector<PluginMatches>& plugins,
                                         const std::map<std::string, OwnReplacement>& own = {});
 
-/// A copy of the model with these instances replaced, those of plugins with a way of their own last, plugin
-/// after plugin. Throws Error when one cannot be.
+/// A copy of the model with these instances replaced, those with a custom replacement last, plugin after
+/// plugin. Throws Error when one cannot be.
 std::shared_ptr<Model> replace_instances(const Model& model, const std::vector<TunedInstance>& instances,
                                          const Replacements& replaced);
 
 class PluginTuner {
  public:
-  /// All of them must outlive the tuner. `shapes`: of the inputs with open extents, which are 1 where nothing
-  /// is said; `warnings` receives a sentence for each of these. Throws Error.
+  /// All of them must outlive the tuner. `shapes`: of the inputs with open extents, which default to 1;
+  /// `warnings` receives a sentence for each of these. Throws Error.
   PluginTuner(const Runtime& runtime, std::shared_ptr<const Model> model,
               const std::vector<TunedInstance>& instances, std::shared_ptr<TimingCache> cache,
               const ShapeSet& shapes, std::vector<std::string>& warnings);
 
   /// Of the unchanged network. Throws Error when it cannot be built.
   Performance measure_baseline();
-  /// Builds a network and times it in turns with the best one so far. Throws Error.
+  /// Builds a network and times it alternately with the best one so far. Throws Error.
   Contest measure(const Replacements& tried, const Replacements& best_so_far);
 
   /// The largest difference of the outputs of the network measured last from those of the unchanged one,

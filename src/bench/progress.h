@@ -1,4 +1,4 @@
-// How far the build of an engine is, in words.
+// Progress of an engine's build as text.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace assay::bench {
 
-/// "timing tactics: 12 of 53, about 4 s left, 30 times from the cache: dnnl_conv, direct_conv"; what is not
-/// known is left out. `seconds` have passed since this phase began.
+/// "timing tactics: 12 of 53, about 4 s left, 30 times from the cache: dnnl_conv, direct_conv"; unknown parts
+/// are omitted. `seconds` have passed since this phase began.
 std::string progress_text(const BuildProgress& progress, double seconds);
 
 }  // namespace assay::bench

@@ -1,4 +1,4 @@
-// Which of a network's parts are worth replacing by plugins, found by timing.
+// Finds by timing which parts of a network to replace by plugins.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace assay::bench {
 /// Positions of the instances that are replaced, ascending.
 using Replacements = std::vector<size_t>;
 
-/// How fast a network is and what memory it takes.
+/// Speed and memory of a network.
 struct Performance {
   double latency = 0;     ///< seconds, the median of the runs
   double throughput = 0;  ///< runs in a second
@@ -24,15 +24,15 @@ struct Performance {
   std::string text() const;
 };
 
-/// What measuring one network in turns with the best one so far has shown.
+/// The result of measuring a network alternately with the best one so far.
 struct Contest {
   Performance performance, best_so_far;
-  /// True when every part of the measurement, not only all of it together, says so.
+  /// True when every part of the measurement agrees, not only the total.
   bool is_faster = false;
 };
 
-/// Whether one lane beats the other in all of `parts` successive parts of their runs: then a machine whose
-/// speed changes from moment to moment does not decide. Lanes with fewer runs than parts never do.
+/// True when one lane is faster in each of `parts` successive parts of the runs, so that fluctuations of the
+/// machine's speed do not decide. False for lanes with fewer runs than parts.
 bool beats(const Lane& lane, const Lane& other, size_t parts = 6);
 
 enum class SearchMode : uint8_t {
@@ -47,17 +47,17 @@ struct SearchOptions {
   double threshold = 0.1;
 };
 
-/// What a search does, as it does it. None may be empty.
+/// Callbacks of a search. None may be empty.
 struct SearchEvents {
   /// Throws Error when the network with these replacements cannot be built or run.
   std::function<Contest(const Replacements& tried, const Replacements& best_so_far)> measure;
-  /// What kGreedy decided of an instance.
+  /// kGreedy's decision on an instance.
   std::function<void(size_t instance, bool is_replaced, const Contest&)> on_decision;
   /// kExhaustive found a better one; `number` counts from 1.
   std::function<void(size_t number, const Contest&)> on_best;
-  /// A network that could not be measured, and why.
+  /// A network that could not be measured, with the reason.
   std::function<void(const Replacements& tried, const std::string& reason)> on_failure;
-  /// Before each measurement: how many are behind it and how many there may be.
+  /// Before each measurement: the number of completed ones and the maximum.
   std::function<void(size_t done, size_t most)> on_progress;
 };
 

@@ -9,7 +9,7 @@
 namespace assay::bench {
 namespace {
 
-/// A network whose time is the sum of what its instances take, replaced or not.
+/// A network whose time is the sum of its instances' times, replaced or not.
 struct FakeNetwork {
   std::vector<double> before, after;
   std::vector<Replacements> tried;

@@ -14,7 +14,7 @@ namespace {
 
 /// Averages shown at either end of many.
 constexpr size_t kShownAverages = 200;
-/// In percent; beyond, times are called unsteady.
+/// In percent; above it times are reported as unsteady.
 constexpr double kUnsteady = 2.5;
 
 std::string times_line(const char* what, const Summary& s) {

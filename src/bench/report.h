@@ -12,21 +12,21 @@ namespace assay::bench {
 
 using Lines = std::vector<std::string>;
 
-/// How the runs went: warm-up, how many there were, and averages of `average_runs` runs in a row; of many
+/// Trace of the runs: warm-up, number of runs, and averages of `average_runs` successive runs; of many
 /// averages the first and last 200.
 Lines trace_lines(const Row& row, int64_t average_runs);
 /// The performance summary.
 Lines summary_lines(const Row& row, int64_t streams);
-/// All rows in one table, where there are several.
+/// All rows in one table, if there are several.
 Lines table_lines(const Result& result);
 /// The time of each layer that took any.
 Lines profile_lines(const LayerTimes& profile);
 /// Two lines for each output: its name and shape, its elements.
 Lines output_lines(const TensorList& outputs);
-/// Of each input with a range in a profile.
+/// A line for each input with a range in a profile.
 Lines range_lines(const std::vector<OptimizationProfile>& profiles);
 
-/// Elements as numbers, each as short as tells it apart.
+/// Elements as numbers, in shortest round-trip form.
 std::vector<std::string> element_texts(const Tensor& t);
 
 }  // namespace assay::bench

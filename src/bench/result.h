@@ -1,4 +1,4 @@
-// What `assay bench` found out.
+// Results of `assay bench`.
 #pragma once
 
 #include <cstdint>
@@ -54,12 +54,12 @@ struct LayerTimes {
   double total() const;
 };
 
-/// What a layer has to do, and the least time that this takes.
+/// The work of a layer, and a lower bound of its time.
 struct LayerFloor {
   std::string name, tactic;
   double milliseconds = 0;               ///< it took: the median
   std::optional<int64_t> multiply_adds;  ///< as the nodes' definitions count them; nothing: not known
-  int64_t weight_bytes = 0;              ///< of constants, as they are packed, that it needs
+  int64_t weight_bytes = 0;              ///< of the packed constants that it reads
   int64_t value_bytes = 0;               ///< of other operands and results, where their shapes are known
   double floor = 0;                      ///< milliseconds
 };
@@ -81,15 +81,15 @@ struct Result {
   std::vector<Roofline> rooflines;
 };
 
-/// What the process has held in memory at most so far.
+/// Peak memory of the process so far.
 int64_t peak_memory();
 
-/// The times of a row that follow from those of its runs.
+/// Derives the times of a row from those of its runs.
 void summarize_runs(Row& row, const Lane& lane, const std::vector<double>& percentiles);
 
-/// The largest difference between elements, relative to the largest magnitude of `b`; the worst of all
-/// outputs of numbers that both have in equal shapes. Infinity where one of them is not a number and the
-/// other is.
+/// The largest difference between elements, relative to the largest
+/// magnitude of `b`; the maximum over numeric outputs that both have
+/// in equal shapes. Infinity where one is NaN and the other is not.
 double relative_difference(const TensorList& a, const TensorList& b);
 
 }  // namespace assay::bench

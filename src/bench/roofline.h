@@ -1,4 +1,4 @@
-// How far each layer is from what the machine can do.
+// Compares each layer with the machine's peak rates.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace assay::bench {
 
-/// What the machine does at most.
+/// Peak rates of the machine.
 struct MachineLimits {
   double multiply_adds = 0;                      ///< of float32, in a second
   std::function<double(int64_t bytes)> reading;  ///< bytes in a second, from an area of that size
 };
 
-/// Measured on the threads of this thread's pool; rates of reading when they are asked for, each power of two
-/// once.
+/// Measured on the threads of this thread's pool; rates
+/// of reading on demand, once for each power of two.
 MachineLimits measure_limits();
 
 /// The layers of an engine with the times of a profile. A layer's floor is the longest of: its multiply-adds
-/// at the machine's rate; its weights at the rate of an area as large as all weights together, because
-/// between two uses of one all others are read; its other operands and results at the rate of an area as
-/// large as they are, as if they were still in the nearest cache that holds them. An algorithm that needs
+/// at the machine's rate; its weights at the rate for an area of the size of all weights, because all others
+/// are read between two uses; its other operands and results at the rate for an area of their size, as if
+/// they were in the nearest cache that holds them. An algorithm that needs
 /// fewer operations than the definition (Winograd's convolution) can be below its floor. `stats`: of the
 /// model at these shapes; null: operations are not known.
 Roofline make_roofline(const EngineDescription& engine, const LayerTimes& times, const ModelStats* stats,

@@ -76,12 +76,12 @@ bool is_open(const Type& type) {
   return type.is_tensor() && (!type.has_shape() || !known_shape(*type.dims).has_value());
 }
 
-/// Whether what is given for an input are elements: those of a declared shape itself are not.
+/// True when the numbers given for an input are elements: those equal to its declared shape are not.
 bool are_elements(const Type& type, const std::vector<int64_t>& given) {
   return takes_elements(type) && known_shape(*type.dims)->dims() != given;
 }
 
-/// Throws Error unless the input may be given this.
+/// Throws Error unless these numbers are valid for the input.
 void check_extents(const TensorInfo& info, const std::vector<int64_t>& given) {
   require(info.type.is_tensor(), ErrorCode::kInvalidArgument,
           "the input '{}' is of type {}, so it has no shape that could be given", info.name, info.type.str());
@@ -114,7 +114,7 @@ struct Bounds {
   std::vector<int64_t> min, opt, max;
 };
 
-/// What a profile says of one input; nothing when it says nothing.
+/// A profile's bounds of one input; nothing when it has none.
 std::optional<Bounds> given_bounds(const ProfileShapes& shapes, std::string_view name) {
   const InputExtents *min = find_input(shapes.min, name), *opt = find_input(shapes.opt, name),
                      *max = find_input(shapes.max, name);
@@ -125,7 +125,7 @@ std::optional<Bounds> given_bounds(const ProfileShapes& shapes, std::string_view
   return Bounds{low->extents, best->extents, high->extents};
 }
 
-/// What the runs need of one input; nothing when none of them names it.
+/// The shapes of one input that runs need; nothing when none names it.
 std::optional<Bounds> bounds_of_runs(const std::vector<ShapeSet>& runs, const TensorInfo& info) {
   std::optional<Bounds> bounds;
   for (const ShapeSet& run : runs) {
@@ -182,7 +182,7 @@ std::vector<std::string> split_list(std::string_view text) {
     else
       parts.back() += ch;
   }
-  // A blank behind a comma is a habit.
+  // Allows a blank after a comma.
   for (std::string& part : parts) {
     constexpr std::string_view kBlanks = " \t\r\n";
     part.erase(std::min(part.find_last_not_of(kBlanks) + 1, part.size()));

@@ -1,4 +1,4 @@
-// Shapes of inputs as they are typed, and the optimization profiles that follow from them.
+// Shapes of inputs as typed, and the resulting optimization profiles.
 #pragma once
 
 #include <cstdint>
@@ -20,28 +20,28 @@ struct InputExtents {
 /// Those of one run; each input once.
 using ShapeSet = std::vector<InputExtents>;
 
-/// Parts between commas that stand outside of brackets and of single quotes.
+/// Splits at commas outside of brackets and single quotes.
 std::vector<std::string> split_list(std::string_view text);
 
 /// Reads `NAME:1x3x224x224` and `NAME:[1,3,224,224]`, split at the last colon, the name perhaps in single
 /// quotes, no extents or `scalar` for a scalar; `words` hold one or, between commas, several. An input that
 /// is named again begins the next set. `option` is for errors. Throws Error (kInvalidArgument).
 std::vector<ShapeSet> parse_shape_sets(std::string_view option, const std::vector<std::string>& words);
-/// The same where there is no next set: an input that is named twice is an error.
+/// The same for a single set: an input that is named twice is an error.
 ShapeSet parse_shape_set(std::string_view option, const std::vector<std::string>& words);
 
-/// What was typed for one profile.
+/// The bounds typed for one profile.
 struct ProfileShapes {
   ShapeSet min, opt, max;
   bool empty() const { return min.empty() && opt.empty() && max.empty(); }
 };
 
-/// True for an integer input of rank 0 or 1 whose shape is declared: what is given for it are elements.
+/// True for an integer input of rank 0 or 1 whose shape is declared: numbers given for it are elements.
 bool takes_elements(const Type& type);
 
-/// Profiles for a network: bounds that are missing are those next to them (min: opt, else max; opt: max, else
-/// min; max: opt, else min); an input without bounds takes those that `runs` need, the first of them to be
-/// fast at; open extents that nothing is said of become 1. `warnings` receives a sentence for each such
+/// Profiles for a network: missing bounds are taken from the others (min: opt, else max; opt: max, else min;
+/// max: opt, else min); an input without bounds gets those that `runs` need, with the first as optimum;
+/// unspecified open extents become 1. `warnings` receives a sentence for each such
 /// input. None when every shape is declared and no elements are given. Throws Error (kInvalidArgument,
 /// kNotFound) naming the input.
 std::vector<OptimizationProfile> make_profiles(const std::vector<TensorInfo>& inputs,
@@ -49,15 +49,15 @@ std::vector<OptimizationProfile> make_profiles(const std::vector<TensorInfo>& in
                                                const std::vector<ShapeSet>& runs,
                                                std::vector<std::string>& warnings);
 
-/// What one input is in a run.
+/// One input of a run.
 struct InputCase {
   TensorInfo info;
   Shape shape;
-  std::vector<int64_t> elements;  ///< of a shape tensor; empty: any will do
+  std::vector<int64_t> elements;  ///< of a shape tensor; empty: any values
 };
 
-/// Each input of a run: as `run` says, else as the profile is fastest at (null: there is none), else as
-/// declared with open extents of 1. Throws Error (kInvalidArgument, kNotFound) naming the input.
+/// Each input of a run: from `run`, else the profile's optimum (null: no profile), else as declared with open
+/// extents of 1. Throws Error (kInvalidArgument, kNotFound) naming the input.
 std::vector<InputCase> make_cases(const std::vector<TensorInfo>& inputs, const ShapeSet& run,
                                   const OptimizationProfile* profile);
 

@@ -101,7 +101,7 @@ TEST(Profiles, NumbersForAShapeTensorAreItsElements) {
   EXPECT_EQ(make_cases({kTarget}, {}, profiles.data())[0].elements, (std::vector<int64_t>{8, 3}));
   EXPECT_EQ(make_cases({kTarget}, {{"target", {2, 2}}}, profiles.data())[0].elements,
             (std::vector<int64_t>{2, 2}));
-  // Its declared shape is nothing but that.
+  // The numbers equal its declared shape.
   EXPECT_TRUE(make_profiles({kTarget}, {}, {{{"target", {2}}}}, warnings).empty());
   EXPECT_NE(message_of([&] {
               make_profiles({kTarget}, {}, {{{"target", {1, 2, 3}}}}, warnings);

@@ -1,4 +1,4 @@
-// Numbers that stand for many times.
+// Statistics of times.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct Summary {
 /// The middle element, or the mean of the two in the middle. 0 for no elements.
 double median(std::vector<double> values);
 
-/// trtexec's percentile: of n sorted values, the last one after int((1 - percent / 100) * n) of the largest
-/// are left out, and the first when all are. 0 for no elements.
+/// trtexec's percentile: of n sorted values, the last one after dropping int((1 - percent / 100) * n) of the
+/// largest; the first if all are dropped. 0 for no elements.
 double percentile(std::span<const double> sorted, double percent);
 
 Summary summarize(std::vector<double> values, std::span<const double> percents);

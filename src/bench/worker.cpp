@@ -56,8 +56,8 @@ class EngineWorker final : public Worker {
   }
 
  private:
-  /// The same inputs make outputs of the same shapes, so what the first run made can take those of all
-  /// others.
+  /// The same inputs give the same output shapes,
+  /// so the outputs of the first run are reused.
   void bind() {
     const std::vector<IoTensor> inputs = engine_->inputs(), outputs = engine_->outputs();
     // Bound memory may not be null, also where a tensor has no elements.

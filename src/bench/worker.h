@@ -1,4 +1,4 @@
-// What is measured: one thread's way to run a model on given inputs again and again.
+// The unit of measurement: runs a model repeatedly on given inputs in one thread.
 #pragma once
 
 #include <memory>
@@ -11,28 +11,28 @@
 
 namespace assay::bench {
 
-/// Seconds of a clock that only goes forward.
+/// Seconds of a monotonic clock.
 double now();
 
-/// When a run was asked for, when the call that asks returned, when the computing began and ended, and when
-/// the results were there. Seconds as now().
+/// Times of enqueueing a run, of that call's return, of the beginning and end of computation, and of the
+/// results. Seconds as now().
 struct RunTimes {
   double start = 0, enqueued = 0, compute_start = 0, compute_end = 0, end = 0;
 };
 
-/// Runs a model on the inputs that it was made for. One run at a time.
+/// Runs a model on fixed inputs. One run at a time.
 class Worker {
  public:
   virtual ~Worker() = default;
   /// Throws Error as the backend does.
   virtual RunTimes run() = 0;
-  /// What the last run computed, in the order of the model's outputs.
+  /// Results of the last run, in the order of the model's outputs.
   virtual TensorList outputs() const = 0;
 };
 
-/// A worker with a context of its own, whose inputs and outputs are bound to memory where their types allow
-/// it. It has run once, so that everything is ready. With `is_recorded` the run is recorded and then repeated
-/// by a stream (as a CUDA graph is). `profiler`, if any, must outlive it.
+/// A worker with its own context, whose inputs and outputs are bound to memory if their types allow it. It
+/// has run once, so that everything is prepared. With `is_recorded` the run is recorded and then repeated by
+/// a stream (like a CUDA graph). `profiler`, if any, must outlive it.
 std::unique_ptr<Worker> make_worker(const std::shared_ptr<Engine>& engine, size_t profile,
                                     std::span<const Tensor> feed, bool is_recorded,
                                     Profiler* profiler = nullptr);

@@ -135,12 +135,12 @@ class ArgScanner {
   }
 
   ParsedArgs scan();
-  /// What was parsed before, behind these.
+  /// Continues from an earlier result.
   ParsedArgs rebuild(const ParsedArgs& args, const std::vector<GivenOption>& first);
 
  private:
-  /// What a word means: an option (null for help) with a name and perhaps a value after `=`, an unknown
-  /// option, or a positional word.
+  /// The classification of a word: an option (null for help) with a name and perhaps a value after `=`, an
+  /// unknown option, or a positional word.
   struct Word {
     enum class Kind : uint8_t { kPositional, kOption, kUnknown, kSeparator } kind = Kind::kPositional;
     const Option* option = nullptr;
@@ -154,20 +154,20 @@ class ArgScanner {
   }
   Word classify(const std::string& word) const;
   std::vector<Word> prefix_matches(const std::string& word) const;
-  /// Hands the words from the first one that is another program's to the positional that takes the remainder.
+  /// Passes the words from the first one of another program on to the remainder positional.
   void take_remainder();
-  /// Positional words from `start` that follow each other.
+  /// Consecutive positional words from `start`.
   size_t run_length(size_t start) const;
   size_t take_option(size_t index);
   size_t take_positionals(size_t index);
   std::string command_hint(const std::string& name) const;
   size_t take_command(size_t index);
-  /// Words an option takes of `available`; throws UsageError when its arity cannot be met.
+  /// Number of words that an option takes of `available`; throws UsageError when its arity cannot be met.
   size_t words_for(const Option& option, size_t available) const;
   void record(const Option& option, std::vector<std::string> words);
   void check_required() const;
   bool is_given(const Option& o) const;
-  /// One of the options of a group that exclude each other was given.
+  /// An option of a mutually exclusive group was given.
   void check_choice(const OptionGroup& group, const std::string& exclusive) const;
   [[noreturn]] void usage_error(const std::string& message) const {
     throw UsageError(parser_.contents_->program, parser_.usage(help_width()), message);
@@ -236,7 +236,7 @@ ArgScanner::Word ArgScanner::classify(const std::string& word) const {
     usage_error(fmt::format("ambiguous option: {} could match {}", word, fmt::join(names, ", ")));
   }
   const size_t blank = word.find(' ');
-  // argparse takes any word with a blank for no option; --name=VALUE is one all the same.
+  // argparse treats no word with a blank as an option, except --name=VALUE.
   const bool has_value = word.starts_with("--") && word.find('=') < blank;
   if (looks_like_negative_number(word) || (blank != std::string::npos && !has_value)) return {};
   return {Word::Kind::kUnknown, nullptr, word, std::nullopt};
@@ -332,7 +332,7 @@ size_t ArgScanner::take_option(size_t index) {
   return index + 1 + count;
 }
 
-/// What may have been meant: a command here, one of a command's own, or `run` of the file that is named.
+/// Suggestions: a command here, a subcommand of one, or `run` for a named file.
 std::string ArgScanner::command_hint(const std::string& name) const {
   std::vector<std::string> names, below, paths;
   for (const auto& c : parser_.contents_->commands) {
@@ -397,7 +397,7 @@ size_t ArgScanner::take_positionals(size_t index) {
   const auto least = [](const Option& o) {
     return o.arity == Arity::kOne || o.arity == Arity::kAtLeastOne ? 1U : 0U;
   };
-  // As many positionals as the words can serve, each taking all it may.
+  // Fills as many positionals as possible, each greedily.
   size_t served = 0, needed = 0;
   while (served < positionals_.size() && needed + least(*positionals_[served]) <= available)
     needed += least(*positionals_[served++]);
@@ -481,7 +481,7 @@ ParsedArgs ArgScanner::rebuild(const ParsedArgs& args, const std::vector<GivenOp
 
 ParsedArgs ArgScanner::scan() {
   take_remainder();
-  // Words after a subcommand are the subcommand's to classify.
+  // Words after a subcommand are classified by it.
   const bool has_commands = !parser_.contents_->commands.empty();
   bool only_positionals = false;
   for (const std::string& word : words_) {

@@ -1,6 +1,6 @@
-// The command line, read by the rules of Python's argparse, because existing scripts rely on them:
-// unambiguous prefixes, greedy word lists, `--opt=value`, runner flags whose order counts, surplus words
-// handed back. (CLI11 has none of these, so the design's choice of it does not hold here.)
+// The command line, parsed by the rules of Python's argparse, because existing scripts rely on them:
+// unambiguous prefixes, greedy word lists, `--opt=value`, runner flags whose order matters, surplus words
+// returned. Libraries such as CLI11 do not support these.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct OptionGroup {
   std::vector<Option> options;
 };
 
-/// Says that the options of a group take no selectors after all: they only pass their words on.
+/// Marks a group's options as taking no selectors: they only pass their words on.
 inline void name_nothing(OptionGroup& group) {
   for (Option& o : group.options) o.names_what = Names::kNothing;
 }
@@ -42,18 +42,18 @@ class UsageError : public std::runtime_error {
   std::string program_, usage_;
 };
 
-/// An option as it was given, by its first name, with its words.
+/// An occurrence of an option, by its first name, with its words.
 struct GivenOption {
   std::string name;
   std::vector<std::string> words;
 };
 
-/// What a command line said. Lookups are by an option's first name; one that no group declares throws Error
-/// (kInternal).
+/// The parsed command line. Lookups use an option's first
+/// name; an undeclared one throws Error (kInternal).
 class ParsedArgs {
  public:
   bool has(std::string_view name) const { return count(name) > 0; }
-  /// Whether the command has this option.
+  /// True when the command has this option.
   bool declares(std::string_view name) const;
   /// How many times the option was given.
   int count(std::string_view name) const;
@@ -65,24 +65,24 @@ class ParsedArgs {
   std::optional<std::vector<std::string>> list(std::string_view name) const;
   /// The words of every occurrence, in order.
   std::vector<std::vector<std::string>> all(std::string_view name) const;
-  /// Which of these options were given, in the order of the line, repetitions kept.
+  /// The occurrences of these options, in the order of the line.
   std::vector<std::string> sequence(std::span<const std::string> names) const;
 
   /// The options given, in order.
   const std::vector<const Option*>& given() const { return given_; }
-  /// The same, with what they took.
+  /// The same, with their words.
   const std::vector<GivenOption>& occurrences() const { return occurrences_; }
-  /// Every spelling of every option that could have been given.
+  /// Every spelling of every declared option.
   const std::vector<std::string>& known_names() const { return known_names_; }
-  /// Words that belong to nothing.
+  /// Surplus words.
   const std::vector<std::string>& unrecognized() const { return unrecognized_; }
   /// The subcommands chosen, outermost first.
   const std::vector<std::string>& commands() const { return commands_; }
-  /// True when -h or --help was met; help_text() then holds the page and nothing else counts.
+  /// True when -h or --help was given; help_text() then holds the page, and the rest is invalid.
   bool wants_help() const { return !help_text_.empty(); }
   const std::string& help_text() const { return help_text_; }
-  /// Started under the name of an upstream tool, whose lines must go on to work: what it ignores gets a
-  /// warning. Under the program's own name, what would be ignored is an error.
+  /// Started under the name of an upstream tool, whose command lines must keep working: ignored options get a
+  /// warning. Under the program's own name they are an error.
   bool is_upstream() const { return is_upstream_; }
   void set_upstream(bool is_upstream) { is_upstream_ = is_upstream; }
 
@@ -110,11 +110,11 @@ class ArgParser {
 
   /// The reference stays valid.
   OptionGroup& add_group(std::string title, std::string description = {});
-  /// `fill` adds the command's own groups and subcommands; it is called only when they are needed.
+  /// `fill` adds the command's groups and subcommands; it is called on demand.
   void add_command(std::string name, std::string summary, std::string description,
                    std::function<void(ArgParser&)> fill);
 
-  /// Whether an option of this spelling was added, here and not in a subcommand.
+  /// True when this parser, not a subcommand, has an option of this spelling.
   bool has_option(std::string_view name) const;
 
   /// In the order of --help.
@@ -122,8 +122,8 @@ class ArgParser {
 
   /// Throws UsageError. Words are those after the program's name.
   ParsedArgs parse(std::span<const std::string> words) const;
-  /// What this parser or one with the same options parsed, with further options before what was given. Throws
-  /// UsageError for words that their options cannot have, and for options that exclude others.
+  /// Adds options in front of a result of this parser or of one with the same options. Throws UsageError for
+  /// words that their options cannot have, and for options that exclude others.
   ParsedArgs with_options(const ParsedArgs& args, const std::vector<GivenOption>& first) const;
 
   /// The usage lines, wrapped to `width` columns, ended by a newline.
@@ -146,7 +146,7 @@ class ArgParser {
   std::shared_ptr<Contents> contents_;
 };
 
-/// Columns of the terminal: COLUMNS, else what the terminal says, else 100; between 50 and 120.
+/// Columns of the terminal: COLUMNS, else the terminal's report, else 100; between 50 and 120.
 int help_width();
 
 /// The name among `names` that is nearest to `word` (few edits, or an extension of it); empty when none is

@@ -74,7 +74,7 @@ std::string head(const Option& option) {
   return value.empty() ? text : text + " " + value;
 }
 
-/// Two columns: what to type, and what it does.
+/// Two columns: syntax and description.
 void append_entry(std::string& out, const std::string& left, std::string_view text, size_t width) {
   std::string line = "  " + left;
   for (const std::string& part : wrap(text, width - kHelpColumn)) {
@@ -89,7 +89,7 @@ void append_entry(std::string& out, const std::string& left, std::string_view te
   if (!line.empty()) out += line + "\n";
 }
 
-/// How the words of options that name parts of a model may do so.
+/// Explains selectors, for options that name parts of a model.
 void append_names(std::string& out, const std::vector<const Option*>& options, size_t width) {
   static constexpr std::pair<Names, std::string_view> kKinds[] = {
       {Names::kTensors,

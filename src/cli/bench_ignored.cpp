@@ -171,7 +171,7 @@ void warn_of_ignored_bench_options(const ParsedArgs& args) {
     for (const Reason& reason : kIgnored)
       for (const Ignored& option : reason.options) {
         const std::string name = split(option.names).front();
-        // --threads of `assay bench` itself takes a number and means something.
+        // --threads of `assay bench` itself takes a number and has an effect.
         if (given->names.front() != name || given->arity != option.arity ||
             std::find(told.begin(), told.end(), name) != told.end())
           continue;

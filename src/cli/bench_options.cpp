@@ -311,7 +311,7 @@ class Reader {
   static bool is_plan(const std::string& path) {
     char magic[sizeof engine::kMagic] = {};
     std::ifstream file;
-    // Opening a pipe would wait for whoever writes to it.
+    // Opening a pipe would block until it has a writer.
     std::error_code ignored;
     if (std::filesystem::is_regular_file(path, ignored)) file.open(path, std::ios::binary);
     if (file.read(magic, sizeof magic) && std::memcmp(magic, engine::kMagic, sizeof magic) == 0) return true;
@@ -333,7 +333,7 @@ class Reader {
     o.session.custom_ops = args_.list("--custom-ops").value_or(std::vector<std::string>{});
   }
 
-  /// Options for shapes are those of the profile that was named last.
+  /// Options for shapes belong to the last named profile.
   void read_shapes(bench::Options& o) const {
     constexpr const char *kProfile = "--profile", *kMin = "--min-shapes", *kOpt = "--opt-shapes",
                          *kMax = "--max-shapes";

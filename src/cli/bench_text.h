@@ -1,4 +1,4 @@
-// What a benchmark tells as lines of the log, and on a terminal how far it is.
+// The results of a benchmark as lines of the log, and its progress on a terminal.
 #pragma once
 
 #include <mutex>
@@ -8,8 +8,8 @@
 
 namespace assay::cli {
 
-/// Writes to standard output where that is a terminal that can go back in a line, else nothing. The line goes
-/// when the object does. May be used from any thread.
+/// Writes to standard output if that is a terminal with carriage return, else nothing. The destructor erases
+/// the line. Thread-safe.
 class BenchProgress {
  public:
   BenchProgress();
@@ -17,7 +17,7 @@ class BenchProgress {
   BenchProgress(const BenchProgress&) = delete;
   BenchProgress& operator=(const BenchProgress&) = delete;
 
-  /// In place of what is there.
+  /// Replaces the current line.
   void show(const std::string& text);
   void clear();
 

@@ -22,7 +22,7 @@ RouteKnob on_or_off(std::string_view kind, std::string_view name, std::string_vi
           .help = std::string(summary)};
 }
 
-/// Words between blanks and line ends.
+/// Splits at blanks and line ends.
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   while (true) {

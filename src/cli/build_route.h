@@ -1,4 +1,4 @@
-// Build routes, as trtexec 11.1 has them: which of the builder's choices an engine is built with, in words.
+// Build routes as in trtexec 11.1: textual specifications of the builder's choices for an engine.
 #pragma once
 
 #include <cstdint>
@@ -25,28 +25,28 @@ using BuildRoute = std::vector<std::pair<const RouteKnob*, std::string>>;
 /// `-a=on -b=off`.
 std::string route_text(const BuildRoute& route);
 
-/// What an expression such as `-a=[on|off] -b=off` says of one knob: one value, or several to be tried.
+/// The values of one knob in an expression such as `-a=[on|off] -b=off`: one, or several to try.
 struct RouteChoice {
   const RouteKnob* knob;
   std::vector<std::string> values;
   bool is_fixed = false;
 };
 
-/// Which routes of an expression are tried.
+/// The strategy of trying routes of an expression.
 enum class RouteSearch : uint8_t {
-  kFast,   ///< the one of all defaults, then one knob at a time changed
+  kFast,   ///< the route of all defaults, then one changed knob at a time
   kFull,   ///< every combination
-  kMixed,  ///< kFast, then every combination of the knobs that have made it faster
+  kMixed,  ///< kFast, then every combination of the knobs that were beneficial
 };
 
-/// The knobs of a build: every tactic and every pass that can be left out, and the optimization level.
+/// The knobs of a build: every tactic and pass that can be disabled, and the optimization level.
 class RouteKnobs {
  public:
   RouteKnobs(const engine::TacticSet& tactics, const PassSet& passes);
   RouteKnobs(const RouteKnobs&) = delete;
   RouteKnobs& operator=(const RouteKnobs&) = delete;
 
-  /// Of all knobs, or of one, whose dash may be left out. Throws Error (kNotFound) naming `option`.
+  /// Describes all knobs, or one, whose dash may be omitted. Throws Error (kNotFound) naming `option`.
   std::string json(const std::string& option, std::string_view only = {}) const;
   /// Throws Error (kInvalidArgument, kNotFound) that names `option`.
   std::vector<RouteChoice> parse(const std::string& option, std::string_view expression) const;
@@ -65,7 +65,7 @@ std::vector<BuildRoute> expand_routes(const std::vector<RouteChoice>& choices, R
 std::vector<RouteChoice> only_these_vary(std::vector<RouteChoice> choices,
                                          const std::vector<const RouteKnob*>& knobs);
 
-/// Sets what the route says.
+/// Applies a route to a configuration.
 void apply_route(const BuildRoute& route, BuilderConfig& config);
 
 }  // namespace assay::cli

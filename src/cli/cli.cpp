@@ -51,7 +51,7 @@ Invocation invocation_of(std::span<const std::string> words, std::chrono::steady
   return result;
 }
 
-/// Name, version and place of the program, as upstream writes them.
+/// Name, version and path of the program, in upstream's format.
 std::string module_text(const Invocation& invocation, const char* name) {
   const std::string directory[] = {binary_directory()};
   return fmt::format("{} | Version: {} | Path: {}", name,
@@ -108,7 +108,7 @@ const Command& find_command(const std::vector<std::string>& path, const Invocati
   return *found;
 }
 
-/// Upstream's line on stdout; what the user may have meant on stderr, where scripts do not look.
+/// Upstream's line on stdout; suggestions on stderr, which scripts do not parse.
 int report_unrecognized(const ParsedArgs& args, const Invocation& invocation) {
   log::error("Unrecognized Options: {}", python_list_repr(args.unrecognized()));
   log::flush();
@@ -127,8 +127,8 @@ void refuse_unavailable(const ParsedArgs& args) {
       log::critical(ErrorCode::kUnsupported, "{} is not available yet: {}", option->label(), option->refusal);
 }
 
-/// Whether the end line belongs to this failure: upstream prints it for failures that it expects, and lets
-/// the others end the program at once.
+/// True when this failure has an end line: upstream prints it for expected failures, and others end the
+/// program immediately.
 struct Outcome {
   int status = 1;
   bool expected = true;
@@ -143,7 +143,7 @@ Outcome guarded(Body&& body) {
   }
 }
 
-/// A line that marks where a run of `trtexec` begins or how it ended, as that writes it.
+/// The line that marks the begin or the end of a run of `trtexec`, in its format.
 void print_trtexec_mark(const char* mark, const Invocation& invocation) {
   log::print(
       fmt::format("&&&& {} TensorRT.trtexec [assay v{}] # {}\n", mark, kVersion, invocation.command_line));
@@ -173,7 +173,7 @@ int run_command(const ParsedArgs& args, const Invocation& invocation, const Regi
   return outcome.status;
 }
 
-/// A command line for which no further modules are needed; nothing where they may have something to say.
+/// The command line if no further modules are needed to parse it; nothing if they may add options.
 std::optional<ParsedArgs> parsed_without(const ArgParser& parser, std::span<const std::string> words) {
   try {
     ParsedArgs args = parser.parse(words);
@@ -184,7 +184,7 @@ std::optional<ParsedArgs> parsed_without(const ArgParser& parser, std::span<cons
   }
 }
 
-/// What inspects modules must survive them, and what passes its words on does not know whose they are.
+/// Commands that inspect modules must not depend on them, and forwarded words are not ours.
 bool needs_no_modules(const Registries& registries, std::span<const std::string> words) {
   if (words.size() < 2) return false;
   if (words.size() > 2 && words[1] == "inspect" && words[2] == "extensions") return true;
@@ -192,7 +192,7 @@ bool needs_no_modules(const Registries& registries, std::span<const std::string>
   return command != nullptr && command->passes_words_on;
 }
 
-/// Whether packages of Python may have what this line of `run` needs: help, or an option that nobody knows.
+/// True when Python packages may matter to this line of `run`: it has help or an unknown option.
 bool may_need_plugins(const ArgParser& parser, std::span<const std::string> words) {
   if (words.empty() || words[0] != command_run::def.name) return false;
   try {
@@ -205,7 +205,7 @@ bool may_need_plugins(const ArgParser& parser, std::span<const std::string> word
   }
 }
 
-/// What packages add, and why some do not. Without an interpreter there are none.
+/// Additions by packages, and the reasons of failures. Without an interpreter there are none.
 script::RunPlugins find_plugins() {
   try {
     return script::list_run_plugins();

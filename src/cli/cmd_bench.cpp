@@ -1,4 +1,4 @@
-// assay bench: how fast a model runs. Under the name trtexec it is the whole program.
+// assay bench: measures the speed of a model. Under the name trtexec it is the whole program.
 #include <fmt/format.h>
 
 #include <memory>
@@ -26,7 +26,7 @@ bench::Options read_options(const CommandContext& context, const ParsedArgs& arg
   return options;
 }
 
-/// What a tuning of build routes cannot use.
+/// Refuses options that cannot be combined with a tuning of build routes.
 void check_tuned(const bench::Options& options) {
   require(options.plan.empty(), ErrorCode::kInvalidArgument,
           "{} is a plan, which is built already: build routes are tried on an ONNX model", options.plan);
@@ -64,7 +64,7 @@ int tune(CommandContext& context, const ParsedArgs& args, const RouteTuning& tun
   return 0;
 }
 
-/// Goes on with a tuning whose cache has the command line that it was begun with.
+/// Resumes a tuning from a cache that records its command line.
 int resume(CommandContext& context, const RouteTuning& given, const RouteKnobs& knobs) {
   for (const Option* option : context.args().given())
     require(option->names.front() == "--continue" || option->names.front() == "--tuning-cache-file",

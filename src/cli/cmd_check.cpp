@@ -1,4 +1,4 @@
-// assay check: whether things are as they must be. Each subcommand has its file, cmd_check_<name>.cpp.
+// assay check: checks models and results. Each subcommand has its file, cmd_check_<name>.cpp.
 #include "cli/command.h"
 #include "cli/options/logging.h"
 

@@ -1,4 +1,4 @@
-// assay check accuracy: saved accuracy results against other thresholds.
+// assay check accuracy: applies other thresholds to saved accuracy results.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -64,7 +64,7 @@ std::string fields_text(const AccuracyResults& results) {
   return "[" + text + "]";
 }
 
-/// The first saved comparison with these metrics that is left.
+/// The first remaining saved comparison with these metrics.
 SavedAccuracy take(const std::vector<std::string>& fields, AccuracyResults& left,
                    const AccuracyResults& all) {
   const auto it = std::find_if(left.begin(), left.end(), [&](const SavedAccuracy& saved) {
@@ -102,7 +102,7 @@ void check_threshold(const Threshold& threshold, const OutputResult& result) {
 
 using ThresholdFor = std::function<Threshold(const std::string& output)>;
 
-/// Puts these thresholds in the place of those that were saved.
+/// Replaces the saved thresholds by these.
 void rethreshold(SavedAccuracy& saved, const ThresholdFor& threshold_for) {
   for (SavedAccuracy::Pair& pair : saved.pairs)
     for (auto& iteration : pair.iterations)
@@ -149,7 +149,7 @@ std::vector<std::string> output_names(const AccuracyResults& results) {
   return names;
 }
 
-/// Nothing for one that judges by a method of its own.
+/// Nothing for a comparison with its own method.
 std::optional<Threshold> known_threshold(const script::ScriptThreshold& t) {
   if (t.value) return MetricThreshold{*t.value};
   if (!t.statistic) return std::nullopt;
@@ -173,7 +173,7 @@ void judge_by_script(SavedAccuracy& saved, script::CompareScript& script) {
       }
 }
 
-/// The saved comparison that a script's object is about, with its thresholds.
+/// The saved comparison for a script's object, with the object's thresholds.
 AccuracyResults select_by_script(const ParsedArgs& args, const std::string& word, AccuracyResults saved) {
   if (args.has("--compare"))
     log::warning(
@@ -207,7 +207,7 @@ AccuracyResults select_by_script(const ParsedArgs& args, const std::string& word
   return selected;
 }
 
-/// The saved comparisons that are asked for, with the thresholds that are asked for.
+/// The requested saved comparisons, with the requested thresholds.
 AccuracyResults select(const ParsedArgs& args, AccuracyResults saved) {
   OutputNames outputs({});
   const AccuracyResults all = saved;
@@ -262,7 +262,7 @@ int run(CommandContext& context) {
     if (e.code() != ErrorCode::kInvalidArgument) throw;
     log::critical(e.code(), "{}", e.what());
   }
-  // Without thresholds of one's own, those that were saved decide.
+  // Without thresholds on the command line, the saved ones decide.
   if (const auto script = args.text("--compare-func-script"))
     results = select_by_script(args, *script, std::move(results));
   else if (has_thresholds(args))

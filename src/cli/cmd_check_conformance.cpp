@@ -15,7 +15,7 @@
 namespace assay::cli::command_check_conformance {
 namespace {
 
-/// What runs without --on.
+/// The default targets.
 std::vector<std::string> default_targets(std::span<const ConformanceTarget> targets) {
   std::vector<std::string> names;
   for (const ConformanceTarget& t : targets)

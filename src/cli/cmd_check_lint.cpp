@@ -1,4 +1,4 @@
-// assay check lint: everything that is wrong with a model.
+// assay check lint: finds all defects of a model.
 #include "assay/backend_set.h"
 #include "assay/io.h"
 #include "assay/lint.h"
@@ -50,7 +50,7 @@ void add_options(ArgParser& parser) {
 }
 
 /// Data for the model's inputs, drawn or loaded. As upstream, whose data loader is told the type and shape of
-/// every input, and says what it makes of open extents.
+/// every input, and logs its choices for open extents.
 TensorList feed_for(DataOptions data, const std::vector<TensorInfo>& inputs) {
   for (const TensorInfo& input : inputs)
     if (input.type.is_tensor())
@@ -65,8 +65,8 @@ TensorList feed_for(DataOptions data, const std::vector<TensorInfo>& inputs) {
   return list;
 }
 
-/// Drawn data that no node refuses for what it means: no divisor is 0, no index beyond its axis. A model that
-/// cannot be read that far gets the data as they are.
+/// Random data that every node accepts: no divisor is 0, no index is out of range. If the model cannot be
+/// analysed, the data are not adapted.
 void make_acceptable(const lint::LintOptions& options, const DataOptions& data, TensorList& feed) {
   if (options.upstream_only || !data.load_inputs.empty() || data.script) return;
   try {
@@ -82,7 +82,7 @@ void make_acceptable(const lint::LintOptions& options, const DataOptions& data, 
   }
 }
 
-/// ONNX Runtime; null, with a warning, where it cannot be used.
+/// ONNX Runtime; null, with a warning, if it is not available.
 const Backend* runtime(const ParsedArgs& args, const SessionOptions& session, const BackendSet& backends) {
   if (args.has("--no-onnxrt") || args.has("--ignore-external-data")) return nullptr;
   const Backend* backend = &backends.get("onnxrt");

@@ -60,7 +60,7 @@ void add_options(ArgParser& parser) {
   add_unavailable_convert_options(parser);
 }
 
-/// What --convert-to says, else what the ending of the output stands for.
+/// The format of --convert-to, else that of the output's extension.
 std::string target_of(const ParsedArgs& args, const std::string& output) {
   const Content ending = content_of_ending(output);
   const auto said = args.text("--convert-to");
@@ -76,7 +76,7 @@ std::string target_of(const ParsedArgs& args, const std::string& output) {
   if (said) return *said;
   if (ending == Content::kModel) return "onnx";
   if (ending == Content::kPlan) return "trt";
-  // As upstream, which knows no more endings.
+  // As in upstream, which knows no other extensions.
   log::critical(
       ErrorCode::kInvalidArgument,
       "Could not automatically determine model type for: {}\n"
@@ -85,7 +85,7 @@ std::string target_of(const ParsedArgs& args, const std::string& output) {
       output, endings_text(Content::kModel), endings_text(Content::kPlan));
 }
 
-/// A script must be fit to run before the work begins.
+/// Checks the script before the work begins.
 void prepare_calibration(CalibrationOptions& calibration) {
   std::shared_ptr<DataSource> first = calibration.data();
   first->prepare();

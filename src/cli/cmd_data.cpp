@@ -1,4 +1,4 @@
-// assay data: files of inputs and results. `merge` combines iterations, `concat` puts them behind each other.
+// assay data: files of inputs and results. `merge` combines iterations, `concat` concatenates them.
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/options/logging.h"

@@ -1,4 +1,4 @@
-// assay debug build: an engine built again and again, each checked.
+// assay debug build: builds an engine repeatedly and checks each.
 #include <fmt/format.h>
 
 #include "base/log.h"

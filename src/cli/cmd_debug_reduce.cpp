@@ -1,4 +1,4 @@
-// assay debug reduce: the smallest model of which a failure is left.
+// assay debug reduce: finds the smallest model that still fails.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -107,7 +107,7 @@ bool is_open(const Type& type) {
                                                         [](const Dim& d) { return !d.is_known(); }));
 }
 
-/// What may go wrong with such a model.
+/// Warns of limitations with such a model.
 void warn_about(const Model& model, const ParsedArgs& args) {
   const Graph& g = *model.graph;
   if (std::any_of(g.inputs.begin(), g.inputs.end(), [](const Value* v) { return is_open(v->type); })) {
@@ -140,7 +140,7 @@ void warn_about(const Model& model, const ParsedArgs& args) {
         "shapes.");
 }
 
-/// The model, as its parts are cut out of it.
+/// The model from which parts are extracted.
 std::shared_ptr<Model> load(CommandContext& context, const ModelOptions& options) {
   const ParsedArgs& args = context.args();
   const std::shared_ptr<Model> model = load_onnx_model(args, options.path, context.registries().ops);
@@ -173,7 +173,7 @@ debug::SearchIdentity identity_of(const ParsedArgs& args, const ModelOptions& mo
   return identity;
 }
 
-/// What the search came to, for mode subsets.
+/// The outcome of the search, for mode subsets.
 void log_summary(const debug::Reduction& result, const debug::Iterations& iterations, size_t nodes,
                  const std::string& output, bool anonymised) {
   const Graph& g = *result.bad->graph;

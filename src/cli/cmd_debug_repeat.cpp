@@ -1,4 +1,4 @@
-// assay debug repeat: a command again and again, what it leaves sorted by how it ended.
+// assay debug repeat: runs a command repeatedly and sorts its artifacts by outcome.
 #include "base/log.h"
 #include "cli/cmd_debug.h"
 #include "cli/options/iterations.h"

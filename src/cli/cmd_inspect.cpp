@@ -1,4 +1,4 @@
-// assay inspect: what models and saved data hold.
+// assay inspect: shows the content of models and saved data.
 #include "cli/cmd_inspect.h"
 
 #include "cli/options/logging.h"

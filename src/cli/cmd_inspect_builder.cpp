@@ -1,4 +1,4 @@
-// assay inspect builder: what the engine's builder has to choose from.
+// assay inspect builder: lists the passes and tactics of the engine's builder.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::string passes_text(const PassSet& passes) {
          stage_text(passes, "then", PassStage::kIdioms);
 }
 
-/// In the form in which docs/reference/simplify.md has them.
+/// In the format of docs/reference/simplify.md.
 std::string conditions_text(const PassSet& set) {
   std::vector<const PassDef*> passes = set.all();
   std::sort(passes.begin(), passes.end(),
@@ -54,7 +54,7 @@ void add_options(ArgParser& parser) {
        .arity = Arity::kNone}};
 }
 
-/// Those that a tactic names, and those that it serves by their facts.
+/// Operators that a tactic names, and those that it serves by their facts.
 std::vector<std::string> operators_of(const TacticDef& tactic, const OpSet& ops) {
   std::vector<std::string> names(tactic.operators.begin(), tactic.operators.end());
   for (const OpDef* op : ops.all()) {

@@ -1,4 +1,4 @@
-// assay inspect capability: which nodes of a model the engine can run, and how.
+// assay inspect capability: shows which nodes of a model the engine can run, and how.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -65,7 +65,7 @@ void add_options(ArgParser& parser) {
   };
 }
 
-/// Where results go.
+/// Output files.
 class Folder {
  public:
   explicit Folder(const ParsedArgs& args) : path_(args.text("-o").value_or(kDefaultFolder)) {

@@ -72,7 +72,7 @@ std::string accuracy_text(const AccuracyResults& results, bool all) {
   return text;
 }
 
-/// All iterations of a folder, each file named as it is read.
+/// All iterations of a folder, naming each file as it is read.
 ResultsOrInputs load_folder(const std::string& path) {
   const std::vector<std::string> files = iteration_files(path);
   if (files.empty())
@@ -84,8 +84,8 @@ ResultsOrInputs load_folder(const std::string& path) {
   return concat_iterations({&path, 1});
 }
 
-/// Tells `report` what is to be shown: the first iteration of each list, or all. One array is in memory at a
-/// time.
+/// Passes the arrays to show to `report`: the first iteration of each list, or all. One array is in memory at
+/// a time.
 class Teller {
  public:
   Teller(DataReport& report, const ArrayTextOptions& options, bool all)

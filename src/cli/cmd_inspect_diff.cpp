@@ -1,4 +1,4 @@
-// assay inspect diff: what differs between two models.
+// assay inspect diff: shows the differences between two models.
 #include "assay/inspect.h"
 #include "base/atomic_file.h"
 #include "base/log.h"
@@ -15,7 +15,7 @@ namespace {
 constexpr ModelDifference::Kind kIgnorable[] = {
     ModelDifference::Kind::kMetadata, ModelDifference::Kind::kOpset, ModelDifference::Kind::kAttribute,
     ModelDifference::Kind::kInitializer};
-/// As diff(1) has it; 0 is for equal models, 1 for different ones.
+/// As in diff(1): 0 for equal models, 1 for different ones, this for errors.
 constexpr int kTrouble = 2;
 
 void add_options(ArgParser& parser) {

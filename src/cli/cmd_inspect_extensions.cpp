@@ -1,4 +1,4 @@
-// assay inspect extensions: which modules there are, what they add, and why one cannot be used.
+// assay inspect extensions: lists modules, their additions, and why one cannot be used.
 #include <fmt/format.h>
 
 #include "base/isolated_jobs.h"
@@ -11,7 +11,7 @@
 namespace assay::cli::command_inspect_extensions {
 namespace {
 
-/// A module that loads for longer than this is one that does not come back.
+/// A module that takes longer than this to load is considered hung.
 constexpr double kPatienceSeconds = 20;
 
 constexpr const char* kPython = "--python";
@@ -26,7 +26,7 @@ void add_options(ArgParser& parser) {
   };
 }
 
-/// A line for what there is of a kind.
+/// A line for the additions of a kind.
 template <typename T, typename Text>
 void describe(std::string& text, const char* kind, const std::vector<T>& list, Text text_of) {
   for (const T& t : list) text += fmt::format("\n    {}: {}", kind, text_of(t));
@@ -68,7 +68,7 @@ std::string text_of(const extension::Extension& e) {
   return text;
 }
 
-/// What one module is. The first character tells whether it could be used.
+/// The description of one module. The first character tells whether it could be used.
 std::string inspect(const extension::Candidate& c) {
   try {
     const std::shared_ptr<extension::Extension> e = extension::Extension::load(c.path);

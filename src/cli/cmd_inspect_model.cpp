@@ -139,14 +139,14 @@ bool shows(const ParsedArgs& args, std::string_view what) {
   return std::find(words.begin(), words.end(), what) != words.end();
 }
 
-/// Elements of each constant in the text form, unless all are asked for.
+/// Elements of each constant in the text form, unless all are requested.
 constexpr int64_t kTextElements = 8;
 
 void show_text(const ParsedArgs& args, const Model& model) {
   log::print(to_text(model, {.max_elements = shows(args, "weights") ? -1 : kTextElements, .visible = true}));
 }
 
-/// Of the first iteration of the first runner.
+/// The data of the first iteration of the first runner.
 std::map<std::string, std::string> tensor_notes(const std::string& path) {
   std::map<std::string, std::string> notes;
   const RunResults results = load_run_results(path);
@@ -171,8 +171,8 @@ int viewer_port(const ParsedArgs& args) {
   return static_cast<int>(port);
 }
 
-/// Warns of options that are about the text, or of the viewer but to no avail. Throws Error for what is no
-/// port.
+/// Warns of options that affect only the text, and of viewer options without effect. Throws Error for an
+/// invalid port.
 void check_viewer_options(const ParsedArgs& args) {
   viewer_port(args);
   if (args.has("--visual-port") && (!args.has("--visual") || args.has("--save-visual")))
@@ -217,7 +217,7 @@ int show_engine(const ParsedArgs& args, const std::string& path, const Registrie
   for (const char* option : {"--stats", "--json", "--list-unbounded-dds", "--input-shapes"})
     if (args.has(option)) log::warning("{} is about ONNX models; of a plan it shows nothing.", option);
   log::info("Loading bytes from {}", path);
-  // Nothing runs, so what may be slow is of no interest.
+  // Nothing runs, so warnings about speed are not needed.
   RuntimeOptions runtime_options = registries.for_runtime();
   runtime_options.threads = 1;
   runtime_options.on_warning = [](const std::string&) {};

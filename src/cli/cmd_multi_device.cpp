@@ -55,7 +55,7 @@ ShardHints read_hints(const ParsedArgs& args, const HintOptions& options, const 
   return load_hints(path);
 }
 
-/// Hints that name nothing would leave the model as it is.
+/// Hints that match nothing would leave the model unchanged.
 void require_something(const ShardHints& hints, int attention_pattern) {
   if (hints.parallelism == Parallelism::kTensor || !hints.attention_layers.empty() || !hints.inputs.empty() ||
       !hints.outputs.empty())
@@ -68,7 +68,7 @@ void require_something(const ShardHints& hints, int attention_pattern) {
       attention_pattern);
 }
 
-/// `-o out.onnx` for rank 1 of 2: out_tp2_rank1.onnx beside it.
+/// `-o out.onnx` for rank 1 of 2: out_tp2_rank1.onnx next to it.
 fs::path rank_path(const fs::path& out, int64_t ranks, int64_t rank) {
   const std::string suffix = onnx::has_text_suffix(out.string()) ? out.extension().string() : ".onnx";
   fs::path path = out;

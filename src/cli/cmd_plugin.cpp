@@ -1,4 +1,4 @@
-// assay plugin: finds the subgraphs of a model that plugins stand for, and replaces them.
+// assay plugin: finds the subgraphs of a model that plugins implement, and replaces them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void add_common_options(ArgParser& parser) {
                     {"--input-shapes", "--inputs"}, Names::kNothing);
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser);
-  add_unused_data_loader_options(parser);  // upstream takes them, too, and uses none of them
+  add_unused_data_loader_options(parser);  // as upstream, which ignores them
 }
 
 Option plugin_dir_option() {
@@ -72,7 +72,7 @@ void add_replace_options(ArgParser& parser) {
   };
 }
 
-/// The folder, which must be there.
+/// The folder, which must exist.
 fs::path existing_plugin_dir(const ParsedArgs& args) {
   const fs::path dir = fs::absolute(args.text("--plugin-dir").value()).lexically_normal();
   std::error_code ec;
@@ -107,7 +107,7 @@ void require_known(const char* option, const std::vector<std::string>& chosen,
   }
 }
 
-/// With --include in its order, else sorted: the first of two plugins that want the same nodes gets them.
+/// In the order of --include, else sorted: the first of two plugins that match the same nodes gets them.
 std::vector<std::string> chosen_plugins(const ParsedArgs& args, const fs::path& dir) {
   std::vector<std::string> names = all_plugins(dir);
   if (const auto included = args.list("--include")) {
@@ -158,7 +158,7 @@ void report_overlaps(const PluginClaims& claims) {
         u.plugin, u.node);
 }
 
-/// A Python dict of plugins and how often each was found.
+/// A Python dict of plugins with their numbers of matches.
 std::string count_text(const std::vector<std::pair<std::string, size_t>>& counts) {
   std::string text;
   for (const auto& [name, count] : counts)
@@ -268,7 +268,7 @@ void replace_all(PluginReplacer& replacer, const PluginMatches& plugin) {
     log::warning("Warning: not all instances of {} were replaced!", plugin.name);
 }
 
-/// Plugin after plugin; those that replace in a way of their own get the model as it is by then.
+/// Applies plugins in order; those with their own replacement get the model as changed so far.
 class Replacing {
  public:
   Replacing(std::shared_ptr<Model> model, fs::path dir, const Registries& registries)

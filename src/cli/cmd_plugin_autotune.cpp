@@ -1,4 +1,4 @@
-// assay plugin autotune: which replacements by plugins make a model faster, found by timing engines.
+// assay plugin autotune: finds the replacements by plugins that make a model faster, by timing engines.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -87,7 +87,7 @@ void add_options(ArgParser& parser) {
   };
 }
 
-/// What there is, and what --plugin-libraries adds. A library that fails gets a warning, as upstream's do.
+/// The registries, with the additions of --plugin-libraries. A failing library gets a warning.
 Registries registries_with_libraries(const CommandContext& context) {
   const ParsedArgs& args = context.args();
   Registries all;

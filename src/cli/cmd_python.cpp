@@ -1,5 +1,5 @@
-// assay python: a script in which `import tensorrt`, `polygraphy` and so on are this library's, by the Python
-// package that belongs to this program.
+// assay python: runs a script in which `import tensorrt`, `polygraphy` and so on import this library's
+// modules, from the Python package of this program.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,8 +16,8 @@
 namespace assay::cli::command_python {
 namespace {
 
-/// The package's own folder comes first until the package is loaded, then last: the script's imports are its
-/// own. The first argument is that folder, or empty.
+/// The package's folder comes first until the package is loaded, then last, so that the script's imports take
+/// precedence. The first argument is that folder, or empty.
 constexpr const char* kStart = R"(import sys
 if sys.version_info < (3, 11): sys.exit(f"[!] assay python: {sys.executable} is Python {sys.version.split()[0]}; 3.11 or newer is needed")
 if not sys.flags.safe_path: del sys.path[0]
@@ -63,7 +63,7 @@ void add_options(ArgParser& parser) {
   };
 }
 
-/// The program's words, as `python -m assay.compat` takes them.
+/// The arguments of `python -m assay.compat`.
 std::vector<std::string> words_for_package(const ParsedArgs& args) {
   std::vector<std::string> words, last;
   for (const GivenOption& given : args.occurrences()) {

@@ -1,4 +1,4 @@
-// assay run: inference on several backends, and whether they agree.
+// assay run: runs inference on several backends and compares them.
 #include <algorithm>
 #include <optional>
 
@@ -46,7 +46,7 @@ void add_options(ArgParser& parser, const Registries& registries) {
   parser.add_group(title).options = poly::options_of(title);
 }
 
-/// A run that passes has run something, or compared something.
+/// Refuses a line that would neither run nor compare anything.
 void require_work(const ParsedArgs& args, const RunOptions& options, const RunReport& report) {
   const auto refuse = [&](const char* sentence) {
     if (!args.is_upstream()) log::critical(ErrorCode::kInvalidArgument, "{}", sentence);
@@ -67,7 +67,7 @@ void require_work(const ParsedArgs& args, const RunOptions& options, const RunRe
         "one, too, or a runner.");
 }
 
-/// A program that is written may run elsewhere: of the line's files only its own matters.
+/// A generated program may run elsewhere, so only its own file is checked.
 std::vector<std::string> others_than(std::string_view option, const ParsedArgs& args) {
   std::vector<std::string> others;
   for (const GivenOption& o : args.occurrences())
@@ -75,7 +75,7 @@ std::vector<std::string> others_than(std::string_view option, const ParsedArgs& 
   return others;
 }
 
-/// Data that are not the model's are an error before anything is built.
+/// Data that do not fit the model are an error before anything is built.
 void refuse_misfits(RunOptions& options) {
   options.data.refuses_misfits = true;
   options.model.check = [data = options.data, saved = options.load_inputs](const Model& model) {
@@ -87,7 +87,7 @@ void refuse_misfits(RunOptions& options) {
   };
 }
 
-/// The line with the settings of a file before it, which then hold for the process, too.
+/// The command line with the settings of a file in front, which also apply to the process.
 ParsedArgs with_settings(const CommandContext& context, SettingsFile& file) {
   ArgParser parser("assay run", "");
   add_options(parser, context.registries());
@@ -105,7 +105,7 @@ ParsedArgs with_settings(const CommandContext& context, SettingsFile& file) {
   return args;
 }
 
-/// What of a run decides which options act.
+/// The properties of a run that determine which options have an effect.
 RunSituation situation_of(const poly::RunSettings& settings) {
   const poly::RunModel& model = settings.model;
   return {.is_plan = model.format == "engine",
@@ -114,7 +114,7 @@ RunSituation situation_of(const poly::RunSettings& settings) {
           .runners = settings.runners.size()};
 }
 
-/// Errors of what is not only the line's say so.
+/// An error about a setting from a file says so.
 template <typename Body>
 void explained(const SettingsFile* file, Body&& body) {
   if (file == nullptr) return body();

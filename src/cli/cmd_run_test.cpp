@@ -1,4 +1,4 @@
-// What `run` makes of its options.
+// Tests of the interpretation of the options of `run`.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -34,7 +34,7 @@ poly::RunSettings read_comparator(const Words& words) {
   return settings;
 }
 
-/// Every option of upstream's `run` (version 0.49), as its own parser lists them, with what it takes: 0 for a
+/// Every option of upstream's `run` (version 0.49), as its own parser lists them, with its arity: 0 for a
 /// flag, 1 for a value, ? + * as in argparse.
 const std::map<std::string, char> kUpstream = {{"-v", '0'},
                                                {"--verbose", '0'},
@@ -429,8 +429,8 @@ TEST(CommandOptions, WhoLoadsInputsTakesDataOfScriptsToo) {
   for_each_command(registries.commands.all(), registries, "assay",
                    [&](const std::string& command, const ArgParser& parser) {
                      const std::string help = parser.help(100);
-                     // What the commands of data write is for that option; they have none themselves. That of
-                     // bench is trtexec's: files of numbers.
+                     // Files that `data` writes are for that option, which it lacks itself. That of bench is
+                     // trtexec's: files of numbers.
                      if (help.find("--load-inputs") == std::string::npos ||
                          command.starts_with("assay data ") || command == "assay bench")
                        return;

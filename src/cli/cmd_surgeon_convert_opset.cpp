@@ -1,4 +1,4 @@
-// assay surgeon convert-opset: a model in another version of an operator set.
+// assay surgeon convert-opset: converts a model to another version of an operator set.
 #include <fmt/format.h>
 
 #include <algorithm>

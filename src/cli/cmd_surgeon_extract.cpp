@@ -1,4 +1,4 @@
-// assay surgeon extract: a part of a model as a model of its own.
+// assay surgeon extract: extracts a part of a model as a separate model.
 #include <algorithm>
 #include <cctype>
 #include <unordered_set>
@@ -94,7 +94,7 @@ CutTensor parse_cut(const std::string& option, const std::string& word, bool has
   return t;
 }
 
-/// The tensors that a list of words names, and the graph they are in.
+/// The tensors that a list of words names, and their graph.
 struct Cut {
   std::vector<CutTensor> tensors;
   Graph* graph = nullptr;
@@ -106,8 +106,8 @@ Cut read_cut(const ParsedArgs& args, const std::string& option, Model& model) {
     const CutTensor t = parse_cut(option, word, option == "--inputs");
     for (const Value* v : select_values(model, t.name)) {
       if (cut.graph != nullptr && cut.graph != &v->graph())
-        log::critical(ErrorCode::kInvalidArgument,
-                      "{}: '{}' lies in another graph than the tensors before it.", option, word);
+        log::critical(ErrorCode::kInvalidArgument, "{}: '{}' is in another graph than the tensors before it.",
+                      option, word);
       cut.graph = &v->graph();
       cut.tensors.push_back({v->name(), t.dims, t.dtype});
     }
@@ -123,7 +123,7 @@ bool is_missing(const Graph& g, const CutTensor& t, bool needs_shape) {
   return !has_dtype || (needs_shape && !t.dims && may_have_shape && !v->type.has_shape());
 }
 
-/// The tensors of the cut of which something is not known.
+/// Tensors of the cut whose type or shape is incomplete.
 std::vector<CutTensor> find_missing(const Graph& g, const Cut& inputs, const Cut& outputs) {
   std::vector<CutTensor> missing;
   const auto is_new = [&](const CutTensor& t) {
@@ -145,7 +145,7 @@ std::string metadata_text(const Graph& g, const std::vector<CutTensor>& tensors)
   return text.str();
 }
 
-/// Finds what is to be known of the cut: by inference, and where that is not enough by evaluation.
+/// Completes types and shapes of the cut by inference and, where that is not enough, by evaluation.
 void complete_types(const ParsedArgs& args, const std::shared_ptr<Model>& model, const ModelOptions& options,
                     const Cut& inputs, const Cut& outputs, bool is_main) {
   const Graph& g = inputs.graph != nullptr ? *inputs.graph : *model->graph;
@@ -174,7 +174,7 @@ void complete_types(const ParsedArgs& args, const std::shared_ptr<Model>& model,
   }
 }
 
-/// True when a tensor is to have another type than the model says.
+/// True when a tensor is to have a type that differs from the model's.
 bool differs(const Graph& g, const Cut& cut) {
   return std::any_of(cut.tensors.begin(), cut.tensors.end(), [&](const CutTensor& t) {
     const Type& known = g.find_value(t.name)->type;
@@ -189,7 +189,7 @@ Cut all_of(const std::vector<Value*>& values, Graph* graph) {
   return cut;
 }
 
-/// Turns the model into the part that the options ask for.
+/// Reduces the model to the part that the options request.
 void cut_out(const ParsedArgs& args, const std::shared_ptr<Model>& model, const ModelOptions& options) {
   Cut inputs = read_cut(args, "--inputs", *model), outputs = read_cut(args, "--outputs", *model);
   Graph* graph = inputs.graph != nullptr    ? inputs.graph
@@ -210,7 +210,7 @@ void cut_out(const ParsedArgs& args, const std::shared_ptr<Model>& model, const 
   const std::shared_ptr<Model> before = is_redeclared ? clone_model(*model) : nullptr;
   extract(*graph, inputs.tensors, outputs.tensors);
   if (is_redeclared) {
-    // What was known of the part followed from other types.
+    // Types in the part were inferred from the old types.
     forget_shapes(*graph);
     require_possible(*before, *model, "the shapes and types that --inputs and --outputs give");
     infer_known_shapes(*model, false);

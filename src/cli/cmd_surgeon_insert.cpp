@@ -1,4 +1,4 @@
-// assay surgeon insert: one new node in the place of what lies between given tensors.
+// assay surgeon insert: replaces the nodes between given tensors by a new node.
 #include "base/log.h"
 #include "cli/cmd_surgeon.h"
 #include "cli/model_editing.h"
@@ -88,7 +88,7 @@ void set_operator(const std::string& word, Model& model, InsertedNode& node) {
   const size_t dot = word.rfind('.');
   node.op_type = dot == std::string::npos ? word : word.substr(dot + 1);
   node.domain = dot == std::string::npos ? "" : word.substr(0, dot);
-  // A domain that the model does not import gets its first version, as GraphSurgeon gives it.
+  // A domain that the model does not import gets version 1, as in GraphSurgeon.
   if (model.opset(node.domain) == 0) model.opsets.push_back({node.domain, 1});
 }
 

@@ -1,4 +1,4 @@
-// assay surgeon prune: 2:4 sparsity forced on the weights.
+// assay surgeon prune: forces 2:4 sparsity on the weights.
 #include "base/resident_memory.h"
 #include "cli/cmd_surgeon.h"
 #include "cli/model_editing.h"

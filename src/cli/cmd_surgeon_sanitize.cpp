@@ -1,4 +1,4 @@
-// assay surgeon sanitize: cleans, folds and simplifies a model, and can prove that it computes the same.
+// assay surgeon sanitize: cleans, folds and simplifies a model, and can prove equivalence.
 #include <fmt/format.h>
 
 #include <map>
@@ -150,7 +150,7 @@ std::vector<std::pair<std::string, Dims>> to_pairs(const std::vector<InputShape>
   return list;
 }
 
-/// What --prove is to look for.
+/// Options of --prove.
 EquivalenceOptions read_proof_options(const ParsedArgs& args, const Model& original) {
   DataOptions data = read_data_options(args, {});
   static EquivalenceText text;
@@ -170,7 +170,7 @@ EquivalenceOptions read_proof_options(const ParsedArgs& args, const Model& origi
   return options;
 }
 
-/// Says what is done to the model.
+/// Logs the edits of the model.
 class Narrator final : public SanitizeObserver {
  public:
   void on_bounds(const UpperBounds& bounds) override {

@@ -1,4 +1,4 @@
-// assay surgeon weight-strip and weight-reconstruct: weights out of a model, and random ones into it.
+// assay surgeon weight-strip and weight-reconstruct: remove weights from a model, and insert random ones.
 #include <set>
 #include <string_view>
 

@@ -1,5 +1,5 @@
-// assay template: things to start from. `model` generates well-known architectures with random weights; the
-// others, in files of their own, write scripts and sharding hints.
+// assay template: generates starting points. `model` generates well-known architectures with random weights;
+// the others, in files of their own, write scripts and sharding hints.
 #include <fmt/format.h>
 
 #include <algorithm>

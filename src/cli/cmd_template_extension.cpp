@@ -1,4 +1,4 @@
-// assay template extension: a module to start from, which builds and works as it is.
+// assay template extension: writes a module to start from, which builds and works unchanged.
 #include <filesystem>
 #include <regex>
 #include <string_view>

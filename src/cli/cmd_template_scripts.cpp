@@ -1,4 +1,4 @@
-// assay template onnx-gs, trt-network and trt-config: scripts to start from, in Python or C++.
+// assay template onnx-gs, trt-network and trt-config: write scripts to start from, in Python or C++.
 #include "cli/cmd_template_scripts.h"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ void write_script(const ParsedArgs& args, const std::string& text) {
   log::info("Writing script to: {}", path);
 }
 
-/// The options that the command has of those that change a model while it is loaded.
+/// The command's options that change a model during loading.
 ScriptModel read_script_model(const ParsedArgs& args, std::string path) {
   ScriptModel m;
   m.path = std::move(path);
@@ -89,7 +89,7 @@ void add_onnx_gs_options(ArgParser& parser) {
                                                .arity = Arity::kAtLeastOne,
                                                .metavar = "NAME:SHAPE"}};
   add_onnx_shape_inference_options(parser);
-  name_nothing(add_onnx_load_options(parser));  // the script gets the words as they are
+  name_nothing(add_onnx_load_options(parser));  // the script gets the words unchanged
 }
 
 int run_onnx_gs(CommandContext& context) {
@@ -111,7 +111,7 @@ void add_trt_network_options(ArgParser& parser) {
   add_script_options(parser);
   add_model_options(parser, /*is_required=*/false, "Accepted; without effect on the script.",
                     {"--input-shapes", "--inputs"}, Names::kNothing);
-  name_nothing(add_onnx_load_options(parser));  // the script gets the words as they are
+  name_nothing(add_onnx_load_options(parser));  // the script gets the words unchanged
   parser.add_group("TensorRT Network").options = {
       {.names = {"--strongly-typed"}, .help = "Make a strongly typed network.", .arity = Arity::kNone},
       {.names = {"--mark-unfused-tensors-as-debug-tensors"},
@@ -137,7 +137,7 @@ std::vector<std::string> network_arguments(const ParsedArgs& args, bool has_mode
   return list;
 }
 
-/// The C++ forms are for the engine, to which TensorRT's settings mean nothing.
+/// The C++ forms are for the engine, where TensorRT's settings have no meaning.
 void refuse_tensorrt_options(const ParsedArgs& args, const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (args.has(name))
@@ -229,7 +229,7 @@ void add_trt_config_options(ArgParser& parser) {
 
 using Shapes = std::vector<std::pair<std::string, std::string>>;  // names and Python lists
 
-/// TensorRT's profiles know only numbers; an open extent becomes 1, with a warning.
+/// TensorRT's profiles hold only numbers; an open extent becomes 1, with a warning.
 std::string python_dims(const InputShape& input) {
   std::vector<int64_t> extents;
   for (const Dim& d : input.dims) extents.push_back(d.is_known() ? d.value() : 1);
@@ -254,8 +254,8 @@ std::string names_text(const Shapes& shapes) {
   return python_list_repr(names);
 }
 
-/// Profile n has the n-th use of each option; what is not given is that of the option before, beginning with
-/// --input-shapes.
+/// Profile n has the n-th use of each option; a missing one is taken from the preceding option, beginning
+/// with --input-shapes.
 std::vector<std::vector<std::vector<std::string>>> read_script_profiles(const ParsedArgs& args) {
   Shapes shared;
   for (const InputShape& s :

@@ -1,4 +1,4 @@
-// assay template shard-hints: how a model could be split over devices, as a file for `multi-device shard`.
+// assay template shard-hints: writes a proposal for splitting a model over devices, for `multi-device shard`.
 #include <filesystem>
 
 #include "base/log.h"

@@ -1,4 +1,4 @@
-// A subcommand: one file cmd_<name>.cpp and one line in commands.def.
+// Interface of subcommands: one file cmd_<name>.cpp and one line in commands.def each.
 #pragma once
 
 #include <chrono>
@@ -13,32 +13,32 @@ namespace assay::cli {
 struct Command;
 struct Registries;
 
-/// How the program was started.
+/// The invocation of the program.
 struct Invocation {
-  std::string path;          ///< the first word: how it was started
-  std::string program;       ///< the name it was started under, without folders: assay, polygraphy
-  std::string command_line;  ///< the words as they came, joined by single spaces
+  std::string path;          ///< the first word, argv[0]
+  std::string program;       ///< its file name: assay, polygraphy
+  std::string command_line;  ///< the words, joined by single spaces
   std::chrono::steady_clock::time_point start;
 
-  /// Started through a link named `polygraphy`, so version and wording are upstream's.
+  /// Started through a link named `polygraphy`, which has upstream's version and wording.
   bool as_polygraphy() const { return program == "polygraphy"; }
 };
 
-/// What a command works with.
+/// The context of a command.
 class CommandContext {
  public:
   CommandContext(const Command& command, const ParsedArgs& args, const Invocation& invocation,
                  const Registries& registries)
       : command_(command), args_(args), invocation_(invocation), registries_(registries) {}
 
-  /// The one that runs.
+  /// The command that runs.
   const Command& command() const { return command_; }
   const ParsedArgs& args() const { return args_; }
   const Invocation& invocation() const { return invocation_; }
-  /// The operators, passes, tactics, backends and commands there are.
+  /// The available operators, passes, tactics, backends and commands.
   const Registries& registries() const { return registries_; }
-  /// Logs RUNNING. The command line then logs PASSED or FAILED at the end. Called once the options are known
-  /// to be good.
+  /// Logs RUNNING; at the end the command line logs PASSED
+  /// or FAILED. Call it when the options are validated.
   void announce();
   bool announced() const { return announced_; }
 
@@ -50,7 +50,7 @@ class CommandContext {
   bool announced_ = false;
 };
 
-/// Declares a command's options; some depend on what there is, those of modules on the command itself.
+/// Declares a command's options; some depend on the registries, those of modules on the command itself.
 class OptionAdder {
  public:
   using Full = void (*)(ArgParser&, const Registries&, const Command&);
@@ -76,13 +76,13 @@ struct Command {
   std::string_view summary;      ///< one line, for the list of commands
   std::string_view description;  ///< for the command's own help page
   OptionAdder add_options = {};
-  /// Returns the exit status, 0 or 1. Throws Error. Null when only the subcommands do something.
+  /// Returns the exit status, 0 or 1. Throws Error. Null for a group of subcommands.
   int (*run)(CommandContext& context) = nullptr;
   std::span<const Command* const> subcommands = {};
-  /// The command itself calls check_option_paths(), once it knows which options act.
+  /// The command itself calls check_option_paths() when it knows which options have an effect.
   bool checks_paths = false;
-  /// Its words are another program's from some place on: nothing is read of them before the command itself
-  /// does, and no modules are loaded for them.
+  /// Its words belong to another program from some position on: only the command itself reads them, and no
+  /// modules are loaded for them.
   bool passes_words_on = false;
 };
 

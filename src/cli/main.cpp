@@ -13,8 +13,8 @@
 
 namespace {
 
-/// Opens /dev/null for standard streams that the caller closed: else the next file opened would take their
-/// number and receive the log.
+/// Opens /dev/null for standard streams that the caller closed: otherwise the next opened file would get
+/// their descriptor and receive the log.
 void open_standard_streams() {
   int fd;
   do fd = ::open("/dev/null", O_RDWR);

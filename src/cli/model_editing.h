@@ -1,4 +1,4 @@
-// What commands that read a model, change it and save it have in common.
+// Shared parts of commands that read, change and save a model.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,8 @@ void log_model(const std::string& title, const Model& model);
 /// A tensor as GraphSurgeon prints a Variable.
 std::string variable_text(const Value& v);
 
-/// Runs a step on the model of a file. What fails is logged as critical with the file's name, and ends the
-/// command (log::LoggedError); what was foreseen passes.
+/// Runs a step on the model of a file. An unexpected failure is logged as critical with the file's name and
+/// ends the command (log::LoggedError); expected ones propagate.
 template <typename Step>
 void edit(const std::string& path, Step step) {
   try {
@@ -32,7 +32,7 @@ void edit(const std::string& path, Step step) {
   }
 }
 
-/// Saves the model as -o and its companions say, and logs it as `New Model`.
+/// Saves the model according to -o and related options, and logs it as `New Model`.
 void save_edited_model(const ParsedArgs& args, const Model& model);
 
 }  // namespace assay::cli

@@ -45,7 +45,7 @@ constexpr std::initializer_list<const char*> kComparing = {"--compare",
                                                            "--save-heatmaps",
                                                            "--save-error-metrics-plot"};
 
-/// The opset is that of a conversion from TensorFlow.
+/// The opset applies to a conversion from TensorFlow.
 void check_opset(OptionEffects& effects, const ParsedArgs& args, bool is_foreign) {
   if (is_foreign && args.has("--opset"))
     log::critical(
@@ -58,7 +58,7 @@ void check_opset(OptionEffects& effects, const ParsedArgs& args, bool is_foreign
                            args.text("model_file").value_or("MODEL"), opset));
 }
 
-/// What concerns data and engines in `run` and in `convert`.
+/// Options for data and engines of `run` and `convert`.
 void check_common(OptionEffects& effects, const ParsedArgs& args, bool is_script) {
   if (has_any(args, {"--load-inputs", "--data-loader-script"}))
     effects.warn_unless_upstream(kRandomData, "the inputs are loaded, none is drawn at random");
@@ -98,7 +98,7 @@ void check_int8(OptionEffects& effects, const ParsedArgs& args) {
   }
 }
 
-/// --workspace and the pool `workspace` say the same, and the pool wins.
+/// --workspace and the pool `workspace` are equivalent, and the pool takes precedence.
 void check_workspace(OptionEffects& effects, const ParsedArgs& args) {
   if (!args.has("--workspace") || !args.has("--pool-limit")) return;
   const std::vector<std::string> pools = args.list("--pool-limit").value();
@@ -118,7 +118,7 @@ void check_runner_options(OptionEffects& effects, const ParsedArgs& args) {
   needs({"--pytorch-inputs"}, "--pytorch");
   needs({"--ref-precision"}, "--ref");
   if (args.declares("--onnxrt")) needs({"--providers", "--graph-optimization-level"}, "--onnxrt");
-  // What ONNX Runtime alone knows, it evaluates for the reference, too.
+  // ONNX Runtime evaluates operators unknown to the reference for it, too.
   if (!has_any(args, {"--onnxrt", "--ref", "--arbiter", "--save-verdict"}))
     needs({"--custom-ops"}, "--onnxrt");
 }
@@ -291,7 +291,7 @@ std::vector<std::string> check_bench_effects(const ParsedArgs& args, const bench
     effects.none(kAboutEngines, "no engine is among the backends",
                  "Leave it out, or add engine to --backends.");
   if (o.skips_inference) {
-    // Shapes of a run make a profile, too.
+    // Shapes of a run define a profile, too.
     for (const char* option : kRunning)
       if (!(std::string_view(option) == "--shapes" && o.plan.empty()) &&
           !(std::string_view(option) == "--load-inputs" && o.plan.empty()))

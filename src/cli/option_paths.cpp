@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 using enum PathUse;
 
-// The first entry that fits counts. Positionals that name models are opened before anything else is done.
+// The first matching entry applies. Positionals that name models are opened before anything else.
 constexpr PathOption kPathOptions[] = {
     {"bench", "--load-inputs", kElsewhere},  // NAME:FILE
     {"bench", "--refit-from-onnx", kInput},
@@ -94,7 +94,7 @@ constexpr PathOption kPathOptions[] = {
     {"", "--load-engine", kElsewhere},
     {"", "model_file", kElsewhere},
     {"", "paths", kInputs},
-    {"", "path", kElsewhere},  // what the command is about
+    {"", "path", kElsewhere},  // the command's subject
     {"", "folders", kElsewhere},
     {"", "tactic_replay", kElsewhere},
     {"", "--dir", kElsewhere},
@@ -110,7 +110,7 @@ constexpr PathOption kPathOptions[] = {
     {"", "--plugin-libraries", kElsewhere},  // one that is missing gets a warning
     {"", "--python-plugins", kElsewhere},
     {"", "--external-data-dir", kInputFolder},
-    {"", "--save-external-data", kElsewhere},  // beside the model: check_external_data()
+    {"", "--save-external-data", kElsewhere},  // next to the model: check_external_data()
     {"", "--onnxrt-library", kLibrary},
     {"", "--custom-ops", kLibrary},
     {"", "--extension", kElsewhere},  // loaded before the options are read
@@ -156,11 +156,11 @@ const char* name_of(Content content) {
   return "a file";
 }
 
-/// Whether nothing but a known ending will do. Reports may be called anything that does not mislead.
+/// True when only a known extension is accepted. Reports may have any extension that does not mislead.
 bool needs_ending(Content content) { return content == Content::kModel || content == Content::kPlan; }
 
 std::string command_of(const ParsedArgs& args) {
-  // Under the name `trtexec` there is but one.
+  // Under the name `trtexec` there is only one.
   return args.commands().empty() ? "bench" : fmt::format("{}", fmt::join(args.commands(), " "));
 }
 
@@ -171,7 +171,7 @@ void check_cache(const std::string& path) {
   if (fs::exists(path, ec)) check_readable(path);
 }
 
-/// It is appended to, so that its folder need not be writable where it exists.
+/// The file is appended to, so its folder need not be writable if it exists.
 void check_log_file(const std::string& path) {
   struct stat st {};
   if (::stat(path.c_str(), &st) == 0 && !S_ISDIR(st.st_mode) && ::access(path.c_str(), W_OK) == 0) return;
@@ -225,13 +225,13 @@ bool writes_file(const PathOption& o, const std::string& path) {
   return o.use == kOutput || o.use == kUpdate || (o.use == kOutputs && !means_folder(path));
 }
 
-/// The files that a line writes, and by which option.
+/// The files that a command line writes, with their options.
 class WrittenFiles {
  public:
   void add(const PathOption& o, const std::string& label, const std::string& path) {
     if (!writes_file(o, path) || is_special_file(path)) return;
     const auto [other, is_new] = files_.emplace(normal_path(path), Writer{&o, label});
-    // What saves results says it in upstream's words.
+    // Options that save results report it in upstream's words.
     if (is_new || other->second.option == &o || (o.use == kOutputs && other->second.option->use == kOutputs))
       return;
     fail(ErrorCode::kInvalidArgument, "{} and {} both write {}", other->second.label, label, path);
@@ -254,7 +254,7 @@ void check_ending(const PathOption& o, const std::string& label, const std::stri
   if (o.content == Content::kAny || is_special_file(path)) return;
   const Content ending = content_of_ending(path);
   if (ending == o.content || (ending == Content::kAny && !needs_ending(o.content))) return;
-  // The text form of ONNX has an ending that is also that of any text.
+  // The text form of ONNX shares an extension with any text.
   if (ending == Content::kModel && path.ends_with(".txt") && o.content != Content::kPlan) return;
   Error e(ErrorCode::kInvalidArgument,
           ending == Content::kAny
@@ -270,7 +270,7 @@ std::string label_of(const ParsedArgs& args, std::string_view option) {
   return std::string(option);
 }
 
-/// The file beside the model that is written, where a line asks for one.
+/// The file written next to the model, if requested.
 void check_external_data(const ParsedArgs& args) {
   if (!args.declares("--save-external-data")) return;
   const auto occurrences = args.all("--save-external-data");

@@ -1,4 +1,4 @@
-// What the words of options name in the file system, checked before a command begins.
+// Checks of the paths that options name, before a command begins.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace assay::cli {
 
-/// What an option names.
+/// The kind of path that an option names.
 enum class PathUse : uint8_t {
   kInput,         ///< a file that is read
   kInputs,        ///< files, or folders of files, that are read
@@ -22,13 +22,13 @@ enum class PathUse : uint8_t {
   kOutputs,       ///< a file that is written, or, where the path has no extension, a folder of files
   kOutputFolder,  ///< a folder that files are written to
   kLibrary,       ///< a file, or a name that the system's loader finds
-  kElsewhere,     ///< looked at where it is used, before any work: the reason is in the table
+  kElsewhere,     ///< checked where it is used, before any work, for the reason in the table
 };
 
-/// What a file that is written holds.
+/// The content of an output file.
 enum class Content : uint8_t { kAny, kModel, kPlan, kJson, kYaml, kScript, kPage };
 
-/// What an option of a command (`surgeon extract`) names, by its first name; null for one that names no path.
+/// The kind of path of a command's (`surgeon extract`) option, by its first name; null if it names none.
 struct PathOption {
   std::string_view command;  ///< empty: every command
   std::string_view option;
@@ -40,13 +40,13 @@ const PathOption* find_path_option(std::string_view command, std::string_view op
 /// The options of the table, for tests.
 std::span<const PathOption> path_options();
 
-/// Throws Error (kIo, kNotFound, kInvalidArgument) naming the option for a file that is to be read and cannot
-/// be, one that is to be written and cannot be, two options that would write one file, and, under the
-/// program's own name, a name whose ending stands for something else than what would be written.
-/// `without_effect` are options that are not used.
+/// Throws Error (kIo, kNotFound, kInvalidArgument) naming the option for an input file that cannot be read,
+/// an output file that cannot be written, two options that would write the same file, and, under the
+/// program's own name, an extension that contradicts the content to be written. `without_effect` lists unused
+/// options.
 void check_option_paths(const ParsedArgs& args, std::span<const std::string> without_effect = {});
 
-/// What the ending of a path says it holds; kAny where it says nothing.
+/// The content that a path's extension implies; kAny if it implies none.
 Content content_of_ending(std::string_view path);
 /// ".onnx (binary), .onnxtxt and .txt (ONNX's text form)", for messages.
 std::string endings_text(Content content);

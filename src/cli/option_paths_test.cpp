@@ -22,13 +22,13 @@ void visit(const Command& command, const std::string& path, const Registries& re
 
 bool names_a_path(const Option& o) {
   if (!o.refusal.empty() || o.names.front() == std::string_view("--verbosity"))
-    return false;  // places of the source
+    return false;  // positions in the source
   for (const char* word : {"FILE", "DIR", "PATH", "FOLDER", "LIBRARY"})
     if (o.metavar.find(word) != std::string::npos) return true;
   return false;
 }
 
-/// A new option that names a file must be in the table, so that its file is looked at before the work begins.
+/// A new option that names a file must be in the table, so that its file is checked before the work begins.
 TEST(OptionPaths, EveryOptionThatNamesAPathIsInTheTable) {
   const Registries registries;
   size_t count = 0;

@@ -1,4 +1,4 @@
-// Plugins whose pattern is a pattern.py: scripts, as config.yaml has them.
+// Plugins whose pattern is a script, pattern.py.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,13 @@
 
 namespace assay::cli {
 
-/// The path of the pattern.py that decides for a plugin, which is that of a folder without a pattern.yaml;
-/// else empty.
+/// The path of a plugin's pattern.py, which applies
+/// if the folder has no pattern.yaml; else empty.
 std::string plugin_script_of(const std::string& folder);
 
-/// Where the script's plugin fits. Throws Error.
+/// The matches of the script's plugin. Throws Error.
 PluginMatches match_plugin_script(const std::string& path, const Model& model);
-/// Has the script replace the instances in its own way: the changed model, and how many it replaced.
+/// Lets the script replace the instances; returns the changed model and the number of replacements.
 script::PluginScript::Replaced replace_by_script(script::PluginScript& script, const Model& model,
                                                  const PluginMatches& plugin, const Registries& registries);
 

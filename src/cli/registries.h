@@ -1,4 +1,4 @@
-// What the program works with: everything that the manifests list, and what modules add.
+// The registries of the program: the entries of the manifests, and the additions of modules.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ class CommandSet {
 
   /// In the order of --help.
   std::span<const Command* const> all() const { return commands_; }
-  /// The command that these words name, each below the one before; null when there is none.
+  /// The command that these words name, as a path of subcommands; null when there is none.
   const Command* find(std::span<const std::string> path) const;
 
  private:
@@ -34,15 +34,15 @@ class CommandSet {
 };
 
 struct Registries : extension::Registries {
-  /// With everything that the manifests list.
+  /// Contains all entries of the manifests.
   Registries();
 
-  /// Adds everything that a module brings, or nothing: then it throws Error that names the module and what
-  /// there is already.
+  /// Adds everything of a module, or nothing: then it
+  /// throws Error naming the module and the existing entry.
   void add(const std::shared_ptr<extension::Extension>& module);
 
   CommandSet commands;
-  /// Options of `run` that packages of Python add; empty until a command line needs to know them.
+  /// Options of `run` that Python packages add; filled on demand.
   script::RunPlugins plugins;
 };
 

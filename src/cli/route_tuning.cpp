@@ -28,7 +28,7 @@ struct Tried {
   std::string failure;  ///< empty: it ran
 };
 
-/// The file of a tuning: a line for the command, one for each route. It is written anew after each, whole.
+/// The file of a tuning: a line for the command, one for each route. It is rewritten atomically after each.
 class TuningCache {
  public:
   TuningCache(std::string path, const std::vector<std::string>& words) : path_(std::move(path)) {
@@ -101,7 +101,7 @@ CacheFile read_cache(const std::string& path) {
   return file;
 }
 
-/// Goes through routes, and remembers what came out.
+/// Tries routes and records the results.
 class Tuner {
  public:
   Tuner(const RouteTuning& tuning, const std::vector<std::string>& words, const MeasureRoute& measure,
@@ -192,7 +192,7 @@ class Tuner {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// The knobs of which one value beside the default was faster than the first route, which has all defaults.
+/// The knobs with a non-default value that was faster than the first route, which has all defaults.
 std::vector<const RouteKnob*> faster_knobs(const Tuner& tuner, const std::vector<BuildRoute>& routes) {
   std::vector<const RouteKnob*> knobs;
   const Tried* const baseline = tuner.result(routes.front());

@@ -24,7 +24,7 @@ using poly::RunRow;
 using poly::RunSettings;
 using poly::RunWords;
 
-/// An option that is given, and where its words go.
+/// A given option, and the target of its words.
 struct GivenRow {
   const ParsedArgs& args;
   const RunRow& row;
@@ -51,11 +51,11 @@ void set(const GivenRow& g, int64_t& member) { member = g.integer(); }
 void set(const GivenRow& g, size_t& member) { member = static_cast<size_t>(g.integer()); }
 void set(const GivenRow& g, std::optional<int64_t>& member) { member = g.integer(); }
 void set(const GivenRow& g, double& member) { member = g.args.number(g.name()).value(); }
-/// A path that may be left out is the current folder.
+/// An omitted optional path is the current folder.
 void set(const GivenRow& g, std::string& member) {
   member = g.args.text(g.name()).value_or(g.row.option.arity == Arity::kOptional ? "." : "");
 }
-/// One that may be left out is empty then. The first use counts.
+/// An omitted optional one is empty. The first use applies.
 void set(const GivenRow& g, std::optional<std::string>& member) {
   const std::vector<std::string> words = g.args.all(g.name()).front();
   member = words.empty() ? "" : words.front();
@@ -125,7 +125,7 @@ std::vector<std::string> verbosity_of(const ParsedArgs& args) {
   return levels;
 }
 
-/// FILE:FUNCTION of an option for scripts.
+/// The FILE:FUNCTION of a script option.
 std::string script_of(const ParsedArgs& args, const char* option, const std::string& default_function) {
   const auto text = args.text(option);
   return text ? script::parse_reference(*text, default_function).str() : std::string();

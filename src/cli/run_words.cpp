@@ -105,7 +105,7 @@ class Line {
     if (!text.empty()) say(option, {text});
   }
   void unsaid(std::string_view member) { said_.unsaid.insert(member); }
-  /// Whether an option says the member: one of its own, or one of another member.
+  /// True when an option expresses the member: its own, or one of another member.
   static bool is_said(std::string_view member) {
     const auto says = [&](const RunRow& row) { return row.member == member && row.has_option(); };
     for (const poly::RunGroup& group : poly::run_groups())
@@ -118,7 +118,7 @@ class Line {
         !poly::differs_from_default(row, s_))
       return;
     const Strings given = std::visit([&](const auto* member) { return words(row, *member); }, row.at(copy));
-    // A list of no words cannot be said: the option takes one at least.
+    // An empty list cannot be expressed: the option takes at least one word.
     if (given.empty() && row.option.arity == Arity::kAtLeastOne) return unsaid(row.member);
     say(row.option.names.front().c_str(), given);
   }
@@ -167,7 +167,7 @@ class Line {
     for (const auto& [name, value] : r.options) {
       const auto it =
           std::find_if(options.begin(), options.end(), [&, n = name](const auto& o) { return n == o.first; });
-      // What follows from other options is said by those.
+      // Consequences of other options are expressed by those.
       if (it != options.end()) say_once(it->second, {value});
     }
   }
@@ -285,7 +285,7 @@ void Line::layer_types() {
     std::string types;
     for (const DType t : wish.outputs) types += (types.empty() ? "" : "+") + std::string(dtype_name(t));
     const bool is_precision = wish.precision != DType::kUndefined;
-    // The line has all precisions before all types of outputs, and of equals the later one counts.
+    // The line has all precisions before all types of outputs, and of equals the later one applies.
     if (is_precision == !wish.outputs.empty() || (is_precision && has_outputs))
       unsaid("engine.config.layer_types");
     has_outputs = has_outputs || !is_precision;

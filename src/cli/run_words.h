@@ -1,4 +1,4 @@
-// From poly::RunSettings back to a command line of `run`: what --settings puts before the line's own options.
+// Converts poly::RunSettings to a command line of `run`, which --settings puts before the line's own.
 #pragma once
 
 #include <set>
@@ -12,10 +12,10 @@
 
 namespace assay::cli {
 
-/// A description of a run as a command line has it.
+/// The settings of a run as words of a command line.
 struct SaidSettings {
   std::vector<GivenOption> options;
-  /// Members that no option, or no option alone, can say: two comparison functions of one kind, for one.
+  /// Members that options cannot express, such as two comparison functions of one kind.
   std::set<std::string_view> unsaid;
 };
 SaidSettings words_of(const poly::RunSettings& settings, const BackendSet& backends);

@@ -10,7 +10,7 @@
 
 namespace assay::cli {
 
-/// What a script does with the model before its own part.
+/// The loading of the model in a script, before its own part.
 struct ScriptModel {
   std::string path;  ///< empty: none
   ImportOptions import;
@@ -19,24 +19,24 @@ struct ScriptModel {
   std::optional<std::vector<std::string>> outputs, exclude_outputs;
   bool convert_to_fp16 = false;
 
-  /// Whether the file is used as it is.
+  /// True when the file is used unchanged.
   bool is_unchanged() const;
 };
 
-/// What trt-config sets: keyword arguments of Polygraphy's CreateConfig with their values in Python.
+/// The settings of trt-config: keyword arguments of Polygraphy's CreateConfig with their values in Python.
 struct ScriptConfig {
   std::vector<std::pair<std::string, std::string>> arguments;
   /// For each profile the calls of Profile.add(): name, then the three shapes, in Python.
   std::vector<std::vector<std::vector<std::string>>> profiles;
 };
 
-/// The text as a comment of one line of Python or C++, whatever a name in it holds: always UTF-8.
+/// The text as a one-line comment of Python or C++ in valid UTF-8, whatever names contain.
 std::string in_one_line(const std::string& text);
 
 /// `command` is the command line that the first line shows; `saved_path` is where the script saves the model.
 std::string onnx_gs_python(const ScriptModel& model, const std::string& saved_path,
                            const std::string& command);
-/// The C++ forms are for the file `source`, whose name the command that builds them holds.
+/// The C++ forms are for the file `source`, which the build command names.
 std::string onnx_gs_cpp(const ScriptModel& model, const std::string& saved_path, const std::string& command,
                         const std::string& source);
 /// A function load_network for TensorRT; `arguments` are those of the loader of the network besides the
@@ -47,7 +47,7 @@ std::string trt_network_python(const ScriptModel& model, const std::vector<std::
 std::string trt_network_cpp(const ScriptModel& model, const std::string& command, const std::string& source);
 /// A function load_config for TensorRT.
 std::string trt_config_python(const ScriptConfig& config, const std::string& command);
-/// A program that opens the model, if there is one, on the engine with settings of its own.
+/// A program that opens the model, if there is one, on the engine with custom settings.
 std::string trt_config_cpp(const ScriptModel& model, const std::string& command, const std::string& source);
 
 }  // namespace assay::cli

@@ -1,4 +1,4 @@
-// The C++ forms, which use the public headers alone.
+// The C++ forms, which use only the public headers.
 #include <fmt/format.h>
 
 #include "cli/gen_script/build_command.h"

@@ -33,7 +33,7 @@ Dim to_dim(const std::string& option, const std::string& word, const PythonValue
                 value.repr());
 }
 
-/// What Python makes of tuple(value): the characters of text.
+/// Python's tuple(value): the characters of text.
 std::vector<PythonValue> to_tuple(const std::string& word, const PythonValue& value) {
   if (value.list() != nullptr) return *value.list();
   std::vector<PythonValue> characters;

@@ -89,7 +89,7 @@ TEST(Values, WrongValueRanges) {
   EXPECT_NE(critical_of([] { parse_value_ranges(Words{"x:7"}); }), "");
 }
 
-// The table of section 2.5 of the format notes, made with the real tool.
+// Expected values were produced with the real tool.
 TEST(Values, ByteCounts) {
   const std::pair<const char*, int64_t> cases[] = {
       {"16000000", 16000000}, {"16M", 16777216}, {"1.5G", 1610612736},

@@ -1,4 +1,4 @@
-// What is done to weights as lines of the log, in Polygraphy's words.
+// Changes of weights as lines of the log, in Polygraphy's words.
 #pragma once
 
 #include "surgeon/weight_observer.h"

@@ -64,7 +64,7 @@ TEST(CliWording, NamesOptionsThatThereAre) {
         const size_t end =
             words.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-", at);
         const std::string option = words.substr(at, end - at);
-        // Those that are made of a value: --trt-{0}-shapes, --{0}.
+        // Names with a placeholder: --trt-{0}-shapes, --{0}.
         const bool is_open = end != std::string::npos && words[end] == '{';
         EXPECT_TRUE(is_open || names.contains(option)) << e.key << ": " << option;
         at = end == std::string::npos ? words.size() : end;

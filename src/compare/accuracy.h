@@ -1,4 +1,4 @@
-// Runners against each other, iteration by iteration.
+// Compares runners with each other, iteration by iteration.
 #pragma once
 
 #include <functional>
@@ -15,23 +15,23 @@ namespace assay {
 struct AccuracyOptions {
   std::vector<std::shared_ptr<const Comparison>> functions;
   CompareOptions compare;
-  /// Which runners to compare, counted in the list that add() gets; by default each with the next.
+  /// Pairs of runners to compare, by index in the list of add(); by default each with the next.
   std::vector<std::pair<size_t, size_t>> pairs;
   /// Gets the results of each iteration, which are not kept. May be empty.
   std::function<void(size_t pair, const PairResult& iteration)> keep;
 };
 
-/// Compares runners pairwise as their iterations come; a pair that occurs twice counts twice. Nothing of an
-/// iteration is kept but sums.
+/// Compares runners pairwise as their iterations arrive; a duplicate pair counts twice. Keeps only sums of an
+/// iteration.
 class AccuracyComparison {
  public:
   /// `observer` outlives it.
   AccuracyComparison(AccuracyOptions options, CompareObserver& observer)
       : options_(std::move(options)), observer_(observer) {}
 
-  /// The same iteration of all runners, in the same order every time. False when the comparison is to end, at
-  /// the first mismatch with fail_fast. Throws Error (kInvalidArgument) for a pair that does not exist, and
-  /// as the functions do.
+  /// The same iteration of all runners, in the same order every time. False when the comparison should end:
+  /// at the first mismatch with fail_fast. Throws Error (kInvalidArgument) for a pair that does not exist,
+  /// and as the functions do.
   bool add(std::span<const std::shared_ptr<const OutputSource>> runners);
 
   /// Empty before the first iteration, and when there are no pairs.

@@ -1,4 +1,4 @@
-// Which outputs are compared with which, and the lines around that.
+// Tests of the pairing of outputs, and of the log lines about it.
 #include <gtest/gtest.h>
 
 #include <cmath>

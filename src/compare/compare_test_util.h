@@ -1,4 +1,4 @@
-// Runners made up for tests.
+// Fake runners for tests.
 #pragma once
 
 #include <random>
@@ -67,7 +67,7 @@ inline PairResult print_comparison(std::shared_ptr<const Comparison> function, T
                            text);
 }
 
-/// Prints what is wrong with outputs; true when nothing is.
+/// Prints defects of outputs; true when there are none.
 inline bool print_validations(const std::vector<RunnerOutputs>& results, const ValidateOptions& options) {
   bool valid = true;
   for (const RunnerOutputs& r : results)

@@ -14,8 +14,8 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// The place of a name; the length of the list when it is not there. Outputs of one model stand in the same
-/// order with every runner: looked for at `likely` first, many take no longer than few.
+/// The position of a name; the length of the list when it is missing. Outputs of one model have the same
+/// order in every runner: checking `likely` first keeps the search constant-time.
 size_t index_of(const std::vector<std::string>& names, const std::string& name, size_t likely) {
   if (likely < names.size() && names[likely] == name) return likely;
   return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
@@ -81,7 +81,7 @@ PairSummaries summarize(const OutputPair& pair) {
 
 void PairCache::begin(size_t index0, size_t index1) {
   const auto is = [&](const Entry& e) { return e.index0 == index0 && e.index1 == index1; };
-  // Functions look at the same pairs in the same order.
+  // Functions process the same pairs in the same order.
   if (current_ + 1 < entries_.size() && is(entries_[current_ + 1])) {
     ++current_;
     return;

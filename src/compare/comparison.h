@@ -1,5 +1,5 @@
-// How comparisons work: a function looks at the outputs of one iteration of two runners and returns what it
-// found; an observer sees each step, with the tensors at hand, as it happens.
+// The framework of comparisons: a function compares the outputs of one iteration of two runners and returns a
+// result; an observer sees each step as it happens, with its tensors.
 #pragma once
 
 #include <functional>
@@ -18,17 +18,17 @@
 
 namespace assay {
 
-/// An array of numbers in numbers.
+/// Statistics of a numeric array.
 struct ArraySummary {
   std::string runner, name;
   DType dtype = DType::kUndefined;
   DType kind =
-      DType::kFloat64;  ///< in which NumPy computes the statistics: what they are rounded to when printed
+      DType::kFloat64;  ///< in which NumPy computes the statistics: they are rounded to it when printed
   Shape shape;
   Statistics statistics;
 };
 
-/// Two outputs in numbers.
+/// Statistics of two outputs.
 struct PairSummaries {
   ArraySummary first, second;
   bool identical = false;  ///< of the same type, and all bits are equal
@@ -44,61 +44,61 @@ struct ErrorArrays {
 
 /// A mismatch that `indices` found.
 struct IndexMismatch {
-  /// The value as text when it is not in the other output at all; else it has moved too far.
+  /// The value as text if the other output lacks it; otherwise it has moved too far.
   std::string missing_value;
 };
 
-/// What an observer is told about one output. References are valid during the call.
+/// Event about one output. References are valid during the call.
 struct OutputComparison {
   CompareFunction function;
-  const OutputPair& pair;  ///< as the function compared it: the second output brought into shape
+  const OutputPair& pair;  ///< as compared: with the second output in matching shape
   OutputResult result;
-  std::vector<ShapeStep> shape_steps = {};  ///< how it was brought into shape, or why it could not be
+  std::vector<ShapeStep> shape_steps = {};  ///< conversions of the shape, or the reason why it failed
   std::optional<ErrorArrays> errors = {};   ///< of kSimple
-  bool has_zeros = false;                   ///< kSimple: the second output holds a zero that is divided by
-  /// What the function says of it, without a full stop: why there is no number (Obstacle::kMetric), or what
-  /// it found (kCustom).
+  bool has_zeros = false;                   ///< kSimple: the second output has a zero divisor
+  /// The function's message without a full stop: why there is no metric (Obstacle::kMetric), or its finding
+  /// (kCustom).
   std::string note = {};
-  int64_t different_strings = -1;              ///< both outputs are strings; -1: they are not
+  int64_t different_strings = -1;              ///< of string outputs, else -1
   std::vector<IndexMismatch> mismatches = {};  ///< of kIndices
 };
 
 /// Names of outputs in an option that neither runner has.
 struct UnknownOutputs {
   std::string option;                    ///< as in `atol`
-  std::vector<std::string> unknown;      ///< what fits no output
-  std::vector<std::string> given;        ///< all that the option names
-  std::vector<std::string> known;        ///< all outputs there are
-  std::vector<std::string> suggestions;  ///< what may have been meant, as sentences
+  std::vector<std::string> unknown;      ///< entries that match no output
+  std::vector<std::string> given;        ///< all entries of the option
+  std::vector<std::string> known;        ///< all outputs
+  std::vector<std::string> suggestions;  ///< suggestions, as sentences
 };
 
-/// What becomes of an output that the other runner does not have under the same name.
+/// Handling of an output that the other runner lacks under the same name.
 struct OutputMatch {
   enum class Kind : uint8_t {
-    kAssumed,      ///< `found` is taken for its counterpart
-    kHasOwn,       ///< `found` belongs to another output of the first runner: left out
-    kDoesNotExist  ///< `found` is what the user's choice named: left out
+    kAssumed,      ///< `found` is used as its counterpart
+    kHasOwn,       ///< `found` belongs to another output of the first runner: skipped
+    kDoesNotExist  ///< `found`, chosen by the user, does not exist: skipped
   };
   Kind kind;
   std::string output, found, runner0, runner1;
 };
 
-/// Two outputs after all functions have looked at them.
+/// Two outputs after all functions have compared them.
 struct OutputPairEnd {
   const PairSummaries& summaries;
   bool failed;                              ///< under any function
   const std::function<OutputPair()>& load;  ///< the outputs as the runners gave them
 };
 
-/// Told about a comparison while it goes on. Whatever it does not override is passed over.
+/// Observes a comparison in progress. By default events are ignored.
 class CompareObserver {
  public:
   virtual ~CompareObserver() = default;
   virtual void on_unknown_outputs(const UnknownOutputs&) {}
-  /// Shapes are not checked: outputs are brought into the shape of the first.
+  /// Shapes are not checked: outputs are converted to the shape of the first.
   virtual void on_shapes_unchecked() {}
   virtual void on_match(const OutputMatch&) {}
-  /// Before a function looks at a pair. Empty label: the function prints nothing of its own.
+  /// Before a function processes a pair. Empty label: the function prints nothing itself.
   virtual void on_output_begin(std::string_view /*label*/, const OutputPair&) {}
   virtual void on_output_end(const OutputComparison&) {}
   /// Not called when a function ended at its first mismatch.
@@ -111,28 +111,28 @@ class CompareObserver {
   virtual void on_pair_result(size_t /*pair*/, const PairResult&) {}
 };
 
-/// Which output of `other` output `names[index]` is compared with; empty: it is left out. Observers hear why.
+/// The output of `other` to compare with output `names[index]`; empty: skipped. Observers get the reason.
 using FindOutput = std::function<std::string(const OutputSource& source, size_t index,
                                              const OutputSource& other, CompareObserver& observer)>;
-/// The output of the same name; else the first whose name contains the other or is contained in it, whatever
-/// the case; else the one at the same position. Anything but the same name is left out when `source` has an
-/// output of that name itself.
+/// The output of the same name; else the first whose name contains the other or is contained in it, ignoring
+/// case; else the one at the same position. Except for equal names, a candidate is rejected if `source` has
+/// an output of that name itself.
 std::string find_output(const OutputSource& source, size_t index, const OutputSource& other,
                         CompareObserver& observer);
 
-/// How functions work together.
+/// Options common to all functions.
 struct CompareOptions {
   bool fail_fast = false;  ///< a function ends at its first mismatch
   FindOutput find = find_output;
 };
 
-/// What the functions of one iteration share: the statistics of the outputs, taken once, and which pairs
-/// there were.
+/// State shared by the functions of one iteration:
+/// statistics of the outputs, computed once, and the pairs.
 class PairCache {
  public:
-  /// Notes a pair; counted in the names of the runners.
+  /// Records a pair, by index in the runners' names.
   void begin(size_t index0, size_t index1);
-  /// Of the noted pair, which is loaded. Only for numbers.
+  /// Statistics of the recorded pair, which is loaded. Only for numbers.
   const PairSummaries& summaries(const OutputPair& pair);
   void end(bool passed);
 
@@ -148,28 +148,28 @@ class PairCache {
   size_t current_ = 0;
 };
 
-/// Takes the statistics. Only for numbers.
+/// Computes the statistics. Only for numbers.
 PairSummaries summarize(const OutputPair& pair);
-/// Both outputs are real numbers or truth values.
+/// True when both outputs are real numbers or booleans.
 bool is_numeric(const OutputPair& pair);
 
-/// A function: what it finds in one iteration of two runners.
+/// A comparison function, applied to one iteration of two runners.
 class Comparison {
  public:
   virtual ~Comparison() = default;
   virtual CompareFunction function() const = 0;
-  /// Makes ready what it needs, before anything is compared. Throws Error for what is missing.
+  /// Prepares resources before anything is compared. Throws Error for missing ones.
   virtual void open() const {}
   virtual std::string label() const { return std::string(compare_function_label(function())); }
   /// Throws Error.
   virtual FunctionResult compare(const OutputSource& source0, const OutputSource& source1,
                                  const CompareOptions& options, PairCache& cache,
                                  CompareObserver& observer) const = 0;
-  /// What an output has to meet; nothing when that is no number.
+  /// The threshold of an output; nothing if it is not a number.
   virtual Threshold threshold_for(const std::string& /*output*/) const { return {}; }
 };
 
-/// A function that looks at one pair of outputs after the other, with no more than one in memory. Throws
+/// A function that processes pairs of outputs one by one, with only one in memory. Throws
 /// Error (kInvalidArgument) when there are outputs but no two were compared.
 class OutputwiseComparison : public Comparison {
  public:

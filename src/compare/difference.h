@@ -14,7 +14,7 @@
 
 namespace assay {
 
-/// What NumPy adds to a zero of floating type before dividing by it.
+/// The value that replaces a zero divisor of floating type.
 inline constexpr double kZeroReplacement = 2.220446049250313e-16;
 
 /// |a - b| and |a - b| / |b| of two tensors of the same shape.
@@ -31,7 +31,7 @@ class Difference {
   const Numbers& absolute() const { return *absolute_; }
   /// A zero in b counts as kZeroReplacement when b is of floating type; else the quotient is infinite or NaN.
   const Numbers& relative() const { return *relative_; }
-  /// Both tensors are bool, so absolute() is a truth value.
+  /// Both tensors are bool, so absolute() is boolean.
   bool is_bool() const { return is_bool_; }
 
   /// Statistics of absolute() and relative(), given those of a and b. Costs nothing when all bits are equal.
@@ -47,16 +47,16 @@ class Difference {
   std::unique_ptr<Numbers> absolute_, relative_;
 };
 
-/// All numbers at once, as a tensor of kind() and shape().
+/// All elements as a tensor of kind() and shape().
 Tensor materialize(const Numbers& numbers);
 
 /// Positions of the elements with (absolute > atol or NaN) and (relative > rtol or NaN), ascending. The
 /// tolerances are rounded to float32 before they are compared with float32 numbers, as NumPy does.
 std::vector<int64_t> mismatches(const Difference& difference, double atol, double rtol);
-/// mismatches() is not empty; faster.
+/// True when mismatches() is not empty; faster.
 bool any_mismatch(const Difference& difference, double atol, double rtol);
 
-/// Whether `difference`, of numbers of `kind`, is above the tolerance or NaN; rounds the tolerance as above.
+/// True when `difference`, of numbers of `kind`, exceeds the tolerance or is NaN; rounds as above.
 bool exceeds(DType kind, double difference, double tolerance);
 
 }  // namespace assay

@@ -31,7 +31,7 @@ std::vector<double> even_edges(T low, T high) {
 
 using Counts = std::array<int64_t, kBins + 2>;
 
-/// The least T that is not below the edge (`strictly`: that is above it), so that no element has to be
+/// The smallest T that is not below the edge (`strictly`: that is above it), so that no element has to be
 /// widened.
 template <typename T>
 T first_from(double edge, bool strictly) {

@@ -5,9 +5,9 @@
 
 namespace assay {
 
-/// Every value of the first output must stand in the second within `index_tolerance` places of where it
-/// stands in the first, counted along the last axis. As many places at the end of each row are not looked at.
-/// When it ends at the first mismatch, so does an output.
+/// Every value of the first output must be in the second within `index_tolerance` positions of its position
+/// in the first, along the last axis. That many positions at the end of each row are ignored. With fail_fast,
+/// an output ends at its first mismatch, too.
 class IndicesComparison : public OutputwiseComparison {
  public:
   /// Default tolerance 0.

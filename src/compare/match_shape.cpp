@@ -14,7 +14,7 @@ namespace {
 
 bool is_open(int64_t extent) { return extent < 0; }
 
-/// Fills the open extents in as far as the tensor decides them.
+/// Fills in the open extents that the tensor determines.
 std::vector<int64_t> freeze(const Tensor& tensor, std::span<const int64_t> dims) {
   std::vector<int64_t> frozen(dims.begin(), dims.end());
   const auto open = std::count_if(dims.begin(), dims.end(), is_open);
@@ -30,7 +30,7 @@ std::vector<int64_t> freeze(const Tensor& tensor, std::span<const int64_t> dims)
   return frozen;
 }
 
-/// Number of elements, or -1 when an extent is open or no memory could hold them.
+/// Number of elements, or -1 when an extent is open or the number overflows.
 int64_t volume(std::span<const int64_t> dims) {
   int64_t n = 1;
   for (const int64_t d : dims)

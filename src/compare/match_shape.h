@@ -1,4 +1,4 @@
-// Brings a tensor into a wanted shape, as far as that can be done without losing elements.
+// Converts a tensor to a requested shape, if possible without losing elements.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// One thing that was done to a tensor, or could not be.
+/// One conversion of a tensor, or a failed one.
 struct ShapeStep {
   enum class Kind : uint8_t { kReshaped, kPermuted, kCannotReshape, kCannotPermute };
   Kind kind;
@@ -19,8 +19,8 @@ struct ShapeStep {
 
 /// The tensor itself when it has the shape; else permuted when the extents are the same in another order,
 /// else reshaped. A negative extent is open: a single one follows from the number of elements, several take
-/// the tensor's own extents when the ranks agree. When the number of elements differs, the tensor comes back
-/// as it was. Adds what it does, or cannot do, to `steps`.
+/// the tensor's own extents when the ranks agree. When the number of elements differs, the tensor is returned
+/// unchanged. Adds each conversion or failure to `steps`.
 Tensor try_match_shape(const Tensor& tensor, std::span<const int64_t> dims, std::vector<ShapeStep>& steps);
 
 /// Axis i of the result is axis permutation[i] of the tensor. Throws Error (kInvalidArgument) unless

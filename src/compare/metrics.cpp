@@ -18,7 +18,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 struct Products {
   double aa = 0, bb = 0, ab = 0;
   double noise = 0;              ///< sum of (a - b)^2
-  double greatest = -kInfinity;  ///< element of a; NaN is passed over
+  double greatest = -kInfinity;  ///< element of a; NaN is skipped
 
   void add(const Products& other) {
     aa += other.aa;

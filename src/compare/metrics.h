@@ -1,4 +1,4 @@
-// Comparisons by a single number for a whole output: distance, angle, signal to noise.
+// Comparisons by a single metric per output: distance, angle, signal-to-noise ratio.
 #pragma once
 
 #include <memory>
@@ -21,21 +21,21 @@ double peak_signal_to_noise(const Tensor& a, const Tensor& b);
 /// Signal-to-noise ratio in decibels, of the signal a with the noise a - b. Same errors.
 double signal_to_noise(const Tensor& a, const Tensor& b);
 
-/// A number for two outputs that something else computes.
+/// A metric that another module computes.
 class OutputMeasure {
  public:
   virtual ~OutputMeasure() = default;
-  /// Makes it ready, so that what is missing is known before anything runs. Throws Error.
+  /// Prepares it, so that missing parts are found before anything runs. Throws Error.
   virtual void open() = 0;
-  /// For two outputs of one shape; or a sentence without a full stop that says why there is none. Throws
+  /// The metric of two outputs of one shape, or a sentence without a full stop why there is none. Throws
   /// Error.
   virtual std::variant<double, std::string> measure(const Tensor& a, const Tensor& b) = 0;
 };
 
-/// Compares by one of these numbers.
+/// Compares by one of these metrics.
 struct MetricOptions {
   bool check_shapes = true;
-  /// The most that a distance may be, the least that the other metrics must; default_threshold() without one.
+  /// The maximum of a distance, the minimum of other metrics; default_threshold() if not given.
   PerOutput<Tolerance> threshold;
   std::shared_ptr<OutputMeasure> measure = {};  ///< for kLpips, which this module does not compute itself
 };
@@ -43,8 +43,8 @@ struct MetricOptions {
 /// 1e-5, 0.997, 30 dB, 20 dB, 0.1 for kL2, kCosineSimilarity, kPsnr, kSnr, kLpips.
 double default_threshold(CompareFunction metric);
 
-/// kL2, kCosineSimilarity, kPsnr, kSnr or kLpips of each output against its threshold. Truth values count as
-/// 0 and 1. NaN fails, and so does an output that cannot be measured. Differences of integers do not wrap
+/// kL2, kCosineSimilarity, kPsnr, kSnr or kLpips of each output against its threshold. Booleans count as 0
+/// and 1. NaN fails, and so does an output that cannot be measured. Differences of integers do not wrap
 /// around.
 class MetricComparison : public OutputwiseComparison {
  public:

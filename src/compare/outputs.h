@@ -1,4 +1,4 @@
-// What is compared: the outputs of runners, fetched one tensor at a time.
+// Outputs of runners, loaded one tensor at a time for comparison.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class OutputSource {
   virtual Tensor load(size_t index) const = 0;
 };
 
-/// Outputs that are in memory anyway.
+/// Outputs that are already in memory.
 class OutputList : public OutputSource {
  public:
   OutputList(std::string runner_name, TensorList outputs);
@@ -35,7 +35,7 @@ class OutputList : public OutputSource {
   std::vector<std::string> names_;
 };
 
-/// Two outputs that belong together, as the log refers to them.
+/// A pair of outputs, as named in the log.
 struct OutputPair {
   std::string runner0, runner1;
   std::string name0, name1;

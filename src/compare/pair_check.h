@@ -1,4 +1,4 @@
-// What all comparison functions check before they look at values.
+// Checks common to all comparison functions, before values are compared.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace assay {
 
-/// Tells the observer about names and patterns in a per-output option that fit no output of either source.
+/// Reports names and patterns in a per-output option that match no output of either source.
 /// `option` is its name in the message: `rtol`.
 void check_output_names(std::string_view option, const std::vector<std::string>& names,
                         const OutputSource& source0, const OutputSource& source1, CompareObserver& observer);
@@ -23,7 +23,7 @@ void check_output_names(std::string_view option, const PerOutput<T>& values, con
   check_output_names(option, names, source0, source1, observer);
 }
 
-/// A pair made ready to be compared as numbers.
+/// A pair that is ready for numeric comparison.
 struct PreparedPair {
   OutputPair pair;  ///< with the second output permuted or reshaped, unless shapes are checked
   std::vector<ShapeStep> steps;
@@ -31,7 +31,7 @@ struct PreparedPair {
 };
 PreparedPair prepare(const OutputPair& pair, bool check_shapes);
 
-/// The result for outputs that cannot be compared, told to the observer.
+/// The result for outputs that cannot be compared; reports it to the observer.
 OutputResult incomparable(CompareFunction function, const PreparedPair& prepared, Threshold threshold,
                           CompareObserver& observer);
 

@@ -1,4 +1,4 @@
-// Pictures of what comparisons find.
+// Plots of comparison results.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// Draws what the comparison of one output found. Called while its errors are being printed.
+/// Draws the result of comparing one output. Called while its errors are being printed.
 class ErrorPictures {
  public:
   virtual ~ErrorPictures() = default;

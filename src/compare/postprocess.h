@@ -24,8 +24,8 @@ struct TopK {
 /// wraps unsigned integers around, which puts a zero on top; here a zero is the smallest.
 Tensor top_k_indices(const Tensor& tensor, int64_t k, int64_t axis = -1);
 
-/// The outputs of a source, each replaced by its top-k indices when it is loaded; as they are where no k, or
-/// k = 0, is given. An axis given for one output does not affect another. Error messages name the output.
+/// The outputs of a source, each replaced by its top-k indices when it is loaded; unchanged if k is missing
+/// or 0. An axis given for one output does not affect another. Error messages name the output.
 class TopKOutputs : public OutputSource {
  public:
   TopKOutputs(std::shared_ptr<const OutputSource> source, PerOutput<TopK> top_k)
@@ -50,11 +50,11 @@ std::vector<UnknownPostprocessed> unknown_outputs(const std::vector<std::string>
 class Postprocess {
  public:
   virtual ~Postprocess() = default;
-  /// As the log calls it.
+  /// Its name in the log.
   virtual std::string name() const = 0;
-  /// Before any work: fails for what can be known without outputs. Throws Error.
+  /// Before any work: checks everything that does not need outputs. Throws Error.
   virtual void prepare() const {}
-  /// `seconds`: what the iteration took, where that is known. Throws Error.
+  /// `seconds`: the time of the iteration, if known. Throws Error.
   virtual std::shared_ptr<const OutputSource> apply(std::shared_ptr<const OutputSource> outputs,
                                                     std::optional<double> seconds) const = 0;
   /// Names of outputs that it was given and that none of these has.

@@ -1,4 +1,4 @@
-// The words with which comparisons and `inspect data` describe an array.
+// Descriptions of arrays in comparisons and `inspect data`.
 #pragma once
 
 #include <span>
@@ -12,9 +12,9 @@
 
 namespace assay {
 
-/// `mean=2.5, std-dev=1.118, ..., min=1 at (0,), ..., p99=3.97`. The quantiles are left out for bool. What
-/// NumPy computes in float32 (means always, the rest for float32 numbers) is rounded to it, so that the
-/// digits agree.
+/// `mean=2.5, std-dev=1.118, ..., min=1 at (0,), ..., p99=3.97`. Quantiles are omitted for bool. Values that
+/// NumPy computes in float32 (means always, others for float32 numbers) are rounded to it, so that the digits
+/// agree.
 std::string statistics_text(const Statistics& statistics, DType kind, const Shape& shape,
                             bool is_bool = false);
 std::string statistics_text(const ArraySummary& summary);
@@ -31,11 +31,11 @@ std::string indent_block(const std::string& text);
 /// A runner's name in a column of 35 characters.
 std::string name_column(const std::string& runner_name);
 
-/// `L2 Norm: 0.89568 (tolerance: 0.001) | FAILED`: a metric and what it is held against, with as many digits
-/// as tell them apart.
+/// `L2 Norm: 0.89568 (tolerance: 0.001) | FAILED`: a metric and its threshold, with enough digits to
+/// distinguish them.
 std::string metric_text(CompareFunction function, double value, const MetricThreshold& threshold);
 
-/// Says how an array was brought into the shape that is compared, or why it was not.
+/// Describes the conversion of an array's shape for comparison, or its failure.
 void print_shape_steps(std::span<const ShapeStep> steps);
 
 }  // namespace assay

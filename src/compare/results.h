@@ -1,4 +1,4 @@
-// What comparisons find, as plain data: of one output, of one iteration, and over all iterations.
+// Results of comparisons as plain data: of one output, of one iteration, and over all iterations.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace assay {
 /// The ways to decide whether two outputs agree.
 enum class CompareFunction : uint8_t {
   kSimple,            ///< absolute and relative error against tolerances
-  kIndices,           ///< places of indices, such as those of a top-k
+  kIndices,           ///< positions of indices, such as those of a top-k
   kL2,                ///< Euclidean distance
   kCosineSimilarity,  ///< cosine of the angle between the outputs as vectors
   kPsnr,              ///< peak signal-to-noise ratio, decibels
@@ -23,10 +23,10 @@ enum class CompareFunction : uint8_t {
   kLpips,             ///< learned perceptual distance of images
   kCustom,            ///< a function of the user's own
 };
-/// simple, indices, L2 Norm, Cosine Similarity, PSNR, SNR, LPIPS, as the log calls them; empty for kCustom.
+/// simple, indices, L2 Norm, Cosine Similarity, PSNR, SNR, LPIPS, as in the log; empty for kCustom.
 std::string_view compare_function_label(CompareFunction function);
 
-/// What `simple` holds against its tolerances.
+/// The statistic that `simple` compares with its tolerances.
 enum class ErrorStat : uint8_t {
   kMax,       ///< the greatest errors
   kMean,      ///< the mean errors
@@ -44,7 +44,7 @@ struct SimpleMetrics {
   double max_absdiff = 0, max_reldiff = 0;
   double mean_absdiff = 0, mean_reldiff = 0;
   double median_absdiff = 0, median_reldiff = 0;
-  /// Only when the quantile is what is checked.
+  /// Only if the quantile is checked.
   std::optional<double> quantile_absdiff, quantile_reldiff;
 
   /// The statistic; of kElemwise the greatest error. NaN for a quantile that was not computed.
@@ -57,30 +57,30 @@ struct SimpleThreshold {
   Tolerance atol = 1e-5, rtol = 1e-5;
   double quantile = 0.99;
 };
-/// For a function whose metric is one number: the most that kL2 and kLpips may be, the least that the others
-/// must.
+/// For a function with a single metric: the maximum
+/// for kL2 and kLpips, the minimum for others.
 struct MetricThreshold {
   Tolerance value = 0.0;
 };
-/// Places that an index may have moved.
+/// Positions that an index may have moved.
 struct IndexThreshold {
   int64_t places = 0;
 };
 
-/// Nothing when nothing could be measured; the single number of all functions but kSimple.
+/// Nothing when nothing could be measured; a single number for all functions except kSimple.
 using Metrics = std::variant<std::monostate, SimpleMetrics, double>;
 using Threshold = std::variant<std::monostate, SimpleThreshold, MetricThreshold, IndexThreshold>;
 
-/// Whether the metrics are good enough. For kElemwise, which looks at every element, this is the answer for
-/// the greatest errors alone. False without metrics.
+/// True when the metrics pass. For kElemwise, which checks every element, this is the result for the largest
+/// errors only. False without metrics.
 bool meets(CompareFunction function, const Metrics& metrics, const Threshold& threshold);
 
 /// Why two outputs could not be compared as numbers.
 enum class Obstacle : uint8_t {
   kNone,
   kShapes,  ///< they differ
-  kTypes,   ///< at least one is neither numbers nor, as the other, strings
-  kMetric,  ///< the function has no number for such outputs
+  kTypes,   ///< not both numeric, and not both strings
+  kMetric,  ///< the function has no metric for such outputs
 };
 
 /// One output under one function.
@@ -96,7 +96,7 @@ struct OutputResult {
 /// All outputs of one iteration under one function.
 struct FunctionResult {
   CompareFunction function = CompareFunction::kCustom;
-  std::string label;  ///< that of the function; of a custom one what the user calls it
+  std::string label;  ///< the function's name; for a custom one the user's name
   std::vector<OutputResult> outputs;
   bool passed() const;
 };
@@ -123,10 +123,10 @@ struct FunctionSummary {
   std::vector<OutputSummary> outputs;  ///< in the order in which they first occurred
 };
 
-/// What decides whether two runners agree.
+/// The criterion of agreement of two runners.
 enum class Aggregation : uint8_t {
   kPerSample,  ///< every iteration has to pass
-  kAverage,    ///< the mean of every metric over the iterations has to
+  kAverage,    ///< the mean of every metric over the iterations has to pass
 };
 
 /// Two runners over all iterations.
@@ -139,11 +139,11 @@ struct PairSummary {
   bool passed(Aggregation aggregation) const;
 };
 
-/// Whether the mean of each metric is good enough. Throws Error (kInvalidArgument) when an iteration had
+/// True when the mean of each metric passes. Throws Error (kInvalidArgument) when an iteration had
 /// none.
 bool average_passes(const FunctionSummary& function, const OutputSummary& output);
 
-/// Adds iterations up.
+/// Accumulates iterations.
 class PairAccumulator {
  public:
   PairAccumulator(std::string runner0, std::string runner1) {

@@ -18,7 +18,7 @@ bool has_zero(const Numbers& numbers) {
   return found;
 }
 
-/// As NumPy holds it: a mean in float32, other statistics in the type of the errors.
+/// In NumPy's type: a mean in float32, other statistics in the type of the errors.
 double rounded(double x, DType kind) { return kind == DType::kFloat32 ? static_cast<float>(x) : x; }
 
 SimpleMetrics metrics_of(const ErrorArrays& e, bool with_quantile) {

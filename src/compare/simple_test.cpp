@@ -209,7 +209,7 @@ TEST(Simple, NamesOfStatistics) {
   EXPECT_EQ(error_stat_from_name("Max"), std::nullopt);
 }
 
-/// Remembers what it was asked to draw.
+/// Records the requested plots.
 class Sketches : public ErrorPictures {
  public:
   void draw_errors(const OutputPair& pair, const ErrorArrays&) override {

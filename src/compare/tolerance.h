@@ -12,7 +12,7 @@
 
 namespace assay {
 
-/// A number that reports repeat as it was written: 1 and 1.0 are told apart.
+/// A number that reports print as it was written: 1 and 1.0 are distinguished.
 struct Tolerance {
   Tolerance(double value) : value(value) {}               // NOLINT: numbers are tolerances
   Tolerance(int value) : value(value), integral(true) {}  // NOLINT
@@ -28,7 +28,7 @@ struct Tolerance {
 };
 
 /// A value per output name. A name may be a pattern (base/name_pattern.h): an output takes the value of its
-/// own name, else of the last pattern that fits, else of the name "".
+/// own name, else of the last matching pattern, else of the name "".
 template <typename T>
 class PerOutput {
  public:

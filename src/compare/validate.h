@@ -1,4 +1,4 @@
-// Outputs that cannot be right: NaN and infinity.
+// Detects invalid outputs: NaN and infinity.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ struct ValidateOptions {
   bool check_nan = true;   ///< NaN is an error
 };
 
-/// What was found in one output. Outputs that are not numbers are valid.
+/// The result for one output. Non-numeric outputs are valid.
 struct ValidationResult {
   std::string runner, output;
-  bool has_nan = false;         ///< and that was asked for
+  bool has_nan = false;         ///< and that is checked
   bool has_non_finite = false;  ///< the same
   bool valid() const { return !has_nan && !has_non_finite; }
   std::optional<ArraySummary> summary;  ///< of numbers

@@ -20,9 +20,9 @@ namespace {
 
 using log::Severity;
 
-constexpr int64_t kSmall = 100;  // elements: such arrays are shown
+constexpr int64_t kSmall = 100;  // elements: smaller arrays are shown
 
-/// As Python prints a set, in the order given.
+/// Formatted like a Python set, in the given order.
 std::string set_text(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + python_str_repr(name);

@@ -13,7 +13,7 @@
 
 namespace assay {
 
-/// Prints what functions find.
+/// Prints the results of comparison functions.
 class ComparisonText : public CompareObserver {
  public:
   /// `pictures` may be null.
@@ -37,15 +37,15 @@ class ComparisonText : public CompareObserver {
   int level_ = 0;  ///< 1 below an iteration's line
 };
 
-/// Whether an output that passes, and of which there is no metric to show, gets a line of its own: it does
-/// where a run ends, and not where saved results are looked at.
+/// True when a passing output without a metric gets a line of its own: at the end of a run, but not when
+/// saved results are examined.
 enum class Passing : uint8_t { kLeftOut, kNamed };
 /// `Accuracy Summary | A vs. B | ...`, with `notes` at the end; for kAverage with a line per output and
 /// metric. Throws Error as average_passes() does.
 void print_summary(const PairSummary& pair, Aggregation aggregation, const std::string& notes = {},
                    Passing passing = Passing::kLeftOut);
 
-/// One output that was validated; `iteration` is left out when it is negative.
+/// One validated output; a negative `iteration` is omitted.
 void print_validation(const ValidationResult& result, const Tensor& output, const ValidateOptions& options,
                       int64_t iteration);
 

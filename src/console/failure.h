@@ -1,10 +1,10 @@
-// What the log says when something went wrong and nobody could handle it.
+// Logs failures that were not handled.
 #pragma once
 
 namespace assay {
 
-/// To be called in a catch block: logs the exception as critical, unless the log has shown it already
-/// (log::LoggedError). Returns true for a failure that was foreseen (ExpectedError).
+/// Call it in a catch block: logs the exception as critical, unless it was already logged (log::LoggedError).
+/// Returns true for an expected failure (ExpectedError).
 bool report_exception();
 
 }  // namespace assay

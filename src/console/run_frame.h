@@ -1,4 +1,4 @@
-// The lines with which a run begins and ends.
+// The first and last lines of a run.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@ namespace assay {
 
 /// `RUNNING | Command: ...`.
 void print_begin(const std::string& command);
-/// `PASSED | Runtime: 0.123s | Command: ...`, or what the exit status says in its place.
+/// `PASSED | Runtime: 0.123s | Command: ...`, or the result for the exit status in its place.
 void print_end(int status, double seconds, const std::string& command);
 
 }  // namespace assay

@@ -91,7 +91,7 @@ class Terminal final : public log::Output {
     }
   }
 
-  /// What is logged after the last flush of a process goes out at once.
+  /// Lines logged after the final flush of a process are written immediately.
   static std::atomic<bool> is_exiting;
 
  private:

@@ -1,16 +1,16 @@
 // The log on a terminal: standard output, and standard error for critical messages. Only programs open it:
-// the command line, and programs of the user's that ask for it (run_main(), show_log()).
+// the command line, and user programs that request it (run_main(), show_log()).
 #pragma once
 
 namespace assay {
 
-/// From now on the log's lines are written; a second call changes nothing. On a terminal, and unless NO_COLOR
-/// is set, a line has the colour of its severity. Lines are held back until a START message, a critical one,
-/// a full buffer, or the end of the process; a terminal gets each at once.
+/// Starts writing the log's lines; a second call has no effect. On a terminal, unless NO_COLOR is set, lines
+/// are coloured by severity. Lines are buffered until a START message, a critical one, a full buffer, or the
+/// end of the process; a terminal gets each immediately.
 void open_terminal_log();
 
-/// At the end of a program: hands what is held back to the system. Returns the exit status: `status`, or 1 in
-/// the place of 0 where something could not be written, which standard error then says.
+/// Call it at the end of a program: flushes the buffer. Returns the exit status: `status`, or 1 in place of 0
+/// if writing failed, which is reported on standard error.
 int close_terminal_log(int status);
 
 }  // namespace assay

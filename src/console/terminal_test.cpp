@@ -19,7 +19,7 @@ struct Written {
   std::string out, err;
 };
 
-/// What a process of its own writes to its standard streams.
+/// Output of a child process on its standard streams.
 template <typename Body>
 Written written_by(Body&& body) {
   std::array<int, 2> out{}, err{};

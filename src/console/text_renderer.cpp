@@ -131,7 +131,7 @@ void TextRenderer::on_verdict(const Arbitration& verdict, const ArbiterOptions& 
   print_verdict(verdict, options);
 }
 
-/// One iteration has said all itself.
+/// A single iteration has already printed everything.
 void TextRenderer::on_verdicts(const VerdictCounts& v) {
   if (v.iterations < 2) return;
   if (v.wrong_iterations > 0)

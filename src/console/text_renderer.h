@@ -8,7 +8,7 @@
 
 namespace assay {
 
-/// Prints a run while it goes on. The comparisons are printed by ComparisonText.
+/// Prints a run as it proceeds. ComparisonText prints the comparisons.
 class TextRenderer : public RunObserver {
  public:
   /// `pictures` may be null.

@@ -14,13 +14,13 @@
 namespace assay {
 namespace {
 
-/// With more outputs than this, or where makers have been described, only conspicuous ones are shown.
+/// With more outputs than this, or if makers have been described, only outputs with findings are shown.
 constexpr size_t kShowAll = 16;
 /// Makers described, and nodes listed per runner, unless at -v.
 constexpr size_t kDescribed = 3, kListed = 8;
 /// Nodes that are ranked, unless at -v.
 constexpr size_t kRanked = 20;
-/// The most nodes that are worth a line as the place of an error.
+/// Maximum number of nodes to list as the origin of an error.
 constexpr size_t kRegionNodes = 24;
 
 std::string position(int64_t at, const Shape& shape) {
@@ -34,7 +34,7 @@ std::string position(int64_t at, const Shape& shape) {
 
 std::string in_body(const ArbiterVerdict& o) { return o.body.empty() ? "" : ", " + o.body; }
 
-/// How many times what is explained, in words where a number says little.
+/// The ratio of the error to the explained one, in words if a number is not informative.
 std::string times(double ratio) {
   if (std::isnan(ratio)) return "not comparable with";
   if (std::isinf(ratio)) return "where nothing is explained";
@@ -137,7 +137,7 @@ void report_outputs(const Arbitration& a) {
   }
 }
 
-/// Where each has no line of its own.
+/// A summary where outputs have no lines of their own.
 void report_overflown(const Arbitration& a) {
   const auto follows = [](const ArbiterVerdict& o) { return o.follows > 0; };
   const auto count = std::ranges::count_if(a.outputs, follows);
@@ -148,7 +148,7 @@ void report_overflown(const Arbitration& a) {
       count, std::ranges::find_if(a.outputs, follows)->output);
 }
 
-/// Of a runner in narrow types: who brings its error about.
+/// For a runner in narrow types: the nodes that cause its error.
 void report_shares(const Arbitration& a) {
   for (size_t first = 0; first < a.shares.size();) {
     size_t end = first;
@@ -215,7 +215,7 @@ void describe_maker(const ArbiterVerdict& o, const char* title, const RunFiles& 
   tell("Its inputs", inputs_command(o, files));
 }
 
-/// A result that is wrong, and it is not known in which node.
+/// A wrong result whose origin is unknown.
 void report_region(const ArbiterVerdict& o) {
   if (o.region.empty() || o.region.size() > kRegionNodes) {
     log::error("{} | '{}' is wrong{}; {}", o.runner, o.output,
@@ -229,7 +229,7 @@ void report_region(const ArbiterVerdict& o) {
              o.output, nodes);
 }
 
-/// What an operator that the reference does not know keeps from being judged, in one line a node.
+/// Outputs that cannot be judged because of an unknown operator, one line per node.
 void report_lacking(const Arbitration& a) {
   std::vector<const ArbiterVerdict*> firsts;
   for (const ArbiterVerdict& o : a.outputs) {
@@ -256,7 +256,7 @@ void report_lacking(const Arbitration& a) {
   }
 }
 
-/// Nodes in bodies make an error in one iteration after the other.
+/// Nodes in bodies repeat an error in each iteration.
 bool was_described(const Group& made, size_t i) {
   return std::any_of(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(i), [&](const auto* o) {
     return !o->body.empty() && o->node == made[i]->node && o->output == made[i]->output;

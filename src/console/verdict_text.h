@@ -5,7 +5,7 @@
 
 namespace assay {
 
-/// What report() of assay/arbiter.h does.
+/// The implementation of report() of assay/arbiter.h.
 void print_verdict(const Arbitration& result, const ArbiterOptions& options = {});
 
 }  // namespace assay

@@ -1,5 +1,5 @@
-// Remedies, and names of settings in messages, in the words of the command line; also for the programs that
-// it writes.
+// Remedies, and names of settings in messages, in the
+// words of the command line; also for generated programs.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace assay {
 /// options in that program's spelling.
 std::string words_of_options(std::string_view key, std::span<const std::string> values, bool as_trtexec);
 
-/// From now on messages have these words.
+/// Installs these words for messages.
 void use_words_of_options(bool as_trtexec);
 
 }  // namespace assay

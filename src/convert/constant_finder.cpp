@@ -5,7 +5,7 @@
 namespace assay {
 namespace {
 
-/// The tensor in a Constant node; nothing for kinds that no adapter asks for.
+/// The tensor in a Constant node; nothing for kinds that no adapter needs.
 std::optional<Tensor> constant_node_value(const Node& n) {
   if (n.attributes.size() != 1 || !n.attributes[0].ref_attr_name.empty()) return std::nullopt;
   const Attribute& a = n.attributes[0];

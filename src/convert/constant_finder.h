@@ -1,4 +1,4 @@
-// What constants values are, while a model is converted.
+// Finds constant values while a model is converted.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace assay {
 
-/// Looks through Identity nodes, and remembers where chains of them begin: every node behind a long one may
-/// ask. Chains may grow at both ends while it lives; otherwise Identity nodes stay what they are.
+/// Follows Identity nodes, and caches the beginnings of chains, because every node after a long chain may
+/// look it up. During its lifetime chains may only grow at both ends.
 class ConstantFinder {
  public:
   /// The value of an initializer or of a Constant node; nothing otherwise.

@@ -38,7 +38,7 @@ std::vector<Tensor> constant_results(const Node& node, const OpDef& op, const Op
   try {
     return evaluate_node(node, {&op, &now}, std::move(inputs));
   } catch (const Error&) {
-    // What the model's own values break is found where the model is checked.
+    // Errors caused by the model's own values are found by the checker.
     return {};
   }
 }

@@ -1,4 +1,4 @@
-// Nodes of constants that no older operator stands for.
+// Evaluates nodes of constants that have no equivalent in older opsets.
 #pragma once
 
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace assay {
 
-/// Largest results that take the place of a node. Bytes.
+/// Largest results that replace a node. Bytes.
 inline constexpr int64_t kMaxConstantResult = int64_t{1} << 20;
 
-/// The outputs of a node all of whose inputs are constant (ConstantFinder); `now` is its version.
-/// Empty when an input is not, when the node draws random numbers, has subgraphs or attributes of a
-/// function's caller, cannot be evaluated, or gives more than kMaxConstantResult or no tensors.
+/// The outputs of a node all of whose inputs are constant (ConstantFinder); `now` is its version. Empty when
+/// an input is not, when the node draws random numbers, has subgraphs or attributes of a function's caller,
+/// cannot be evaluated, or returns more than kMaxConstantResult or values other than tensors.
 std::vector<Tensor> constant_results(const Node& node, const OpDef& op, const OpVersion& now,
                                      ConstantFinder& constants);
 

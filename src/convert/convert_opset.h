@@ -1,4 +1,4 @@
-// A model from one version of an operator set to another.
+// Converts a model from one version of an operator set to another.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace assay {
 /// (check_forms()).
 ConvertReport convert_opset(Model& model, const ConvertOptions& options);
 
-/// The IR version that came with a version of a domain's operators. 0 for other domains.
+/// The IR version released with a version of a domain's operators. 0 for other domains.
 int64_t ir_version_for(std::string_view domain, int64_t version);
-/// The oldest IR version that can say everything in the model: functions, metadata, element types, overloads.
+/// The oldest IR version that can represent the model: functions, metadata, element types, overloads.
 int64_t ir_version_of_features(const Model& model);
-/// Nothing but the model's IR version changes. Throws Error (kInvalidArgument) for one that this build does
-/// not write, and, naming what needs it, where the model needs a newer one.
+/// Changes only the model's IR version. Throws Error (kInvalidArgument) for one that this build does not
+/// write, and, naming the reason, if the model needs a newer one.
 void change_ir_version(Model& model, int64_t version);
 
 }  // namespace assay

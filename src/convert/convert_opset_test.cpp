@@ -74,7 +74,7 @@ TEST(ConvertOpset, IrVersions) {
   model = two_nodes();
   model->graph->nodes()[0]->metadata = {{"key", "value"}};
   convert_opset(*model, {.version = 11});
-  EXPECT_EQ(model->ir_version, 8);  // never raised by what is not asked for
+  EXPECT_EQ(model->ir_version, 8);  // never raised without need
   model->ir_version = 12;
   convert_opset(*model, {.version = 9});
   EXPECT_EQ(model->ir_version, 10);  // metadata of nodes

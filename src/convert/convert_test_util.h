@@ -123,7 +123,7 @@ inline std::shared_ptr<Model> converted(const Model& model, int64_t to, const st
   return copy;
 }
 
-/// Largest difference that counts as none, relative to the larger of 1 and the value: 0 is bit for bit.
+/// Tolerance relative to the larger of 1 and the value; 0: bit for bit.
 inline void expect_same_outputs(const std::vector<Tensor>& a, const std::vector<Tensor>& b,
                                 double tolerance) {
   ASSERT_EQ(a.size(), b.size());
@@ -143,7 +143,7 @@ inline void expect_same_outputs(const std::vector<Tensor>& a, const std::vector<
   }
 }
 
-/// The node computes the same in opset `to`; `ops` are the operators that stand for it then, in order.
+/// The node computes the same in opset `to`; `ops` are the operators that then replace it, in order.
 inline void expect_same(const OneNode& before, int64_t to, const std::vector<std::string>& ops = {},
                         double tolerance = 0, const std::string& domain = "") {
   SCOPED_TRACE(before.model->graph->nodes()[0]->op_type + " to " + std::to_string(to));
@@ -157,7 +157,7 @@ inline void expect_same(const OneNode& before, int64_t to, const std::vector<std
   expect_same_outputs(evaluate(before.model, before.feed), evaluate(after, before.feed), tolerance);
 }
 
-/// There and back: bit for bit.
+/// Round trip: bit for bit.
 inline void expect_round_trip(const OneNode& before, int64_t there) {
   const std::shared_ptr<Model> model = converted(*before.model, there);
   if (::testing::Test::HasFailure()) return;

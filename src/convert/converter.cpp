@@ -16,7 +16,7 @@
 namespace assay {
 namespace {
 
-/// What shows when a node is rewritten in place.
+/// Detects rewriting of a node in place.
 std::string form_of(const Node& n) {
   std::string text = n.op_type;
   for (const Value* v : n.inputs()) text += fmt::format(",{}", fmt::ptr(v));
@@ -32,7 +32,7 @@ std::string form_of(const Node& n) {
 }
 
 /// Adapters rely on what a node must have. An attribute that the schema does not know is not an obstacle, and
-/// neither is an input of another type: fit_schema() and type_problems() have their say on those.
+/// neither is an input of another type: fit_schema() and type_problems() handle those.
 void require_form(const Node& n, const OpDef& op, const OpVersion& version) {
   for (const NodeProblem& p : find_node_problems(n, op, version))
     require(p.rule == NodeRule::kUnknownAttribute || p.rule == NodeRule::kInputType, ErrorCode::kInvalidModel,
@@ -167,13 +167,13 @@ void Converter::original(Node& n, int64_t from) {
   try {
     if (const OpVersion* now = version_for(*op, from)) {
       require_form(n, *op, *now);
-      // What a call of the function gives is not known here.
+      // The result types of a function call are not known here.
       const bool is_given = std::any_of(n.attributes.begin(), n.attributes.end(),
                                         [](const Attribute& a) { return !a.ref_attr_name.empty(); });
       if (!is_given) check_rules(n, *op, *now, constants_);
     }
     convert(n, from);
-    // What is converted may add more.
+    // Conversion may add more.
     for (size_t i = 0; i < pending_.size(); ++i) convert(*pending_[i].node, pending_[i].opset);
   } catch (const std::exception&) {
     rethrow_at_node(label_);
@@ -187,7 +187,7 @@ void Converter::original(Node& n, int64_t from) {
   pending_.clear();
 }
 
-/// What stands for a node must be allowed the node's types, too.
+/// Replacements of a node must allow the node's types, too.
 void Converter::check_added(const Node& n, const OpDef& original, int64_t from) {
   const OpDef* op = ops().find(domain_, n.op_type);
   const OpVersion* now = op != nullptr && !removed_.contains(&n) ? version_for(*op, to_) : nullptr;
@@ -245,7 +245,7 @@ void Converter::put_in_order(Graph& g) {
   std::vector<Node*> order;
   for (const auto& n : g.nodes())
     if (!added_.contains(n.get())) place(*n, order);
-  // The graph is done with; the address of a node that is gone may become that of another.
+  // The graph is finished; addresses of removed nodes may be reused.
   for (const auto& n : g.nodes()) {
     places_.erase(n.get());
     added_.erase(n.get());

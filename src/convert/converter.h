@@ -1,4 +1,4 @@
-// Carries the nodes of a model from version to version of their operators.
+// Converts the nodes of a model from version to version of their operators.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace assay {
 
-/// One conversion; the report gets what it does, says and refuses.
+/// One conversion; the report receives its edits, notes and problems.
 class Converter final : public RewriteSink {
  public:
   Converter(Model& model, const ConvertOptions& options, ConvertReport& report)
@@ -27,8 +27,8 @@ class Converter final : public RewriteSink {
         report_(report),
         functions_(model) {}
 
-  /// All nodes of a graph, which imports version `from` of the domain. Throws Error for one that would have
-  /// to be rewritten, but breaks a rule of its operator: adapters rely on them.
+  /// All nodes of a graph, which imports version `from` of the domain. Throws Error for one that must be
+  /// rewritten, but violates a rule of its operator: adapters rely on the rules.
   void graph(Graph& g, int64_t from);
 
   void added(Node& node, const Node& anchor, bool after, int64_t opset) override {
@@ -78,9 +78,9 @@ class Converter final : public RewriteSink {
   /// One step; returns the opset in which the node is valid now, or nothing when there is no equivalent.
   std::optional<int64_t> step(Node& n, const OpDef& op, const OpVersion& now);
   std::optional<int64_t> expand(Node& n, const OpDef& op);
-  /// A node of constants becomes one; false when it is none, or too large.
+  /// Replaces a node of constants by a constant; false if it is not one, or too large.
   bool evaluate(Node& n, const OpDef& op);
-  /// Forgets the nodes that an adapter added before it gave up.
+  /// Removes the nodes that an adapter added before it failed.
   void take_back(size_t pending);
   int64_t nearest_allowing(const Node& n, const OpDef& op, int64_t from) const;
   void check_types(const Node& n, const OpDef& op, int64_t from);
@@ -99,7 +99,7 @@ class Converter final : public RewriteSink {
   std::unordered_map<const Node*, Place> places_;
   std::unordered_set<const Node*> added_, removed_;
   std::unordered_set<Graph*> made_graphs_;  // the subgraphs of new nodes, not yet in order
-  std::vector<Pending> pending_;            // grows while it is worked through
+  std::vector<Pending> pending_;            // grows while it is processed
   const Node* original_ = nullptr;          // the model's node that is being converted
   std::string label_;
   std::unordered_set<std::string> node_names_;  // ONNX Runtime refuses two nodes of one name

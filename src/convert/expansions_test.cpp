@@ -1,4 +1,4 @@
-// Each expansion computes what the operator computes.
+// Each expansion computes the same as its operator.
 #include "convert/convert_test_util.h"
 
 namespace assay::expansions_test {
@@ -52,7 +52,7 @@ TEST(Expansions, Forms) {
 TEST(Expansions, WhatThereIsNoneOfIsNamed) {
   EXPECT_EQ(refusal({"Det", 11, {mixed({2, 2})}}, 10),
             "'node' (Det): the operator Det has no equivalent in opset 10; the nearest that has it is 11.");
-  // What it would be expanded to is missing, too.
+  // The operators of its expansion are missing, too.
   EXPECT_EQ(refusal({"Gelu", 20, {kX}}, 7),
             "'node' (Gelu): the operator Erf has no equivalent in opset 7; the nearest that has it is 9.");
   EXPECT_EQ(refusal({"CastLike", 15, {kX, Tensor::scalar(std::string("a"))}}, 7),

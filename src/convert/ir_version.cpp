@@ -10,10 +10,10 @@ namespace assay {
 namespace {
 
 constexpr int64_t kOldestIrVersion = 3;
-/// Of what needs a newer version, so much is named.
+/// The maximum number of listed reasons for a newer version.
 constexpr size_t kMaxNeeds = 5;
 
-/// IR versions and the newest versions of the domains that came with them, from ONNX's release table.
+/// IR versions and the newest versions of domains released with them, from ONNX's release table.
 struct Release {
   int64_t ir, onnx, ml;
 };
@@ -35,7 +35,7 @@ int64_t ir_of(const Type& t) {
   return t.element ? std::max(own, ir_of(*t.element)) : own;
 }
 
-/// Called with everything that an IR version came with, and what it is.
+/// Called with each feature and the IR version that introduced it.
 using Found = std::function<void(int64_t ir, const std::function<std::string()>& what)>;
 
 void scan(const Graph& g, const Found& found);

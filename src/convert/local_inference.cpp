@@ -66,7 +66,7 @@ void infer_node(Node& node, const OpSet& ops, int64_t opset, ConstantFinder& con
     LocalInference context(node, *op, *version, constants);
     version->infer(context);
   } catch (const Error&) {
-    // What the model's own values break is found where the model is checked.
+    // Errors caused by the model's own values are found by the checker.
   }
 }
 

@@ -1,4 +1,4 @@
-// Types of the nodes that a conversion makes.
+// Infers types of the nodes that a conversion creates.
 #pragma once
 
 #include "assay/graph.h"
@@ -7,12 +7,12 @@
 
 namespace assay {
 
-/// Gives the outputs of one node, those of unknown type, the types that follow from its inputs; `opset` is
-/// that of the node's domain. What cannot be inferred stays unknown.
+/// Infers the unknown types of one node's outputs from its inputs; `opset` is that of the node's domain.
+/// Types that cannot be inferred stay unknown.
 void infer_node(Node& node, const OpSet& ops, int64_t opset, ConstantFinder& constants);
 
-/// Throws Error where the node breaks a rule of its operator, as far as what is known of its inputs shows it;
-/// what adapters rely on. Also gives its outputs of unknown type theirs.
+/// Throws Error if the node violates a rule of its operator, as far as its known inputs show; adapters rely
+/// on this. Also infers unknown types of its outputs.
 void check_rules(const Node& node, const OpDef& op, const OpVersion& version, ConstantFinder& constants);
 
 }  // namespace assay

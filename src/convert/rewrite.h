@@ -1,4 +1,4 @@
-// What an adapter works with: one node, read and rewritten.
+// The interface of adapters: reads and rewrites one node.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace assay {
 
-/// Thrown by adapters: the node means something that the target version cannot say. The sentence names the
-/// attribute, input or type.
+/// Thrown by adapters: the target version cannot express the node. The sentence names the attribute, input or
+/// type.
 struct NoEquivalent {
   std::string reason;
 };
@@ -25,15 +25,15 @@ template <typename... Args>
   throw NoEquivalent{fmt::format(format, std::forward<Args>(args)...)};
 }
 
-/// The most elements that an adapter writes out as one constant. Extents that a file declares cost it
-/// nothing.
+/// The maximum number of elements of one constant by an adapter, because a file can declare any extents at no
+/// cost.
 inline constexpr int64_t kMaxListed = int64_t{1} << 24;
 /// The number; NoEquivalent, naming it as `what`, when it is negative or more than kMaxListed.
 inline int64_t listable(int64_t n, std::string_view what) {
   if (n < 0 || n > kMaxListed) no_equivalent("{} {}, too many to be written out,", n, what);
   return n;
 }
-/// The elements of a shape, so bounded.
+/// The elements of a shape, with this bound.
 int64_t listable(const Shape& shape, std::string_view what);
 
 /// Where the new nodes of a conversion are kept until its end, when the nodes of each graph are put in order.
@@ -44,7 +44,7 @@ class RewriteSink {
   virtual void added(Node& node, const Node& anchor, bool after, int64_t opset) = 0;
   /// A node in a new subgraph, valid in `opset`.
   virtual void added_inside(Node& node, int64_t opset) = 0;
-  /// A node whose work others do now; it has no inputs and outputs any more.
+  /// A replaced node, which has no inputs and outputs any more.
   virtual void removed(Node& node) = 0;
   virtual void note(const Node& node, std::string text) = 0;
   virtual ConstantFinder& constants() = 0;
@@ -56,16 +56,16 @@ class RewriteSink {
   virtual bool wants_constant_nodes(const Graph& graph) const = 0;
 };
 
-/// One node under the hands of an adapter. The reading functions throw NoEquivalent where the node leaves
-/// open what they ask for.
+/// One node being converted by an adapter. The reading functions throw NoEquivalent if the value is not
+/// known.
 class Rewrite {
  public:
-  /// `opset`: in which the node will be valid, and new nodes are, unless set_opset() says otherwise.
+  /// `opset`: the one in which the node will be valid, and new nodes are, unless set_opset() changes it.
   Rewrite(Node& node, int64_t opset, RewriteSink& sink) : node_(node), opset_(opset), sink_(sink) {}
 
   Node& node() const { return node_; }
   int64_t opset() const { return opset_; }
-  /// New nodes are written for that opset of the node's domain from now on; they are converted further.
+  /// Later new nodes are for that opset of the node's domain; they are converted further.
   void set_opset(int64_t opset) { opset_ = opset; }
   void note(std::string text) { sink_.note(node_, std::move(text)); }
   const OpSet& ops() const { return sink_.ops(); }
@@ -73,23 +73,23 @@ class Rewrite {
   /// Null when left out.
   Value* input(size_t i) const { return node_.input(i); }
   Value* output(size_t i) const { return node_.output(i); }
-  /// Something reads the output, or it leaves the graph.
+  /// True when the output has a reader or is a graph output.
   bool is_used(size_t i) const;
 
-  /// Attributes. One that a function's caller gives has no value here: NoEquivalent.
+  /// Attributes. A reference to a function's attribute has no value here: NoEquivalent.
   bool has(std::string_view name) const { return find(name) != nullptr; }
   int64_t get_int(std::string_view name, int64_t fallback) const;
   double get_float(std::string_view name, double fallback) const;
   std::string get_string(std::string_view name, std::string_view fallback) const;
   std::vector<int64_t> get_ints(std::string_view name) const;
-  /// Renames it; nothing happens when there is none.
+  /// Renames it; does nothing when there is none.
   void rename_attribute(std::string_view from, std::string_view to);
 
   /// The rank, extents or element type of input i; NoEquivalent when not known.
   int rank(size_t i) const;
   Shape shape(size_t i) const;
   DType dtype(size_t i) const;
-  /// An axis counted from the front; NoEquivalent when that needs a rank that is not known.
+  /// An axis counted from the front; NoEquivalent when that needs an unknown rank.
   int64_t front_axis(int64_t axis, size_t i) const;
 
   /// The value of an initializer or of a Constant node, Identity nodes looked through; nothing otherwise.
@@ -117,13 +117,13 @@ class Rewrite {
   /// A node in a subgraph that the adapter makes.
   Value* add_inside(Graph& graph, std::string op_type, std::vector<Value*> inputs,
                     AttributeList attributes = {});
-  /// The node's output i gets a new value, to be worked on further; the old one waits for give().
+  /// The node's output i gets a new value, to be processed further; the old one waits for give().
   Value* take_output(size_t i);
-  /// A new node after this one gives `old`, a value that take_output() set free.
+  /// A new node after this one computes `old`, a value detached by take_output().
   void give(Value* old, std::string op_type, std::vector<Value*> inputs, AttributeList attributes = {});
-  /// The outputs are these values from now on, and the node is removed. Null where nothing uses the output.
+  /// Replaces the outputs by these values and removes the node. Null for an unused output.
   void replace(const std::vector<Value*>& values);
-  /// The only output is this constant from now on, and the node is removed.
+  /// Replaces the only output by this constant and removes the node.
   void become_constant(UnalignedTensor tensor);
 
  private:

@@ -38,7 +38,7 @@ void fit_attributes(Node& n, const Schema& from, const Schema& to, std::vector<s
   for (const Attribute& a : n.attributes) {
     if (to.attribute(a.name) != nullptr) continue;
     const AttributeDef* old = from.attribute(a.name);
-    if (old == nullptr) continue;  // not of this operator: the checker's business
+    if (old == nullptr) continue;  // not an attribute of this operator: left to the checker
     if (a.ref_attr_name.empty() && old->fallback && is_same(*old->fallback, a.data))
       dropped.push_back(a.name);
     else
@@ -98,7 +98,7 @@ uint64_t kind_of(const Value* v) {
   }
 }
 
-/// What of a value's type a sentence names.
+/// The description of a value's type in a sentence.
 std::string type_text(const Value* v) {
   return v->type.is_tensor() ? std::string(dtype_name(v->type.dtype)) : v->type.str();
 }
@@ -124,8 +124,8 @@ class TypeCheck {
     if (!is_constraint(schema_, *p) || !p->homogeneous) return;
     const auto [it, is_new] = seen_.emplace(p->type, v);
     if (!is_new && kind_of(it->second) != kind)
-      problems.push_back(fmt::format("{} '{}' of type {} beside one of type {}", what, p->name, type_text(v),
-                                     type_text(it->second)));
+      problems.push_back(fmt::format("{} '{}' of type {} together with one of type {}", what, p->name,
+                                     type_text(v), type_text(it->second)));
   }
 
   std::vector<std::string> problems;

@@ -1,4 +1,4 @@
-// What the schemas alone say of a node on its way from one version of an operator to another.
+// Conversion of a node between versions of an operator by their schemas alone.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace assay {
 
-/// Makes a node of one version one of the other, neighbouring version, where both mean the same: attributes
-/// that the other version lacks go when they have their default, defaults that differ are written out, unused
-/// trailing outputs go. Returns a sentence for each thing that has no equivalent.
+/// Converts a node between neighbouring versions of the same meaning: removes attributes with default values
+/// that the other version lacks, writes out defaults that differ, removes unused trailing outputs. Returns a
+/// sentence for each thing that has no equivalent.
 std::vector<std::string> fit_schema(Node& node, const OpVersion& from, const OpVersion& to,
                                     OutputIndex& outputs);
 
-/// Inputs and outputs whose types are known against a version's schema: a sentence for each that it does not
+/// Checks inputs and outputs of known type against a version's schema: a sentence for each that it does not
 /// allow.
 std::vector<std::string> type_problems(const Node& node, const OpVersion& version);
 /// An input or output has no known type, and the version allows less than the other one.

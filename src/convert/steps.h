@@ -1,5 +1,5 @@
-// What every step from one version of an operator to the next means for a node, and what stands for operators
-// that a version does not have: the lines of steps.def and expansions.def.
+// The lines of steps.def and expansions.def: conversions between versions of an operator, and replacements of
+// operators that a version lacks.
 #pragma once
 
 #include <span>
@@ -11,20 +11,20 @@ namespace assay {
 
 class Rewrite;
 
-/// How nodes are carried over a step. Whatever the schemas can say (attributes that one version lacks and
+/// The conversion of nodes over a step. Whatever schemas can express (attributes that one version lacks and
 /// that have their default, defaults that changed, numbers of inputs and outputs, types) is done after the
-/// adapter by schema_fit.h, so an adapter holds only what they cannot say.
+/// adapter by schema_fit.h, so an adapter handles only the rest.
 struct Adapter {
   std::string_view name;     ///< as in steps.def
-  std::string_view summary;  ///< what changes
+  std::string_view summary;  ///< the change
   /// Rewrites a node of the older version for the newer one, or the other way round; null: nothing to do.
   /// Throws NoEquivalent.
   void (*up)(Rewrite&) = nullptr;
   void (*down)(Rewrite&) = nullptr;
 };
 
-/// The step to the operator's version `since`, from the one before. Null: same meaning as far as both
-/// versions' schemas allow it.
+/// The step to the operator's version `since`, from the one before. Null: same meaning where both versions'
+/// schemas allow it.
 struct Step {
   int since;
   const Adapter* adapter;
@@ -35,7 +35,7 @@ struct OpSteps {
   std::span<const Step> steps;  ///< oldest first
 };
 
-/// What stands for an operator before its first version.
+/// The replacement of an operator before its first version.
 struct Expansion {
   std::string_view domain, name;
   int opset;  ///< the new nodes are written for that opset

@@ -1,4 +1,4 @@
-// What a conversion leaves as it was: declared types, and constants that nothing used before.
+// Preserves parts of a model during a conversion: declared types, and constants that were unused before.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ void each_subgraph(const Node& n, Visit visit) {
   }
 }
 
-/// Keeps what the model declares of its values while inference says what they are.
+/// Saves the declared types of the model's values while inference changes them.
 class DeclaredTypes {
  public:
   explicit DeclaredTypes(Model& model);
@@ -34,7 +34,7 @@ class DeclaredTypes {
   std::unordered_map<const Value*, Type> types_;
 };
 
-/// Removes constants that nothing uses any more. Those that nothing used before stay.
+/// Removes constants that became unused. Those unused before stay.
 class UnusedConstants {
  public:
   explicit UnusedConstants(Model& model);

@@ -1,4 +1,4 @@
-// What a model says of those who made it, taken away.
+// Anonymizes a model.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 
 namespace assay::debug {
 
-/// Gives values, nodes, graphs, local functions and symbolic extents generated names, those of bodies too,
-/// and removes doc strings, metadata, and what the file says of its producer. Operators, their domains and
-/// all numbers stay.
+/// Replaces names of values, nodes, graphs, local functions and symbolic extents, including bodies, by
+/// generated ones, and removes doc strings, metadata, and the producer. Operators, their domains and all
+/// numbers stay.
 void remove_names(Model& model);
 
-/// The constants of the main graph that hold floating-point numbers, in their order: what was trained.
-/// Integers, of which shapes and indices are made, are not among them, and no single numbers, such as
-/// epsilons.
+/// The floating-point constants of the main graph, in
+/// order: trained weights. Excludes integers, such as
+/// shapes and indices, and scalars, such as epsilons.
 std::vector<Value*> weights_of(const Graph& graph);
 
-/// Puts seeded random numbers of the same spread in the place of all weights but those at the positions
-/// `kept` (ascending).
+/// Replaces all weights except those at the positions `kept` (ascending) by seeded random numbers of the same
+/// spread.
 void replace_weights(Model& model, std::span<const size_t> kept);
 
 }  // namespace assay::debug

@@ -1,4 +1,4 @@
-// A command that says whether a candidate is good.
+// A command that checks a candidate.
 #pragma once
 
 #include <functional>
@@ -12,33 +12,33 @@
 namespace assay::debug {
 
 struct CheckOptions {
-  /// The program and its arguments; `{}` within a word stands for the candidate's path.
+  /// The program and its arguments; `{}` within a word is replaced by the candidate's path.
   std::vector<std::string> command;
-  /// Exit codes that alone are failures; empty: all but 0 are.
+  /// The only exit codes that are failures; empty: all except 0.
   std::vector<int64_t> fail_codes = {};
-  /// Exit codes that are passes, whatever the output says.
+  /// Exit codes that are passes, whatever the output is.
   std::vector<int64_t> ignore_fail_codes = {};
-  /// Regular expressions (RE2), one of which must match the output of a failure; empty: none is asked for.
-  /// Without fail_codes a match is a failure whatever the exit code is.
+  /// Regular expressions (RE2), one of which must match the output of a failure; empty: no condition. Without
+  /// fail_codes a match is a failure whatever the exit code is.
   std::vector<std::string> fail_regexes = {};
-  /// Whether a failure that differs from the first one is another failure. Where exit codes or expressions
-  /// are given, they are what a failure is.
+  /// Whether a failure that differs from the first one is another failure. If exit codes or expressions are
+  /// given, they define failures.
   bool same_failure = false;
   double timeout_seconds = 0;  ///< 0: no limit
 };
 
-/// What a command did.
+/// The result of a command.
 struct CommandResult {
-  int exit_code = 0;                            ///< as a shell gives it: 128 + N for signal N
-  std::string standard_output, standard_error;  ///< the middle is left out where it is long
+  int exit_code = 0;                            ///< as in a shell: 128 + N for signal N
+  std::string standard_output, standard_error;  ///< the middle of long output is omitted
   bool timed_out = false;
   double seconds = 0;
 };
 
-/// Runs the command in a session of its own, so that what it does to its group of processes does not reach
-/// this one, and ends all of it after `timeout_seconds`, or when this process ends. Interrupted by SIGINT, it
-/// ends the command and throws Interrupted. Throws Error (kNotFound) where there is no such program, (kIo)
-/// where it cannot be started.
+/// Runs the command in a separate session, so that signals to its process group do not reach this process,
+/// and ends all of it after `timeout_seconds`, or when this process ends. Interrupted by SIGINT, it
+/// ends the command and throws Interrupted. Throws Error (kNotFound) if there is no such program, (kIo) if it
+/// cannot be started.
 CommandResult run_command(const std::vector<std::string>& command, double timeout_seconds);
 
 /// SIGINT came while a check was running.
@@ -50,20 +50,20 @@ class Interrupted : public std::exception {
 /// The check of a search: a command.
 class CheckCommand final : public Check {
  public:
-  /// Throws Error (kInvalidArgument) for an empty command and for an expression that is none, (kNotFound) for
-  /// a program that is not there, or not executable.
+  /// Throws Error (kInvalidArgument) for an empty command and for an invalid expression, (kNotFound) for a
+  /// program that is missing or not executable.
   explicit CheckCommand(CheckOptions options);
   ~CheckCommand() override;
 
-  /// Runs the command and judges what it did.
+  /// Runs the command and judges its result.
   Answer check(const std::string& candidate, SearchObserver& observer) override;
   const CheckOptions& options() const { return options_; }
-  /// The words for one candidate.
+  /// The command line for one candidate.
   std::vector<std::string> command_for(const std::string& candidate) const;
-  /// Whether the command names the candidate by `{}`, so that several can be checked at a time.
+  /// True when the command names the candidate by `{}`, so that several can be checked in parallel.
   bool names_candidate() const;
 
-  /// Judges what the command did.
+  /// Judges the result of the command.
   Answer judge(const CommandResult& result);
   std::string failure() const override { return failure_; }
   void look_for(const std::string& failure) override { failure_ = failure; }

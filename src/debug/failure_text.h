@@ -1,4 +1,4 @@
-// In which way a check failed, in words that do not depend on the candidate.
+// A text that identifies a failure independently of the candidate.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace assay::debug {
 
-/// The line of the output that says what went wrong, without what differs from candidate to candidate:
-/// numbers, quoted names, paths, addresses. Of a Python traceback the exception that ended it. Empty where no
-/// line says so.
+/// The line of the output that describes the error, without parts that vary between candidates: numbers,
+/// quoted names, paths, addresses. For a Python traceback, the final exception. Empty if there is no such
+/// line.
 std::string failure_text(std::string_view output);
 
 }  // namespace assay::debug

@@ -1,5 +1,5 @@
-// One check after the other, each on a candidate, with the files that go with it: Polygraphy's protocol of
-// iterations.
+// Successive checks of candidates with their
+// files: Polygraphy's protocol of iterations.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace assay::debug {
 
-/// What Polygraphy's replay files hold of an iteration.
+/// An iteration in Polygraphy's replay files.
 struct ReplayEntry {
   bool success = true;
   std::map<std::string, int64_t> state = {};
@@ -24,42 +24,42 @@ struct ReplayEntry {
 /// By `_N<iteration>[_<suffix>]`.
 using Replay = std::map<std::string, ReplayEntry>;
 
-/// Throws Error for a file that is missing, no JSON, or no replay.
+/// Throws Error for a file that is missing, not JSON, or not a replay.
 Replay load_replay(const std::string& path);
 /// Throws Error (kIo).
 void save_replay(const Replay& replay, const std::string& path);
 
 struct IterationOptions {
-  std::string candidate;          ///< the path that each candidate gets; empty: there are none
-  bool removes_candidate = true;  ///< after its iteration
-  std::string iteration_info;     ///< a file that says the number of the iteration while it runs; empty: none
-  std::string load_replay;        ///< empty: none
-  std::string save_replay;        ///< after each iteration; empty: nowhere
-  std::vector<std::string> artifacts = {};  ///< files of an iteration that go to the folder `good` or `bad`
+  std::string candidate;                    ///< the path of each candidate; empty: there are none
+  bool removes_candidate = true;            ///< after its iteration
+  std::string iteration_info;               ///< a file with the number of the current iteration; empty: none
+  std::string load_replay;                  ///< empty: none
+  std::string save_replay;                  ///< after each iteration; empty: nowhere
+  std::vector<std::string> artifacts = {};  ///< files of an iteration to move to the folder `good` or `bad`
   std::string artifact_folder;
 };
 
 /// The iterations of one command. Those of one phase are counted from 0.
 class Iterations {
  public:
-  /// Throws Error: kInvalidArgument where the candidate's path exists already, else as load_replay().
+  /// Throws Error: kInvalidArgument if the candidate's path already exists, else as load_replay().
   Iterations(IterationOptions options, Check& check, SearchObserver& observer);
 
-  /// From now on answers are kept in, and taken from, a journal, by question.
+  /// Stores answers in, and takes them from, a journal, by question.
   void use(Journal& journal) { journal_ = &journal; }
 
-  /// Begins a phase; `suffix` tells its iterations from those of others in file names.
+  /// Begins a phase; `suffix` distinguishes its iterations in file names.
   void begin(std::string suffix);
 
   struct Candidate {
-    /// Writes the candidate's file. Throws Error where it cannot be made; nothing is checked then.
+    /// Writes the candidate's file. Throws Error if it cannot be created; nothing is then checked.
     std::function<void()> write;
-    /// For the journal: what is asked. Empty: its number.
+    /// The question, for the journal. Empty: its number.
     std::string question;
     /// For the replay.
     std::function<std::map<std::string, int64_t>()> state;
-    std::optional<size_t> remaining;  ///< about how many iterations come
-    /// An answer in place of the check's, such as that there is no candidate; may be empty.
+    std::optional<size_t> remaining;  ///< estimated number of further iterations
+    /// Overrides the check's answer, for example if there is no candidate; may be empty.
     std::function<std::optional<Answer>()> instead;
   };
   struct Result {
@@ -70,7 +70,7 @@ class Iterations {
   /// Ends a phase.
   void end();
 
-  size_t checks() const { return checks_; }  ///< that were made, in all phases
+  size_t checks() const { return checks_; }  ///< number of checks, in all phases
   size_t iterations() const { return total_; }
 
  private:

@@ -1,4 +1,4 @@
-// The answers of a search, so that one that was interrupted goes on where it was.
+// The answers of a search, so that an interrupted one can be resumed.
 #pragma once
 
 #include <map>
@@ -14,25 +14,25 @@
 
 namespace assay::debug {
 
-/// What must be the same for answers to hold: names and values, such as the model's path, its size, the
-/// command.
+/// The conditions of validity of answers: names and values,
+/// such as the model's path, its size, the command.
 using SearchIdentity = std::vector<std::pair<std::string, std::string>>;
 
-/// A file of one line of JSON for the search and one for each answer, which is there for good when add()
-/// returns. A line that a killed process left unfinished does not count.
+/// A file of one line of JSON for the search and one for each answer, which is durable when add() returns. An
+/// incomplete line of a killed process is ignored.
 class Journal {
  public:
-  /// Begins a journal, in the place of what is there. Throws Error (kIo).
+  /// Begins a journal, replacing an existing file. Throws Error (kIo).
   static Journal begin(const std::string& path, const SearchIdentity& identity);
-  /// Goes on with one; begins one where there is none. Throws Error (kInvalidArgument) for a file that is no
-  /// journal and for one of another search, naming what differs.
+  /// Continues a journal; begins one if there is none. Throws Error (kInvalidArgument) for a file that is not
+  /// a journal and for one of another search, naming the differences.
   static Journal resume(const std::string& path, const SearchIdentity& identity);
 
-  /// The answer to a question; null where it has not been asked.
+  /// The answer to a question; null if there is none.
   const Answer* find(std::string_view question) const;
   /// Throws Error (kIo).
   void add(const std::string& question, const Answer& answer);
-  /// The first failure that was looked for; empty where there was none.
+  /// The first sought failure; empty if there was none.
   std::string failure() const;
   size_t size() const { return answers_.size(); }
   const std::string& path() const { return path_; }

@@ -1,4 +1,4 @@
-// Polygraphy's way to reduce a model, for reduce.cpp.
+// Polygraphy's algorithm for reducing a model, for reduce.cpp.
 #pragma once
 
 #include "debug/reduction.h"

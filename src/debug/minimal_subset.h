@@ -1,4 +1,4 @@
-// Delta debugging: the smallest part of a list of which a failure is left.
+// Delta debugging: finds a minimal part of a list that still fails.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 namespace assay::debug {
 
 struct SubsetSearch {
-  /// Whether the failure is there with these of the elements alone, in ascending order. Asked once for each
-  /// set.
+  /// True when the failure occurs with only these elements,
+  /// in ascending order. Called once for each set.
   std::function<bool(std::span<const size_t>)> fails;
-  /// What it costs to cut the list before an element: halves end where little is cut. Empty: the same
-  /// everywhere.
+  /// The cost of splitting the list before an element:
+  /// halves end at cheap positions. Empty: uniform.
   std::vector<size_t> cut_costs = {};
 };
 
-/// Of the elements 0 ... count - 1, all of which together fail, a set that fails and none of whose elements
-/// can be left out alone (the ddmin algorithm of Zeller and Hildebrandt, 2002): about 2 log2(count) questions
-/// where one element is to blame, at worst count squared.
+/// Of the elements 0 ... count - 1, which fail together, a failing set from which no single element can be
+/// removed (the ddmin algorithm of Zeller and Hildebrandt, 2002): about 2 log2(count) questions
+/// if one element is to blame, at worst count squared.
 std::vector<size_t> minimal_subset(size_t count, const SubsetSearch& search);
 
 }  // namespace assay::debug

@@ -1,4 +1,4 @@
-// Some nodes of a model as a model of their own.
+// Extracts nodes of a model as a separate model.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace assay::debug {
 
-/// The nodes at these positions (ascending) of the main graph, which is in topological order. What others
-/// compute for them becomes inputs, what they compute for others or for the graph's outputs becomes outputs;
-/// so do results that nobody uses where there would be no output else. Weights are shared with the model.
-/// Throws Error (kUnsupported) that names a value whose type nobody knows and that would have to be an input
-/// or output.
+/// The nodes at these positions (ascending) of the main graph, which is in topological
+/// order. Values computed by others become inputs, values used by others or by
+/// the graph's outputs become outputs; so do unused results if there would be no
+/// output otherwise. Weights are shared with the model. Throws Error (kUnsupported)
+/// naming a value of unknown type that would have to be an input or output.
 std::shared_ptr<Model> part_of(const Model& model, std::span<const size_t> nodes);
 
-/// For each node how many values come from the nodes before it to it or to later ones: what a cut there makes
-/// inputs.
+/// For each node the number of values that cross from earlier nodes to it or later ones: the inputs after a
+/// cut there.
 std::vector<size_t> cut_costs(const Graph& graph);
 
 }  // namespace assay::debug

@@ -1,4 +1,4 @@
-// The smallest model of which a failure is left.
+// Reduces a model to a minimal one that still fails.
 #pragma once
 
 #include <functional>
@@ -12,26 +12,26 @@
 
 namespace assay::debug {
 
-/// How a model is reduced.
+/// Algorithms of reduction.
 enum class ReductionMode : uint8_t {
-  kSubsets,  ///< any nodes, by delta debugging, then all else that the failure does not need
-  kBisect,   ///< Polygraphy's: a bisection over the node whose outputs, then whose inputs, are the model's
+  kSubsets,  ///< any nodes, by delta debugging, then everything else that the failure does not need
+  kBisect,   ///< Polygraphy's: a bisection over the node whose outputs, then inputs, become the model's
   kLinear,   ///< Polygraphy's: each node in turn
 };
 
-/// Told besides what SearchObserver is told.
+/// Events in addition to SearchObserver's.
 class ReductionObserver : public SearchObserver {
  public:
-  /// What is tried to be made smaller: "outputs", "inputs", "nodes", "attributes", ...
+  /// The current subject of reduction: "outputs", "inputs", "nodes", "attributes", ...
   virtual void begin_phase(const std::string& what) { (void)what; }
-  /// `left`: how many there are now.
+  /// `left`: the current number.
   virtual void end_phase(const std::string& what, size_t left) { (void)what, (void)left; }
-  /// The model is about to begin, or end, with these values. `in_iteration`: of a candidate.
+  /// The model will begin, or end, with these values. `in_iteration`: for a candidate.
   virtual void mark(bool inputs, const std::vector<const Value*>& values, bool in_iteration) {
     (void)inputs, (void)values, (void)in_iteration;
   }
   virtual void save_candidate(const std::string& path) { (void)path; }
-  /// A value of a branch that is left out becomes a constant. `is_first`: nothing was so far.
+  /// A value of a removed branch becomes a constant. `is_first`: it is the first one.
   virtual void freeze(const Value& value, bool is_first) { (void)value, (void)is_first; }
   /// The model is evaluated to find types or values.
   virtual void evaluate() {}
@@ -40,11 +40,11 @@ class ReductionObserver : public SearchObserver {
 struct ReductionOptions {
   ReductionMode mode = ReductionMode::kSubsets;
   bool reduce_inputs = true, reduce_outputs = true;
-  bool wants_good = false;  ///< also a model of about that size that does not fail
+  bool wants_good = false;  ///< also find a passing model of about that size
   /// Under kSubsets: names and weights that the failure does not need are replaced by generated ones.
   bool anonymises = false;
-  /// Evaluates the model: the values of the main graph, for types that inference did not find and for
-  /// branches that are left out. Empty: it cannot be.
+  /// Evaluates the values of the model's main graph, for types that inference did not find and for removed
+  /// branches. Empty: not possible.
   std::function<void(const std::shared_ptr<Model>&,
                      const std::function<void(const std::string&, const Tensor&)>&)>
       evaluate = {};
@@ -54,19 +54,19 @@ struct ReductionOptions {
 };
 
 struct Reduction {
-  std::shared_ptr<Model> bad;   ///< the smallest that fails; null: none did
-  std::shared_ptr<Model> good;  ///< null: none is known
-  std::string failure;          ///< in which way `bad` fails
-  /// `bad` passed when it was checked once more.
+  std::shared_ptr<Model> bad;   ///< the smallest failing one; null: none
+  std::shared_ptr<Model> good;  ///< null: none known
+  std::string failure;          ///< the failure of `bad`
+  /// True when `bad` passed a repeated check.
   bool is_flaky = false;
-  /// With ReductionOptions::anonymises: whether the names are generated ones, and how many weights are the
-  /// model's own.
+  /// With ReductionOptions::anonymises: whether names
+  /// are generated, and the number of original weights.
   bool has_own_names = true;
   size_t own_weights = 0;
 };
 
-/// `model` is in topological order and has no Constant nodes. Throws Error (kInvalidArgument) where the whole
-/// model does not fail, under kSubsets; else what checks and saving throw.
+/// `model` is in topological order and has no Constant nodes. Throws Error (kInvalidArgument) if the whole
+/// model does not fail, under kSubsets; else errors of checks and saving.
 Reduction reduce(const std::shared_ptr<Model>& model, const ReductionOptions& options, Iterations& iterations,
                  ReductionObserver& observer);
 

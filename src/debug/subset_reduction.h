@@ -1,4 +1,4 @@
-// Reduction of a model to any of its nodes, and of all else that a failure does not need, for reduce.cpp.
+// Reduction of a model to any of its nodes, and of all else that a failure does not need; for reduce.cpp.
 #pragma once
 
 #include "debug/reduction.h"

@@ -1,4 +1,4 @@
-// What modules do with the command line.
+// The command line's interface for modules.
 #include <fmt/format.h>
 
 #include "extension/extension.h"

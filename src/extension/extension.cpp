@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A structure as this build knows it: what an older module leaves out is zero.
+/// A structure of this build's version: fields that an older module lacks are zero.
 template <typename T>
 T complete(const T* given) {
   T all{};
@@ -35,7 +35,7 @@ std::string remedy_for(const std::string& path) { return say(Say::kLeaveExtensio
 
 }  // namespace
 
-/// Takes what a module adds, and checks it.
+/// Receives a module's additions, and checks them.
 class Registrar {
  public:
   explicit Registrar(Extension& extension) : extension_(extension) {}

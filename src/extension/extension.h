@@ -1,4 +1,4 @@
-// Extension modules: shared libraries that add to what the program can do, behind the C interface of
+// Extension modules: shared libraries that extend the program, behind the C interface of
 // assay/extension_abi.h.
 #pragma once
 
@@ -26,12 +26,12 @@ struct Info {
   uint32_t abi = 0;
 };
 
-/// A loaded module, whose code stays loaded until the process ends. What it registered is checked: names are
-/// there and well formed, callbacks are there, schemas can be read.
+/// A loaded module, whose code stays loaded until the process ends. Its registrations are checked: names are
+/// well formed, callbacks exist, schemas can be parsed.
 class Extension {
  public:
-  /// Loads and registers. Throws Error that names the file, what is wrong and what to do: no such file, for
-  /// another processor or a newer interface, missing symbols, a registration that fails.
+  /// Loads and registers. Throws Error naming the file, the defect and the remedy: no such file, for another
+  /// processor or a newer interface, missing symbols, a registration that fails.
   static std::shared_ptr<Extension> load(const std::string& path);
   ~Extension();
 
@@ -47,14 +47,14 @@ class Extension {
   const std::vector<AssayComparison>& comparisons() const { return comparisons_; }
   const std::vector<AssayCommand>& commands() const { return commands_; }
 
-  /// What callbacks get as AssayArgs. Must outlive their calls; null: no option is there.
+  /// The AssayArgs of callbacks. Must outlive their calls; null: no options.
   void set_args(const Args* args) const { args_ = args; }
   const Args* args() const { return args_; }
 
-  /// Calls into the module. `doing` is what it does, for errors: "ran". An answer other than 0, and whatever
-  /// it throws, becomes an Error that names the module.
+  /// Calls into the module. `doing` describes the call in errors: "ran". A result other than 0, and any
+  /// exception, becomes an Error that names the module.
   void call(std::string_view doing, const std::function<int32_t()>& body) const;
-  /// An Error with that message, as of the module.
+  /// An Error with that message, attributed to the module.
   [[noreturn]] void refuse(std::string_view doing, const std::string& message) const;
 
   /// For CrashMark: "the extension NAME (FILE)", and what to do.
@@ -80,35 +80,35 @@ class Extension {
 };
 
 /// Adds a module's operators, passes, tactics and runners. Throws Error when something of that name is there
-/// already; then the sets must not be used any more.
+/// already; the sets must then not be used any more.
 void add_operators(const std::shared_ptr<Extension>& extension, OpSet& ops);
 void add_passes(const std::shared_ptr<Extension>& extension, PassSet& passes);
 void add_tactics(const std::shared_ptr<Extension>& extension, engine::TacticSet& tactics);
 void add_runners(const std::shared_ptr<Extension>& extension, BackendSet& backends);
 
-/// Has a loader of the module change a model.
+/// Lets a loader of the module change a model.
 void apply_loader(const Extension& extension, const AssayLoader& loader, const std::shared_ptr<Model>& model);
 
-/// Have the module check or carry out what the command line says (Extension::set_args). The second returns
-/// the exit status. Throw Error with what the module refuses.
+/// Let the module validate or execute the command line (Extension::set_args). The second returns the exit
+/// status. Throw the module's Error.
 void validate_options(const Extension& extension, const AssayOptionGroup& group);
 int run_command(const Extension& extension, const AssayCommand& command);
 
 /// A module found in a folder, or named by the user.
 struct Candidate {
   std::string path;
-  std::string from;  ///< which setting named it: ASSAY_EXTENSION_PATH, --extension
-  /// Words of the file MODULE.words beside it, one a line: a command line that holds none of them does not
+  std::string from;  ///< the setting that named it: ASSAY_EXTENSION_PATH, --extension
+  /// Words of the file MODULE.words next to it, one a line: a command line that holds none of them does not
   /// need the module. Empty: every command does.
   std::vector<std::string> words = {};
 
-  /// Whether an argument of the command line holds one of the words; true where there are none.
+  /// True when an argument of the command line contains one of the words, or there are none.
   bool is_needed_by(std::span<const std::string> arguments) const;
 };
 
 /// The files that end in .so in the folders of ASSAY_EXTENSION_PATH (which may list files, too), the user's
 /// folder
-/// ($XDG_DATA_HOME/assay/extensions) and the system's (lib/assay/extensions beside the program's folder, and
+/// ($XDG_DATA_HOME/assay/extensions) and the system's (lib/assay/extensions next to the program's folder, and
 /// /usr/local/lib and /usr/lib), sorted by name within each; each file once.
 std::vector<Candidate> find_extensions();
 

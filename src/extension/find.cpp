@@ -1,4 +1,4 @@
-// Where modules are looked for.
+// The search path of modules.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -24,7 +24,7 @@ class Search {
       std::sort(files.begin(), files.end());
       for (const fs::path& f : files) add_file(f, from);
     } else if (place.extension() == ".so") {
-      add_file(place, from);  // loading says so if it is not there
+      add_file(place, from);  // loading reports a missing file
     }
   }
   std::vector<Candidate> found;
@@ -63,13 +63,13 @@ bool Candidate::is_needed_by(std::span<const std::string> arguments) const {
          });
 }
 
-/// A program in its build folder has the modules of the build in place of the system's.
+/// A program in its build folder uses the modules of the build instead of the system's.
 std::vector<Candidate> find_extensions() {
   Search search;
   if (const char* list = std::getenv("ASSAY_EXTENSION_PATH"); list != nullptr)
     for (std::string_view rest = list; !rest.empty();) {
       const size_t end = std::min(rest.find(':'), rest.size());
-      // A relative entry would be another file in each folder; an empty one is none.
+      // A relative entry would depend on the current folder; an empty one is ignored.
       if (rest.front() == '/') search.add(fs::path(rest.substr(0, end)), "ASSAY_EXTENSION_PATH");
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }

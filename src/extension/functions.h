@@ -18,8 +18,8 @@ using Modules = std::span<const std::shared_ptr<Extension>>;
 std::vector<std::string> comparison_names(Modules modules);
 std::vector<std::string> postprocess_names(Modules modules);
 
-/// The module's function of that name; null when there is none. It sees the module's options
-/// (Extension::set_args()) as they are when it is called.
+/// The module's function of that name; null when there is none. It reads the module's options
+/// (Extension::set_args()) when it is called.
 std::shared_ptr<const Comparison> find_comparison(Modules modules, const std::string& name);
 std::shared_ptr<const Postprocess> find_postprocess(Modules modules, const std::string& name);
 

@@ -18,7 +18,7 @@
 namespace assay::extension {
 namespace {
 
-/// Of a thread.
+/// State of a thread.
 struct Kept {
   int depth = 0;
   std::deque<Tensor> tensors;
@@ -34,7 +34,7 @@ Node& node(const AssayNode* n) { return *reinterpret_cast<Node*>(const_cast<Assa
 Value& value(const AssayValue* v) { return *reinterpret_cast<Value*>(const_cast<AssayValue*>(v)); }
 Graph& graph(const AssayGraph* g) { return *reinterpret_cast<Graph*>(const_cast<AssayGraph*>(g)); }
 
-/// Runs the body of a host function; what it throws becomes the thread's error and `failed` the answer.
+/// Runs the body of a host function; an exception becomes the thread's error, and `failed` the result.
 template <typename Answer, typename Body>
 Answer guarded(Answer failed, Body&& body) noexcept {
   try {
@@ -47,7 +47,7 @@ Answer guarded(Answer failed, Body&& body) noexcept {
   }
   return failed;
 }
-/// Of functions that answer 0.
+/// For functions that return 0.
 template <typename Body>
 int32_t done(Body&& body) noexcept {
   return guarded<int32_t>(-1, [&] {
@@ -102,7 +102,7 @@ void put(AssayOutputs* outputs, uint64_t index, const char* name, Tensor t) {
 
 void* give(AssayOutputs* outputs, uint64_t index, const char* name, int32_t dtype, int32_t rank,
            const int64_t* dims) {
-  static std::max_align_t nothing;  // what an empty tensor lies at
+  static std::max_align_t nothing;  // the address of an empty tensor
   return guarded<void*>(nullptr, [&] {
     Tensor t = make_output(dtype, rank, dims);
     void* memory = t.numel() != 0 ? t.mutable_data() : &nothing;
@@ -507,7 +507,7 @@ void fill_operators(AssayHost& h) {
 
 }  // namespace
 
-// Modules of version 1 know so much of it, on 64-bit machines.
+// The size known to modules of version 1, on 64-bit machines.
 static_assert(sizeof(void*) != 8 || offsetof(AssayHost, new_bytes) == 744);
 
 const AssayHost& host() {
@@ -568,7 +568,7 @@ AssayTensor CallScope::view(const Tensor& t) {
     out.bytes = t.nbytes();
   }
   static constexpr int64_t kEmpty = 0;
-  if (out.data == nullptr) out.data = &kEmpty;  // null would mean that it is left out
+  if (out.data == nullptr) out.data = &kEmpty;  // null would mean an omitted tensor
   return out;
 }
 

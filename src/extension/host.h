@@ -1,4 +1,4 @@
-// What stands behind the handles that extension modules see.
+// The objects behind the handles of extension modules.
 #pragma once
 
 #include <deque>
@@ -50,7 +50,7 @@ namespace assay::extension {
 
 const AssayHost& host();
 
-/// What callbacks have been handed lives until the outermost one of the thread returns.
+/// Objects passed to callbacks live until the outermost one of the thread returns.
 class CallScope {
  public:
   CallScope();
@@ -63,16 +63,16 @@ class CallScope {
   static AssayText keep(std::string text);
 };
 
-/// Of a tensor whose elements are not there (yet).
+/// The form of a tensor whose elements are not available (yet).
 AssayTensor describe(DType dtype, const Shape& shape);
 
-/// A copy. Throws Error for a type, shape or number of bytes that cannot be.
+/// A copy. Throws Error for an invalid type, shape or number of bytes.
 Tensor copy_tensor(const AssayTensor& t);
 
-/// Extents as a module gives them. Throws Error for a rank or an extent that cannot be.
+/// Extents from a module. Throws Error for an invalid rank or extent.
 Type make_type(int32_t dtype, int32_t rank, const int64_t* dims);
 
-/// While it lives, the attributes of the context's node show the defaults of its schema.
+/// For its lifetime the attributes of the context's node include the defaults of its schema.
 class Defaults {
  public:
   explicit Defaults(const OpContext& context);
@@ -84,7 +84,7 @@ class Defaults {
   const OpContext* outer_;
 };
 
-/// The thread's error, which is forgotten.
+/// Returns and clears the thread's error.
 std::string take_error();
 void set_error(std::string text);
 

@@ -12,7 +12,7 @@
 namespace assay::extension {
 namespace {
 
-/// The definition, and what its functions need besides.
+/// The definition, and additional data of its functions.
 struct ModuleOp : OpDef {
   const Extension* extension = nullptr;
   AssayOperator module{};
@@ -100,7 +100,7 @@ Numerics numerics_of(const AssayOperator& o) {
   return n;
 }
 
-/// Numbers that are not known, and errors, count as unknown: nothing is computed from them.
+/// Unknown numbers and errors count as unknown: nothing is computed from them.
 Count multiply_accumulates(const Node& n, const OpDef& definition) {
   const auto& op = static_cast<const ModuleOp&>(definition);
   if (op.module_facts.multiply_accumulates == nullptr) return Count::unknown();

@@ -6,7 +6,7 @@
 namespace assay::extension {
 namespace {
 
-/// While whoever waits is told nothing else.
+/// The delay before the warning.
 void say_now(const std::string& what, const std::string& remedy) {
   diag::warning("{} Press Ctrl-C to end assay. {}", what, remedy);
   log::flush();

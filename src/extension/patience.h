@@ -1,4 +1,4 @@
-// One sentence when something that others wrote does not come back.
+// Warns when foreign code does not return.
 #pragma once
 
 #include <condition_variable>
@@ -8,7 +8,7 @@
 
 namespace assay::extension {
 
-/// While it lives, a thread waits, and after kSeconds warns of it.
+/// Starts a thread that warns if the object still exists after kSeconds.
 class Patience {
  public:
   static constexpr int kSeconds = 5;

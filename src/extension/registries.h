@@ -1,5 +1,5 @@
-// What can be used besides what is compiled in: the sets of operators, passes, tactics and backends, to which
-// modules add.
+// The sets of operators, passes, tactics and
+// backends: the built-in ones, and those of modules.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,13 @@
 namespace assay::extension {
 
 struct Registries {
-  /// With everything that the manifests list.
+  /// Contains all entries of the manifests.
   Registries();
 
-  /// Adds everything that a module brings to these sets, or nothing: then it throws Error that names the
-  /// module and what there is already.
+  /// Adds everything of a module to these sets, or nothing: then it throws Error naming the module and the
+  /// existing entry.
   void add(const std::shared_ptr<Extension>& module);
-  /// Operators, passes and tactics for sessions.
+  /// Sets the operators, passes and tactics of sessions.
   void give_to(SessionOptions& options) const;
   RuntimeOptions for_runtime() const;
 

@@ -59,7 +59,7 @@ class ModuleSession final : public Session {
     try {
       extension_->call("ended a session", [&] { return runner_.close(session_), 0; });
     } catch (const std::exception&) {
-      // What it did is done.
+      // Its work is done.
     }
     session_ = nullptr;
   }
@@ -80,7 +80,7 @@ BackendInfo info_of(const AssayRunner& r, const std::string& prefix) {
           .reads_files = r.reads_files != 0};
 }
 
-/// Texts that BackendInfo refers to must be there before it.
+/// Strings that BackendInfo refers to must be declared before it.
 struct Texts {
   std::string prefix;
 };

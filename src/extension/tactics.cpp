@@ -43,7 +43,7 @@ class Plugin {
     try {
       extension_.call("ended a plugin", [&] { return tactic_.destroy(plugin_), 0; });
     } catch (const Error&) {
-      // There is nobody left to tell.
+      // There is no one left to report to.
     }
   }
   Plugin(const Plugin&) = delete;

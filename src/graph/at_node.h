@@ -1,4 +1,4 @@
-// Errors that say at which node they happened.
+// Adds the node to errors.
 #pragma once
 
 #include <exception>
@@ -8,12 +8,12 @@
 
 namespace assay {
 
-/// To be called while an exception is handled. Rethrows an Error with the node (its label()) as the next
-/// place, unless that is the last already; what the standard library throws (memory that is refused, a list
-/// that is too long) as an Error that says so.
+/// Call it in an exception handler. Rethrows an Error with the node (its
+/// label()) as the next place, unless it is already the last; exceptions
+/// of the standard library (bad_alloc, length_error) become an Error.
 [[noreturn]] void rethrow_at_node(const std::string& label);
 
-/// Runs body; whatever it throws leaves as an Error that names the node.
+/// Runs body; converts its exceptions to an Error that names the node.
 template <typename Body>
 decltype(auto) at_node(const Node& node, Body&& body) {
   try {

@@ -7,7 +7,7 @@ namespace {
 
 void clone_into(const Graph& from, Graph& to, ValueMap& map);
 
-/// With what it takes from outside, which is the parent's.
+/// Includes outer values, which belong to the parent.
 std::shared_ptr<Graph> clone_with_captured(const Graph& g, Graph& parent, ValueMap& map) {
   for (const Value* v : captured_values(g))
     if (!map.contains(v)) map[v] = clone_value(*v, parent);

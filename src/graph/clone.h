@@ -1,4 +1,4 @@
-// Copies of graphs and models, to be edited apart from the original.
+// Copies of graphs and models, to be edited independently of the original.
 #pragma once
 
 #include <memory>
@@ -23,11 +23,11 @@ std::shared_ptr<Graph> clone_graph(const Graph& g, Graph* parent, ValueMap& map)
 
 Function clone_function(const Function& f);
 
-/// What a model says besides its graph and its functions.
+/// Copies a model's properties except its graph and functions.
 void clone_header(const Model& from, Model& to);
 
-/// A model without nodes in which they mean what they mean in a body of this one that imports `opsets`: the
-/// model's own graph, or a function's.
+/// An empty model with the same semantics of nodes as in a body with these `opsets`: the model's own graph,
+/// or a function's.
 Model scope_of(const Model& model, const std::vector<OpsetImport>& opsets);
 
 /// The whole model. Tensor data are shared with the original. Throws Error when subgraphs nest deeper than

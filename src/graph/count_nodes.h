@@ -1,4 +1,4 @@
-// How many nodes there are.
+// Number of nodes.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Subgraphs inside each other, deeper than the stack: in files and in graphs that somebody built.
+// Subgraphs inside each other, deeper than the stack: in files and in constructed graphs.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -34,8 +34,8 @@ std::string opening(uint32_t number, size_t size) {
   return out;
 }
 
-/// A model file with an If inside an If, `depth` times. What lies inside comes last everywhere, so that the
-/// file can be written from the outside.
+/// A model file with an If inside an If, `depth` times. The inner part is last in each message, so that the
+/// file can be written from the outside in.
 std::string nested_file(int depth) {
   const std::string in_node = field(4, "If");
   std::string in_attribute = field(1, "then_branch");
@@ -120,7 +120,7 @@ TEST(Depth, ADeepModelCanBeTakenDown) {
   model->graph->remove_node(model->graph->nodes()[0].get());
   EXPECT_TRUE(model->graph->find_value("c")->consumers().empty());
   model = nested_model(kHostile);
-  // Somebody else may hold a subgraph.
+  // A subgraph may have another owner.
   const auto held =
       *model->graph->nodes()[0]->find_attribute("then_branch")->get_if<std::shared_ptr<Graph>>();
   EXPECT_EQ(held->nodes().size(), 1u);

@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-/// The graphs that names are looked up in from the outside in: the main graph, and each function's body.
+/// Roots of name scopes: the main graph, and each function's body.
 template <typename M>
 auto roots_of(M& model) {
   std::vector<decltype(model.graph.get())> roots = {model.graph.get()};
@@ -48,7 +48,7 @@ DistinctNames::DistinctNames(const Model& model) {
   }
 }
 
-/// The work on one root and what lies in it.
+/// Processes one root and its subgraphs.
 class DistinctNames::Settling {
  public:
   Settling(const Known& known, Graph& root) : known_(known), root_(root), graphs_(with_bodies(root)) {}

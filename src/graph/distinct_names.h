@@ -8,11 +8,11 @@
 
 namespace assay {
 
-/// What makes nodes and values gives them names that are free where it stands (Graph::unique_name()), not
-/// ones that are free in every body: a value of the main graph may get a name that a body has, which ONNX
-/// forbids where the body sees both, and two nodes may get one name. settle() renames what an edit made so
-/// that nothing clashes that did not before. The names of the model's own inputs and outputs stay, and what
-/// clashed already stays as it is.
+/// Code that creates nodes and values chooses names that are free in its scope (Graph::unique_name()), not in
+/// every body: a value of the main graph may get a name that a body has, which ONNX
+/// forbids where the body sees both, and two nodes may get one name. settle() renames new objects so that an
+/// edit introduces no clash. Names of the model's inputs and outputs stay, and earlier clashes are left
+/// alone.
 class DistinctNames {
  public:
   explicit DistinctNames(const Model& model);

@@ -265,7 +265,7 @@ struct SharedConstant {
 
 TEST(SharedConstant, ConsumersKeepTheirOrder) {
   SharedConstant s(200);
-  // Uses go from both ends, the middle and twice, and some come back while others are being forgotten.
+  // Uses are removed at both ends, in the middle and twice, and some are added again meanwhile.
   std::vector<Node*> expected = s.nodes;
   const auto remove = [&](size_t i) {
     s.nodes[i]->set_inputs({});

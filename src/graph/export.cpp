@@ -25,16 +25,16 @@ constexpr size_t kProtobufLimit = (size_t{1} << 31) - 1;
 /// Room for everything that is not tensor data.
 constexpr size_t kStructureAllowance = size_t{1} << 24;
 
-/// Keeps the data in memory and remembers whose they are.
+/// Keeps the data in memory and records their tensors.
 class Detacher final : public DataPlacer {
  public:
   explicit Detacher(int64_t threshold) : threshold_(threshold) {}
   bool takes(const Value& v) const override {
-    // Only the main graph's initializers can be handed over by name.
+    // Only the main graph's initializers can be passed by name.
     return v.graph().parent() == nullptr && v.tensor().dtype() != DType::kString &&
            static_cast<int64_t>(v.tensor().nbytes()) > threshold_;
   }
-  /// ONNX Runtime forgets what nobody uses before it looks for the data that it is handed over.
+  /// ONNX Runtime removes unused initializers before it looks up the passed data.
   bool drops(const Value& v) const override {
     const std::vector<Value*>& outputs = v.graph().outputs;
     return v.consumers().empty() && !v.is_overridable &&
@@ -64,14 +64,14 @@ size_t inner_bytes(const Graph& g, bool keep_references) {
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }
 
-/// A file whose external data lie beside it can refer to them from there only.
+/// External data next to a file can be referred to only from that folder.
 bool lies_beside_data(const Model& model, const fs::path& path) {
   std::error_code ec;
   return !model.external_data_folder.empty() &&
          fs::equivalent(folder_of(path), model.external_data_folder, ec);
 }
 
-/// Where a tensor that was read from an external file lies; nothing for others and for those that changed.
+/// Location of an unchanged tensor from an external file; nothing for others.
 std::optional<TextPlace> place_of(const Value& v) {
   const TensorSource* source = v.tensor_source();
   if (source == nullptr || !source->is_external || source->data != v.tensor().data()) return std::nullopt;
@@ -86,7 +86,7 @@ std::optional<TextPlace> place_of(const Value& v) {
   return place;
 }
 
-/// The model as text, its large initializers where `data` puts them, if that is not null.
+/// The model as text; large initializers are placed by `data` unless that is null.
 std::string to_text(const Model& model, ExternalDataWriter* data, bool keep,
                     std::set<std::string>& locations) {
   TextOptions options;
@@ -108,7 +108,7 @@ class ModelWriter {
   ModelWriter(const Model& model, std::string path, bool keep)
       : model_(model), is_text_(onnx::has_text_suffix(path)), keep_(keep) {}
 
-  /// The large initializers where `data` puts them, if that is not null.
+  /// Large initializers are placed by `data` unless that is null.
   void write(AtomicFile& file, ExternalDataWriter* data) {
     if (is_text_) return file.write(to_text(model_, data, keep_, kept_));
     const MessageWriter message = this->message(data);
@@ -117,16 +117,16 @@ class ModelWriter {
             message.size());
     message.write_to([&](std::string_view bytes) { file.write(bytes); });
   }
-  /// Tells `data` what it will have to take.
+  /// Announces to `data` the initializers to come.
   void collect(ExternalDataWriter& data) {
     if (is_text_)
       (void)to_text(model_, &data, keep_, kept_);
     else
       (void)message(&data);
   }
-  /// The locations that are referred to beside those of `data`.
+  /// The locations that are referred to, except those of `data`.
   const std::set<std::string>& kept() const { return kept_; }
-  /// True when one of them is a file that an interrupted save left: it goes with the model that names it.
+  /// True when one of them was left by an interrupted save: it is replaced with the model that names it.
   bool keeps_fresh_data() const { return std::any_of(kept_.begin(), kept_.end(), is_fresh_location); }
 
  private:
@@ -139,7 +139,7 @@ class ModelWriter {
   std::set<std::string> kept_;
 };
 
-/// Puts the model, or the last step of that, in its place.
+/// Performs the replacement, or its last step.
 void put_in_place(const std::string& path, const ModelWriter& writer,
                   const std::vector<std::string>& locations, const std::function<void()>& last_step) {
   // Two programs that write the same files take turns.
@@ -195,7 +195,7 @@ size_t inner_data_bytes(const Model& model, const std::string& path) {
 }
 
 void save_model(const Model& model, const std::string& path, const ExportOptions& options) {
-  // Data that lie beside the new file stay there; whoever names a data file wants them in that.
+  // Data next to the new file stay there, unless a data file was named.
   const bool keep = !options.external_data && lies_beside_data(model, path);
   if (!save(model, path, options, keep)) save(model, path, options, false);
 }

@@ -171,7 +171,7 @@ TEST_F(Export, RefusesDataUnderTheModelsOwnName) {
   EXPECT_NE(refusal(*m, "b.onnx", {.external_data = true, .external_data_path = "./b.onnx"})
                 .find("the model itself"),
             std::string::npos);
-  // A tensor that is called like the model goes elsewhere.
+  // A tensor with the name of the model gets another file.
   m->graph->find_value("w")->rename("b.onnx");
   EXPECT_EQ(refusal(*m, "b.onnx", {.external_data = true, .one_file_per_tensor = true}), "saved");
   EXPECT_TRUE(exists("b.onnx_1"));
@@ -398,7 +398,7 @@ TEST_F(Export, KeepsWhatTheFileSaysOfValuesThatNothingComputes) {
   EXPECT_EQ(content("b.onnx").find("dead"), std::string::npos);
 }
 
-/// What PyTorch's exporter says of an initializer, with metadata, is left out when an edit makes it untrue.
+/// A value_info entry by PyTorch's exporter, with metadata, is dropped when an edit makes it stale.
 TEST_F(Export, WhatTheFileSaysOfConstantsStaysTrue) {
   Model m;
   m.opsets = {{"", 17}};

@@ -19,9 +19,9 @@ namespace fs = std::filesystem;
 /// Offsets of external data are multiples of this, so that they can be mapped and read with wide loads.
 constexpr size_t kAlignment = 64;
 static_assert(kAlignment == Sha1::kBlock, "a file's mark begins with a block");
-/// So much is summed up and written at a time.
+/// Block size of checksumming and writing.
 constexpr size_t kPiece = size_t{1} << 20;
-/// A file's name may have 255 bytes; some are for what tells it from others.
+/// A file name may have 255 bytes; some are reserved for a distinguishing suffix.
 constexpr size_t kLongestName = 220;
 
 /// Collects the locations in a message.
@@ -82,7 +82,7 @@ std::set<std::string> external_locations(const fs::path& path) {
   }
 }
 
-/// What is in a folder stays so if the power fails.
+/// Syncs a folder, for durability.
 void make_durable(const std::string& folder) {
   const Descriptor opened(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (opened) ::fsync(opened.get());
@@ -150,7 +150,7 @@ void ExternalDataWriter::open_file(const Value& v) {
 }
 
 void ExternalDataWriter::write_data(std::string_view bytes) {
-  // So that what is read to be summed up is still there to be written.
+  // So that data read for the checksum are still cached for writing.
   for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kPiece))) {
     const std::string_view piece = bytes.substr(0, kPiece);
     sum_.update(piece);
@@ -166,8 +166,8 @@ void ExternalDataWriter::finish_file() {
   const std::string mark = onnx::data_mark(sum_);
   write_data(mark);
   file.checksum = sum_.digest();
-  // There may be more tensors than a process may have files open. The first one shows that the others are in
-  // use.
+  // There may be more tensors than a process may have
+  // files open. The lock of the first covers the others.
   if (options_.one_file_per_tensor && files_.size() > 1)
     file.file->close();
   else
@@ -181,7 +181,7 @@ std::string ExternalDataWriter::unique_file_name(const std::string& name) {
       ch = '_';
   if (file.empty() || file[0] == '.') file = "_" + file;
   if (file.size() > kLongestName) {
-    // The end tells long names apart that begin alike. A character is not cut.
+    // The suffix distinguishes long names with a common prefix. Characters are not cut.
     Sha1 sum;
     sum.update(name);
     file = std::string(utf8_prefix(file, kLongestName)) + "_" + sum.digest().substr(0, 16);
@@ -215,7 +215,7 @@ void ExternalDataWriter::put_in_place(const std::function<void()>& fresh,
     throw;
   }
   make_durable(folder);
-  // The first one, which is locked, goes last.
+  // The first one, which is locked, is removed last.
   for (auto it = files_.rbegin(); it != files_.rend(); ++it) it->file->retire();
 }
 

@@ -18,15 +18,15 @@
 
 namespace assay {
 
-/// Where the data of a model at `model_path` go, relative to its folder; an empty name stands for the default
-/// one. Throws Error (kInvalidArgument) for a path outside the model's folder, or the model's own.
+/// The location of the data of a model at `model_path`, relative to its folder; an empty name selects the
+/// default. Throws Error (kInvalidArgument) for a path outside the model's folder, or the model's own.
 std::string external_data_location(const std::filesystem::path& model_path, const std::string& name);
 
-/// Writes initializers' data to files of their own, in the model's folder, in such a way that at every moment
-/// there is either the old model with its data or the new one with its own. A model's message is made three
+/// Writes initializers' data to files of their own, in the model's folder, so that at every moment either the
+/// old model or the new one exists with its data. A model's message is made three
 /// times:
 ///
-///     kCollect   the writer learns which initializers it takes; write() then writes their data
+///     kCollect   the writer records which initializers it takes; write() then writes their data
 ///     kFresh     the message refers to the data under names that nothing has had before
 ///     kFinal     it refers to them under the names that were asked for
 ///
@@ -47,8 +47,8 @@ class ExternalDataWriter final : public DataPlacer {
   void write();
   /// The files' final names, relative to the model's folder.
   std::vector<std::string> locations() const;
-  /// `fresh` and `final` commit the two messages. When that fails in between, the new model is there, with
-  /// its data under the fresh names. Throws Error (kIo).
+  /// `fresh` and `final` commit the two messages. If it fails between them, the new model exists, with its
+  /// data under the fresh names. Throws Error (kIo).
   void put_in_place(const std::function<void()>& fresh, const std::function<void()>& final);
 
  private:
@@ -77,14 +77,14 @@ class ExternalDataWriter final : public DataPlacer {
   std::unordered_set<std::string> taken_names_;
 };
 
-/// Whether a reference names data by a fresh name, which only the model that was being saved may go on using.
+/// True when a reference names data by a fresh name, which only the saved model may keep using.
 bool is_fresh_location(std::string_view location);
 
 /// Refuses, by Error (kInvalidArgument) with a remedy, to replace the model at `path` by one with references
 /// to `kept` and data files `written`, when that would leave a data file of the old model without a model, or
-/// replace a data file that is not the old model's. Data under a fresh name, which an interrupted save left,
-/// are not in the way: when there are some, the result is true, and remove_stale_temporaries() removes them
-/// afterwards.
+/// replace a data file that is not the old model's. Data under a fresh
+/// name, left by an interrupted save, do not count: if there are some,
+/// returns true, and remove_stale_temporaries() removes them afterwards.
 bool check_data_files(const std::filesystem::path& path, const std::set<std::string>& kept,
                       const std::vector<std::string>& written);
 

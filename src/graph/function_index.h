@@ -9,8 +9,8 @@
 
 namespace assay {
 
-/// What Model::find_function() looks for among all functions, for those who ask about every node. The
-/// functions of the model must stay as they are, and where they are, while it lives.
+/// An index for Model::find_function(), for lookups at every node. The model's functions must neither change
+/// nor move during its lifetime.
 class FunctionIndex {
  public:
   explicit FunctionIndex(const Model& model);

@@ -37,7 +37,7 @@ void Value::set_tensor(UnalignedTensor tensor) {
 
 namespace {
 
-/// Erases the last entry of a node before a place.
+/// Erases the last entry of a node before a position.
 void erase_one(std::vector<Node*>& list, size_t before, const Node* node) {
   const auto end = std::make_reverse_iterator(list.begin() + static_cast<std::ptrdiff_t>(before));
   const auto it = std::find(end, list.rend(), node);
@@ -57,11 +57,11 @@ void Value::remove_consumer(const Node* node) {
 void Value::drop_gone() const {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  if (gone_.empty()) return;  // another thread was faster
+  if (gone_.empty()) return;  // another thread has done it
   if (gone_.size() == 1) {
     erase_one(consumers_, gone_[0].before, gone_[0].node);
   } else {
-    // The places grow, for in between entries are only added; so the largest that is left counts.
+    // Positions increase, since entries are only added in between; so the largest remaining one decides.
     std::unordered_map<const Node*, std::vector<size_t>> places;
     for (const Gone& g : gone_) places[g.node].push_back(g.before);
     for (size_t i = consumers_.size(); i-- > 0;) {
@@ -153,8 +153,8 @@ void take_subgraphs(Node& node, std::vector<std::shared_ptr<Graph>>& list) {
   }
 }
 
-/// The subgraphs that nodes own alone, those inside them included; the nodes have them no more. One after the
-/// other, for a graph that somebody built may nest deeper than the stack allows recursion.
+/// The subgraphs that nodes own alone, those inside them included; the nodes lose them. Iterative, because a
+/// constructed graph may nest deeper than recursion allows.
 std::vector<std::shared_ptr<Graph>> take_all_subgraphs(std::span<Node* const> nodes) {
   std::vector<std::shared_ptr<Graph>> inner;
   for (Node* n : nodes) take_subgraphs(*n, inner);
@@ -221,7 +221,7 @@ std::string Graph::unique_name(std::string_view prefix) const {
   if (lookup(prefix) == nullptr) return std::string(prefix);
   const auto numbered = [&](int64_t i) { return std::string(prefix) + "_" + std::to_string(i); };
   const auto is_taken = [&](int64_t i) { return lookup(numbered(i)) != nullptr; };
-  // Thousands may be taken, and then mostly without gaps: one by one, giving names would take quadratic time.
+  // Thousands may be in use, mostly without gaps: a linear search would make naming quadratic.
   int64_t taken = 0, free = 1;
   while (is_taken(free)) {
     taken = free;
@@ -276,7 +276,7 @@ void Graph::remove_node(Node* node) {
 
 namespace {
 
-/// The outputs of a graph and of those inside it, which may give out a value from around them as it is.
+/// The outputs of a graph and of its subgraphs, which may return an outer value directly.
 void add_outputs(const Graph& g, std::unordered_set<const Value*>& outputs) {
   outputs.insert(g.outputs.begin(), g.outputs.end());
   for (const auto& n : g.nodes())
@@ -309,7 +309,7 @@ void Graph::remove_unused_values() {
 
 void Graph::replace_uses(Value* from, Value* to) {
   if (from == to) return;
-  const Node* last = nullptr;  // one that uses the value many times is looked through once
+  const Node* last = nullptr;  // a node that uses the value many times is searched once
   for (Node* n : from->consumers()) {
     if (n != last) std::replace(n->inputs_.begin(), n->inputs_.end(), from, to);
     to->consumers_.push_back(n);
@@ -329,17 +329,17 @@ void Graph::reorder_nodes(std::span<Node* const> order) {
     if (n->graph_ == nullptr)
       gone.push_back(std::move(n));
     else
-      n.release();  // its place in the order holds it
+      n.release();  // its entry in the order owns it
   for (Node* n : order) sorted.emplace_back(n);
   nodes_ = std::move(sorted);
   if (gone.empty()) return;
-  // The nodes of subgraphs may consume our values: they go first, while the values live.
+  // Nodes of subgraphs may consume our values, so they are destroyed first.
   std::vector<Node*> leaving;
   for (const auto& n : gone) leaving.push_back(n.get());
   const std::vector<std::shared_ptr<Graph>> inner = take_all_subgraphs(leaving);
   for (const auto& g : inner)
     for (const auto& n : g->nodes_) leaving.push_back(n.get());
-  // Marked first, so that a value which many of them use is looked at once.
+  // Marked first, so that a value with many uses is visited once.
   for (Node* n : leaving) n->graph_ = nullptr;
   std::unordered_set<const Graph*> own{this};
   for (const auto& g : inner) own.insert(g.get());
@@ -348,7 +348,7 @@ void Graph::reorder_nodes(std::span<Node* const> order) {
   for (Node* n : leaving) {
     for (Value* v : n->inputs_)
       if (v != nullptr && !own.contains(v->graph_)) {
-        v->remove_consumer(n);  // it may have many more uses than these
+        v->remove_consumer(n);  // the value may have many more uses
       } else if (v != nullptr && cleared.insert(v).second) {
         v->consumers();
         std::erase_if(v->consumers_, [](const Node* c) { return c->graph_ == nullptr; });

@@ -31,7 +31,7 @@ Metadata to_metadata(const onnx::StringPairs& pairs) {
   return m;
 }
 
-/// Builds graphs from messages. One per model: it knows who keeps the bytes alive.
+/// Builds graphs from messages. One per model: it holds the owner of the bytes.
 class Importer {
  public:
   Importer(std::shared_ptr<const void> owner, const ImportOptions& options)
@@ -50,7 +50,7 @@ class Importer {
   void initializer(const onnx::TensorMessage& t, Value& v);
   void inputs(const onnx::GraphMessage& m, Graph& g);
   void initializers(const onnx::GraphMessage& m, Graph& g);
-  /// What cannot be said of a value of the graph is kept in `extra`, under the field's number.
+  /// Properties that a graph's value cannot have are kept in `extra`, under the field's number.
   static void value_infos(const std::vector<onnx::ValueInfoMessage>& list, Graph& g, uint32_t field,
                           std::string& extra);
   void nodes(const std::vector<onnx::NodeMessage>& list, Graph& g);
@@ -63,9 +63,9 @@ class Importer {
     has_external_data_ |= onnx::is_external(m);
     return onnx::decode_tensor(m, owner_, external_);
   }
-  /// Decodes, and notes in `sources` where.
+  /// Decodes, and records the source in `sources`.
   UnalignedTensor attribute_tensor(const onnx::TensorMessage& m, std::vector<TensorSource>& sources);
-  /// The same, with data of its own where they are misaligned.
+  /// The same, copying misaligned data.
   Tensor aligned_tensor(const onnx::TensorMessage& m, std::vector<TensorSource>& sources);
   std::shared_ptr<Graph> subgraph(const onnx::GraphMessage& m, Graph* parent);
   static void value_info(const onnx::ValueInfoMessage& m, Value& v);
@@ -82,13 +82,13 @@ void Importer::value_info(const onnx::ValueInfoMessage& m, Value& v) {
                [&] {
                  if (!m.has_type) return;
                  Type declared = to_type(m.type);
-                 // A constant's own type is what its data say.
+                 // The type of a constant is that of its data.
                  if (!v.is_constant() || !v.tensor().defined()) v.type = std::move(declared);
                });
   v.doc_string = m.doc_string;
   v.metadata = to_metadata(m.metadata);
   v.extra_fields = m.extra;
-  // A type that is there and says nothing.
+  // A type that is present but empty.
   if (m.has_type && m.type.bytes.empty()) onnx::add_empty_field(2, v.extra_fields);
 }
 
@@ -148,7 +148,7 @@ void Importer::value_infos(const std::vector<onnx::ValueInfoMessage>& list, Grap
       v->type = to_type(m.type);
     if (v != nullptr && value_info_entry(*v).bytes() == m.bytes)
       g.value_info_order.push_back(v);
-    else  // of nothing that there is, or another word on an input or initializer
+    else  // for an unknown value, or a duplicate for an input or initializer
       onnx::add_field(field, m.bytes, extra);
   }
 }
@@ -164,7 +164,7 @@ void Importer::inputs(const onnx::GraphMessage& m, Graph& g) {
   bool is_overridable = false;
   for (const onnx::ValueInfoMessage& v : m.inputs) {
     if (!names.insert(v.name).second) {
-      // A node or caller hands inputs to a body by position; those of a model are named, and one name is one.
+      // Bodies receive inputs by position; a model's inputs are named, so names must be distinct.
       require(g.parent() == nullptr, ErrorCode::kInvalidModel, "two inputs of graph '{}' are named '{}'",
               g.name, v.name);
       diag::warning("Two graph inputs are named '{}'; they are taken for one, of the type that comes first.",
@@ -198,12 +198,12 @@ void Importer::graph(const onnx::GraphMessage& m, Graph& g) {
   nodes(m.nodes, g);
   value_infos(m.value_infos, g, 13, g.extra_fields);
   for (const onnx::ValueInfoMessage& v : m.outputs) {
-    // A subgraph may hand out a value of an enclosing graph.
+    // A subgraph may return a value of an enclosing graph.
     Value* value = g.lookup(v.name);
     require(value != nullptr, ErrorCode::kInvalidModel,
             "the graph output '{}' is not defined: no input, initializer or node output has that name",
             v.name);
-    // What the inputs say of one that is handed through holds.
+    // For an input that is returned directly, the input's properties apply.
     const bool is_input = value->producer() == nullptr && !value->is_constant();
     if (&value->graph() == &g && (!is_input || value->type.kind == Type::Kind::kUnknown))
       value_info(v, *value);
@@ -304,8 +304,8 @@ std::shared_ptr<Graph> Importer::subgraph(const onnx::GraphMessage& m, Graph* pa
   return g;
 }
 
-/// AttributeProto.AttributeType of an attribute; files older than IR version 2 leave it to be seen from the
-/// fields.
+/// AttributeProto.AttributeType of an attribute; in files
+/// older than IR version 2 it follows from the fields.
 int64_t attribute_type(const onnx::AttributeMessage& m) {
   if (m.type != 0) return m.type;
   constexpr std::pair<int, int> kFieldTypes[] = {{2, 1},   {3, 2},   {4, 3},   {5, 4},  {6, 5},
@@ -316,7 +316,7 @@ int64_t attribute_type(const onnx::AttributeMessage& m) {
   return 0;
 }
 
-/// The type of a reference to a function's parameter, which no value says.
+/// The declared type of a reference to a function's parameter, which has no value.
 std::string type_field(int64_t type) {
   if (type == 0) return {};
   onnx::MessageWriter w;
@@ -442,7 +442,7 @@ std::shared_ptr<Model> import_message(const onnx::ModelMessage& m, std::shared_p
 
 namespace {
 
-/// Throws Error for bytes that are known for something else.
+/// Throws Error for bytes of a known other format.
 void refuse_foreign(std::string_view bytes) {
   const std::optional<ForeignFile> known = foreign_file(bytes);
   if (!known) return;
@@ -495,7 +495,7 @@ bool is_text_model(const std::string& path) {
 
 namespace {
 
-/// As often a model that is being replaced is read anew.
+/// Number of retries for a model that is being replaced.
 constexpr int kAttempts = 8;
 
 }  // namespace
@@ -506,7 +506,7 @@ std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& 
     effective.external_data_dir = std::filesystem::path(path).parent_path().string();
   for (int attempt = 1;; ++attempt) {
     const auto file = MappedFile::open(path);
-    // A model that was replaced while it was read may have got the data of the new one, or found none.
+    // A model that was replaced during reading may have got the new data, or none.
     const auto is_replaced = [&] {
       if (file->is_still_there()) return false;
       require(attempt < kAttempts, ErrorCode::kIo, "{} is replaced faster than it can be read", path);

@@ -1,4 +1,4 @@
-// From ONNX text to Models; files and bytes are read by assay/io.h.
+// Reads Models from ONNX text; assay/io.h reads files and bytes.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,12 @@
 
 namespace assay {
 
-/// True for a file that load_model() reads as text, by its suffix or by how it begins; false when there is
-/// none.
+/// True for a file that load_model() reads as text, by
+/// its suffix or first bytes; false if it does not exist.
 bool is_text_model(const std::string& path);
 
-/// As parse_model() for ONNX's text form (docs/reference/text.md). Errors of syntax name line and column, and
-/// show the line.
+/// Like parse_model(), for ONNX's text form (docs/reference/text.md). Errors of syntax name line and column,
+/// and show the line.
 std::shared_ptr<Model> parse_text(std::string_view text, const std::string& name,
                                   const ImportOptions& options = {});
 

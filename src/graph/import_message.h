@@ -1,4 +1,4 @@
-// From messages that were read, and perhaps changed, to Models.
+// Builds Models from messages that were read and possibly changed.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// As parse_model(), for a message whose texts and bytes `owner` keeps alive. Errors do not name the file.
+/// Like parse_model(), for a message whose strings and bytes `owner` keeps alive. Errors name no file.
 std::shared_ptr<Model> import_message(const onnx::ModelMessage& message, std::shared_ptr<const void> owner,
                                       const ImportOptions& options = {});
 

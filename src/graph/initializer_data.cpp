@@ -16,8 +16,8 @@ Shape shape_of(const Value& v) {
                               : known_shape(v.type.dims.value_or(Dims())).value_or(Shape());
 }
 
-/// The message that the initializer was read from, without data and the fields in `but`; one with its name
-/// and type only when there is none that holds.
+/// The message that the initializer was read from, without data and the fields in `but`; a new one with name
+/// and type if the original is stale.
 onnx::MessageWriter fields_without_data(const Value& v, std::vector<uint32_t> but) {
   onnx::MessageWriter w;
   const TensorSource* source = v.tensor_source();
@@ -57,7 +57,7 @@ void strip_data(Value& initializer, std::string_view doc_string) {
   initializer.clear_tensor();
   initializer.set_missing();
   initializer.set_tensor_source(source);
-  // The doc string of a graph input is another one.
+  // The doc string of a graph input is separate.
   if (!initializer.is_overridable) initializer.doc_string = doc_string;
 }
 

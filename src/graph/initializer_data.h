@@ -1,4 +1,4 @@
-// Initializers whose data change while all else that their file says of them stays.
+// Changes an initializer's data and keeps its other fields from the file.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace assay {
 
-/// Gives an initializer other data of the same type and shape. What its message says besides (doc string,
-/// metadata, unknown fields) is saved as it was read, also where the initializer is a graph input, too.
+/// Gives an initializer other data of the same type and shape. Other fields of its message (doc string,
+/// metadata, unknown fields) are saved as they were read, also if the initializer is a graph input.
 void replace_data(Value& initializer, UnalignedTensor data);
 
-/// Takes the data of an initializer away: it keeps type and shape and is saved with empty data and this doc
-/// string, which begins with onnx::kWeightlessMark. The data themselves are not looked at.
+/// Strips the data of an initializer: it keeps type and shape and is saved with empty data and this doc
+/// string, which begins with onnx::kWeightlessMark. Does not access the data.
 void strip_data(Value& initializer, std::string_view doc_string);
 
 /// True for an initializer whose data were stripped, by strip_data() or in its file.

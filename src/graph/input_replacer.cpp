@@ -5,7 +5,7 @@
 namespace assay {
 namespace {
 
-/// The nodes that read a value, each once, with how often; visit(node, uses).
+/// Calls visit(node, uses) for each node that reads a value, with the number of uses.
 template <typename Visit>
 void each_consumer(const Value& v, const Visit& visit) {
   const std::vector<Node*> consumers = v.consumers();
@@ -41,7 +41,7 @@ void InputReplacer::replace_slots(Node& n, Value& from, Value* to, size_t uses) 
            std::all_of(places->second.begin(), places->second.end(),
                        [&](size_t i) { return i < n.inputs().size() && n.input(i) == &from; });
   };
-  if (!is_right()) {  // new, or somebody else has changed the node
+  if (!is_right()) {  // new, or the node was changed by other code
     known.clear();
     for (size_t i = 0; i < n.inputs().size(); ++i) known[n.input(i)].push_back(i);
   }

@@ -8,11 +8,11 @@
 
 namespace assay {
 
-/// Does what replace_inputs() (graph/uses.h) does, for many values: looks through the inputs of a node that
-/// has very many of them once, not for each.
+/// Like replace_inputs() (graph/uses.h), for many values: searches a node with very many inputs once, not
+/// once per value.
 class InputReplacer {
  public:
-  /// Every node that reads `from` reads `to` instead; graph outputs stay.
+  /// Makes every node that reads `from` read `to`; graph outputs are unchanged.
   void replace(Value& from, Value* to);
 
  private:

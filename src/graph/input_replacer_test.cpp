@@ -17,7 +17,7 @@ TEST(InputReplacer, ReplacesInNodesWithManyInputs) {
   for (size_t i = 0; i < inputs.size(); i += 4) replacer.replace(*inputs[i], x);
   for (size_t i = 0; i < inputs.size(); ++i) EXPECT_EQ(sum->input(i), i % 4 == 0 ? x : inputs[i]) << i;
   EXPECT_EQ(x->consumers().size(), 50U);
-  sum->set_input(1, inputs[2]);  // by somebody else
+  sum->set_input(1, inputs[2]);  // by other code
   replacer.replace(*inputs[2], other);
   EXPECT_EQ(sum->input(1), other);
   EXPECT_EQ(sum->input(2), other);

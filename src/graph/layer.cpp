@@ -23,7 +23,7 @@ LayerArgument::LayerArgument(int64_t number)
     : data_(Tensor::vector<int64_t>({number}).reshaped(Shape{})), is_list_(true) {}
 LayerArgument::LayerArgument(double number) : data_(to_floats({number}).reshaped(Shape{})), is_list_(true) {}
 
-/// Turns arguments into values of one graph and gives out names.
+/// Converts arguments to values of one graph and assigns names.
 class LayerNames {
  public:
   explicit LayerNames(Graph& graph) : graph_(graph) {}
@@ -50,7 +50,7 @@ class LayerNames {
     return graph_.name_index++;
   }
 
-  /// Only once, for a graph that has names from elsewhere: each time would take quadratic time.
+  /// Only once, for a graph with foreign names: doing it each time would be quadratic.
   void skip_numbers_of_nodes() {
     for (const auto& n : graph_.nodes()) {
       const std::string_view name = n->name;

@@ -127,7 +127,7 @@ Function& add_function(Model& model, std::string name, std::string domain) {
   const auto key = [](const Function& f) {
     return fmt::format("{}\n{}\n{}", canonical_domain(f.domain), f.name, f.overload);
   };
-  if (model.seen_functions_ > model.functions.size()) {  // some went since
+  if (model.seen_functions_ > model.functions.size()) {  // some were removed since
     model.seen_functions_ = 0;
     model.seen_names_.clear();
   }

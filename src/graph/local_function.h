@@ -5,7 +5,7 @@
 
 namespace assay {
 
-/// Puts each function before those that call it; else the order stays as a depth-first walk keeps it. Throws
+/// Moves each function before its callers; otherwise keeps the depth-first order. Throws
 /// Error (kInvalidModel) that names the functions of a cycle.
 void sort_functions(Model& model);
 

@@ -13,7 +13,7 @@ namespace assay {
 /// Collects lines of tensor metadata: {a [dtype=float32, shape=(1, 3)],\n b [dtype=int64, shape=()]}.
 class MetadataText {
  public:
-  /// What is not known (a type of kUndefined, no dims) is left out.
+  /// Unknown parts (a type of kUndefined, no dims) are omitted.
   void add(std::string_view name, DType dtype, const std::optional<Dims>& dims);
   void add(std::string_view name, DType dtype, const Shape& shape) { add(name, dtype, to_dims(shape)); }
   std::string str() const { return "{" + text_ + "}"; }

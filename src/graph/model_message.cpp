@@ -170,7 +170,7 @@ struct AttributePayload {
   MessageWriter& w;
   Exporter& e;
   const std::vector<TensorSource>* sources;
-  size_t tensors = 0;  ///< so many were written
+  size_t tensors = 0;  ///< number of tensors written
 
   int operator()(std::monostate) { return 0; }
   int operator()(float v) { return w.fixed32(2, v), 1; }
@@ -270,7 +270,7 @@ std::vector<const Value*> all_inputs(const Graph& g) {
   return list;
 }
 
-/// Those of the file, then intermediate values that carry something worth an entry.
+/// Entries of the file, then intermediate values that need one.
 void write_value_infos(MessageWriter& w, uint32_t field, const Graph& g) {
   std::unordered_set<const Value*> listed(g.inputs.begin(), g.inputs.end());
   listed.insert(g.outputs.begin(), g.outputs.end());
@@ -282,7 +282,7 @@ void write_value_infos(MessageWriter& w, uint32_t field, const Graph& g) {
       w.message(field, value_info_message(*v));
 }
 
-/// Whether an entry of the file no longer says what a constant is, of which an edit changed type or shape.
+/// True for an entry of the file that is stale, because an edit changed the constant's type or shape.
 bool is_stale(const onnx::ValueInfoMessage& m, const Graph& g) {
   const Value* v = g.find_value(m.name);
   constexpr int kTensorType = 1;
@@ -296,7 +296,7 @@ bool is_stale(const onnx::ValueInfoMessage& m, const Graph& g) {
                      fits);
 }
 
-/// What the file had besides, without entries that are stale.
+/// Other entries of the file that are not stale.
 std::string current_fields(const Graph& g) {
   if (g.extra_fields.empty()) return {};
   std::string model;
@@ -311,7 +311,7 @@ std::string current_fields(const Graph& g) {
   return fields;
 }
 
-/// A sparse initializer whose dense form is still what was read.
+/// A sparse initializer whose dense form is unchanged.
 bool is_sparse_source(const Value& v) {
   const TensorSource* source = v.tensor_source();
   return source != nullptr && source->is_sparse && source->data == v.tensor().data() &&
@@ -344,7 +344,7 @@ MessageWriter Exporter::graph(const Graph& g) {
   return w;
 }
 
-/// True for a constant that was made here, and that no input of the graph is the name of.
+/// True for a new constant that is not also an input of the graph.
 bool holds_new_initializer(const Graph& g) {
   for (const auto& v : g.values())
     if (v->is_constant() && !v->is_overridable && v->tensor_source() == nullptr) return true;

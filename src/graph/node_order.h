@@ -1,4 +1,4 @@
-// The order of a graph's nodes while many come and go.
+// The order of a graph's nodes during many insertions and removals.
 #pragma once
 
 #include <unordered_map>
@@ -8,12 +8,12 @@
 
 namespace assay {
 
-/// Where Graph::insert_node() and remove_node() cost as much as there are nodes, an edit of this order costs
-/// the same however many there are. commit() brings the graph in order; until then Graph::nodes() has the
+/// Graph::insert_node() and remove_node() take linear time; an edit of this order takes constant time.
+/// commit() applies the order to the graph; until then Graph::nodes() has the
 /// added nodes at its end, and the removed ones without inputs, outputs and attributes.
 class NodeOrder {
  public:
-  /// The graph must outlive it, and until commit() nobody else may add or remove nodes that are in the order.
+  /// The graph must outlive it, and until commit() no other code may add or remove its nodes.
   explicit NodeOrder(Graph& graph);
 
   Graph& graph() const { return graph_; }
@@ -22,11 +22,11 @@ class NodeOrder {
   Node* next(const Node* n) const { return links_.at(n).next; }
   Node* first() const { return first_; }
 
-  /// Gives a node that was just added to the graph its place: before `position`, at the end if that is null.
+  /// Places a node that was just added to the graph: before `position`, at the end if that is null.
   void insert(const Node* position, Node& added);
   /// Removes a node; its outputs stay as values without producer.
   void remove(Node& node);
-  /// Brings the graph in this order and deletes the removed nodes.
+  /// Applies this order to the graph and deletes the removed nodes.
   void commit();
 
  private:

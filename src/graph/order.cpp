@@ -90,7 +90,7 @@ class Sorter {
   std::vector<Node*> order_;
 };
 
-/// Whether each node comes after what it depends on.
+/// True when each node follows its dependencies.
 bool is_sorted(const Graph& graph) {
   std::unordered_set<const Node*> seen;
   seen.reserve(graph.nodes().size());
@@ -112,12 +112,12 @@ bool is_sorted(const Graph& graph) {
 
 namespace {
 
-/// What a node and its subgraphs use, each once, as far as `counts` holds for the value's graph.
+/// The values that a node and its subgraphs use, each once, if `counts` holds for the value's graph.
 template <typename Counts>
 std::vector<Value*> used_values_of(const Node& node, const Counts& counts) {
   constexpr size_t kFew = 16;
   std::vector<Value*> out;
-  std::unordered_set<Value*> seen;  // of more than a few
+  std::unordered_set<Value*> seen;  // used beyond a few values
   const auto add = [&](Value* v) {
     if (v == nullptr || !counts(v->graph())) return;
     if (out.size() < kFew) {

@@ -6,12 +6,12 @@
 namespace assay {
 
 /// Reorders the nodes so that each comes after the producers of its inputs, those that its subgraphs capture
-/// included. A graph already in order stays as it is; otherwise the order stays as close as a depth-first
-/// walk keeps it. Throws Error (kInvalidModel) that names the nodes of a cycle.
+/// included. A sorted graph is unchanged; otherwise the result is the depth-first order over the list of
+/// nodes. Throws Error (kInvalidModel) that names the nodes of a cycle.
 void sort_topologically(Graph& graph);
 
-/// While it lives, the nodes of a model's graphs (main graph, function bodies, subgraphs) are in topological
-/// order; then they are again as they were. No node may come or go in between. Throws as
+/// For its lifetime the nodes of a model's graphs (main graph, function bodies, subgraphs) are in topological
+/// order; then the old order is restored. No node may be added or removed meanwhile. Throws as
 /// sort_topologically().
 class TopologicalScope {
  public:
@@ -28,18 +28,18 @@ class TopologicalScope {
 /// first. Throws Error (kInvalidModel) that names the nodes of a cycle.
 std::vector<Node*> depth_first_order(const Graph& graph);
 
-/// Values of `graph` that a node uses: its inputs, and what its subgraphs take from outside. No duplicates.
+/// Values of `graph` that a node uses: its inputs, and those that its subgraphs capture. No duplicates.
 std::vector<Value*> used_values(const Node& node);
 
 /// The same with values of the graphs around the node's own.
 std::vector<Value*> all_used_values(const Node& node);
 
-/// Values that a graph, subgraphs included, takes from outside: inputs of nodes, and graph outputs. In the
+/// Outer values that a graph, including subgraphs, captures: inputs of nodes, and graph outputs. In the
 /// order of their first use, no duplicates.
 std::vector<Value*> captured_values(const Graph& graph);
 
 /// Throws Error (kInvalidModel) when subgraphs of the model or its functions nest deeper than
-/// onnx::kMaxGraphDepth. What walks subgraphs by recursion checks that first.
+/// onnx::kMaxGraphDepth. Check it before recursing into subgraphs.
 void check_depth(const Model& model);
 void check_depth(const Graph& graph);
 

@@ -11,7 +11,7 @@
 
 namespace assay {
 
-/// Matches one pattern, its inner patterns unfolded, against one graph.
+/// Matches one pattern, with inner patterns expanded, in one graph.
 class PatternMatcher {
  public:
   PatternMatcher(const GraphPattern& pattern, const Graph& graph) : pattern_(pattern), graph_(graph) {
@@ -20,7 +20,7 @@ class PatternMatcher {
     unfold(pattern, ids);
     for (const int id : pattern.outputs_) outputs_.insert(id);
     graph_outputs_.insert(graph.outputs.begin(), graph.outputs.end());
-    // A subgraph may give out a value of this graph as it is; the value's consumers do not tell.
+    // A subgraph may return a value of this graph directly, which its consumers do not show.
     for (const Graph* inner : subgraphs(graph, /*recursive=*/true))
       graph_outputs_.insert(inner->outputs.begin(), inner->outputs.end());
   }
@@ -65,7 +65,7 @@ class PatternMatcher {
     return out;
   }
 
-  /// The numbers of an inner pattern's tensors in the whole: its variables and outputs are the step's.
+  /// Maps an inner pattern's tensors to the expanded pattern's: its variables and outputs are the step's.
   std::vector<int> inner_ids(const GraphPattern::Step& step, const std::vector<int>& ids) {
     const GraphPattern& inner = *step.pattern;
     std::vector<int> own(static_cast<size_t>(inner.tensors_), -1);
@@ -99,7 +99,7 @@ class PatternMatcher {
     return true;
   }
 
-  /// Takes node `n` for step `s`. False when it does not fit; the state is then of no use.
+  /// Assigns node `n` to step `s`. False when it does not match; the state is then invalid.
   bool bind(State& state, size_t s, Node* n) const {
     const Step& step = steps_[s];
     if (std::find(state.nodes.begin(), state.nodes.end(), n) != state.nodes.end()) return false;
@@ -112,14 +112,14 @@ class PatternMatcher {
     return true;
   }
 
-  /// A value that is already known and that a step touches, and how many nodes may stand for the step
-  /// therefore.
+  /// A known value adjacent to a step, and the
+  /// number of candidate nodes that it implies.
   struct Touched {
     const Value* value = nullptr;
     size_t nodes = 0;
     bool is_output = false;
   };
-  /// Of those the one with the fewest nodes: a value that very many nodes read is the last to be asked.
+  /// The one with the fewest candidates, so that values with very many readers come last.
   std::optional<Touched> touched(const State& state, const Step& step) const {
     for (const int id : step.outputs)
       if (const auto& v = state.values[static_cast<size_t>(id)]) return Touched{*v, 1, true};
@@ -131,7 +131,7 @@ class PatternMatcher {
     return found;
   }
 
-  /// Nodes that may stand for a step.
+  /// Candidate nodes of a step.
   const std::vector<Node*>& candidates(const Touched& by, size_t s) {
     const auto [it, is_new] = candidates_.try_emplace({by.value, s, by.is_output});
     if (!is_new) return it->second;
@@ -147,13 +147,13 @@ class PatternMatcher {
     return list;
   }
 
-  /// What a node itself must be, whatever is around it.
+  /// Conditions on a node itself, independent of its neighbours.
   static bool may_be(const Node& n, const Step& step) {
     return n.op_type == step.source->op_type && n.inputs().size() == step.inputs.size() &&
            n.outputs().size() == step.outputs.size() && (!step.source->check || step.source->check(n));
   }
 
-  /// Finds nodes for the steps that have none yet.
+  /// Finds nodes for the unassigned steps.
   bool complete(State& state) {
     bool open = false;
     std::optional<Touched> best;
@@ -177,7 +177,7 @@ class PatternMatcher {
     return false;
   }
 
-  /// Whether what the pattern computes on the way is used by nobody else.
+  /// True when inner values of the match have no other use.
   bool is_closed(const State& state) const {
     const std::unordered_set<const Node*> inside(state.nodes.begin(), state.nodes.end());
     for (const Step& step : steps_)
@@ -191,7 +191,7 @@ class PatternMatcher {
     return true;
   }
 
-  /// `next` counts the single nodes in the order in which they were unfolded.
+  /// `next` counts the nodes in order of expansion.
   PatternMapping mapping(const GraphPattern& p, const State& state, size_t& next,
                          const std::vector<int>& ids) {
     size_t inner = 0;
@@ -221,10 +221,10 @@ class PatternMatcher {
   const Graph& graph_;
   int tensors_ = 0;
   std::vector<Step> steps_;
-  std::vector<std::vector<int>> inner_;  // numbers of inner patterns' tensors, in the order of unfolding
+  std::vector<std::vector<int>> inner_;  // numbers of inner patterns' tensors, in order of expansion
   std::unordered_set<int> constants_, outputs_;
   std::unordered_set<const Value*> graph_outputs_;
-  std::map<std::tuple<const Value*, size_t, bool>, std::vector<Node*>> candidates_;  // that were asked for
+  std::map<std::tuple<const Value*, size_t, bool>, std::vector<Node*>> candidates_;  // computed on demand
 };
 
 GraphPattern::TensorId GraphPattern::variable() {

@@ -141,7 +141,7 @@ TEST_F(PatternTest, ConstantsAreInitializersOnly) {
 }
 
 TEST_F(PatternTest, BacktracksOverConsumers) {
-  // The first B after A leads nowhere; the second does.
+  // The first B after A is a dead end; the second matches.
   inputs({"x"});
   node("A", "a", {"x"}, {"h"});
   node("B", "dead_end", {"h"}, {"b1"});

@@ -1,4 +1,4 @@
-// Plain questions about nodes and values: attributes, constants, ranks, element types.
+// Queries of nodes and values: attributes, constants, ranks, element types.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace assay {
 
-/// An operator of the default domain.
+/// True for an operator of the default domain.
 bool is_op(const Node& n, std::string_view op_type);
-/// Whether an attribute of it is a graph: If, Loop, Scan and their like.
+/// True when it has a graph attribute, as If, Loop and Scan do.
 bool has_subgraph(const Node& n);
 /// These graphs, in the order of the attributes; not those of attributes that hold lists of graphs.
 std::vector<const Graph*> subgraphs_of(const Node& n);

@@ -21,11 +21,11 @@ inline constexpr std::initializer_list<uint32_t> kDataAndPlaces = {
     4, 5, 6, 7, kRawData, 10, 11, kExternalData, kDataLocation};
 }  // namespace tensor_field
 
-/// True when the source is of a tensor with this type, shape and data, so that what else its message says
-/// still holds.
+/// True when the source is of a tensor with this type, shape and data, so that the other fields of its
+/// message are still valid.
 bool describes(const TensorSource* source, DType dtype, const Shape& shape, const void* data);
 
-/// Appends encoded fields but for those of the numbers in `but`. The bytes must live until the message is
+/// Appends encoded fields except those with numbers in `but`. The bytes must live until the message is
 /// written.
 void copy_fields(onnx::MessageWriter& message, std::string_view fields, const std::vector<uint32_t>& but);
 

@@ -17,7 +17,7 @@ using onnx::text_string;
 
 namespace {
 
-/// The one NaN of each sign that its decimal form brings back.
+/// The one NaN of each sign that its decimal form reproduces.
 template <typename Float, typename Bits>
 bool survives_with_bits(Float value) {
   if (!std::isnan(value)) return true;
@@ -65,7 +65,7 @@ void TextWriter::annotate_data(std::string_view bytes) {
   annotate(onnx::kDataAnnotation, {base64_encode(bytes)});
 }
 
-/// Where decimal numbers would lose the bits of a NaN.
+/// Writes the bits of NaNs that decimal numbers would lose.
 void TextWriter::annotate_bits(const UnalignedTensor& t) {
   const Tensor a = t.aligned();
   const auto all_survive = [&](auto zero) {

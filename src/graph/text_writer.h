@@ -1,4 +1,4 @@
-// What to_text() writes with; for the files to_text.cpp and text_writer.cpp.
+// Parts of to_text(); for the files to_text.cpp and text_writer.cpp.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,10 +15,10 @@
 
 namespace assay {
 
-/// Whether a number's decimal form brings back its bits: all but unusual NaNs.
+/// True when a number's decimal form round-trips: for all except unusual NaNs.
 bool survives_as_decimal(float v);
 
-/// Writes from the outside in. An annotation stands on a line of its own, before its thing.
+/// Writes from the outside in. An annotation is on a line of its own, before its subject.
 class TextWriter {
  public:
   explicit TextWriter(const TextOptions& options) : options_(options) {}
@@ -59,7 +59,7 @@ class TextWriter {
   void type(const Type& t);
   void dims(const std::optional<Dims>& dims);
   void tensor_type(DType dtype, const Shape& shape);
-  /// As many as are to be shown.
+  /// The number of elements to show.
   template <typename T, typename Each>
   void elements(const T* data, int64_t count, Each each) {
     const int64_t shown = options_.max_elements < 0

@@ -36,7 +36,7 @@ struct AttributeTypeName {
   std::string_view operator()(const std::vector<Attribute::Sparse>&) const { return "sparse_tensors"; }
 };
 
-/// The type that the file gives a reference to a function's parameter; empty where it gives none.
+/// The declared type of a reference to a function's parameter; empty without one.
 std::string_view referred_type(const Attribute& a) {
   constexpr std::string_view kNames[] = {
       "",        "float",   "int",    "string",        "tensor",         "graph",      "floats",     "ints",
@@ -178,7 +178,7 @@ void TextWriter::nodes(const Graph& g) {
 
 namespace {
 
-/// Intermediate values of which something is known.
+/// Intermediate values with known properties.
 std::vector<const Value*> described_values(const Graph& g, std::unordered_set<const Value*> listed) {
   std::vector<const Value*> found;
   for (const auto& v : g.values())
@@ -287,7 +287,7 @@ void TextWriter::model(const Model& m) {
 
 namespace {
 
-/// All that a file says stands within quotes, but for words of letters, digits and _.
+/// All text from a file is quoted, except words of letters, digits and _.
 std::string visible_quotes(const std::string& text) {
   std::string out;
   bool quoted = false;

@@ -7,10 +7,10 @@
 
 namespace assay {
 
-/// The element type of that number; 0 is kUndefined. Throws Error (kInvalidModel) for one that ONNX does not
-/// have.
+/// The element type of that number; 0 is kUndefined.
+/// Throws Error (kInvalidModel) for an unknown number.
 DType to_dtype(int64_t number);
-/// Keeps the message's bytes in Type::source when the type does not say all that they do.
+/// Keeps the message's bytes in Type::source if the type does not represent all of them.
 Type to_type(const onnx::TypeMessage& message);
 onnx::MessageWriter type_message(const Type& type);
 

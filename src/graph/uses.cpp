@@ -5,9 +5,9 @@
 namespace assay {
 namespace {
 
-/// Where the last value was found among the inputs of a node. Passes replace the inputs of a node with very
-/// many of them one after the other, in order: looking for each from the beginning would take time with the
-/// square of their number.
+/// Position of the last value found among the inputs of a node.
+/// Passes replace inputs of a node with very many of them in
+/// order: searching each from the beginning would be quadratic.
 struct Finding {
   const Node* node = nullptr;
   size_t next = 0;

@@ -8,12 +8,12 @@
 
 namespace assay {
 
-/// Every node that reads `from` reads `to` instead. Graph outputs stay, unlike with Graph::replace_uses(),
-/// which looks through all of them.
+/// Makes every node that reads `from` read `to`. Graph outputs are unchanged, unlike in
+/// Graph::replace_uses(), which searches all of them.
 void replace_inputs(Value& from, Value* to);
 
-/// Answers whether values are outputs of their graphs. While it lives, a graph with many outputs may get and
-/// lose some, but not as many of either.
+/// Tells whether values are outputs of their graphs. During its lifetime a graph with many outputs may gain
+/// and lose some, but not equally many.
 class OutputIndex {
  public:
   bool contains(const Value& v);

@@ -19,10 +19,10 @@
 namespace assay {
 namespace {
 
-/// Functions may call each other so deep; inference and the engine have the same limit.
+/// Maximum depth of function calls; inference and the engine have the same limit.
 constexpr size_t kMaxCallDepth = 64;
 
-/// Walks the nodes of a model and of what they call and hold.
+/// Visits the nodes of a model, including called functions and subgraphs.
 class Finder {
  public:
   using Problems = std::unordered_map<const Node*, std::string>;
@@ -125,7 +125,7 @@ std::vector<NodeRange> partition(const Model& model, const std::vector<Unsupport
 
 namespace {
 
-/// How a range runs. The whole is planned with its own outputs.
+/// Plans a range. The whole model is planned with its own outputs.
 RangeCapability plan_range(const std::shared_ptr<Model>& model, const RangeExtractor& ranges,
                            NodeRange range) {
   RangeCapability result{.nodes = range};

@@ -12,7 +12,7 @@ namespace {
 
 Type row() { return Type::tensor(DType::kFloat32, Dims{Dim(1), Dim(2)}); }
 
-/// x -> Relu a -> Fake b -> Add(b, a) y -> Neg d, which nobody uses; Fake c from x.
+/// x -> Relu a -> Fake b -> Add(b, a) y -> Neg d, which is unused; Fake c from x.
 std::shared_ptr<Model> mixed_model() {
   auto model = std::make_shared<Model>();
   model->opsets = {{"", 13}};

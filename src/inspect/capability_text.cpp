@@ -1,4 +1,4 @@
-// What the engine can run as tables and as JSON.
+// Capability reports as tables and as JSON.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How far two constants differ.
+// Differences of two constants.
 #pragma once
 
 #include <optional>
@@ -14,12 +14,12 @@ struct ConstantDiff {
   std::optional<double> max_difference;  ///< of numbers of one shape
 };
 
-/// Reads both. A constant without data equals another of its type
-/// without data only.
+/// Reads both. A constant without data equals
+/// only another of its type without data.
 ConstantDiff diff_constants(const Value& a, const Value& b);
 
-/// The largest absolute difference of two tensors of numbers of one shape; infinity when a NaN or infinity
-/// stands against another number. Nothing when they cannot be subtracted.
+/// The largest absolute difference of two tensors of numbers of one shape; infinity when a NaN or infinity is
+/// paired with another number. Nothing when they cannot be subtracted.
 std::optional<double> max_difference(const UnalignedTensor& a, const UnalignedTensor& b);
 
 }  // namespace assay

@@ -11,14 +11,14 @@
 
 namespace assay {
 
-/// Takes what a file holds, piece by piece.
+/// Receives the content of a file piece by piece.
 class DataReport {
  public:
   virtual ~DataReport() = default;
-  /// Inputs of so many iterations, or the results of so many runners.
+  /// The number of iterations of inputs, or of runners of results.
   virtual void begin_inputs(size_t iterations) = 0;
   virtual void begin_results(size_t runners, size_t longest_name) = 0;
-  /// The arrays of an iteration's, which is of the inputs or of the last runner.
+  /// The arrays of an iteration, of the inputs or of the last runner.
   virtual void begin_runner(std::string_view name, size_t iterations) = 0;
   virtual void begin_iteration(size_t index) = 0;
   virtual void add(const ArrayDescription& array) = 0;

@@ -28,8 +28,8 @@ std::vector<PlanValueDescription> describe_values(const engine::Plan& plan, cons
   return list;
 }
 
-/// Whose memory a value is: an input's of the plan, or what a step has written last; several may share it,
-/// under other names and shapes.
+/// The owner of a value's memory: an input of the plan, or the value that a step wrote last; several may
+/// share it, with other names and shapes.
 class Owners {
  public:
   explicit Owners(const engine::Plan& plan) : plan_(plan) { note(plan.inputs); }
@@ -37,7 +37,7 @@ class Owners {
     for (const int32_t id : written)
       if (id >= 0) by_place_[place(id)] = id;
   }
-  /// The value itself when nobody has written it.
+  /// The value itself if no step has written it.
   const engine::PlanValue& of(int32_t id) const {
     const auto it = by_place_.find(place(id));
     return plan_.values[static_cast<size_t>(it == by_place_.end() ? id : it->second)];
@@ -64,7 +64,7 @@ PlanLayerDescription describe_step(const engine::Plan& plan, const engine::Step&
                              .computes = engine::computes_text(step)};
   for (const auto& [name, value] : step.parameters.entries())
     layer.parameters.push_back(engine::parameter_text(name, value));
-  // A copy writes an output that is another value under a second name.
+  // A copy writes an output that is an alias of another value.
   if (step.tactic == "copy" && step.inputs.size() == 1 && layer.inputs.size() == 1)
     layer.inputs[0].name = owners.of(step.inputs[0]).name;
   return layer;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxCharacters = 140, kKeptCharacters = 137;
 constexpr int64_t kEnd = 8, kMaxElements = 2 * kEnd;
-/// The largest integer up to which JavaScript's numbers hold every one.
+/// The largest integer such that JavaScript represents all up to it.
 constexpr int64_t kExactInteger = int64_t{1} << 53;
 
 size_t bytes_of_characters(std::string_view text, size_t count) {
@@ -28,7 +28,7 @@ void write_integer(JsonWriter& json, int64_t number) {
     json.value(number);
 }
 
-/// `t` is of a type that a number of JSON can show.
+/// True when a JSON number can represent elements of the type of `t`.
 void write_numbers(JsonWriter& json, const Tensor& t, size_t skipped) {
   if (is_float(t.dtype())) {
     const Tensor doubles = to_float64(t);
@@ -54,7 +54,7 @@ void write_numbers(JsonWriter& json, const Tensor& t, size_t skipped) {
 /// A view of elements from `begin` on, where a byte begins.
 UnalignedTensor elements_of(const UnalignedTensor& t, int64_t begin, Shape shape) {
   const auto* bytes = static_cast<const char*>(t.data()) + storage_bytes(t.dtype(), begin);
-  // The view is gone before the tensor is.
+  // The view does not outlive the tensor.
   return UnalignedTensor::view(t.dtype(), std::move(shape), bytes,
                                std::shared_ptr<const void>(std::shared_ptr<void>(), bytes));
 }

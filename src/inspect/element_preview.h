@@ -13,8 +13,8 @@ namespace assay {
 std::string shortened(std::string_view text);
 
 /// Writes {values, total, truncated}: all elements of a tensor of up to 16, else the first and the last
-/// eight, and `split`, how many are of the beginning. Only the bytes of these elements are read. Real
-/// numbers, integers and truth values are JSON's; integers beyond 2^53, which JavaScript would round, complex
+/// eight, and `split`, the number of leading ones. Only the bytes of these elements are read. Real numbers,
+/// integers and booleans are JSON's; integers beyond 2^53, which JavaScript would round, complex
 /// numbers and strings (shortened) are strings.
 void write_preview(JsonWriter& json, const UnalignedTensor& tensor);
 

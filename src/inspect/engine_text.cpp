@@ -11,7 +11,7 @@ namespace {
 
 using Notes = std::map<std::string, std::string>;
 
-/// An extent that is not known is -1, as TensorRT has it.
+/// An unknown extent is -1, as in TensorRT.
 std::string shape_text(const Type& type) {
   if (!type.has_shape()) return "(?)";
   std::vector<int64_t> extents;

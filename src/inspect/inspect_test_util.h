@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// A model that is built by names: values come into being when they are first named.
+/// Builds a model by names: values are created when they are first named.
 struct TestModel {
   std::shared_ptr<Model> model = std::make_shared<Model>();
   Graph* graph = model->graph.get();

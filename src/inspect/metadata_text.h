@@ -1,4 +1,4 @@
-// What a model says of itself: where it comes from, and what was noted in it.
+// A model's own description: its origin and notes.
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@ class ModelDescriber {
   InitializerDescription initializer(const Value& v);
   NodeDescription node(const Node& n, int depth);
   GraphDescription graph(const Graph& g, int depth);
-  /// What was described of values is not shared with what comes.
+  /// Descriptions of values are not shared with later ones.
   void forget() { values_ = {}; }
 
  private:

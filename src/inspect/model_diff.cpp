@@ -43,7 +43,7 @@ Attribute::Graphs graphs_of(const Attribute& a) {
   return list != nullptr ? *list : Attribute::Graphs();
 }
 
-/// Whether attributes that hold no graph are equal.
+/// True when attributes without graphs are equal.
 struct SameData {
   template <typename T>
   bool operator()(const T& x, const T& y) const {
@@ -99,7 +99,7 @@ class ModelComparison {
   ModelDiff& diff_;
   SameValues same_;
   std::set<std::pair<const Value*, const Value*>> compared_;  // constants
-  std::set<const Value*> met_;  // constants that have been compared with some other
+  std::set<const Value*> met_;                                // constants that have been compared
 };
 
 void ModelComparison::add(Kind kind, Change change, std::string what, std::string before, std::string after,
@@ -167,7 +167,7 @@ void ModelComparison::types(Kind kind, const Value& a, const Value& b) {
     add(kind, Change::kChanged, fmt::format("type of '{}'", b.name()), a.type.str(), b.type.str());
 }
 
-/// Pairs by name, then, of what is left, by position.
+/// Pairs by name, and the rest by position.
 std::vector<std::pair<const Value*, const Value*>> pair_values(const std::vector<Value*>& a,
                                                                const std::vector<Value*>& b, bool by_name) {
   std::vector<std::pair<const Value*, const Value*>> pairs;

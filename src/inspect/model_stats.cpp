@@ -14,9 +14,9 @@
 namespace assay {
 namespace {
 
-/// More iterations than this are a loop that its condition ends.
+/// A loop with more iterations than this is ended by its condition.
 constexpr int64_t kMaxTrips = int64_t{1} << 31;
-/// A peak of more different products than this says nothing to a reader.
+/// A peak with more distinct products than this is not informative.
 constexpr size_t kMaxPeakTerms = 64;
 
 std::string full_op_type(const Node& n) { return n.domain.empty() ? n.op_type : n.domain + "::" + n.op_type; }
@@ -45,7 +45,7 @@ bool is_quantized_weight(const Node& n, size_t slot) {
   return (n.op_type == "ConvInteger" || n.op_type == "MatMulInteger") && slot == 1;
 }
 
-/// What running a graph once comes to.
+/// The costs of running a graph once.
 struct GraphCost {
   Count macs, bytes, peak;
 };
@@ -73,7 +73,7 @@ class StatsCounter {
   std::unordered_set<const Value*> seen_;
 };
 
-/// The bytes that are alive while the nodes of a graph run one after the other.
+/// The live bytes while the nodes of a graph run in sequence.
 struct StatsCounter::Liveness {
   explicit Liveness(const Graph& g) {
     for (const auto& n : g.nodes())
@@ -182,7 +182,7 @@ Count StatsCounter::trips(const Node& n, const std::string& path) {
   return Count::symbol(fmt::format("trips({})", path));
 }
 
-/// Only the branch that costs more counts; both when that depends on symbols.
+/// Counts only the more expensive branch; both if that depends on symbols.
 GraphCost StatsCounter::branches(const Node& n, const std::string& path, const Count& times) {
   struct Branch {
     GraphCost cost;

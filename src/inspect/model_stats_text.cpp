@@ -38,7 +38,7 @@ std::string bytes_text(const Count& count) {
 /// Texts that would make a column too wide, under short names, each listed once.
 class Formulas {
  public:
-  /// The text, or its short name where it has more columns.
+  /// The text, or its short name if it is too wide.
   std::string cell(std::string text, size_t most_columns = 16) {
     if (text_width(text) <= most_columns) return text;
     const auto it = std::find(texts_.begin(), texts_.end(), text);
@@ -56,7 +56,7 @@ class Formulas {
   }
 
  private:
-  /// Broken at blanks where it would pass the width of a screen.
+  /// Broken at blanks to fit the width of a screen.
   static std::string wrapped(const std::string& head, std::string_view text) {
     constexpr size_t kColumns = 100;
     std::string out = head;

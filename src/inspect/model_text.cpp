@@ -17,8 +17,8 @@
 namespace assay {
 namespace {
 
-/// What is known of a value, in brackets; empty for nothing. A tensor of unknown rank counts as a scalar, as
-/// upstream has it.
+/// The known properties of a value, in brackets; empty if none. A tensor of unknown rank counts as a scalar,
+/// as in upstream.
 std::string details(const ValueDescription& v) {
   switch (v.type.kind) {
     case Type::Kind::kUnknown:
@@ -124,7 +124,7 @@ std::string ModelPrinter::initializers(const GraphDescription& outline, const Pa
 }
 
 std::optional<std::string> ModelPrinter::attribute(const AttributeDescription& a) {
-  // Upstream indents a body by two levels for each graph around it, besides what the text around it has.
+  // Upstream indents a body by two steps for each enclosing graph, on top of the enclosing text's.
   if (a.graph != nullptr) return "\n" + indented(graph(*a.graph, parts_of(*a.graph)), 2 * a.graph->depth);
   std::optional<std::string> text = attribute_text(a.name, a.data, options_.weights);
   if (!text) warn_of_skipped(a.type);

@@ -139,7 +139,7 @@ TEST(ModelTextTest, ElementTypesHaveNames) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 
-/// Upstream's indentation: two levels more for each graph around a body.
+/// Upstream's indentation: two more steps for each graph around a body.
 TEST(ModelTextTest, BodiesInBodiesAreIndentedFurther) {
   TestModel m;
   const auto body = [](const char* op, AttributeList attributes) {

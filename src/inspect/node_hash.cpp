@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-/// Constants of more bytes are sampled at their ends and in the middle.
+/// Larger constants are sampled at their ends and in the middle.
 constexpr size_t kSample = 4096;
 
 uint64_t mix(uint64_t h, uint64_t value) {
@@ -133,7 +133,7 @@ NodeHashes::Pair NodeHasher::local(const Node& n) {
 
 NodeHashes::Pair NodeHasher::value(const Value* v) {
   if (v == nullptr) return same(7);
-  if (v->is_constant()) return same(8);  // local() has looked at it
+  if (v->is_constant()) return same(8);  // local() has hashed it
   if (const auto id = ids_.find(v); id != ids_.end()) return same(mix(9, id->second));
   const Node* producer = v->producer();
   const auto known = producer != nullptr ? hashes_.find(producer) : hashes_.end();

@@ -1,4 +1,4 @@
-// Numbers that tell whether nodes of two graphs may be the same one.
+// Hashes for matching nodes of two graphs.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace assay {
 
-/// Of one node. `strong` looks at attributes and samples of constants, `weak` only at operators, arities and
-/// the types and shapes of constants.
+/// Hashes of one node. `strong` covers attributes and samples of constants, `weak` only operators, arities
+/// and the types and shapes of constants.
 struct NodeHashes {
   struct Pair {
     uint64_t strong = 0, weak = 0;
@@ -20,11 +20,11 @@ struct NodeHashes {
   Pair down;   ///< with everything that depends on it
 };
 
-/// Hashes of what comes into a graph from outside: equal numbers mean equal values.
+/// Hashes of outer values of a graph: equal numbers mean equal values.
 using ValueIds = std::unordered_map<const Value*, uint64_t>;
 
-/// Of every node of the graph, not of those in its subgraphs. Values that are neither computed in it nor in
-/// `ids` count as unlike any other.
+/// Hashes of every node of the graph, excluding subgraphs. Values neither computed in it nor in `ids` are
+/// distinct from all others.
 std::unordered_map<const Node*, NodeHashes> hash_nodes(const Graph& graph, const ValueIds& ids);
 
 }  // namespace assay

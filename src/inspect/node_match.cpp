@@ -16,7 +16,7 @@ namespace {
 class NodeMatcher {
  public:
   NodeMatcher(const Graph& a, const Graph& b, SameValues& values) : a_(a), b_(b), values_(values) {
-    // Of what the models have in common so far, this graph need not see but a small part.
+    // Of the pairs found so far, this graph needs only a small part.
     ValueIds ids_a, ids_b;
     uint64_t id = 0;
     const auto add = [&](const Value* v) {
@@ -133,7 +133,7 @@ bool NodeMatcher::match_neighbours(const Node& x, const Node& y, bool equal_only
   return found;
 }
 
-/// From the pairs that there are to their neighbours, as far as it goes.
+/// Extends pairs to their neighbours, as far as possible.
 void NodeMatcher::propagate(bool equal_only) {
   for (bool found = true; found;) {
     found = false;
@@ -146,7 +146,7 @@ void NodeMatcher::propagate(bool equal_only) {
   }
 }
 
-/// What computes outputs of one name.
+/// Pairs nodes that compute outputs of the same name.
 void NodeMatcher::match_outputs() {
   std::unordered_map<std::string_view, const Value*> others;
   for (const Value* y : b_.outputs) others.emplace(y->name(), y);
@@ -170,7 +170,7 @@ std::vector<std::pair<const Node*, const Node*>> NodeMatcher::run() {
   match_by_hash([](const NodeHashes& h) { return h.down.weak; });
   match_by_hash([](const NodeHashes& h) { return h.local.strong; });
   propagate(/*equal_only=*/false);
-  // One operator in the place of another.
+  // Pairs nodes where one operator replaces another.
   match_by([](const Node& n, const NodeHashes&) { return n.name; });
   std::vector<std::pair<const Node*, const Node*>> pairs;
   for (const auto& n : a_.nodes())

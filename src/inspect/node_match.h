@@ -1,4 +1,4 @@
-// Which nodes of two graphs are the same one.
+// Matches nodes of two graphs.
 #pragma once
 
 #include <unordered_map>
@@ -12,8 +12,8 @@ namespace assay {
 /// A value of the second graph for each of the first that both have.
 using SameValues = std::unordered_map<const Value*, const Value*>;
 
-/// Pairs nodes of two graphs, those of `a` in their order; what has no partner is in no pair. `values` says
-/// which values from outside (inputs, and what subgraphs capture) are the same; the outputs of paired nodes
+/// Pairs nodes of two graphs, in the order of `a`; nodes without a partner are in no pair. `values` maps
+/// equal outer values (inputs, and captured values of subgraphs); the outputs of paired nodes
 /// are added to it.
 std::vector<std::pair<const Node*, const Node*>> match_nodes(const Graph& a, const Graph& b,
                                                              SameValues& values);

@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMaxRequestBytes = 16 << 10;
 constexpr size_t kMaxConnections = 64;
-/// For a whole request to come, for each part of an answer to be taken, and for the other side to close.
+/// Timeout for receiving a request, for sending each part of a response, and for the peer to close.
 constexpr auto kRequestTime = std::chrono::seconds(5), kSendTime = std::chrono::seconds(30),
                kCloseTime = std::chrono::seconds(2);
 
@@ -41,7 +41,7 @@ bool equals_ignoring_case(std::string_view a, std::string_view b) {
   });
 }
 
-/// 127.0.0.1 or localhost, perhaps with a port.
+/// 127.0.0.1 or localhost, with an optional port.
 bool is_this_machine(std::string_view host) {
   const size_t colon = host.find(':');
   const std::string_view port = colon == std::string_view::npos ? "0" : host.substr(colon + 1);
@@ -51,7 +51,7 @@ bool is_this_machine(std::string_view host) {
   return is_number && (host == "127.0.0.1" || equals_ignoring_case(host, "localhost"));
 }
 
-/// An answer: its status line, one more header line, and what it says; nothing for the page itself.
+/// A response: its status line, an additional header line, and its text; nothing for the page itself.
 struct Answer {
   std::string_view status;
   std::string_view sentence;
@@ -105,7 +105,7 @@ Answer answer_to(const Request& request) {
   return path == "/" || path == "/index.html" ? kPage : kNoPage;
 }
 
-/// Where the headers end, or npos.
+/// The end of the headers, or npos.
 size_t end_of_headers(std::string_view text) {
   const size_t crlf = text.find("\r\n\r\n"), lf = text.find("\n\n");
   return std::min(crlf, lf);
@@ -119,7 +119,7 @@ class Connection {
   int fd() const { return socket_.get(); }
   short events() const { return state_ == State::kSending ? POLLOUT : POLLIN; }
   Clock::time_point deadline() const { return deadline_; }
-  /// Does what is possible now. False when the connection is done with.
+  /// Does what is possible without blocking. False when the connection is finished.
   bool proceed(const std::string& page);
 
  private:
@@ -158,7 +158,7 @@ bool Connection::read(const std::string& page) {
   if (n < 0) return errno == EAGAIN || errno == EINTR;
   if (state_ == State::kClosing) return n > 0;
   if (n == 0) return false;
-  // The end may begin in what was there before.
+  // The terminator may begin in data received earlier.
   const size_t searched = request_.size() < 3 ? 0 : request_.size() - 3;
   request_.append(buffer, static_cast<size_t>(n));
   const size_t end = end_of_headers(std::string_view(request_).substr(searched));
@@ -181,7 +181,7 @@ bool Connection::send() {
     head_.erase(0, static_cast<size_t>(n));
   deadline_ = Clock::now() + kSendTime;
   if (!head_.empty() || !body_.empty()) return true;
-  // Closing with something unread would take back what was sent.
+  // Closing with unread data would reset the connection and discard what was sent.
   ::shutdown(fd(), SHUT_WR);
   state_ = State::kClosing;
   deadline_ = Clock::now() + kCloseTime;
@@ -212,7 +212,7 @@ int port_of(int socket) {
   return ntohs(address.sin_port);
 }
 
-/// How long poll() may wait for the first deadline, in milliseconds; -1 for ever.
+/// Timeout of poll() until the first deadline, in milliseconds; -1: none.
 int time_left(const std::list<Connection>& connections) {
   if (connections.empty()) return -1;
   auto first = Clock::time_point::max();

@@ -1,4 +1,4 @@
-// One page over HTTP, for a browser on this machine.
+// Serves one page over HTTP, for a browser on this machine.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 namespace assay {
 
 /// Listens at 127.0.0.1 and answers GET and HEAD of `/` and `/index.html` with the page, everything else with
-/// an error. A request has to name this machine in its Host (127.0.0.1 or localhost, with any port, as behind
-/// a tunnel): a page of another site whose name was made to point here gets nothing. Requests are bounded in
-/// length, connections in number and time, so that none keeps others from being answered.
+/// an error. A request has to name this machine in its Host header (127.0.0.1 or localhost, with any port, as
+/// with a tunnel), which prevents DNS rebinding. Requests are limited in length, connections in number and
+/// time, so that none blocks others.
 class PageServer {
  public:
-  /// `port` 0: any free one. Throws Error (kIo) when the port cannot be had.
+  /// `port` 0: any free one. Throws Error (kIo) when the port is not available.
   PageServer(std::string page, int port);
 
   int port() const { return port_; }
-  /// Answers until there is something to read from `stop`.
+  /// Serves until `stop` is readable.
   void serve(int stop);
 
  private:

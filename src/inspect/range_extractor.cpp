@@ -24,7 +24,7 @@ RangeExtractor::RangeExtractor(const Model& model)
 
 namespace {
 
-/// What a Constant node gives, which every part makes for itself.
+/// The output of a Constant node, which every part copies.
 bool is_given_by_node(const Value* v) {
   return v->producer() != nullptr && is_op(*v->producer(), "Constant");
 }
@@ -44,7 +44,7 @@ bool RangeExtractor::is_used_outside(const Value* v, NodeRange range) const {
 }
 
 bool RangeExtractor::is_used_inside(const Value* v, NodeRange range) const {
-  // Asked about values that nobody outside uses.
+  // Called for values that are not used outside.
   const auto it = users_.find(v);
   return it != users_.end() && it->second.first < range.end && it->second.last >= range.begin;
 }
@@ -77,7 +77,7 @@ std::shared_ptr<Model> RangeExtractor::extract(NodeRange range) const {
   g.metadata = model_.graph->metadata;
   g.extra_fields = model_.graph->extra_fields;
   ValueMap map;
-  std::vector<Value*> constants;  // made here and used elsewhere
+  std::vector<Value*> constants;  // created here and used elsewhere
   for (size_t i = range.begin; i < range.end; ++i) {
     const Node& n = *model_.graph->nodes()[i];
     for (const Value* v : used_values(n)) {
@@ -95,7 +95,7 @@ std::shared_ptr<Model> RangeExtractor::extract(NodeRange range) const {
       (is_given_by_node(v) && !outputs_.contains(v) ? constants : g.outputs).push_back(map.at(v));
     }
   }
-  if (g.outputs.empty()) g.outputs = constants;  // a part has some
+  if (g.outputs.empty()) g.outputs = constants;  // a part must have outputs
   for (const auto& v : g.values())
     if (const auto it = annotations_.find(v->name()); it != annotations_.end())
       for (const size_t i : it->second)

@@ -1,4 +1,4 @@
-// Parts of a model as models of their own.
+// Extracts parts of a model as separate models.
 #pragma once
 
 #include <memory>
@@ -13,15 +13,15 @@
 
 namespace assay {
 
-/// Cuts ranges of nodes out of a model, each at a cost that goes by the range and not by the model. The model
-/// must stay as it is meanwhile.
+/// Extracts ranges of nodes from a model, each at a cost proportional to the range, not the model. The model
+/// must not change meanwhile.
 class RangeExtractor {
  public:
   explicit RangeExtractor(const Model& model);
 
-  /// A range as a model of its own. Its inputs are the values that it takes from outside, its outputs those
-  /// that outside or nobody uses. Constants, also those of Constant nodes elsewhere, and the functions that
-  /// it calls come along.
+  /// A range as a separate model. Its inputs are the outer values that it reads, its outputs those that are
+  /// used outside or not at all. Constants, also those of Constant nodes elsewhere, and called functions are
+  /// included.
   std::shared_ptr<Model> extract(NodeRange range) const;
 
  private:

@@ -1,4 +1,4 @@
-// Where in a node's lists values stand.
+// Positions of values in a node's lists.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 
 namespace assay {
 
-/// The first place of values in the inputs or outputs of nodes. Long lists are looked through once.
+/// The first position of values in the inputs or outputs of nodes. Long lists are searched once.
 class Slots {
  public:
-  /// Lists of more values are long.
+  /// Above this number of values a list is long.
   static constexpr size_t kFew = 16;
 
   uint64_t input(const Node& n, const Value* v) { return find(inputs_, n, n.inputs(), v); }

@@ -41,7 +41,7 @@ class Rows {
   std::map<std::tuple<std::string, std::vector<std::string>, std::string, std::string>, size_t> places_;
 };
 
-/// What the steps of a plan say of a graph's nodes.
+/// The tactics of a graph's nodes, from the steps of a plan.
 std::vector<NodeTactics> tactics_of(const Graph& g, const engine::Plan& plan) {
   std::unordered_map<std::string, std::vector<size_t>> index;
   const auto& nodes = g.nodes();
@@ -70,8 +70,8 @@ std::vector<NodeTactics> tactics_of(const Graph& g, const engine::Plan& plan) {
 
 using Paths = std::unordered_map<const Graph*, std::string>;
 
-/// A line for each node of the graph, and for those in the bodies that it holds. Empty `nodes`: what runs
-/// them is not known yet.
+/// An entry for each node of the graph, and for those in its bodies. Empty `nodes`: their tactics are not
+/// known yet.
 void add_rows(const Graph& g, const std::vector<NodeTactics>& nodes, size_t first_index, const Paths& paths,
               Rows& rows, TacticUse::Sums& own, TacticUse::Sums& inner) {
   const std::string& path = paths.at(&g);

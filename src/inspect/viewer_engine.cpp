@@ -30,11 +30,11 @@ class PlanPayload {
   void value(int32_t id);
   /// The name of a value in the payload.
   std::string name_of(int32_t id) const;
-  /// Notes that a value has its bytes from now on.
+  /// Records that a value has its bytes from here on.
   void written(int32_t id);
-  /// The value that was written where this one lies, if that is another: views of a tensor have no layers.
+  /// The value that was written to this one's memory, if that is another: views of a tensor have no layers.
   int32_t source_of(int32_t id) const;
-  /// How a value lies in memory where that is not row by row, and what it is called where it is a view.
+  /// The layout of a value if it is not row-major, and its name if it is a view.
   std::string note_of(int32_t id) const;
   void attribute(std::string_view name, std::string_view text);
   std::string begin(std::string_view kind, size_t i, std::string_view name, std::string_view op_type);

@@ -5,7 +5,7 @@
 namespace assay {
 namespace {
 
-/// Extents of a shape that are shown. No tensor of use has more axes, but a file may claim millions.
+/// Number of extents shown. No useful tensor has more axes, but a file may claim millions.
 constexpr size_t kMaxExtents = 64;
 
 }  // namespace

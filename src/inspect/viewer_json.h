@@ -1,4 +1,4 @@
-// The pieces that the payloads of models and of plans have in common.
+// Parts shared by the payloads of models and of plans.
 #pragma once
 
 #include <span>
@@ -17,7 +17,7 @@ struct ViewedGraph {
   std::vector<std::string> nodes = {};
 };
 
-/// How a node begins: kind is input, node or output.
+/// The beginning of a node: kind is input, node or output.
 struct ViewedNode {
   std::string_view kind;
   std::string id;
@@ -27,7 +27,7 @@ struct ViewedNode {
 
 /// {kind, node_id, name, op_type: to be closed by the caller.
 void begin_viewed_node(JsonWriter& json, const ViewedNode& node);
-/// A list of texts, or null where there is none.
+/// A list of strings, or null.
 void write_extents(JsonWriter& json, const Dims* dims);
 /// "graphs": [{title, nodes}].
 void write_viewed_graphs(JsonWriter& json, std::span<const ViewedGraph> graphs);

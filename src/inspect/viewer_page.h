@@ -1,6 +1,6 @@
 // A page that shows a model or an engine's plan in a browser: the graph as a picture, and every node's
-// attributes, tensors and the ends of its weights. The page is one file that needs nothing else, and may load
-// nothing else.
+// attributes, tensors and the ends of its weights. The
+// page is self-contained and may not load anything else.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ using PageSink = std::function<void(std::string_view)>;
 /// Of weights only the ends are read. Logs a warning for each kind of attribute that has no text.
 void write_model_page(const Model& model, std::string_view path, const PageSink& sink);
 
-/// The page of a plan: the layers of every plan in it, with the ONNX nodes that they stand for and their
+/// The page of a plan: the layers of every plan in it, with the ONNX nodes that they implement and their
 /// tactics.
 void write_engine_page(const Engine& engine, std::string_view path, const PageSink& sink);
 

@@ -146,7 +146,7 @@ void ModelPayload::node(const Node& n, const std::string& id) {
   json_.key("tactic").null();
   if (!canonical_domain(n.domain).empty()) json_.key("domain").value(n.domain);
   if (!n.doc_string.empty()) json_.key("docstring").value(shortened(n.doc_string));
-  // The graphs of functions come behind the main one.
+  // The graphs of functions come after the main one.
   if (const auto called = functions_.find(key(n.domain, n.op_type, n.overload)); called != functions_.end())
     json_.key("calls").value(static_cast<int64_t>(called->second + 1));
   json_.end_object();

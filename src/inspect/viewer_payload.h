@@ -1,4 +1,4 @@
-// What the viewer's page knows of a model or a plan, as JSON.
+// The viewer page's data of a model or a plan, as JSON.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace assay {
 
-/// Writes one object; docs/guide/viewer.md says what is in it. Names, extents and texts that are long are
-/// shortened, so that the document grows with the file and not with how often something in it is used.
+/// Writes one object, described in docs/guide/viewer.md. Long names, extents and texts are shortened, so that
+/// the document grows with the file and not with the number of uses.
 void write_model_payload(JsonWriter& json, const Model& model, std::string_view path);
 void write_engine_payload(JsonWriter& json, const Engine& engine, std::string_view path);
 

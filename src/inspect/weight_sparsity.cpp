@@ -1,4 +1,4 @@
-// Which weights have the 2:4 pattern, as plain data and as JSON.
+// Weights with the 2:4 pattern, as plain data and as JSON.
 #include "inspect/weight_sparsity.h"
 #include "assay/inspect.h"
 #include "base/json_writer.h"

@@ -1,4 +1,4 @@
-// What a search for 2:4 sparsity found, as plain data.
+// Results of a search for 2:4 sparsity, as plain data.
 #pragma once
 
 #include <vector>

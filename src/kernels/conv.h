@@ -10,7 +10,7 @@
 namespace assay::kernels {
 
 /// A window that slides over an image. One entry per spatial axis, outermost first; every extent is at
-/// least 1. The tap t of the window at position o lies at o * stride + t * dilation - begin; taps outside [0,
+/// least 1. The tap t of the window at position o is at o * stride + t * dilation - begin; taps outside [0,
 /// in) read padding.
 struct Window {
   std::vector<int64_t> in, out, kernel, strides, dilations;
@@ -37,7 +37,7 @@ struct Range {
   int64_t first, last;
 };
 
-/// The positions o in [0, out) for which o * stride + offset lies in [0, in).
+/// The positions o in [0, out) for which o * stride + offset is in [0, in).
 Range positions_inside(int64_t in, int64_t out, int64_t stride, int64_t offset);
 
 /// The matrix whose product with the weights is a convolution: row (channel, tap), column output position.

@@ -5,8 +5,8 @@
 
 namespace assay::kernels {
 
-/// Calls run(name of the instruction set) with that set chosen for all kernels, the widest first; not beside
-/// other threads that use some.
+/// Calls run(name of the instruction set) with that set chosen for all kernels, the widest first; not while
+/// other threads use some.
 void on_every_target(const std::function<void(const char*)>& run);
 
 }  // namespace assay::kernels

@@ -49,7 +49,7 @@ HWY_INLINE void store_float16(D d, hwy::HWY_NAMESPACE::Vec<D> x, uint16_t* to) {
   const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(u, 1));
   const auto normal =
       hn::ShiftRight<13>(hn::Add(hn::Add(magnitude, odd), hn::Set(u, 0xfffU - (uint32_t{112} << 23))));
-  // Beside 1/2 the last place of a float32 is that of the subnormal numbers.
+  // At 1/2 the last place of a float32 is that of the subnormal numbers.
   const auto half = hn::Set(d, 0.5F);
   const auto subnormal =
       hn::Sub(hn::BitCast(u, hn::Add(hn::BitCast(d, magnitude), half)), hn::BitCast(u, half));

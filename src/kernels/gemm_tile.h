@@ -5,7 +5,7 @@
 
 namespace assay::kernels {
 
-/// What the chosen instruction set multiplies with.
+/// The tile that the chosen instruction set multiplies with.
 struct TileKernel {
   int64_t rows;   ///< rows of a full tile; a tile has this many, or a smaller power of two
   int64_t width;  ///< columns of a panel of B

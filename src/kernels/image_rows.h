@@ -11,7 +11,7 @@
 
 namespace assay::kernels {
 
-/// Where the numbers of images lie, pixel by pixel: channels of a block side by side, then the pixels of an
+/// The layout of images, pixel by pixel: channels of a block next to each other, then the pixels of an
 /// image, then the blocks. One block of all channels: channels last.
 struct ImagePlaces {
   int64_t channels = 0, pixels = 0, block = 0;
@@ -50,7 +50,7 @@ class Positions {
     ++image_;
   }
   int64_t image() const { return image_; }
-  /// Where tap 0 lies along an axis, in elements of the image.
+  /// The position of tap 0 along an axis, in elements of the image.
   int64_t start(size_t axis) const { return at_[axis] * w_.strides[axis] - w_.begin[axis]; }
 
   static constexpr size_t kMaxAxes = 3;
@@ -63,7 +63,7 @@ class Positions {
 
 /// Calls visit(tap, element) for every row of taps along the last axis at the position: the number of its
 /// first tap, and the element of the image (without channels) that this tap would read, or -1 where the row
-/// lies outside along another axis.
+/// is outside along another axis.
 template <typename Visit>
 void for_tap_rows(const Window& w, const Positions& p, Visit visit) {
   const size_t last = w.rank() - 1;
@@ -84,7 +84,7 @@ void for_tap_rows(const Window& w, const Positions& p, Visit visit) {
   }
 }
 
-/// Taps [first, second) of a row of taps along the last axis that lie inside.
+/// Taps [first, second) of a row of taps along the last axis that are inside.
 inline std::pair<int64_t, int64_t> inside_taps(const Window& w, int64_t start) {
   const size_t last = w.rank() - 1;
   const int64_t step = w.dilations[last];
@@ -95,7 +95,7 @@ inline std::pair<int64_t, int64_t> inside_taps(const Window& w, int64_t start) {
 }
 
 /// Writes the rows of the positions [first, first + count): taps in row-major order, `channels` numbers each,
-/// `outside` beside the image, and 0 from there to `length`. Rows are `pitch` apart, or `length` where that
+/// `outside` outside the image, and 0 from there to `length`. Rows are `pitch` apart, or `length` where that
 /// is 0. copy(pixel, n, to) writes the channels of n pixels that follow each other.
 template <typename T, typename Copy>
 void gather_rows(const Window& w, int64_t channels, int64_t first, int64_t count, int64_t length, T* rows,

@@ -1,4 +1,4 @@
-// What this processor has beyond what every one of its architecture has.
+// Instruction sets of this processor that not every one of its architecture has.
 #pragma once
 
 #include <cstdint>

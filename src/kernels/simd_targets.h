@@ -1,7 +1,7 @@
 // The instruction sets that vector kernels are compiled for; include before <hwy/foreach_target.h>.
 #pragma once
 
-// 128-bit x86 beyond the baseline and AVX-512's later extensions bring nothing to float32 arithmetic.
+// 128-bit x86 beyond the baseline and AVX-512's later extensions do not help float32 arithmetic.
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS \
   (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)

@@ -25,9 +25,9 @@ using VI = hn::Vec<I>;
 
 HWY_INLINE VF constant(float x) { return hn::Set(F(), x); }
 
-/// Vectors that the same is done to, one instruction for each in turn. Functions are long chains, and a
-/// processor looks for work no more than a hundred instructions ahead: one vector after the other it finds
-/// half of what it could do.
+/// Vectors that the same function is computed for, one instruction for each in turn. Functions are long
+/// chains, and a processor looks for work no more than a hundred instructions ahead: one vector after the
+/// other it finds half of the parallel work.
 inline constexpr size_t kTogether = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 struct Vectors {
   VF v[kTogether];
@@ -36,7 +36,7 @@ struct Vectors {
 HWY_INLINE VF vector_of(VF x, size_t) { return x; }
 HWY_INLINE VF vector_of(const Vectors& x, size_t i) { return x.v[i]; }
 
-/// op of one vector, or of each of several; single ones among them are the same for all.
+/// op of one vector, or of each of several; single ones among them are shared by all.
 template <typename Op, typename... V>
 HWY_INLINE auto each(const Op& op, const V&... x) {
   if constexpr ((std::is_same_v<V, VF> && ...)) {
@@ -49,7 +49,7 @@ HWY_INLINE auto each(const Op& op, const V&... x) {
   }
 }
 
-/// Vectors that lie so many numbers apart, or side by side.
+/// Vectors that are this many numbers apart, or adjacent.
 HWY_INLINE Vectors load_together(const float* p, size_t distance = hn::Lanes(F())) {
   Vectors x;
   ASSAY_UNROLL
@@ -158,13 +158,13 @@ HWY_INLINE V exp_within(const V& clamped) {
 #endif
 }
 
-/// e^x for x in [-87.33654, 88.7], where it is a normal number. Of NaN it is anything.
+/// e^x for x in [-87.33654, 88.7], where it is a normal number. Arbitrary for NaN.
 template <typename V>
 HWY_INLINE V exp_of_normal(const V& x) {
 #if HWY_TARGET == HWY_AVX3
   return exp_within(x);
 #else
-  // What is added rounds to whole numbers, which are the last bits then: moved, they are an exponent's.
+  // The addend rounds to whole numbers, which are then the last bits: shifted, they become an exponent's.
   const VF shift = constant(12582912.0f);
   const V t = mul_add(x, constant(1.44269504f), shift);
   return each(
@@ -179,7 +179,7 @@ HWY_INLINE V exp_of_normal(const V& x) {
 /// e^x. 0 below -104, infinity above 88.73.
 template <typename V>
 HWY_INLINE V exp(const V& x) {
-  // What comes to nothing takes processors a hundred times as long to compute.
+  // Results that underflow take processors a hundred times as long to compute.
   const V y = exp_within(each(
       [](VF v)
           HWY_ATTR { return hn::IfThenZeroElse(hn::Lt(v, constant(-104.0f)), hn::Min(v, constant(89.0f))); },
@@ -216,7 +216,7 @@ HWY_INLINE VF log(VF x) {
   const VF smallest = constant(1.17549435e-38f);
   const auto subnormal = hn::Lt(x, smallest);
   const VF scaled = hn::IfThenElse(subnormal, hn::Mul(x, constant(8388608.0f)), x);
-  // Exponent such that the mantissa lies in [sqrt(1/2), sqrt(2)).
+  // Exponent such that the mantissa is in [sqrt(1/2), sqrt(2)).
   const VI bits = hn::BitCast(i, scaled);
   const VI shifted = hn::Sub(bits, hn::Set(i, 0x3f3504f3));
   const VI exponent = hn::ShiftRight<23>(shifted);
@@ -289,7 +289,7 @@ HWY_INLINE V tanh(const V& x) {
   p = mul_add(p, z, constant(0.133332953f));
   p = mul_add(p, z, constant(-0.333333313f));
   const V near = mul_add(mul(x, z), p, x);
-  // From 9.02 on 1 to float32's precision. A NaN is left to the polynomial.
+  // From 9.02 on 1 to float32's precision. The polynomial handles NaN.
   const V b = smaller(a, constant(9.1f));
   const V e = exp_of_normal(add(b, b));
   const V y = reciprocal_above_one(add(e, constant(1.0f)));

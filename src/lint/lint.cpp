@@ -89,11 +89,11 @@ bool Linter::import() {
   }
 }
 
-/// Inputs get the user's extents, and what was declared of values that follow from them is forgotten.
+/// Sets the user's shapes of inputs, and clears declared types of dependent values.
 void Linter::override_shapes() {
   declared_ = model_;
   if (options_.input_shapes.empty()) return;
-  // What runs has the open shapes: with fixed ones a runtime may refuse a branch that the data never take.
+  // The model that runs has open shapes: with fixed ones a runtime may refuse a branch that is never taken.
   declared_ = clone_model(*model_);
   for (const auto& [name, dims] : options_.input_shapes)
     for (Value* v : select_inputs(*model_, name))

@@ -1,4 +1,4 @@
-// `assay check lint`: everything that is wrong with a model, in one run. What is found is assay/lint.h's.
+// `assay check lint`: finds all defects of a model in one run. assay/lint.h has the findings.
 #pragma once
 
 #include "assay/lint.h"

@@ -44,7 +44,7 @@ const Case kCases[] = {
      "output "
      "has that name\n"
      "unused-function : function 'g' of the domain 'l' is never called\n"},
-    // What a call gives for a function's parameters counts in the body, through calls inside, too.
+    // Arguments of a call apply in the function's body, also through nested calls.
     {model("[n] y = l.f <k = 2, p = [0, 1]> (x)", "",
            "<domain: \"l\", opset_import: [\"\" : 21, \"l\" : 1]> f <k, p> (a) => (b) { i = Constant "
            "<value_int: "
@@ -259,9 +259,9 @@ TEST_F(LintTest, FindsOrphanedExternalData) {
   EXPECT_EQ(found(one + "gone", "\"offset\": \"0\", \"length\": \"4\""), orphaned(4, 8));
   EXPECT_EQ(found("gone" + one, "\"offset\": \"4\", \"length\": \"4\""), orphaned(4, 8));
   EXPECT_EQ(found("lost" + one + "gone", "\"offset\": \"4\", \"length\": \"4\""), orphaned(8, 12));
-  // What brings a tensor to a boundary.
+  // Padding before an aligned tensor.
   EXPECT_EQ(found(std::string(4092, '\0') + one, "\"offset\": \"4092\", \"length\": \"4\""), "");
-  // More zeros than any boundary needs are what was once a tensor.
+  // More zeros than any alignment needs are a former tensor.
   EXPECT_EQ(found(std::string(1 << 17, '\0') + one, "\"offset\": \"131072\", \"length\": \"4\""),
             orphaned(1 << 17, (1 << 17) + 4));
   // The checks that Polygraphy does not have.
@@ -286,7 +286,7 @@ TEST_F(LintTest, AModelWithoutNodesIsOnlyOdd) {
   EXPECT_TRUE(report.is_valid());
 }
 
-/// What the text form refuses to write.
+/// Models that the text form cannot write.
 TEST_F(LintTest, FindsBadTensorsTypesAndNames) {
   MessageWriter tensor;
   tensor.integer(1, 2), tensor.integer(2, 1), tensor.text(8, "w"), tensor.text(9, "1234");

@@ -1,4 +1,4 @@
-// What the tests of this folder share.
+// Shared parts of this folder's tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace assay::lint {
 
-/// A folder that goes with the test.
+/// A temporary folder.
 class LintTest : public testing::Test {
  protected:
   Report lint(const std::string& bytes, bool upstream_only = false) {

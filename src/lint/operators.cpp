@@ -13,7 +13,7 @@
 namespace assay::lint {
 namespace {
 
-/// A domain whose operators the ONNX standard lists, so that there are no others.
+/// A domain of the ONNX standard, whose operators are all known.
 bool is_standard(std::string_view domain) {
   return domain.empty() || domain == "ai.onnx" || domain == "ai.onnx.ml";
 }
@@ -76,7 +76,7 @@ class OperatorCheck {
   bool has_run_;
   std::unordered_map<const Node*, Place> places_;
   std::unordered_set<std::string> refused_;  ///< nodes of the main graph that a backend has refused
-  std::unordered_set<const Node*> wrong_;    ///< the schema's rules are broken: inference would say it again
+  std::unordered_set<const Node*> wrong_;    ///< schema rules are violated: inference would report it again
 };
 
 /// The imported version of a domain; 0 when it is not imported.
@@ -129,7 +129,7 @@ void OperatorCheck::compare(const Value& v, const Type& declared, const Place& p
                 shape_text(declared), shape_text(inferred));
 }
 
-/// Infers every type anew and compares.
+/// Infers every type again and compares.
 void OperatorCheck::infer() {
   std::unordered_map<const Value*, Type> declared;
   for (const auto& [n, place] : places_)

@@ -18,7 +18,7 @@
 namespace assay::lint {
 namespace {
 
-/// The largest boundary that writers bring tensors to: what a system maps at a time.
+/// The largest alignment that writers use: a system's mapping granularity.
 constexpr int64_t kLargestPadding = 1 << 16;
 constexpr std::string_view kMark = "assay data file\n";
 
@@ -86,7 +86,7 @@ class DataFile {
     if (size_ < kBlock) return size_;
     return read(size_ - kBlock, static_cast<int64_t>(kMark.size())) == kMark ? size_ - kBlock : size_;
   }
-  /// Zeros that bring what follows to a boundary.
+  /// Zeros that align the following tensor.
   bool is_padding(int64_t begin, int64_t end) const {
     if (end - begin >= kLargestPadding) return false;
     const std::string bytes = read(begin, end - begin);

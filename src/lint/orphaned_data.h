@@ -15,9 +15,9 @@ struct OrphanedData {
   int64_t file_bytes = 0;  ///< in all
 };
 
-/// Of the files in `folder` that the model refers to, those with such bytes, in the order of their names.
-/// Zeros between two tensors that bring the second to a boundary are none, nor is the block that this program
-/// ends a file with. What cannot be read is left to whoever reads the tensors.
+/// The files in `folder` that the model refers to and that have such bytes, sorted by name. Zeros that align
+/// a tensor do not count, nor does the block with which this program ends a file. Unreadable files are left
+/// to the readers of tensors.
 std::vector<OrphanedData> orphaned_data(const onnx::ModelMessage& model, const std::string& folder);
 
 }  // namespace assay::lint

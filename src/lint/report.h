@@ -1,4 +1,4 @@
-// What was found, while it is collected.
+// Collects findings.
 #pragma once
 
 #include <fmt/core.h>
@@ -14,7 +14,7 @@
 
 namespace assay::lint {
 
-/// As messages show it.
+/// Its form in messages.
 inline std::string_view domain_name(std::string_view domain) { return domain.empty() ? "ai.onnx" : domain; }
 
 /// One finding.
@@ -25,7 +25,7 @@ struct Entry {
   std::string operator_;  ///< that node's operator
 };
 
-/// Where in the model a finding is: the node of the main graph, and what lies between it and the place.
+/// The location of a finding in the model: the node of the main graph, and the path inside it.
 struct Place {
   std::string node, operator_;
   std::string inside;           ///< `in 'body' of node 'loop' (Loop): `; empty in the main graph
@@ -38,14 +38,14 @@ class Report {
   explicit Report(bool upstream_only, std::function<void(const Finding&)> on_finding = {})
       : upstream_only_(upstream_only), on_finding_(std::move(on_finding)) {}
 
-  /// Keeps a finding and hands it on. The arguments fill the rule's sentence. An exception makes its node a
-  /// failing one.
+  /// Records a finding and passes it on. The arguments fill in the rule's sentence. An exception makes its
+  /// node a failing one.
   template <typename... Args>
   void add(const Rule& rule, const Place& place, const Args&... args) {
     if (!upstream_only_ || rule.is_upstream)
       keep(rule, place, fmt::vformat(fmt::string_view(rule.sentence), fmt::make_format_args(args...)));
   }
-  /// Marks a node of the main graph as one that ran; a failing one stays so.
+  /// Marks a node of the main graph as passing, unless it is failing.
   void add_passing(const std::string& node);
 
   const std::vector<Entry>& entries() const { return entries_; }
@@ -63,7 +63,7 @@ class Report {
   std::function<void(const Finding&)> on_finding_;
   bool is_valid_ = true;
   std::vector<Entry> entries_;
-  std::vector<std::string> passing_, failing_;                 // those that passed may have failed later
+  std::vector<std::string> passing_, failing_;                 // passing ones may have failed later
   std::unordered_set<std::string> passing_set_, failing_set_;  // the same names
 };
 

@@ -1,4 +1,4 @@
-// What `assay check lint` looks for: every rule with its name, its weight and the sentence that it says.
+// The rules of `assay check lint`, each with its name, severity and sentence.
 #pragma once
 
 #include <span>
@@ -8,10 +8,10 @@
 
 namespace assay::lint {
 
-/// Who complains, in the words of upstream's report.
+/// The origin of a message, in the words of upstream's report.
 inline constexpr std::string_view kLoader = "onnx_loader", kChecker = "onnx_checker",
                                   kSurgeon = "onnx_graphsurgeon", kRuntime = "onnxruntime";
-/// Ours: what upstream has no word for.
+/// Our own rules, without a counterpart in upstream.
 inline constexpr std::string_view kAssay = "assay";
 
 struct Rule {
@@ -20,7 +20,7 @@ struct Rule {
   std::string_view source;
   /// fmt's format of the message.
   std::string_view sentence;
-  /// Upstream finds it too, so it also counts where only upstream's findings are asked for.
+  /// Upstream has it, too, so it also applies if only upstream's findings are requested.
   bool is_upstream = false;
 };
 

@@ -16,11 +16,11 @@
 namespace assay::lint {
 namespace {
 
-/// What the backend puts before every message of ONNX Runtime.
+/// The backend's prefix of every message of ONNX Runtime.
 constexpr std::string_view kPrefix = "ONNX Runtime: ";
 
-/// The backend's own words. Whatever is not the model's fault (an unknown provider, a broken promise of ours)
-/// is thrown on.
+/// The backend's message. Errors that are not the model's fault (an unknown provider, an internal error) are
+/// rethrown.
 std::string message_of(const Error& e) {
   if (e.code() != ErrorCode::kUnsupported && e.code() != ErrorCode::kInvalidModel &&
       e.code() != ErrorCode::kResource)
@@ -29,7 +29,7 @@ std::string message_of(const Error& e) {
   return std::string(message.starts_with(kPrefix) ? message.substr(kPrefix.size()) : message);
 }
 
-/// True for what ONNX Runtime says of operators that it does not have: upstream only warns of them.
+/// True for ONNX Runtime's message about operators that it lacks, which upstream treats as a warning.
 bool is_unknown_operator(std::string_view message) {
   return message.find("No opset import for domain") != std::string_view::npos ||
          message.find("is not a registered function/op") != std::string_view::npos;
@@ -53,11 +53,11 @@ Type type_of(const Value& v, const Tensor& t) {
   return t.is_container() ? v.type : Type::tensor(t.dtype(), t.shape());
 }
 
-/// The first letter of what a child process answers about a job.
+/// The first letter of a child process's result of a job.
 enum Answer : char {
-  kRan = 'r',      // and, of the whole model, what the backend warned of, line by line
+  kRan = 'r',      // and, for the whole model, the backend's warnings, one per line
   kRefused = 'f',  // and the backend's message
-  kSkipped = 's',  // what it needs is not there
+  kSkipped = 's',  // its inputs are missing
   kNoData = 'd',   // and why
   kThrown = 't',   // the number of an ErrorCode, and the message: not the model's fault
 };
@@ -65,8 +65,8 @@ enum Answer : char {
 std::string answer(Answer kind, std::string_view text = {}) { return std::string(1, kind).append(text); }
 
 /// Runs the model, then its nodes in order, each as a job of run_isolated(): job 0 is the whole model, job i
-/// + 1 node i. Values stay in the child process; one that takes the place of a dead child computes them
-/// again. The parent's part is what the next child begins with.
+/// + 1 node i. Values stay in the child process; a child that replaces a dead one computes them again. The
+/// next child starts from the parent's state.
 class IsolatedRun {
  public:
   IsolatedRun(const std::shared_ptr<const Model>& model, const RunOptions& options, Report& report)
@@ -95,12 +95,12 @@ class IsolatedRun {
   const RunOptions& options_;
   Report& report_;
   std::vector<const Node*> nodes_;
-  // What the parent has learnt, for the children that follow.
+  // The parent's state, for later children.
   std::vector<bool> crashed_;
   bool has_deaths_ = false, is_over_ = false;
   std::string whole_death_;
   RunOutcome outcome_;
-  // What a child has computed.
+  // Values computed by a child.
   bool has_feed_ = false;
   TensorList feed_;
   std::string warnings_;           // of the whole model, line by line
@@ -136,7 +136,7 @@ std::string IsolatedRun::job(size_t job) {
 }
 
 void IsolatedRun::make_feed() {
-  // The words about the data have been said once.
+  // Messages about the data have been logged once.
   std::optional<log::Capture> silence;
   if (has_deaths_) silence.emplace();
   feed_ = options_.feed(options_.inputs);
@@ -149,7 +149,7 @@ void IsolatedRun::make_feed() {
 /// Empty when it ran, otherwise the backend's message.
 std::string IsolatedRun::whole() {
   try {
-    // What it warns of while it refuses, the nodes say again.
+    // Its warnings are repeated by the nodes.
     SessionOptions options = options_.session;
     std::mutex mutex;
     options.on_warning = [&](std::string_view text) {
@@ -195,7 +195,7 @@ void IsolatedRun::build(const Node& n, const std::vector<Value*>& used) {
     if (v != nullptr) g.outputs.push_back(v);
 }
 
-/// Forgets the values that no later node wants.
+/// Releases the values that no later node needs.
 void IsolatedRun::release(const std::vector<Value*>& used) {
   for (const Value* v : used)
     if (const auto it = uses_.find(v); it != uses_.end() && --it->second == 0) values_.erase(v);
@@ -245,14 +245,14 @@ void IsolatedRun::node_done(size_t i, const IsolatedJobResult& result) {
   Place place{n.name, n.op_type, {}};
   if (!result.death.empty()) {
     crashed_[i] = true;
-    whole_death_.clear();  // that explains it
+    whole_death_.clear();  // the node explains the death
     report_.add(kRuntimeCrash, place, options_.backend->human_name, result.death, "this node");
   } else if (result.text[0] == kRan) {
     report_.add_passing(n.name);
   } else if (result.text[0] == kRefused) {
     const std::string message = result.text.substr(1);
     const bool is_unknown = is_unknown_operator(message);
-    // It may be a node of a body; upstream does not say which.
+    // It may be a node of a body, which upstream does not identify.
     if (const std::string inner = named_node(message);
         !report_.upstream_only() && !inner.empty() && inner != n.name)
       place.inside = fmt::format("at node '{}': ", inner);

@@ -1,4 +1,4 @@
-// Runs a model on a backend, the whole of it or node by node, to find what only running it shows.
+// Runs a model on a backend, as a whole or node by node, to find defects that only running shows.
 #pragma once
 
 #include <functional>
@@ -21,21 +21,21 @@ struct RunOptions {
 };
 
 struct RunOutcome {
-  bool ran_whole = false;  ///< then nothing was run node by node
-  bool ran_nodes = false;  ///< one by one, so that it is known of each whether it ran
-  std::string no_data;     ///< why there are no data to run on; then nothing was run
+  bool ran_whole = false;  ///< nodes were then not run separately
+  bool ran_nodes = false;  ///< nodes were run one by one, so that each has a result
+  std::string no_data;     ///< why there are no data; nothing was then run
 };
 
 /// Runs the whole model, and where that fails every node of the main graph as a model of its own, on the
-/// values that the nodes before it gave. What the backend refuses is reported (kRuntimeError, or
+/// values of earlier nodes. Refusals of the backend are reported (kRuntimeError, or
 /// kRuntimeUnknown for an operator it does not know) with the node; nodes that depend on such a one, or on an
-/// input without data, are skipped. All of it happens in child processes, so that what makes the backend die
-/// is reported, too (kRuntimeCrash); the caller must not have started threads. Throws Error for what is not
+/// input without data, are skipped. All of it happens in child processes, so that crashes of the backend are
+/// reported, too (kRuntimeCrash); the caller must be single-threaded. Throws Error for failures that are not
 /// the model's fault.
 RunOutcome run_model(const std::shared_ptr<const Model>& model, const RunOptions& options, Report& report);
 
-/// A message of ONNX Runtime as upstream shows it: without the places in its source, node labels and words
-/// such as `Error: ` that say nothing.
+/// A message of ONNX Runtime as upstream shows it: without source locations, node labels and redundant words
+/// such as `Error: `.
 std::string pruned_message(std::string_view message);
 
 }  // namespace assay::lint

@@ -195,7 +195,7 @@ TEST_F(LintRunTest, WarningsOfAModelThatDoesNotRunAreLeftToItsNodes) {
             "unused-input : Input: 'c' does not affect outputs, can be removed.\n");
 }
 
-/// What a node reads may have no data: then it is a failing one, not one of which nothing is said.
+/// A node whose input has no data is a failing one, not an unknown one.
 TEST_F(LintRunTest, NodesWithoutWeightsFail) {
   const Report report = lint(model("[n] h = Add (x, w)\n[m] z = Relu (h)\n[k] y = Abs (x)",
                                    "<float[2, 3] w = [\"location\": \"gone.bin\"]>"),

@@ -40,8 +40,8 @@ std::string type_text(int64_t elem_type, const std::vector<int64_t>& dims) {
   return fmt::format("{}({})", dtype_name(static_cast<DType>(elem_type)), fmt::join(dims, ", "));
 }
 
-/// What the declared type of an input says otherwise than the initializer that is its default; empty:
-/// nothing.
+/// The difference between an input's declared type and
+/// the initializer that is its default; empty: none.
 std::string contradiction(const TypeMessage& declared, const TensorMessage& t) {
   if (declared.kind != kTensorKind || declared.elem_type == 0) return {};
   std::vector<int64_t> dims;
@@ -152,7 +152,7 @@ bool StructureCheck::define(Scope& scope, std::string_view name, std::string_vie
     return false;
   }
   // Node outputs are in single static assignment form over all scopes that see them. Inputs and initializers
-  // of bodies must differ from outer names, too, but nobody refuses those that do not.
+  // of bodies must differ from outer names, too, but no runtime enforces that.
   if (scope.outer != nullptr && scope.outer->sees(name))
     report_.add(what == kNodeOutput ? kShadowedOutput : kShadowedName, place, name, what);
   return true;
@@ -279,7 +279,7 @@ void StructureCheck::function(FunctionMessage& f) {
   });
 }
 
-/// What a function lists is listed once.
+/// Entries of a function's lists are unique.
 void StructureCheck::function_lists(const FunctionMessage& f, const Place& place) {
   std::unordered_set<std::string_view> outputs, attributes;
   for (const std::string_view name : f.outputs)
@@ -346,7 +346,7 @@ void StructureCheck::attributes(NodeMessage& n, const Scope& scope, const Place&
   }
 }
 
-/// An attribute that cannot be read goes, so that import does not stop at it.
+/// Removes an unreadable attribute, so that import does not stop at it.
 void StructureCheck::attribute_tensors(AttributeMessage& a, const Place& place) {
   constexpr int64_t kNewestType = 14;  // TYPE_PROTOS
   std::string problem;

@@ -17,7 +17,7 @@ namespace assay::lint {
 
 /// Checks a model and repairs what import_message() would refuse, so that the rest can be checked, too: a
 /// name that is defined nowhere becomes a graph input without a type, a second definition gets another name,
-/// bad tensors and types go. Subgraphs and local functions are checked likewise.
+/// bad tensors and types are removed. Subgraphs and local functions are checked likewise.
 class StructureCheck {
  public:
   StructureCheck(onnx::ModelMessage& model, onnx::ExternalData external, Report& report);
@@ -50,8 +50,8 @@ class StructureCheck {
   void value_infos(onnx::GraphMessage& g, const Scope& scope, const Place& place);
   void node_names(const std::vector<onnx::NodeMessage>& nodes);
   void body(std::vector<onnx::NodeMessage>& nodes, Scope& scope, const Place& place, bool is_main);
-  /// `around` is where the node's graph is; what is found at a node of another graph than the main one names
-  /// it.
+  /// `around` locates the node's graph; findings
+  /// at nodes outside of the main graph name it.
   void node(onnx::NodeMessage& n, Scope& scope, const Place& around, bool is_main);
   void add_undefined(std::string_view name);
   void node_outputs(onnx::NodeMessage& n, Scope& scope, const Place& place);

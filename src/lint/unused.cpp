@@ -10,7 +10,7 @@
 namespace assay::lint {
 namespace {
 
-/// What the outputs depend on.
+/// Nodes and values that the outputs depend on.
 struct Live {
   std::unordered_set<const Node*> nodes;
   std::unordered_set<const Value*> values;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kSeparator = "::", kFunction = "function:";
 
-/// The graphs of a node and how a path names them.
+/// The graphs of a node and their names in paths.
 std::vector<std::pair<std::string, Graph*>> held_graphs(const Node& n) {
   std::vector<std::pair<std::string, Graph*>> list;
   for (const Attribute& a : n.attributes) {
@@ -38,7 +38,7 @@ std::string function_name(const Function& f) {
   throw e.set_remedy(name_hint(name, candidates));
 }
 
-/// Where the separators of a text are, the last first.
+/// Positions of the separators in a text, last first.
 std::vector<size_t> separators(std::string_view text) {
   std::vector<size_t> list;
   for (size_t at = text.rfind(kSeparator); at != std::string_view::npos;
@@ -47,7 +47,7 @@ std::vector<size_t> separators(std::string_view text) {
   return list;
 }
 
-/// Whether a glob that holds the separator means names of this graph.
+/// True when a glob with the separator matches names of this graph.
 bool matches_names(const Graph& g, std::string_view spec) {
   if (!is_glob(spec)) return false;
   const NamePattern glob(spec);
@@ -127,7 +127,7 @@ bool GraphPaths::step_into_function(GraphSpec& place) const {
     const std::string_view name = text.substr(0, end);
     std::vector<const Function*> found;
     for (const Function& f : model_.functions) {
-      if (function_name(f) == name) {  // in full it wins
+      if (function_name(f) == name) {  // a full match takes precedence
         found = {&f};
         break;
       }
@@ -234,7 +234,7 @@ std::vector<GraphPlace> graph_places(const Model& model) {
   const bool is_ambiguous = !model.functions.empty() && has_names_like_functions(*model.graph);
   for (const Function& f : model.functions) {
     GraphPlace body{.graph = f.body.get(), .path = std::string(kFunction) + function_name(f), .function = &f};
-    // To follow the path would look through all functions.
+    // Following the path would search all functions.
     body.has_path =
         (!is_ambiguous && full_names[function_name(f)] == 1) || list.is_path_of(body.path, body.graph);
     if (!body.has_path) body.path.clear();

@@ -24,7 +24,7 @@ struct GraphPlace {
 /// when subgraphs nest too deep.
 std::vector<GraphPlace> graph_places(const Model& model);
 
-/// What a spec leaves when the path at its front has been followed.
+/// The rest of a spec after its path.
 struct GraphSpec {
   Graph* graph;
   std::string_view spec;
@@ -35,18 +35,18 @@ class GraphPaths {
  public:
   explicit GraphPaths(const Model& model) : model_(model) {}
 
-  /// What a spec may name in a graph, besides a graph inside it.
+  /// Names that a spec may refer to in a graph, in addition to subgraphs.
   enum class Kind : uint8_t { kTensor, kNode };
 
-  /// Takes the path off the front of a spec. What names a tensor (or node) as a whole is not a path, whatever
-  /// it holds. Throws Error (kNotFound) that suggests the nearest names for a node or function that is not
-  /// there.
+  /// Splits the path off a spec. A spec that is the name of a tensor (or
+  /// node) has no path, whatever it contains. Throws Error (kNotFound)
+  /// suggesting the nearest names for an unknown node or function.
   GraphSpec follow(std::string_view spec, Kind kind);
   /// The graph of a whole path; the main graph for an empty one. Throws the same.
   Graph* graph(std::string_view path);
-  /// Takes one step; false when the rest is not a path.
+  /// Follows one step; false when the rest is not a path.
   bool step(GraphSpec& place);
-  /// The node that a name means as a step of a path: the first of that name, else the one that computes the
+  /// The node that a step of a path names: the first of that name, else the one that computes the
   /// tensor of that name. Null when there is none.
   const Node* find_node(const Graph& g, std::string_view name);
 

@@ -1,4 +1,4 @@
-// Where fused and rewritten nodes come from: names survive.
+// Records the original names of fused and rewritten nodes.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace assay {
 
-/// Key of Node::metadata: names of the ONNX nodes that it stands for, one a line.
+/// Key of Node::metadata: names of the ONNX nodes that it implements, one per line.
 inline constexpr std::string_view kOriginsKey = "assay.origins";
 
 /// Key of Node::metadata: see set_beside().
@@ -21,8 +21,8 @@ std::vector<std::string> origins_of(const Node& node);
 /// Replaces the record of a node. No name may be in the list twice.
 void set_origins(Node& node, const std::vector<std::string>& names);
 
-/// For a node that a pass puts beside those that it stands for, such as a conversion of their operands: it is
-/// shown under their names, and a tactic that is pinned for one of them does not bind it.
+/// For a node that a pass adds to others, such as a conversion of their operands: it is shown under their
+/// names, and a tactic pinned for one of them does not apply to it.
 void set_beside(Node& node);
 bool is_beside(const Node& node);
 
@@ -37,7 +37,7 @@ class Origins {
   std::unordered_set<std::string> known_;
 };
 
-/// Forgets all of these records: for a model that is saved.
+/// Removes all of these records, for saving a model.
 void remove_origins(Model& model);
 
 }  // namespace assay

@@ -21,7 +21,7 @@ std::string operator_name(const Node& n) { return n.domain.empty() ? n.op_type :
 
 bool is_pattern(std::string_view spec) { return spec.starts_with(kRegexPrefix) || is_glob(spec); }
 
-/// Which graph a spec means, and what in it.
+/// The graph of a spec, and the rest within it.
 struct Target {
   Graph* graph;
   std::string_view path, last;  ///< the path with its separator
@@ -32,7 +32,7 @@ Target find_target(Model& model, std::string_view spec, GraphPaths::Kind kind) {
   return {graph, spec.substr(0, spec.size() - last.size()), last};
 }
 
-/// Suggests names in the graph that the spec means; else those of the whole model that are exactly so.
+/// Suggests names in the spec's graph; otherwise exact matches in the whole model.
 [[noreturn]] void fail_to_find(const Model& model, GraphPaths::Kind kind, std::string_view spec,
                                const Target& target) {
   const bool is_tensor = kind == GraphPaths::Kind::kTensor;
@@ -48,7 +48,7 @@ Target find_target(Model& model, std::string_view spec, GraphPaths::Kind kind) {
   const bool is_plain = !is_pattern(target.last);
   Error e(ErrorCode::kNotFound,
           fmt::format("{}: {} does not exist in the model", is_tensor ? "Tensor" : "Node", spec));
-  // A regular expression is looked for without its path, for what it begins with is not its own.
+  // For a regular expression, the path is ignored, because the prefix is not part of it.
   const std::string_view wanted = target.last.starts_with(kRegexPrefix) ? target.last : spec;
   std::string hint = spec_hint(wanted, names);
   if (!hint.empty() || !is_plain) throw e.set_remedy(std::move(hint));
@@ -107,7 +107,7 @@ std::vector<Value*> select_values(Model& model, std::string_view spec) {
       if (&v->graph() == graph && seen.insert(v).second && test.matches(v->name())) found.push_back(v);
     };
     for (Value* v : tensors(*graph)) visit(v);
-    for (const auto& v : graph->values()) visit(v.get());  // those that only subgraphs use
+    for (const auto& v : graph->values()) visit(v.get());  // includes values that only subgraphs use
   }
   if (found.empty()) fail_to_find(model, GraphPaths::Kind::kTensor, spec, target);
   return found;

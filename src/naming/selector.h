@@ -19,7 +19,7 @@
 
 namespace assay {
 
-/// The tensors that are meant, in the order of the graph, all of one graph. Throws Error (kNotFound) that
+/// The selected tensors, in the order of the graph, all of one graph. Throws Error (kNotFound) that
 /// suggests the nearest names when there is none, and Error (kInvalidArgument) for a regular expression that
 /// is wrong.
 std::vector<Value*> select_values(Model& model, std::string_view spec);
@@ -27,7 +27,7 @@ std::vector<Value*> select_values(Model& model, std::string_view spec);
 /// The same for nodes.
 std::vector<Node*> select_nodes(Model& model, std::string_view spec);
 
-/// Inputs of the main graph: the one of that name, else those that a GLOB or REGEX fits. Throws Error
+/// Inputs of the main graph: the one of that name, else those that a GLOB or REGEX matches. Throws Error
 /// (kNotFound) that lists the inputs, or suggests the nearest.
 std::vector<Value*> select_inputs(const Model& model, std::string_view spec);
 

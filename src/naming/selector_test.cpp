@@ -99,7 +99,7 @@ TEST(Selector, SaysWhatIsWrong) {
   EXPECT_EQ(error_of(*m, "op:Comv"), "Tensor: op:Comv does not exist in the model. Did you mean 'op:Conv'?");
   EXPECT_EQ(error_of(*m, "loop::iner"),
             "Tensor: loop::iner does not exist in the model. Did you mean 'loop::inner'?");
-  // The right name in the wrong graph.
+  // An existing name in another graph.
   EXPECT_EQ(error_of(*m, "inner"),
             "Tensor: inner does not exist in the model. There is 'loop::body::inner'.");
   EXPECT_EQ(error_of(*m, "loop::conv_a"),

@@ -42,8 +42,8 @@ class Remover {
     for (const auto& [key, text] : metadata) bytes_ += static_cast<int64_t>(key.size() + text.size());
     metadata.clear();
   }
-  /// What value_info says of initializers repeats what they say, or adds notes; entries besides those that
-  /// follow from the values lie among the fields that are kept as they were read.
+  /// value_info entries of initializers are redundant or add notes; entries that do not follow from values
+  /// are among the fields kept as they were read.
   void drop_entries_of_constants(Graph& g) {
     std::erase_if(g.value_info_order, [](const Value* v) { return v->is_constant() && !v->is_overridable; });
     if (g.extra_fields.empty()) return;

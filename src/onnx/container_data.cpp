@@ -12,7 +12,7 @@ namespace {
 /// SequenceProto.DataType of the fields that hold elements, by their order in ContainerMessage.
 constexpr int64_t kTensors = 1, kSparseTensors = 2, kSequences = 3, kMaps = 4, kOptionals = 5;
 
-/// Checks that a sequence or optional holds nothing but what elem_type says.
+/// Checks that a sequence or optional holds only elements of elem_type.
 void check_elements(const ContainerMessage& m) {
   const std::pair<int64_t, size_t> counts[] = {{kTensors, m.tensors.size()},
                                                {kSparseTensors, m.sparse_tensors.size()},
@@ -41,7 +41,7 @@ std::vector<Tensor> decode_elements(const ContainerMessage& m, const std::shared
   return list;
 }
 
-/// Keys as the type says; it may be any integer type, but the message stores them all as int64.
+/// Keys by the declared type; integers of any type are stored as int64.
 Tensor decode_keys(const ContainerMessage& m) {
   require(is_known_dtype(m.key_type), ErrorCode::kInvalidModel, "its keys are of the unknown type {}",
           m.key_type);

@@ -1,4 +1,4 @@
-// From SequenceProto, OptionalProto and MapProto messages to containers (Tensor::sequence, ...).
+// Converts SequenceProto, OptionalProto and MapProto messages to containers (Tensor::sequence, ...).
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace assay::onnx {
 
-/// The value of a message that stands for a container of that kind (kSequence, kOptional or kMap). Sparse
+/// The value of a message for a container of that kind (kSequence, kOptional or kMap). Sparse
 /// tensors become dense ones. A map's values are one tensor of one dimension where each is a single number or
-/// string, else a sequence. Throws Error (kInvalidModel) where the message says two things at once, or its
-/// parts do not fit each other; and for its tensors as decode_tensor().
+/// string, else a sequence. Throws Error (kInvalidModel) where the message is ambiguous or inconsistent; and
+/// for its tensors as decode_tensor().
 Tensor decode_container(const ContainerMessage& m, DType kind, const std::shared_ptr<const void>& owner,
                         ExternalData& external);
 

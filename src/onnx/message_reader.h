@@ -17,7 +17,7 @@ namespace assay::onnx {
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
-/// The limit of the protobuf libraries; deeper than this only a hostile file goes.
+/// The limit of the protobuf libraries; only a hostile file nests deeper.
 inline constexpr int kMaxDepth = 100;
 
 constexpr uint32_t bytes_field(uint32_t tag) {
@@ -33,7 +33,7 @@ inline std::string_view text(pbf_reader& r) {
   return {v.data(), v.size()};
 }
 
-/// An optional text; that it is there is noted in `extra` where its value does not tell.
+/// An optional string; if it is present but empty, `extra` records that.
 inline std::string_view optional_text(pbf_reader& r, std::string& extra) {
   const uint32_t field = r.tag();  // which protozero's checked form forgets once the value was taken
   const std::string_view value = text(r);
@@ -41,7 +41,7 @@ inline std::string_view optional_text(pbf_reader& r, std::string& extra) {
   return value;
 }
 
-/// Reads messages and keeps the path of the field it is in, for errors.
+/// Reads messages and tracks the path of the current field, for errors.
 class MessageReader {
  public:
   explicit MessageReader(std::string_view file) : begin_(file.data()) {}
@@ -125,7 +125,7 @@ class MessageReader {
   OpsetMessage opset(std::string_view bytes);
   FunctionMessage function(std::string_view bytes);
 
-  /// What a message takes in memory, at least on average; in the file it may be two bytes.
+  /// Average memory of a message at least; in the file it may be two bytes.
   static constexpr int64_t kMessageBytes = 256;
 
   const char* begin_;

@@ -11,8 +11,8 @@
 
 namespace assay::onnx {
 
-/// Subgraphs lie in each other at most so deep, the main graph not counted: as deep as the protobuf libraries
-/// read (100 messages, three for each subgraph).
+/// Maximum nesting of subgraphs, without the main graph: the limit of the protobuf libraries (100 messages,
+/// three for each subgraph).
 inline constexpr int kMaxGraphDepth = 32;
 
 using StringPairs = std::vector<std::pair<std::string_view, std::string_view>>;
@@ -42,7 +42,7 @@ struct DimMessage {
   std::string_view param;
 };
 
-/// SequenceProto or OptionalProto, which number their fields alike, or MapProto.
+/// SequenceProto or OptionalProto, which share field numbers, or MapProto.
 struct ContainerMessage {
   /// SequenceProto.DataType: 1 tensor, 2 sparse tensor, 3 sequence, 4 map, 5 optional; 0 in maps.
   int64_t elem_type = 0;
@@ -150,8 +150,8 @@ struct ModelMessage {
 };
 
 /// Read one message. Throw Error (kInvalidModel) with the byte offset and the path of the field, such as
-/// `graph.node[17].attribute[2]`, where the bytes cannot be what they claim, and when subgraphs nest deeper
-/// than kMaxGraphDepth.
+/// `graph.node[17].attribute[2]`, for malformed bytes,
+/// and when subgraphs nest deeper than kMaxGraphDepth.
 ModelMessage read_model(std::string_view bytes);
 TensorMessage read_tensor(std::string_view bytes);
 SparseTensorMessage read_sparse_tensor(std::string_view bytes);

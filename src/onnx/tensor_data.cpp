@@ -35,7 +35,7 @@ int64_t parse_offset(std::string_view text, const char* key) {
   return value;
 }
 
-/// Booleans whose bytes are not 0 and 1 are not values of the language: what is not 0 is true.
+/// Normalizes booleans: bytes other than 0 and 1 are invalid in C++; any non-zero byte is true.
 Tensor clean_booleans(Shape shape, std::string_view bytes) {
   Tensor t = Tensor::allocate(DType::kBool, std::move(shape));
   bool* to = t.mutable_data<bool>();
@@ -70,8 +70,8 @@ class Filler {
   size_t count_ = 0;
 };
 
-/// The elements of float_data or double_data where they stand in one piece, as every writer of the format
-/// puts them; empty otherwise. Wire format and memory agree on machines that store the low byte first.
+/// The elements of float_data or double_data if they are contiguous, as all writers store them; empty
+/// otherwise. Wire format and memory agree on little-endian machines.
 std::string_view packed_bytes(const TensorMessage& m, DType dtype, size_t expected) {
   if (std::endian::native != std::endian::little) return {};
   const uint32_t field = dtype == DType::kFloat32 ? 4 : dtype == DType::kFloat64 ? 10 : 0;
@@ -90,7 +90,7 @@ std::string_view packed_bytes(const TensorMessage& m, DType dtype, size_t expect
   return found.size() == expected ? found : std::string_view();
 }
 
-/// Which field of TensorProto holds a type's elements when there is no raw_data (onnx.proto3).
+/// The field of TensorProto with a type's elements if there is no raw_data (onnx.proto3).
 uint32_t typed_field(DType t) {
   switch (t) {
     case DType::kFloat32:
@@ -227,7 +227,7 @@ const ExternalData::File& ExternalData::open(const std::string& location) {
   if (const auto it = files_.find(location); it != files_.end()) return it->second;
   const fs::path relative(location);
   require(!location.empty(), ErrorCode::kInvalidModel, "its external data have no location");
-  // The system would take what stands before it for the name.
+  // The system would truncate the name at it.
   require(location.find('\0') == std::string::npos, ErrorCode::kInvalidModel,
           "the location of its external data contains a zero byte");
   require(relative.is_relative(), ErrorCode::kInvalidModel,
@@ -308,7 +308,7 @@ UnalignedTensor decode_tensor(const TensorMessage& t, const std::shared_ptr<cons
     return view_or_copy(dtype, std::move(shape), t.raw_data, owner);
   }
   // A byte of the message holds at most one element (two or four packed), and a string takes two for its tag
-  // and its length, so this bounds what a hostile shape costs.
+  // and its length, so this bounds the cost of a hostile shape.
   const size_t most = dtype == DType::kString ? t.bytes.size() / 2 : 4 * t.bytes.size();
   require(static_cast<size_t>(count) <= most, ErrorCode::kInvalidModel,
           "it holds far fewer elements than its shape {} needs", shape.str());

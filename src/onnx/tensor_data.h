@@ -1,4 +1,4 @@
-// From TensorProto messages to Tensors, inline and external.
+// Converts TensorProto messages to Tensors, with inline and external data.
 #pragma once
 
 #include <map>
@@ -13,17 +13,17 @@
 
 namespace assay::onnx {
 
-/// Where external data are looked for. Keeps every file mapped once.
+/// The folder of external data. Maps every file once.
 class ExternalData {
  public:
   /// `folder` may be relative; locations are resolved inside it and may not leave it, by `..`, an absolute
-  /// path or a link. What is not a regular file is refused, and a file with several names unless it is
-  /// certainly the model's own: a second name may be that of a file from outside. A checksum is compared with
+  /// path or a link. Only regular files are accepted, and a file with several hard links only if it is
+  /// certainly the model's own: another link may be outside the folder. A checksum is compared with
   /// the file's mark (onnx/data_mark.h), if it has one.
   explicit ExternalData(std::string folder, bool ignore = false)
       : folder_(std::move(folder)), ignore_(ignore) {}
 
-  /// True when external tensors are to stay without data.
+  /// True when external tensors are left without data.
   bool ignored() const { return ignore_; }
   /// The bytes of an external tensor. Throws Error that names the file and the rule.
   std::pair<std::string_view, std::shared_ptr<const MappedFile>> bytes(const TensorMessage& t,
@@ -32,7 +32,7 @@ class ExternalData {
  private:
   struct File {
     std::shared_ptr<const MappedFile> bytes;
-    std::optional<std::string> checksum;  ///< as the file's mark tells it
+    std::optional<std::string> checksum;  ///< from the file's mark
   };
   const File& open(const std::string& location);
 
@@ -47,11 +47,11 @@ UnalignedTensor decode_tensor(const TensorMessage& t, const std::shared_ptr<cons
 
 /// True when the message says that its data are in another file.
 inline bool is_external(const TensorMessage& t) { return t.data_location == 1; }
-/// True when the message holds elements, or says where they are.
+/// True when the message has elements or their location.
 bool has_data(const TensorMessage& t);
 
-/// What the doc_string of a tensor says whose elements were stripped, so that the missing data are not
-/// damage.
+/// The mark in doc_string of a tensor with stripped
+/// elements, which shows that missing data are not damage.
 inline constexpr std::string_view kWeightlessMark = "TRT_WEIGHTLESS";
 /// True for a tensor with that mark that has no elements though its shape needs some.
 bool is_weightless(const TensorMessage& t);

@@ -8,7 +8,7 @@
 namespace assay::onnx {
 namespace {
 
-/// Of the line that an error shows, so much on either side of the place.
+/// Number of characters that an error shows on either side of the position.
 constexpr size_t kShownBefore = 60, kShownAfter = 60;
 
 }  // namespace
@@ -26,7 +26,7 @@ void fail_in_text(std::string_view text, size_t at, const std::string& message) 
   size_t to = std::min(line.size(), at - begin + kShownAfter);
   while (to < line.size() && !begins_character(line[to])) ++to;
   std::string excerpt(line.substr(from, to - from));
-  // No control characters; `char` has a sign on one architecture and none on another.
+  // Control characters are excluded; the signedness of `char` depends on the architecture.
   const auto is_control = [](unsigned char c) { return c < ' ' || c == 127; };
   std::replace_if(excerpt.begin(), excerpt.end(), is_control, ' ');
   Error e(ErrorCode::kInvalidModel, message);

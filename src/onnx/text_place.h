@@ -1,4 +1,4 @@
-// Where in a text something is wrong.
+// Positions in errors about a text.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace assay::onnx {
 
 /// Throws Error (kInvalidModel) with the message, the line and column of the byte at `at`, and the line
-/// itself or, of a long one, what lies around the place.
+/// itself or, if it is long, the part around the position.
 [[noreturn]] void fail_in_text(std::string_view text, size_t at, const std::string& message);
 
 }  // namespace assay::onnx

@@ -1,4 +1,4 @@
-// Protobuf messages being written. Large byte spans are borrowed, not copied, until the bytes go out.
+// Writes protobuf messages. Large byte spans are borrowed, not copied, until the message is output.
 #pragma once
 
 #include <protozero/buffer_string.hpp>
@@ -12,7 +12,7 @@
 
 namespace assay::onnx {
 
-/// A message as bytes it owns, with borrowed spans at some positions. Fields appear in the order of the
+/// A message of owned bytes, with borrowed spans at some positions. Fields appear in the order of the
 /// calls.
 class MessageWriter {
  public:
@@ -31,7 +31,7 @@ class MessageWriter {
     length(field, bytes.size());
     own_ += bytes;
   }
-  /// Leaves the field out when there is nothing to say.
+  /// Omits an empty field.
   void text_if(uint32_t field, std::string_view bytes) {
     if (!bytes.empty()) text(field, bytes);
   }

@@ -125,7 +125,7 @@ std::string schema_name(const Type& t) {
   return "";
 }
 
-/// Whether the tensors that are known break no rule; check_types() without texts, for the many nodes that are
+/// Whether no known tensor breaks a rule; check_types() without texts, for the many nodes that are
 /// right.
 bool fit_schema(const Node& node, const Schema& s) {
   std::vector<std::pair<std::string_view, DType>> bound;

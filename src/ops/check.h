@@ -25,7 +25,7 @@ struct NodeProblem {
   std::string message;
 };
 
-/// All that check_node() would complain about, one after the other. With a wrong number of inputs, their
+/// All problems that check_node() would report, in order. With a wrong number of inputs, their
 /// types are not looked at.
 std::vector<NodeProblem> find_node_problems(const Node& node, const OpDef& op, const OpVersion& version);
 
@@ -33,15 +33,15 @@ std::vector<NodeProblem> find_node_problems(const Node& node, const OpDef& op, c
 /// schema. Throws Error (kInvalidModel) that names the rule; the caller adds the node.
 void check_node(const Node& node, const OpDef& op, const OpVersion& version);
 
-/// The part of check_node() that needs no types: arity, what is left out, attribute names and kinds. For
-/// nodes that were not inferred.
+/// The part of check_node() that needs no types: arity, omitted inputs, attribute names and kinds. For nodes
+/// without inferred types.
 void check_form(const Node& node, const OpDef& op, const OpVersion& version);
 
 /// A call of a local function gives no more inputs and takes no more outputs than the function has. Throws
 /// Error (kInvalidModel); the caller adds the node.
 void check_call(const Node& call, const Function& function);
 
-/// For those who rewrite or compute nodes where not all will be evaluated. Throws Error (kInvalidModel) for
+/// For code that rewrites or computes nodes without evaluating all of them. Throws Error (kInvalidModel) for
 /// the first node of the model, its bodies and local functions that has too few or too many inputs or
 /// outputs, leaves out what its operator needs, or lacks an attribute or has one of another kind. Only where
 /// the operator's schema is known for certain: not where another domain than ONNX's defines it, nor in opsets

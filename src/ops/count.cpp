@@ -112,7 +112,7 @@ Count Count::upper_bound(const Count& a, const Count& b) {
 
 std::string Count::str() const {
   std::string text;
-  // What grows with the input comes first, the constant last.
+  // Terms that grow with the input come first, the constant last.
   for (auto term = terms_.rbegin(); term != terms_.rend(); ++term) {
     const auto& [symbols, coefficient] = *term;
     std::string product = coefficient == 1 && !symbols.empty() ? "" : std::to_string(coefficient);

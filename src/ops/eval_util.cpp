@@ -13,7 +13,7 @@ std::vector<int64_t> broadcast_strides(const Shape& from, const Shape& to) {
 void OffsetCursor::seek(int64_t n) {
   offset_ = 0;
   for (size_t d = extents_.size(); d-- > 0;) {
-    if (extents_[d] == 0) continue;  // there is no place to stand at
+    if (extents_[d] == 0) continue;  // there is no position
     at_[d] = n % extents_[d];
     offset_ += at_[d] * strides_[d];
     n /= extents_[d];

@@ -11,7 +11,7 @@
 
 namespace assay {
 
-/// Elements that one thread should handle at least, for cheap element-wise work.
+/// The least elements per thread, for cheap element-wise work.
 inline constexpr int64_t kElementGrain = 16384;
 
 /// Calls f.template operator()<T>() with the C++ type of a dtype, which must be one of Ts; throws Error
@@ -65,18 +65,18 @@ Tensor map_elements(const Tensor& x, F f) {
 /// repeats.
 std::vector<int64_t> broadcast_strides(const Shape& from, const Shape& to);
 
-/// Counts through extents in row-major order and knows the offset that belongs to the place under given
-/// strides.
+/// Counts through extents in row-major order and keeps
+/// the offset of the position under given strides.
 class OffsetCursor {
  public:
-  /// Stands at the first place. Both spans must outlive the cursor and be of one length.
+  /// Begins at the first position. Both spans must outlive the cursor and be of one length.
   OffsetCursor(std::span<const int64_t> extents, std::span<const int64_t> strides)
       : extents_(extents), strides_(strides), at_(extents.size(), 0) {}
 
   int64_t offset() const { return offset_; }
-  /// Goes to the n-th place.
+  /// Moves to the n-th position.
   void seek(int64_t n);
-  /// Goes to the next place; after the last one to the first.
+  /// Moves to the next position; after the last one to the first.
   void next() {
     for (size_t d = extents_.size(); d-- > 0;) {
       offset_ += strides_[d];
@@ -102,7 +102,7 @@ struct BroadcastPlan {
 };
 
 /// Calls f(steps, at, offsets, n) in parallel for runs that cover the broadcast shape `to`: output elements
-/// [at, at + n) belong to the elements of input k that start at offsets[k] and lie steps[k] (0 or 1) apart.
+/// [at, at + n) belong to the elements of input k that start at offsets[k] and are steps[k] (0 or 1) apart.
 template <size_t N, typename F>
 void for_broadcast_rows(const Shape& to, const std::array<Shape, N>& from, F f) {
   const BroadcastPlan plan(to, from);

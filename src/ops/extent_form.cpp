@@ -99,7 +99,7 @@ bool comes_before(const std::string& a, const std::string& b) {
 }
 
 std::string text_of_term(const ExtentForm::Product& factors, int64_t coefficient) {
-  // What is no sum reads well as it is.
+  // A form that is not a sum reads well as it is.
   const bool is_alone = factors.size() == 1 && coefficient == 1 && is_quotient(factors[0]);
   std::string text = coefficient == 1 && !factors.empty() ? "" : std::to_string(coefficient);
   for (const std::string& f : factors) text += (text.empty() ? "" : "*") + (is_alone ? f : in_parentheses(f));
@@ -312,7 +312,7 @@ std::string ExtentForm::str() const {
   if (terms_.size() == 1 && terms_.begin()->first.size() == 1 && terms_.begin()->second == 1)
     return terms_.begin()->first[0];
   std::vector<std::pair<Product, int64_t>> terms(terms_.begin(), terms_.end());
-  // What is added comes before what is taken away, longer products before shorter ones.
+  // Positive terms come before negative ones, longer products before shorter ones.
   std::stable_sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.second < 0, -static_cast<int64_t>(a.first.size())) <
            std::tuple(b.second < 0, -static_cast<int64_t>(b.first.size()));

@@ -1,5 +1,5 @@
-// Extents as sums of products: the one form that equal expressions over the same symbols come to, so that
-// they are recognised as equal and read well.
+// Extents as sums of products: the normal form of expressions over the same symbols, so that equal ones are
+// recognized and read well.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 namespace assay {
 
 /// Names of a model's extents that would read as arithmetic, `seq-len`: what its inputs declare, unless every
-/// name in it is declared by itself (of inputs of extents `past` and `past + 1` the second is a sum). While
-/// this lives they are names to its thread.
+/// name in it is declared by itself (of inputs of extents `past` and `past + 1` the second is a sum). During
+/// its lifetime they are names for its thread.
 class ExtentNames {
  public:
   explicit ExtentNames(const Model& model);
@@ -55,7 +55,7 @@ class ExtentForm {
   /// Coefficients, none of them 0.
   const std::map<Product, int64_t>& terms() const { return terms_; }
   std::optional<int64_t> number() const;
-  /// Whatever the symbols are, be they at least 1 or 0; false where that is not known.
+  /// For all values of the symbols, with a least value of 1 or 0; false where that is not known.
   bool is_never_negative(int64_t least_symbol = 1) const;
   /// As read() takes it: `2*h*w+(h+1)/2-1`.
   std::string str() const;

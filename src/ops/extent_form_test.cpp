@@ -62,7 +62,7 @@ TEST(ExtentForm, ReadsNoOtherTexts) {
   EXPECT_EQ(form("9223372036854775807*2"), "none");
 }
 
-/// What a text stands for.
+/// The form that a text stands for.
 int64_t value(const ExtentForm& f, const std::map<std::string, int64_t>& symbols);
 
 int64_t value_of_factor(const std::string& text, const std::map<std::string, int64_t>& symbols) {

@@ -26,18 +26,18 @@ namespace {
 
 /// Longest integer tensor whose elements are followed through the graph.
 constexpr int64_t kMaxExtents = 64;
-/// Calls of local functions may nest so deep, and a model come to so many: functions that call each other
+/// How deep calls of local functions may nest, and how many a model may have: functions that call each other
 /// twice double them with every level.
 constexpr int kMaxCallDepth = 64;
 constexpr int kMaxCalls = 100000;
 
 bool is_extent_type(DType t) { return t == DType::kInt64 || t == DType::kInt32; }
 
-/// What is known of values beyond their types.
+/// Facts known of values beyond their types.
 struct Knowledge {
   std::unordered_map<const Value*, Dims> extents;
   std::unordered_map<const Value*, UnalignedTensor> tensors;
-  /// Copies of those that a node asked for and that are misaligned.
+  /// Copies of misaligned ones that a node requested.
   std::unordered_map<const Value*, Tensor> copies;
   /// Extents of tensors that are differences, as text.
   std::unordered_set<std::string> differences;
@@ -51,7 +51,7 @@ class Inference {
   /// With `problem`, an error is stored there instead of thrown.
   std::vector<Type> subgraph(Graph& g, const std::vector<Type>& inputs,
                              const std::vector<OpsetImport>& opsets, std::optional<Error>* problem = nullptr);
-  /// The same on a copy, without telling anybody; nothing within such a copy, so that the time does not
+  /// The same on a copy, without reports; nothing within such a copy, so that the time does not
   /// double with each level of nesting.
   std::optional<std::vector<Type>> trial(const Graph& g, const std::vector<Type>& inputs,
                                          const std::vector<OpsetImport>& opsets);
@@ -65,7 +65,7 @@ class Inference {
   void problem(const Node& n, const Error& e);
   void note_extents(const Value& v);
   const UnalignedTensor* value_of(const Value* v);
-  /// The same for those who look at the elements.
+  /// The same for callers that read the elements.
   const Tensor* elements_of(const Value* v);
   const Dims* extents_of(const Value* v);
 
@@ -84,12 +84,12 @@ class Inference {
   const InferOptions& options_;
   Knowledge known_;
   int call_depth_ = 0, calls_ = 0;
-  /// Copies that were tried. They stay, for what is known of values is kept by their addresses.
+  /// Copies that were tried. They stay, because facts on values are stored by their addresses.
   std::vector<std::shared_ptr<Graph>> trials_;
   bool is_trial_ = false;
 };
 
-/// Declared knowledge fills what inference left open.
+/// Declared types fill in what inference left unknown.
 Type merge(Type inferred, const Type& declared) {
   if (inferred.kind == Type::Kind::kUnknown) return declared;
   if (inferred.kind != declared.kind) return inferred;
@@ -190,7 +190,7 @@ class NodeInference final : public InferContext {
 };
 
 const UnalignedTensor* Inference::value_of(const Value* v) {
-  // An initializer that the file also lists as an input has its value: no session takes another for it.
+  // An initializer that the file also lists as an input has its value: no session takes another one.
   if (v->tensor().defined()) return &v->tensor();
   if (const auto it = known_.tensors.find(v); it != known_.tensors.end()) return &it->second;
   const auto it = known_.extents.find(v);
@@ -263,7 +263,7 @@ void Inference::fold(const Node& n, const OpDef& op, const OpVersion& v) {
   std::optional<std::vector<Tensor>> inputs = inputs_to_fold(n);
   if (!inputs || !subgraphs_of(n).empty()) return;
   const Value* out = n.output(0);
-  // Nothing where nobody can count the elements.
+  // Nothing where the elements cannot be counted.
   const std::optional<Shape> shape = shape_of(out);
   const bool holds_tensor = is_constant && n.find_attribute("sparse_value") == nullptr;
   if (!shape || (!holds_tensor && !is_small_integer(shape->numel(), out->type.dtype))) return;

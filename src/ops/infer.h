@@ -14,7 +14,7 @@ struct InferOptions {
   std::function<void(const Node&, const std::string& reason)> on_problem;
   /// Keep a value's declared shape where inference knows less.
   bool keep_declared = true;
-  /// Told when an operator's inference wanted to know the elements of an input that are not known.
+  /// Called when an operator's inference requests elements of an input that are not known.
   std::function<void(const Node&, const Value&)> on_unknown_value;
   /// Receives the elements of each integer tensor of rank 0 or 1 that consists of extents, as far as they are
   /// known: numbers, symbols, or nothing. Not those of local functions' bodies, which differ from call to

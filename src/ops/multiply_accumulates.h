@@ -1,4 +1,4 @@
-// What a node costs, by its types alone.
+// A node's cost, by its types alone.
 #pragma once
 
 #include "assay/count.h"
@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// Multiply-accumulates of one run of a node whose types are inferred: of the plain algorithm of
+/// Multiply-accumulates of one run of a node whose types are inferred: of the direct algorithm of
 /// convolutions, matrix products, recurrent layers, Einsum and Attention, and of their quantized forms
 /// (OpFacts::multiply_accumulates). 0 for every other operator, those with subgraphs included; unknown where
 /// `op`, its operator, is null.

@@ -1,4 +1,4 @@
-// What operators meant before opset 7, where it differs from what they mean now.
+// The meaning of operators before opset 7, where it differs from today's.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,5 +1,5 @@
-// What an operator's functions see: the node, its attributes with schema defaults, and its inputs and
-// outputs.
+// The view that an operator's functions have: the node, its attributes with schema defaults, and its inputs
+// and outputs.
 #pragma once
 
 #include <optional>
@@ -65,7 +65,7 @@ class OpContext {
   const OpVersion& version_;
 };
 
-/// Type and shape inference of one node. Whatever is not known stays unknown; inference never fails for lack
+/// Type and shape inference of one node. Anything not known stays unknown; inference never fails for lack
 /// of knowledge, only for a broken rule.
 class InferContext : public OpContext {
  public:
@@ -84,14 +84,14 @@ class InferContext : public OpContext {
   /// negative.
   virtual bool is_extent(const Dim& d) const = 0;
   virtual void set_output_type(size_t i, Type type) = 0;
-  /// Says what an integer output of rank 0 or 1 holds, element by element, for data propagation.
+  /// Sets the elements of an integer output of rank 0 or 1, for data propagation.
   virtual void set_output_extents(size_t i, Dims extents) = 0;
   /// Infers the types of a subgraph attribute's outputs for given types of its inputs; used by the operators
   /// of control flow. With `problem`, a broken rule inside does not throw: it is stored there, and the types
-  /// are what was known before.
+  /// are those known before.
   virtual std::vector<Type> infer_subgraph(std::string_view attribute, const std::vector<Type>& inputs,
                                            std::optional<Error>* problem = nullptr) = 0;
-  /// What infer_subgraph() would give, found out on a copy: the subgraph itself keeps its types. Nothing
+  /// The result of infer_subgraph(), found on a copy: the subgraph itself keeps its types. Nothing
   /// where a rule would be broken, or where this is asked within such a copy.
   virtual std::optional<std::vector<Type>> try_subgraph(std::string_view /*attribute*/,
                                                         const std::vector<Type>& /*inputs*/) {
@@ -116,7 +116,7 @@ class InferContext : public OpContext {
 
 struct Iterations;
 
-/// Evaluates one subgraph; the interpreter implements it for the operators of control flow.
+/// Evaluates one subgraph; the interpreter implements it for control-flow operators.
 class SubgraphRunner {
  public:
   virtual ~SubgraphRunner() = default;

@@ -1,8 +1,8 @@
-// What an operator is: one OpDef per operator, in one file src/ops/<group>/<op>.cpp, named once in
+// The definition of an operator: one OpDef per operator, in one file src/ops/<group>/<op>.cpp, named once in
 // src/ops/ops.def.
 //
-// A file holds, for every opset version, the schema text (below), type and shape inference, and a plain
-// evaluation that can be checked against the specification by eye. Everything else (checking, inference over
+// A file holds, for every opset version, the schema text (below), type and shape inference, and a reference
+// evaluation that can be compared with the specification by eye. Everything else (checking, inference over
 // graphs, the reference interpreter, constant folding, the engine's last tactic, conformance runs) is derived
 // from the definition.
 //
@@ -55,16 +55,16 @@ struct Numerics {
   double ulps = 1;
   /// kAccumulating: additions on the way to one output element. Inputs as given to eval.
   int64_t (*terms)(EvalContext&) = nullptr;
-  /// kAccumulating, when eval on |inputs| is not the right magnitude (a normalisation, say): sets the outputs
+  /// kAccumulating, when eval on |inputs| is not the right magnitude (a normalization, say): sets the outputs
   /// to m.
   void (*magnitude)(EvalContext&) = nullptr;
   /// kAccumulating, when the partial sums of the terms drift to something else than y: sets the outputs to
   /// that.
   void (*drift)(EvalContext&) = nullptr;
-  /// kAccumulating, of operators that multiply inputs 0 and 1 and add what else they take: sets output 0 in
-  /// float32, to about six digits of the magnitude. kMagnitudes: to m; kValues: to what input 0 contributes,
-  /// so that differences of inputs give those of outputs. False, and nothing is set, where float32 has not
-  /// the range.
+  /// kAccumulating, of operators that multiply inputs 0 and 1 and add their other inputs: sets output 0 in
+  /// float32, to about six digits of the magnitude. kMagnitudes: to m; kValues: to input 0's contribution, so
+  /// that differences of inputs give those of outputs. False, and nothing is set, where float32 lacks the
+  /// range.
   bool (*rough)(EvalContext&, kernels::ApproxOf) = nullptr;
   /// With rough: whether several inputs 0 that are stacked along their first axis give their outputs stacked.
   bool (*stacks)(const EvalContext&) = nullptr;
@@ -74,12 +74,12 @@ struct Numerics {
   /// kCustom, when the error to expect is much smaller than the bound: the same for that. Null: a
   /// quarter of the bound, one rounding at least.
   Tensor (*expected)(EvalContext&, double u, size_t i, const Tensor& y) = nullptr;
-  /// Functions of the elements of input 0 alone that are dear: what eval gives for `lane`, to ten digits of
-  /// the difference to y, which it gives for x. All are float64 of one shape.
+  /// Expensive functions of input 0's elements alone: eval's result for `lane`, to ten digits of the
+  /// difference from y, its result for x. All are float64 of one shape.
   Tensor (*beside)(const Tensor& x, const Tensor& y, const Tensor& lane) = nullptr;
-  /// Where errors travel within the operator (a recurrence), so that no size per element says how far: sets
-  /// the outputs to what an arithmetic of unit roundoff u might give, with a random error in every operation.
-  /// They depend on the inputs and `key` only.
+  /// Where errors propagate within the operator (a recurrence), so that no size per element describes them:
+  /// sets the outputs to those of a possible arithmetic of unit roundoff u, with a random error in every
+  /// operation. They depend on the inputs and `key` only.
   void (*perturb)(EvalContext&, double u, uint64_t key) = nullptr;
 };
 
@@ -109,7 +109,7 @@ struct OpDef {
   std::span<const OpVersion> versions;  ///< oldest first
   Numerics numerics;
   EvalTypes types = EvalTypes::kFloat64;
-  /// Of those of ai.onnx.ml that have much to read: what they make of their input, made ready for many runs
+  /// Of operators of ai.onnx.ml with large attributes: their computation, prepared for many runs
   /// (ops/ml/row_scorer.h).
   std::unique_ptr<RowScorer> (*scorer)(const OpContext&) = nullptr;
   /// Results differ from run to run unless a seed is given: never folded.

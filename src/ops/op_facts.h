@@ -1,6 +1,6 @@
-// What others may know of an operator without knowing its name: what passes, tactics, the verdict, sharding
-// and inspection ask for. A fact holds for every node of the operator in every version, or says what else it
-// needs. An operator that states none is a black box: nothing is assumed of it.
+// Properties of an operator that others may rely on without knowing its name: passes, tactics, the verdict,
+// sharding and inspection ask for them. A fact holds for every node of the operator in every version, or says
+// what else it needs. An operator that states none is a black box: nothing is assumed of it.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 #include "kernels/pointwise/program.h"
 #include "kernels/reduce/reduce.h"
 
-// A class that a program sees is seen from its first declaration on.
+// A class that a program uses is visible from its first declaration on.
 namespace ASSAY_API assay {
 class Count;
 class Node;
@@ -27,14 +27,14 @@ namespace kernels {
 enum class RecurrentKind : uint8_t;
 }
 
-/// Where the elements of the outputs come from. All but the first compute none.
+/// The source of the outputs' elements. All but the first compute none.
 enum class Moves : uint8_t {
   kNothing,   ///< elements are computed
   kView,      ///< those of input 0 in their order, in another shape
-  kFirst,     ///< those of input 0 in other places, perhaps repeated or left out
+  kFirst,     ///< those of input 0 in other positions, perhaps repeated or omitted
   kInputs,    ///< those of several inputs, unless the attribute `reduction` combines them
   kFilled,    ///< those of inputs, and numbers that the node has itself, such as those of a padding
-  kExtents,   ///< of the input only the extents count
+  kExtents,   ///< only the input's extents matter
   kSelected,  ///< numbers of the inputs or bounds, chosen by comparing them, perhaps with the sign changed
 };
 
@@ -51,17 +51,17 @@ struct PointwiseFact {
   std::optional<kernels::PointwiseOp> op = std::nullopt;
   /// Attributes that are the instruction's parameters a and b.
   std::array<std::string_view, 2> parameters = {};
-  /// Where attributes decide which instruction it is: that one, or nothing when there is none.
+  /// Where attributes select the instruction: that one, or nothing when there is none.
   std::optional<kernels::PointwiseOp> (*choose)(const OpContext&) = nullptr;
 };
 
-/// Functions that are constant but for jumps: whether they grow (1) or fall (-1) with input 0 and 1.
+/// Functions that are constant except for jumps: whether they grow (1) or fall (-1) with input 0 and 1.
 struct StepsFact {
   int8_t first = 0, second = 0;
   constexpr bool any() const { return first != 0 || second != 0; }
 };
 
-/// Products of a value with weights (input 1), behind which element-wise operators can be applied in one go.
+/// Products of a value with weights (input 1), after which element-wise operators can be fused.
 enum class ProductFact : uint8_t { kNone, kFloats, kIntegers };
 
 /// Of the sums that an operator forms of float elements.
@@ -76,8 +76,8 @@ enum class SumsFact : uint8_t {
 /// Reductions over the axes of the attribute or input `axes`.
 struct ReductionFact {
   std::optional<kernels::Reduction> kernel = std::nullopt;
-  /// Over some axes and then over others it is the reduction over all: up to rounding for floats, exactly for
-  /// integers.
+  /// Reducing over some axes and then over others equals reducing over all: up to rounding for floats,
+  /// exactly for integers.
   bool composes_for_floats = false, composes_for_integers = false;
   /// Of one element it is that element.
   bool keeps_single = false;
@@ -90,9 +90,9 @@ struct ComparisonFact {
   enum class Reach : uint8_t {
     kNone,
     kElement,   ///< to the elements that are computed from it
-    kAxis,      ///< to all that is chosen along the node's axis
-    kLargest,   ///< to what it is the largest of
-    kSmallest,  ///< to what it is the smallest of
+    kAxis,      ///< to all elements selected along the node's axis
+    kLargest,   ///< to the results it is the largest of
+    kSmallest,  ///< to the results it is the smallest of
     kAll,       ///< to everything
   };
   Reach reach = Reach::kNone;
@@ -100,11 +100,11 @@ struct ComparisonFact {
   bool infinities = false;         ///< differences and quotients of infinities are compared, too
 };
 
-/// What an input stands for other than numbers to compute with.
+/// The meaning of an input that is not numbers to compute with.
 struct InputUse {
   enum class Kind : uint8_t {
     kNumbers,
-    kIndex,  ///< places along an axis of another input, `of`
+    kIndex,  ///< positions along an axis of another input, `of`
     kCount,
     kShape,
     kAxis,  ///< axes, or distances along them
@@ -119,10 +119,10 @@ inline constexpr uint8_t kEveryInput = 255;
 struct OpFacts {
   Moves moves = Moves::kNothing;
   /// Element by element: the number of its first inputs that are broadcast together, each giving the elements
-  /// in the places of the result. Further inputs are the same for all elements. 0: it is not element-wise.
+  /// at the result's positions. Further inputs are the same for all elements. 0: it is not element-wise.
   uint8_t elementwise = 0;
   PointwiseFact pointwise = {};
-  /// The order of its inputs means nothing.
+  /// The order of its inputs does not matter.
   bool commutative = false;
   /// Applied again, with the same attributes and further inputs, it changes nothing.
   bool idempotent = false;
@@ -130,23 +130,23 @@ struct OpFacts {
   StepsFact steps = {};
   /// Results are whole numbers, whatever the inputs are.
   bool gives_whole = false;
-  /// Close inputs may give results that are far apart; those with `steps` do.
+  /// Close inputs may have results that are far apart; those with `steps` do.
   bool jumps = false;
-  /// Its product with its own input is an activation function that kernels compute in one.
+  /// Its product with its own input is an activation function that kernels compute in one step.
   bool gates = false;
-  /// IEEE 754 says what it makes of NaN and infinities.
+  /// IEEE 754 defines its results for NaN and infinities.
   bool is_ieee = false;
   /// Of integers: the number of its first inputs that it adds and multiplies, so that results may leave their
   /// type. 0: they do not.
   uint8_t overflows = 0;
-  /// In an integer type it gives what a Cast to that type makes of its float results, as long as float32 has
-  /// all numbers exactly.
+  /// In an integer type it equals a Cast to that type of its float results, as long as float32 represents all
+  /// numbers exactly.
   bool commutes_with_cast = false;
-  /// Only types and shapes decide whether it can be computed.
+  /// Whether it can be computed depends only on types and shapes.
   bool is_total = false;
-  /// The same elements in another type, as closely as that has them.
+  /// The same elements in another type, as closely as it represents them.
   bool recodes = false;
-  /// Elements along an axis are computed with each other.
+  /// Elements along an axis are combined with each other.
   bool mixes_axis = false;
   ProductFact product = ProductFact::kNone;
   SumsFact sums = SumsFact::kNone;
@@ -164,9 +164,9 @@ struct OpFacts {
   bool may_grow = false;
   /// Attributes whose numbers become elements of the result, or are compared with elements.
   std::array<std::string_view, 2> element_attributes = {};
-  /// Multiply-accumulates of the plain algorithm, by the node's inferred types; null: none.
+  /// Multiply-accumulates of the direct algorithm, by the node's inferred types; null: none.
   Count (*multiply_accumulates)(const Node&, const OpDef&) = nullptr;
-  /// Further steps of the plain evaluation (ops/work.h); null: a few for each element.
+  /// Further steps of the reference evaluation (ops/work.h); null: a few for each element.
   int64_t (*extra_steps)(const Node&) = nullptr;
 
   /// Outputs are elements of input 0 in their order.
@@ -175,7 +175,7 @@ struct OpFacts {
   constexpr bool gives_first() const { return moves == Moves::kView || moves == Moves::kFirst; }
   /// Outputs are elements of inputs and nothing else, if they are not combined (hands_on() in node_facts.h).
   constexpr bool gives_inputs() const { return gives_first() || moves == Moves::kInputs; }
-  /// No number is computed from those of inputs, nor are any compared.
+  /// No numbers of inputs are computed with or compared.
   constexpr bool reads_no_numbers() const {
     return gives_inputs() || moves == Moves::kFilled || moves == Moves::kExtents;
   }

@@ -1,4 +1,4 @@
-// Facts against the operators' own evaluation: whoever states one that does not hold fails here.
+// Facts against the operators' own evaluation: an operator with a fact that does not hold fails here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::vector<double> run(const OpDef& op, std::vector<Tensor> inputs) {
   return {elements.begin(), elements.end()};
 }
 
-/// Calls f with every operator of float32 for which `holds` is true, and says how many there are.
+/// Calls f with every operator of float32 for which `holds` is true, and returns their number.
 template <typename Holds, typename F>
 size_t for_each_op(Holds holds, F f) {
   size_t count = 0;
@@ -197,7 +197,7 @@ TEST(OpFacts, ViewsKeepTheOrder) {
     EXPECT_EQ(y, (std::vector<double>{1, 2, 3, 4, 5, 6}));
 }
 
-/// Facts that do not fit together are a slip.
+/// Facts that do not fit together are a mistake.
 TEST(OpFacts, FitTogether) {
   for (const OpDef* op : built_in_ops().all()) {
     SCOPED_TRACE(op->name);

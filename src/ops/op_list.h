@@ -1,4 +1,4 @@
-// ops.def read as declarations: what each file of an operator defines.
+// ops.def as declarations of the definitions in the operators' files.
 #pragma once
 
 #include "ops/op_def.h"

@@ -1,4 +1,4 @@
-// For tests of operators: evaluates or infers one node that stands in a graph of its own.
+// For tests of operators: evaluates or infers one node in its own graph.
 #pragma once
 
 #include <optional>
@@ -49,8 +49,8 @@ inline Type type_of(const Tensor& t) {
   return t.dtype() == DType::kSequence ? sequence_of(element) : optional_of(element);
 }
 
-/// What a test says of one input to inference: a type; a type and its elements; or elements known as extents
-/// only.
+/// A test's description of one input to inference: a type; a type and its elements; or elements known as
+/// extents only.
 struct InferInput {
   InferInput(Type t) : type(std::move(t)) {}  // NOLINT: converts on purpose
   InferInput(Tensor t) : type(type_of(t)) {   // NOLINT: converts on purpose
@@ -77,7 +77,7 @@ struct InferInput {
   std::optional<Dims> extents;
 };
 
-/// What inference found, one entry for each output.
+/// Inferred types, one entry for each output.
 struct InferResult {
   std::vector<Type> types;
   std::vector<std::optional<Dims>> extents;
@@ -152,7 +152,7 @@ inline std::vector<Tensor> widened(const OpDef& op, std::vector<Tensor> inputs) 
 }
 
 /// Evaluates one node; an undefined tensor stands for an input that is left out. The outputs' declared types
-/// are those that inference gives for the inputs as they are passed. Floats leave as float64 where the
+/// are those that inference gives for the inputs as passed. Floats leave as float64 where the
 /// operator computes in that.
 inline std::vector<Tensor> run_op(std::string_view op, int64_t opset, std::vector<Tensor> inputs,
                                   AttributeList attributes = {}, size_t outputs = 1,

@@ -91,7 +91,7 @@ class Scanner {
 constexpr std::string_view kFloatTypes = "float16 float double";
 constexpr std::string_view kIntegerTypes = "uint8 uint16 uint32 uint64 int8 int16 int32 int64";
 constexpr std::string_view kOtherTypes = "string bool complex64 complex128";
-/// What each later IR version added to the list of all tensor types.
+/// Types that each later IR version added to the list of all tensor types.
 constexpr std::pair<int, std::string_view> kAddedTypes[] = {
     {4, "bfloat16"},    {9, "float8e4m3fn float8e4m3fnuz float8e5m2 float8e5m2fnuz"},
     {10, "uint4 int4"}, {11, "float4e2m1"},
@@ -208,7 +208,7 @@ uint64_t kinds_of(const std::vector<std::string>& types) {
   return kinds;
 }
 
-/// The text itself, or that of the version which it is the same as.
+/// The text itself, or that of the version it refers to.
 std::string_view own_text(std::string_view text) {
   constexpr std::string_view kSameAs = "same as ";
   if (!text.starts_with(kSameAs)) return text;

@@ -18,11 +18,11 @@ struct Parameter {
   std::string type;  ///< a constraint's name or a literal type
   Option option = Option::kSingle;
   bool homogeneous = true;  ///< variadic: all of one type
-  int min_arity = 1;        ///< variadic: at least so many
-  uint64_t kinds = 0;       ///< what it allows: value_kind() of every tensor and container
+  int min_arity = 1;        ///< variadic: the least number
+  uint64_t kinds = 0;       ///< the kinds it allows: value_kind() of every tensor and container
 };
 
-/// A bit for tensors of an element type, or for sequences, optionals or maps of whatever.
+/// A bit for tensors of an element type, or for sequences, optionals or maps of any type.
 constexpr uint64_t value_kind(DType t) {
   return uint64_t{1} << (is_container(t) ? 40 + static_cast<int>(t) - static_cast<int>(DType::kSequence)
                                          : static_cast<int>(t));
@@ -58,7 +58,7 @@ struct Schema {
   std::vector<std::string> allowed_types(const Parameter& p) const;
 };
 
-/// Throws Error (kInternal) naming the line that cannot be read, or the version that is not there.
+/// Throws Error (kInternal) naming the line that cannot be read, or the missing version.
 Schema parse_schema(std::string_view text);
 
 /// The parsed schema of a version; parsed once and kept.

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-/// A number of steps that stays where it would overflow.
+/// A number of steps that saturates instead of overflowing.
 struct StepCount {
   int64_t n;
   friend StepCount operator+(StepCount a, StepCount b) {

@@ -1,4 +1,4 @@
-// How long a node takes, before it is evaluated.
+// A node's cost, before it is evaluated.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace assay {
 
-/// Steps of the plain evaluation of a node of the operator `op` (null: unknown), by its inferred types and
-/// attributes: the elements that it reads and writes, and more where an element takes more than a few
-/// (multiply_accumulates(), windows, Fourier transforms, pairs of boxes). What is not known counts nothing;
-/// INT64_MAX when the number is larger. Subgraphs are not looked into. Needs no valid node.
+/// Steps of the reference evaluation of a node of the operator `op` (null: unknown), by its inferred types
+/// and attributes: the elements that it reads and writes, and more where an element takes more than a few
+/// (multiply_accumulates(), windows, Fourier transforms, pairs of boxes). Unknown parts count nothing;
+/// INT64_MAX when the number is larger. Subgraphs are not counted. Needs no valid node.
 int64_t work_estimate(const Node& node, const OpDef* op);
 
-// For OpFacts: what is not known counts nothing here, either.
+// For OpFacts: unknown parts count nothing here, either.
 int64_t window_steps(const Node&);
 int64_t neighbour_steps(const Node&);
 int64_t sample_steps(const Node&);

@@ -1,4 +1,4 @@
-// What a Loop or Scan carries although the body gives it back as it came (weights, as tf2onnx writes them) is
+// A state of Loop or Scan that the body returns unchanged (weights, as tf2onnx writes them) is
 // taken from around the loop instead: as a constant where it is one, which can be folded and packed.
 #include "analysis/loop_form.h"
 #include "analysis/match.h"

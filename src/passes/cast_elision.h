@@ -9,10 +9,10 @@ namespace assay {
 
 /// Lets Add, Sub, Mul, Div, Max, Min, Concat and the comparisons work on integers where all their inputs are
 /// Casts of one integer type to float32 (or constants of whole numbers) and all their results are cast back
-/// to that type, as far as the operator has integers in the opset that `model` imports. Casts that are used
-/// elsewhere stay, and so do those where it is not known that float32 would compute the same: operands and
-/// results are integers of at most 2^24 in magnitude, and no divisor is 0 (IntegerRanges). Returns how many
-/// Casts were passed by.
+/// to that type, if the operator supports integers in the opset that `model` imports. Casts with other uses
+/// stay, and so do those for which float32 is not known to compute the same: operands and
+/// results are integers of at most 2^24 in magnitude, and no divisor is 0 (IntegerRanges). Returns the number
+/// of bypassed Casts.
 int64_t elide_shape_casts(Graph& graph, const Model& model);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// What changes nothing because of the node before it: Relu of Relu, Abs of Abs, ..., Clip of the same Clip;
+// Nodes without effect because of the node before: Relu of Relu, Abs of Abs, ..., Clip of the same Clip;
 // and a Relu before or after a Clip that has it in its bounds.
 #include "analysis/clip_bounds.h"
 #include "analysis/match.h"

@@ -1,4 +1,4 @@
-// If nodes whose condition is known.
+// Flattens If nodes with a constant condition.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace assay {
 
-/// Puts the branch that runs in place of each If whose condition is a constant. Values of the branch get the
-/// suffix `_subg_<index>_<name of the branch>`, where the index is the number of nodes in front, and nodes
-/// too when the graph has their name. `ir_version` is the model's. Returns how many Ifs went.
+/// Replaces each If with a constant condition by the branch that runs. Values of the branch get the
+/// suffix `_subg_<index>_<name of the branch>`, where the index is the number of preceding nodes; nodes get
+/// it if the graph has their name. `ir_version` is the model's. Returns the number of replaced Ifs.
 int64_t flatten_constant_ifs(Graph& graph, int64_t ir_version);
 
 }  // namespace assay

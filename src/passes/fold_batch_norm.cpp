@@ -1,4 +1,4 @@
-// A batch normalisation behind a convolution or Gemm goes into its weights and bias.
+// A batch normalization behind a convolution or Gemm goes into its weights and bias.
 #include "analysis/channel_constants.h"
 #include "analysis/match.h"
 #include "passes/pass_list.h"

@@ -1,4 +1,4 @@
-// Which computed results a model takes up.
+// Chooses which computed results replace nodes.
 #pragma once
 
 #include <unordered_map>
@@ -8,16 +8,16 @@
 
 namespace assay {
 
-/// A node whose results are computed, in the order of the outputs; undefined where an output is left out.
+/// A node whose results are computed, in the order of the outputs; undefined for omitted outputs.
 struct ComputedNode {
   Node* node;
   std::vector<Tensor> results;
 };
 
-/// Of nodes in topological order, those whose results become constants. The others stay: sequences and maps;
+/// Of nodes in topological order, those whose results become constants. Excluded are sequences and maps;
 /// results above options.size_threshold, or, without one, those that make the model larger by more than
-/// kMaxGrowth. One that is too large and needed by others than folded nodes goes to report.too_large; what
-/// nobody needs is left to cleanup().
+/// kMaxGrowth. A result that is too large and used by nodes that are not folded goes to report.too_large;
+/// unused ones are left to cleanup().
 std::vector<ComputedNode> choose_results(const Graph& graph, std::vector<ComputedNode> computed,
                                          const FoldOptions& options, FoldReport& report);
 

@@ -1,4 +1,4 @@
-// What the tests of constant folding share.
+// Shared parts of the tests of constant folding.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class FoldTest : public testing::Test {
     for (const auto& n : graph.nodes()) list.push_back(n->op_type);
     return list;
   }
-  /// The operators that are left after cleanup().
+  /// The remaining operators after cleanup().
   std::vector<std::string> folded_ops(const FoldOptions& options = {}) {
     report = fold_constants(model, options);
     cleanup(model);

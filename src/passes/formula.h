@@ -1,4 +1,4 @@
-// Writes formulas: standard nodes of known shapes, added to a patch one after the other.
+// Writes formulas: standard nodes of known shapes, added to a patch one by one.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace assay {
 
-/// Whether a value of shape `small` broadcasts to `large`.
+/// True when a value of shape `small` broadcasts to `large`.
 bool broadcasts_to(const Shape& small, const Shape& large);
 
-/// What a formula stands for so far: a value of the graph, or one that the patch makes.
+/// A term of a formula: a value of the graph, or one created by the patch.
 struct Term {
   Patch::Ref ref;
   DType dtype = DType::kUndefined;
   Shape shape;
 };
 
-/// Nodes of opset 10 and later that replace the node a patch is anchored at. Shapes that do not go together
-/// throw Error (kInternal): whoever writes a formula has looked at them.
+/// Nodes of opset 10 and later that replace the node a patch is anchored at. Incompatible shapes throw Error
+/// (kInternal): callers must check them.
 class Formula {
  public:
   Formula(Patch& patch, const PassContext& context, std::string name)
@@ -30,7 +30,7 @@ class Formula {
   Term constant(Tensor t);
   Term number(float x) { return constant(Tensor::scalar(x)); }
 
-  /// Any node of one result; null for an input that is left out.
+  /// Any node of one result; null for an omitted input.
   Term node(const char* op, std::vector<Patch::Ref> inputs, AttributeList attributes, DType dtype,
             Shape shape);
   Term unary(const char* op, const Term& x);
@@ -46,16 +46,16 @@ class Formula {
   Term concat(const std::vector<Term>& parts, size_t axis);
   /// Rows of the first axis.
   Term gather(const Term& x, const Term& index);
-  /// Indices that do not count from the end: what is negative becomes an index that Gather refuses.
+  /// Indices without counting from the end: negative ones become indices that Gather refuses.
   Term from_start(const Term& index);
-  /// Of images [n, c, ...]: every one's channels each to mean 0 and variance 1.
+  /// For images [n, c, ...]: normalizes each channel of each image to mean 0 and variance 1.
   Term instance_norm(const Term& x, float epsilon);
   /// Over the last axis, to mean 0 and variance 1, or, not `centred`, to mean square 1: the form that the
   /// passes fuse_layer_norm and fuse_rms_norm know.
   Term normalize(const Term& x, bool centred, float epsilon);
   /// Over the last axis.
   Term softmax(const Term& x);
-  /// Over the last axis, or over these, which stay with an extent of 1.
+  /// Over the last axis, or over these, which are kept with an extent of 1.
   Term reduce(const char* op, const Term& x);
   Term reduce(const char* op, const Term& x, std::vector<int64_t> axes);
   /// Comparisons and logic: bools.

@@ -1,4 +1,4 @@
-// The formula of layer normalisation over the last axes, written in Sub, Pow, ReduceMean, Sqrt and Div, with
+// The formula of layer normalization over the last axes, written in Sub, Pow, ReduceMean, Sqrt and Div, with
 // or without scale and shift, becomes a LayerNorm region.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// The formula of root-mean-square normalisation over the last axes with a scale becomes an RmsNorm region.
+// The formula of root-mean-square normalization over the last axes with a scale becomes an RmsNorm region.
 #include <array>
 
 #include "analysis/extents.h"

@@ -1,4 +1,4 @@
-// Graphs as tests compare them: one line.
+// One-line summaries of graphs, for comparison in tests.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// A batch normalisation that no convolution took in becomes one multiplication and one addition per element.
+// A batch normalization that no convolution took in becomes one multiplication and one addition per element.
 #include "analysis/channel_constants.h"
 #include "analysis/match.h"
 #include "passes/pass_list.h"

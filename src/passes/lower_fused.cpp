@@ -1,4 +1,4 @@
-// What ONNX Runtime's optimiser writes for common formulas, for embeddings and for products with their
+// Fused operators of ONNX Runtime's optimizer for common formulas, for embeddings and for products with their
 // activation, and RotaryEmbedding, become standard operators again: then every kernel and fusion there is
 // serves them. float32 and known shapes; attention is in lower_attention.cpp.
 #include <array>

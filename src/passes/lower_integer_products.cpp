@@ -1,5 +1,5 @@
 // ONNX Runtime's products of 8-bit integers that give float32 become MatMulInteger, a Cast and a scaling: the
-// form in which quantisers write them for everyone, and in which the engine's integer kernels know them. What
+// form in which quantizers write them for everyone, and in which the engine's integer kernels know them. What
 // QAttention does behind its product is a MultiHeadAttention. float32, known shapes and one matrix on the
 // right.
 #include "analysis/match.h"

@@ -1,5 +1,5 @@
 // The sum of two convolutions of one value becomes one convolution: the smaller kernel is added to the larger
-// one, within which it lies. So do the value itself and its batch normalisation, which are convolutions of
+// one, within which it lies. So do the value itself and its batch normalization, which are convolutions of
 // one element. Networks that are trained with parallel branches (Ding et al. 2021, "RepVGG") have such sums.
 #include "analysis/channel_constants.h"
 #include "analysis/extents.h"

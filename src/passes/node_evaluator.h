@@ -12,12 +12,12 @@
 
 namespace assay {
 
-/// The local functions of a model, which must stay as they are while it lives.
+/// The local functions of a model, which must not change during its lifetime.
 class LocalFunctions {
  public:
   explicit LocalFunctions(const Model& model);
   const Function* called(const Node& n) const { return index_.called(n); }
-  /// Whether a call draws random numbers, also in what it calls in turn.
+  /// True when a call draws random numbers, directly or indirectly.
   bool is_random(const Function* f) const { return random_.contains(f); }
 
  private:
@@ -37,15 +37,15 @@ class NodeEvaluator {
   NodeEvaluator(const Model& model, const LocalFunctions& functions, const Model& scope, Known known,
                 int64_t max_work);
 
-  /// One tensor for each output, undefined where it is left out; nothing when the operator is unknown, or
-  /// random somewhere in it. Throws Error that names the node and the rule that is broken, and for what may
-  /// take too long or too much memory: a Loop without a small number of turns, a result above kMaxBytes, more
-  /// steps than max_work, more than half of the memory that is left.
+  /// One tensor for each output, undefined if omitted; nothing when the operator is unknown, or random
+  /// anywhere inside. Throws Error naming the node and the violated rule, and for excessive time or memory: a
+  /// Loop without a small number of iterations, a result above kMaxBytes, more
+  /// steps than max_work, more than half of the remaining memory.
   std::vector<Tensor> evaluate(const Node& n) const;
 
-  /// Results of more bytes, and of more than twice the inputs', are not computed.
+  /// Results larger than this, and larger than twice the inputs, are not computed.
   static constexpr int64_t kMaxBytes = int64_t{1} << 30;
-  /// Turns of a Loop.
+  /// Maximum iterations of a Loop.
   static constexpr int64_t kMaxTurns = 1 << 16;
 
  private:

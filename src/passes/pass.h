@@ -1,6 +1,6 @@
-// What a graph pass is: one PassDef per pass, in one file src/passes/<name>.cpp, named once in passes.def.
+// The interface of passes: one PassDef per pass, in a file src/passes/<name>.cpp, named once in passes.def.
 //
-// A pass keeps what the model computes (up to rounding) and the names and types of its inputs and outputs.
+// A pass preserves the model's results (up to rounding) and the names and types of its inputs and outputs.
 // The pass manager owns everything around it: order, repetition, timing, verification, disabling, stopping
 // early.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace assay {
 
-/// The code of a pass that has data of its own, as those from extension modules.
+/// The code of a pass with its own data, such as one from an extension module.
 class CustomPass {
  public:
   virtual ~CustomPass() = default;
@@ -25,12 +25,12 @@ class CustomPass {
 struct PassDef {
   std::string_view name;  ///< snake_case, as the file
   std::string_view summary;
-  /// When its edit holds, in plain sentences: what it checks (types, ranges, ranks, opset, what must be
-  /// constant). What cannot be decided counts as not holding. docs/reference/simplify.md lists them.
+  /// The conditions of its edit, in plain sentences: its checks (types, ranges, ranks, opset, constants).
+  /// Undecidable conditions count as false. docs/reference/simplify.md lists them.
   std::string_view conditions;
-  /// Looks at one node and returns the edit that it allows, if any. Called until no node gives an edit. While
-  /// edits are made Graph::nodes() is in no order and holds removed nodes, so it looks at the node's
-  /// neighbours only.
+  /// Examines one node and returns a possible edit, if any. Called until
+  /// no node has an edit. During edits Graph::nodes() is unordered and
+  /// includes removed nodes, so it may examine only the node's neighbours.
   std::optional<Patch> (*match)(const Node&, const PassContext&) = nullptr;
   /// Works on the whole model; true when it changed something.
   bool (*run)(Model&) = nullptr;

@@ -1,4 +1,4 @@
-// Cases of single passes: the graph before and after, in short.
+// Cases of single passes: the graph before and after, in short form.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace assay {
 
-/// One graph and what one pass makes of it.
+/// One graph and the result of one pass.
 struct PassCase {
-  const char* pass;   ///< its name, behind those of passes that run before it
+  const char* pass;   ///< its name, after those of passes that run before it
   const char* graph;  ///< in ONNX's text form, from the graph's name on
   /// The nodes afterwards, `Op<attributes>(inputs)`, separated by `; `. Inputs and outputs of the graph have
-  /// their names, others the number of the node that gives them (%0; %0.1 for its second output), constants
-  /// of up to eight elements their elements, larger ones type and shape. Empty: nothing changes.
+  /// their names, others the number of the node that computes them (%0; %0.1 for its second output),
+  /// constants of up to eight elements their elements, larger ones type and shape. Empty: nothing changes.
   const char* after;
   int64_t opset = 17;
 };
@@ -25,9 +25,9 @@ struct PassCase {
 std::span<const PassCase> pass_cases();
 /// Those among them whose passes work on Loop and Scan.
 std::span<const PassCase> loop_pass_cases();
-/// Those whose passes lower operators of ONNX Runtime's optimiser and quantiser, or work on levels.
+/// Those whose passes lower operators of ONNX Runtime's optimizer and quantizer, or work on quantized values.
 std::span<const PassCase> runtime_pass_cases();
-/// Those that look like others whose pass changes them, but must stay.
+/// Those similar to others that a pass changes, but which must not change.
 std::span<const PassCase> sound_pass_cases();
 
 /// The case's model, types inferred.

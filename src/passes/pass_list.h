@@ -1,4 +1,4 @@
-// passes.def read as declarations: what each file of a pass defines.
+// Declarations from passes.def: the definition of each pass's file.
 #pragma once
 
 #include "passes/pass.h"

@@ -13,15 +13,15 @@
 namespace assay {
 
 struct PassOptions {
-  /// Where `disabled` finds names, and pipelines their passes; null: the built-in ones.
+  /// The passes for `disabled` and for pipelines; null: the built-in ones.
   std::shared_ptr<const PassSet> set;
-  /// Names of passes that are left out.
+  /// Names of disabled passes.
   std::vector<std::string> disabled;
-  /// Stop after so many edits in all: the way to find the edit that breaks a model.
+  /// Maximum total number of edits: for finding the edit that breaks a model.
   int64_t max_edits = std::numeric_limits<int64_t>::max();
   /// Check the graph after every pass.
   bool verify = false;
-  /// Also edit the bodies of If, Loop and Scan: passes that look at one node do.
+  /// Also edit the bodies of If, Loop and Scan, by passes that examine one node.
   bool recurse_subgraphs = false;
 };
 
@@ -29,24 +29,24 @@ inline const PassSet& passes_of(const PassOptions& options) {
   return options.set != nullptr ? *options.set : built_in_passes();
 }
 
-/// What one pass did.
+/// The report of one pass.
 struct PassReport {
   std::string pass;
   int64_t edits = 0;
   double seconds = 0;
 };
 
-/// Runs the passes in order, each until it finds nothing more. Values that nothing refers to any more are
-/// removed. Throws Error (kInternal) naming the pass when it breaks the graph or does not come to an end, and
-/// Error (kInvalidArgument) when `disabled` names no pass.
+/// Runs the passes in order, each until it finds nothing more. Removes unreferenced values. Throws Error
+/// (kInternal) naming the pass when it corrupts the graph or does not terminate, and Error (kInvalidArgument)
+/// when `disabled` has an unknown name.
 std::vector<PassReport> run_passes(Model& model, std::span<const PassDef* const> passes,
                                    const PassOptions& options = {});
 /// The same, where `allows` is asked before each edit.
 std::vector<PassReport> run_passes(Model& model, std::span<const PassDef* const> passes,
                                    const PassOptions& options, const AllowsEdit& allows);
 
-/// Throws Error (kInternal) that names the first broken rule: nodes after what they use, producers and
-/// consumers that know each other, no value both constant and produced, outputs that something gives.
+/// Throws Error (kInternal) naming the first violated invariant: nodes follow their inputs, producers and
+/// consumers are consistent, no value is both constant and produced, outputs have a source.
 void verify_graph(const Graph& graph);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// Which passes there are, and the order in which they run.
+// The set of passes, and the order in which they run.
 #pragma once
 
 #include <array>
@@ -14,36 +14,36 @@ namespace assay {
 
 /// When a pass runs.
 enum class PassStage : uint8_t {
-  /// What the engine cannot do without: functions inlined, old opsets rewritten. Once for each
-  /// model whose types have been inferred.
+  /// Required by the engine: inlining of functions, conversion of old opsets. Once for each model with
+  /// inferred types.
   kLowering,
-  /// What holds whatever the input shapes are: constants folded, weights final. Once for each model.
+  /// Independent of input shapes: folding of constants, final weights. Once for each model.
   kCanonical,
-  /// For a model whose input shapes are numbers and whose types have been inferred: first everything
-  /// that folds because shapes are known (infer again after it) ...
+  /// For a model with known input shapes and inferred types: first folding by known shapes (infer again after
+  /// it) ...
   kSpecialize,
-  /// ... then the idioms: nodes that together compute a known function.
+  /// ... then idioms: groups of nodes that compute a known function.
   kIdioms,
   /// For `surgeon sanitize --simplify`: what makes a model smaller without changing its results, in operators
-  /// that its opset has. Types have been inferred; run in turn with constant folding until nothing changes.
+  /// that its opset has. Types must be inferred; alternates with constant folding until a fixed point.
   kSimplify,
-  /// What follows when nothing changes any more: after it, the others would not recognise what it made into
-  /// one.
+  /// Final passes after the fixed point: the others
+  /// would not recognize their fused results.
   kSimplifyEnd,
 };
 
-/// Who has one may look passes up from any thread, as long as nobody adds to it.
+/// Lookups are safe from any thread as long as no pass is being added.
 class PassSet {
  public:
   /// Appends to a stage. `pass` must live as long as the set; `owner`, if any, is kept until then. It runs on
   /// models that import at least version `since` of the standard's operators. Throws Error when another pass
-  /// has its name, or it does not say what it does.
+  /// has its name, or it has no summary.
   void add(const PassDef& pass, PassStage stage, int64_t since = 0,
            std::shared_ptr<const void> owner = nullptr);
 
-  /// In the order in which they run; several times, if that is so.
+  /// In the order in which they run; passes may occur several times.
   std::vector<const PassDef*> stage(PassStage stage, int64_t opset = INT64_MAX) const;
-  /// Each once, in no order that means anything.
+  /// Each once, in no particular order.
   std::vector<const PassDef*> all() const;
   /// Null when there is none of that name.
   const PassDef* find(std::string_view name) const;
@@ -57,7 +57,7 @@ class PassSet {
   std::vector<std::shared_ptr<const void>> owners_;
 };
 
-/// Those of passes.def.
+/// The passes of passes.def.
 const PassSet& built_in_passes();
 
 }  // namespace assay

@@ -10,7 +10,7 @@
 
 namespace assay {
 
-/// What a pass may look at besides the node.
+/// Context of a node for a pass.
 struct PassContext {
   const Model& model;
   /// Values that must keep their names: graph outputs and outputs of subgraphs.
@@ -21,11 +21,11 @@ struct PassContext {
   /// The only node that uses the value, in the graph of the value; null when there are more uses, none, or it
   /// is pinned.
   const Node* sole_consumer(const Value* v) const;
-  /// True for a value with more uses than any pattern has nodes, at the time when it was first asked about.
-  /// To look at Value::consumers() of such a value after each edit takes as long as there are uses.
+  /// True for a value with more uses than any pattern has nodes, when it was first queried. Reading
+  /// Value::consumers() of such a value after each edit would take linear time.
   bool is_widely_used(const Value* v) const;
-  /// True when uses of `from` may become uses of `to`: what is pinned keeps its name, so then the producer of
-  /// `to` takes the name over, which needs a producer and a name that nobody else depends on.
+  /// True when uses of `from` may become uses of `to`: a pinned value keeps its name, so the producer of `to`
+  /// takes the name over, which needs a producer and a name without other dependents.
   bool can_replace(const Value* from, const Value* to) const;
 
  private:
@@ -36,7 +36,7 @@ struct PassContext {
 /// new node gets the origins of all removed nodes.
 class Patch {
  public:
-  /// A value of the graph or one that the patch makes; null for an input that is left out.
+  /// A value of the graph or one created by the patch; null for an omitted input.
   struct Ref {
     Value* value = nullptr;
     int made = -1;
@@ -49,13 +49,13 @@ class Patch {
     }
   };
 
-  /// New nodes go to the place of `anchor`, so everything they use must come before it.
+  /// New nodes are inserted at `anchor`, so all their inputs must precede it.
   explicit Patch(const Node& anchor) : anchor_(const_cast<Node*>(&anchor)) {}
 
   /// A new initializer.
   Ref constant(std::string hint, Tensor tensor);
-  /// A new node with one output: the given value, taken over from a removed node, or a fresh one of the given
-  /// type.
+  /// A new node with one output: a value taken over from
+  /// a removed node, or a fresh one of the given type.
   Ref add(std::string op_type, std::vector<Ref> inputs, AttributeList attributes = {},
           Value* output = nullptr, Type type = {}, std::string domain = {});
   /// A new node with a fresh output of each of these types.
@@ -71,7 +71,7 @@ class Patch {
   void set_name(std::string name) { name_ = std::move(name); }
 
   const std::vector<Node*>& removed() const { return removed_; }
-  /// Makes the edit but for the order of the graph's nodes, which the caller commits after all edits.
+  /// Makes the edit except for the order of the graph's nodes, which the caller commits after all edits.
   void apply(const PassContext& context, NodeOrder& order);
 
  private:
@@ -85,7 +85,7 @@ class Patch {
     std::vector<Ref> inputs;
     AttributeList attributes;
     std::vector<Value*> outputs;
-    std::vector<Type> types;  // of fresh outputs, where there are no others
+    std::vector<Type> types;  // of fresh outputs, if there are no others
     int first = -1;           // of these in made_
   };
   struct Replacement {

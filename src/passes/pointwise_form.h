@@ -23,9 +23,9 @@ struct PointwiseForm {
 /// where `bytes_as_float`; nothing for types that the kernel does not have.
 std::optional<DType> register_of(DType dtype, bool bytes_as_float = false);
 
-/// The form of a node (or of a region such as Silu) with one output; nothing when it has none: by the
-/// instruction that the operator states (OpFacts::pointwise), for the types that this has
-/// (pointwise_ops.def).
+/// The form of a node (or of a region such as Silu) with one output,
+/// by its operator's instruction (OpFacts::pointwise), for that
+/// instruction's types (pointwise_ops.def); nothing when there is none.
 std::optional<PointwiseForm> pointwise_form(const Node& n, const Model& model);
 
 }  // namespace assay

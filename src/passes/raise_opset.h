@@ -1,4 +1,4 @@
-// A model of an older opset as one of a newer.
+// Converts a model of an older opset to a newer one.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace assay {
 
-/// Converts a model below an opset to it; origins of nodes stay known. False when there is nothing to do.
-/// Throws Error (kUnsupported) naming the node that the opset cannot say.
+/// Converts a model below an opset to it, keeping origins of nodes. False when there is nothing to do. Throws
+/// Error (kUnsupported) naming the node that the opset cannot express.
 bool raise_opset(Model& model, int64_t opset);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// Reductions: which axes, and whether they stay.
+// Reductions: their axes, and whether these are kept.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace assay {
 
-/// Of a node of the Reduce family with known axes and rank: axes from the front, ascending.
+/// A node of the Reduce family with known axes and rank: axes from the front, ascending.
 struct AxisReduction {
   std::vector<int64_t> axes;
   bool keeps = true;
 };
 
-/// Nothing when the node is none, or reduces nothing, or its axes are not known.
+/// Nothing for other nodes, empty reductions and unknown axes.
 std::optional<AxisReduction> reduction_of(const Node& n);
 
 /// Adds a reduction by the same operator to a patch, in the form of the model's opset.

@@ -1,6 +1,6 @@
-// Regions: nodes that the engine runs as one. A region is a node of the private domain whose attribute `body`
-// holds the nodes it stands for, so every region can be taken apart again and none needs an evaluation of its
-// own.
+// Regions: nodes that the engine runs as one. A region is a node of the
+// private domain whose attribute `body` contains the original nodes, so that
+// every region can be dissolved again and none needs its own evaluation.
 #pragma once
 
 #include <functional>
@@ -30,24 +30,24 @@ inline constexpr std::string_view kSoftmax = "Softmax";
 bool is_region(const Node& n);
 bool is_region(const Node& n, std::string_view kind);
 
-/// The nodes inside, in topological order; regions among them are not opened. body().inputs and outputs are
+/// The nodes inside, in topological order; nested regions are not opened. body().inputs and outputs are
 /// the formal values of the region's inputs and outputs, in order.
 const Graph& body_of(const Node& region);
-/// What stands in the region's input list for a formal input; null when `v` is none.
+/// The region's input for a formal input; null when `v` is not one.
 Value* actual_input(const Node& region, const Value* v);
 
 /// A patch that replaces `nodes` (topological order, the last one the anchor) by a region. `first_inputs`:
-/// values that become the first inputs, in this order; the rest follows as it is used. Constants of one
+/// values that become the first inputs, in this order; the rest follows in order of use. Constants of one
 /// element go into the body. Values that are used outside or pinned become outputs.
 Patch make_region(std::string_view kind, std::span<const Node* const> nodes, const PassContext& context,
                   std::span<Value* const> first_inputs = {}, AttributeList attributes = {});
 
-/// Makes the body's nodes at the end of the graph, and returns them in order; the region is left without
-/// inputs and outputs. To put them in its place is the caller's part. Values inside get fresh names.
+/// Creates the body's nodes at the end of the graph, and returns them in order; the region is left without
+/// inputs and outputs. The caller moves them to its place. Inner values get fresh names.
 std::vector<Node*> dissolve_region(Node& region);
 
-/// Puts the nodes of the main graph's regions, nested ones included, in the places of those for which
-/// `dissolves` is true.
+/// Replaces the main graph's regions, including nested
+/// ones, for which `dissolves` is true by their nodes.
 void dissolve_regions(Model& model, const std::function<bool(const Node&)>& dissolves);
 
 }  // namespace assay

@@ -1,4 +1,5 @@
-// Cases of passes that lower operators of ONNX Runtime's optimiser and quantiser, and of those on levels.
+// Cases of passes that lower operators of ONNX Runtime's
+// optimizer and quantizer, or quantized values.
 #include "passes/pass_cases.h"
 
 namespace assay {

@@ -1,4 +1,4 @@
-// Values that consist of extents of other values.
+// Folds values that consist of extents of other values.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace assay {
 
-/// Computes Shape and Size from the declared extents of their inputs, and what Gather, Slice, Squeeze,
-/// Unsqueeze and Identity pick out of such a result, also when only the extents that are picked are known.
+/// Computes Shape and Size from the declared extents of their inputs, and selections of Gather, Slice,
+/// Squeeze, Unsqueeze and Identity from such a result, also when only the selected extents are known.
 class ShapeFolder {
  public:
   /// The tensor of a constant, or null.
@@ -20,9 +20,9 @@ class ShapeFolder {
   /// `model` gives the opsets.
   ShapeFolder(const Model& model, Known known) : model_(model), known_(std::move(known)) {}
 
-  /// The result of a node, as far as the rules above give it. Nodes come in topological order: what is partly
-  /// known is kept for those that follow. Throws Error that names the node when it breaks its operator's
-  /// rules.
+  /// The result of a node, if the rules above determine it. Call it
+  /// in topological order: partial results are kept for later nodes.
+  /// Throws Error naming the node when it violates its operator's rules.
   std::optional<Tensor> fold(const Node& n);
 
  private:

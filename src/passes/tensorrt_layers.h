@@ -1,4 +1,4 @@
-// ONNX's operators as TensorRT's layers.
+// Maps ONNX operators to TensorRT's layers.
 #pragma once
 
 #include <span>
@@ -9,12 +9,12 @@
 
 namespace assay {
 
-/// The name of TensorRT's layer type for an operator of ONNX: CONVOLUTION; PLUGIN_V3 where TensorRT has none.
+/// The name of TensorRT's layer type for an operator of ONNX: CONVOLUTION; PLUGIN_V3 if TensorRT has none.
 std::string_view tensorrt_layer_type(const Node& node);
 
 /// Makes the results of all nodes of the main graph whose layers are of these types the outputs, in node
-/// order; adds them to those that there are if `add`. Upper and lower case count as the same. Throws Error
-/// (kNotFound) for a type that no node has, with what may have been meant.
+/// order; adds them to the existing ones if `add`. Ignores case. Throws Error (kNotFound) for a type that no
+/// node has, with suggestions.
 void mark_outputs_by_layer_type(Model& model, std::span<const std::string> types, bool add);
 
 }  // namespace assay

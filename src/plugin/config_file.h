@@ -1,4 +1,4 @@
-// config.yaml: what `plugin match` found and `plugin replace` carries out, in upstream's form.
+// config.yaml: the matches of `plugin match` for `plugin replace`, in upstream's format.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace assay {
 /// the path of an instance's graph only where that is not the main graph.
 std::string plugin_config_text(const std::vector<PluginMatches>& plugins);
 
-/// Reads such a file; keys that are unknown are passed over, as upstream does. Throws Error naming file and
+/// Reads such a file; unknown keys are ignored, as in upstream. Throws Error naming file and
 /// line.
 std::vector<PluginMatches> load_plugin_config(const std::string& path);
 std::vector<PluginMatches> parse_plugin_config(const std::string& text, const std::string& file);

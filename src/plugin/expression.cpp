@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-/// How deep brackets and operators may nest.
+/// Maximum nesting of brackets and operators.
 constexpr int kMaxDepth = 100;
 
 bool is_name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -38,7 +38,7 @@ class Parser {
   void skip_blanks() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
   }
-  /// Takes the sign if it comes next.
+  /// Consumes the operator if it is next.
   bool take(std::string_view sign) {
     if (!text_.substr(at_).starts_with(sign)) return false;
     const bool is_word = is_name_start(sign[0]);
@@ -50,7 +50,7 @@ class Parser {
   void expect(std::string_view sign) {
     if (!take(sign)) error(fmt::format("'{}' is expected", sign));
   }
-  /// The first of these signs that comes next; empty when none does.
+  /// The operator of these that is next; empty if none is.
   std::string_view take_any(std::initializer_list<std::string_view> signs) {
     for (const std::string_view sign : signs)
       if (take(sign)) return sign;
@@ -69,7 +69,7 @@ class Parser {
     return t;
   }
 
-  /// Counts how deep the parser is, and how deep the tree becomes on the left.
+  /// Tracks the depth of the parser, and of the tree on the left.
   struct Level {
     explicit Level(Parser& p) : parser(p) {
       if (++parser.depth_ > kMaxDepth) parser.error(fmt::format("it nests deeper than {}", kMaxDepth));
@@ -108,7 +108,7 @@ class Parser {
     return postfix();
   }
 
-  /// operand sign operand sign ..., grouped from the left.
+  /// operand operator operand operator ..., left-associative.
   template <typename Operand>
   Term chain(std::initializer_list<std::string_view> signs, Operand operand) {
     Term left = operand();
@@ -241,7 +241,7 @@ class Parser {
   int depth_ = 0;
 };
 
-/// Runs the body; its Errors show the expression.
+/// Runs the body; adds the expression to its Errors.
 template <typename Body>
 auto in_expression(const std::string& text, Body body) {
   return with_context([&] { return fmt::format("in the expression `{}`", text); }, body);

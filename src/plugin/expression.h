@@ -1,4 +1,4 @@
-// The small language in which a plugin's pattern asks about a match and computes attributes:
+// The expression language of a plugin's pattern, for conditions on a match and computed attributes:
 // docs/guide/plugins.md.
 #pragma once
 
@@ -19,14 +19,14 @@ class Expression {
   explicit Expression(std::string text);
 
   const std::string& text() const { return text_; }
-  /// The names that it asks about.
+  /// The names that it uses.
   const std::set<std::string>& nodes() const { return nodes_; }
   const std::set<std::string>& tensors() const { return tensors_; }
 
-  /// Throws Error (kInvalidArgument) that shows the text: an attribute or a shape that is not there, operands
-  /// of the wrong kind, an overflow, a division by zero, an index out of range.
+  /// Throws Error (kInvalidArgument) that shows the text: a missing attribute or shape, operands of the wrong
+  /// kind, an overflow, a division by zero, an index out of range.
   ExpressionValue evaluate(const ExpressionScope& scope) const;
-  /// The same where the result must be true or false.
+  /// The same for a boolean result.
   bool holds(const ExpressionScope& scope) const;
 
  private:

@@ -1,4 +1,4 @@
-// What expressions give.
+// Evaluates expressions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 using Term = ExpressionTerm;
 using List = ExpressionValue::List;
 
-/// A constant with more elements is not a setting.
+/// Constants with more elements are not parameters.
 constexpr int64_t kMaxElements = 1024;
 
 std::optional<double> number_of(const ExpressionValue& v) {
@@ -122,7 +122,7 @@ bool truth(const ExpressionValue& v, std::string_view user) {
 ExpressionValue binary(const Term& t, const ExpressionScope& scope) {
   const std::string_view sign = t.name;
   const ExpressionValue a = evaluate_term(t.operands[0], scope);
-  // The second operand may only make sense when the first holds.
+  // The second operand may be valid only if the first is true.
   if (sign == "and") return truth(a, sign) && truth(evaluate_term(t.operands[1], scope), sign);
   if (sign == "or") return truth(a, sign) || truth(evaluate_term(t.operands[1], scope), sign);
   const ExpressionValue b = evaluate_term(t.operands[1], scope);
@@ -153,7 +153,7 @@ ExpressionValue element(const Term& t, const ExpressionScope& scope) {
   return (*list)[static_cast<size_t>(place)];
 }
 
-// ---- what a match holds
+// ---- values of a match
 
 List integer_elements(const Tensor& t) {
   List list;
@@ -205,7 +205,7 @@ ExpressionValue attribute_value(const Attribute::Data& data, std::string_view na
        name);
 }
 
-/// The node's attribute, else what the schema says of one that is left out; null when there is neither.
+/// The node's attribute, else the schema's default; null when there is neither.
 const Attribute::Data* find_attribute(const Term& t, const ExpressionScope& scope) {
   const Node& n = *scope.node(t.name);
   if (const Attribute* a = n.find_attribute(t.member)) {

@@ -27,7 +27,7 @@ struct ExpressionTerm {
   std::vector<ExpressionTerm> operands;
 };
 
-/// What a function takes: one tensor, one attribute, or values.
+/// The kind of a function's argument: one tensor, one attribute, or values.
 enum class ArgumentKind : uint8_t { kTensor, kAttribute, kValues };
 struct FunctionDef {
   std::string_view name;

@@ -48,7 +48,7 @@ class ExpressionTest : public testing::Test, protected ExpressionScope {
   const Value* tensor(std::string_view name) const override { return values_.at(std::string(name)); }
   const Model& model() const override { return model_; }
 
-  /// What the expression gives, or the message of its Error without the expression's text.
+  /// The expression's result, or the message of its Error without the expression's text.
   std::string result(const std::string& text) const {
     try {
       return text_of(Expression(text).evaluate(*this));

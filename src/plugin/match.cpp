@@ -15,7 +15,7 @@
 namespace assay {
 namespace {
 
-/// What conditions see while one node is looked at.
+/// The context of conditions on one node.
 class NodeScope final : public ExpressionScope {
  public:
   NodeScope(const Node& node, const Model& model) : node_(node), model_(model) {}
@@ -28,7 +28,7 @@ class NodeScope final : public ExpressionScope {
   const Model& model_;
 };
 
-/// What expressions see of a whole match.
+/// The context of expressions on a whole match.
 class MatchScope final : public ExpressionScope {
  public:
   MatchScope(const PluginPattern& pattern, const PatternMapping& mapping, const Model& model)
@@ -77,7 +77,7 @@ bool has_all_slots(const std::vector<std::string>& names, const std::vector<Valu
 
 }  // namespace
 
-/// Looks for one plugin.
+/// Searches matches of one plugin.
 class PluginMatching {
  public:
   PluginMatching(const PluginPattern& pattern, const Model& model, PluginClaims& claims)
@@ -140,7 +140,7 @@ class PluginMatching {
 
   using Claim = PluginClaims::Claim;
 
-  /// What has a node, or something inside or around it.
+  /// Owners of a node, of nodes inside it or around it.
   struct Taken {
     std::vector<const Claim*> nodes;  // of the match's own
     const Claim* first = nullptr;
@@ -163,7 +163,7 @@ class PluginMatching {
     return taken;
   }
 
-  /// Takes the nodes of a match; false when it is left out.
+  /// Claims the nodes of a match; false when it is rejected.
   bool claim(const PatternMapping& mapping, const GraphPlace& place) {
     std::vector<Node*> nodes = mapping.nodes();
     std::erase_if(nodes, [](const Node* n) { return n->op_type == "Constant"; });
@@ -210,7 +210,7 @@ class PluginMatching {
 
   const PluginPattern& pattern_;
   const Model& model_;
-  Model imports_;  // with the opsets of the graph that is looked at
+  Model imports_;  // with the opsets of the current graph
   PluginClaims& claims_;
   std::vector<const Expression*> whole_;  // conditions that need a whole match
 };

@@ -1,4 +1,4 @@
-// Where a model has what a plugin replaces.
+// Finds the subgraphs of a model that a plugin replaces.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace assay {
 
-/// One place where a plugin's node is to stand.
+/// A match that a plugin's node will replace.
 struct PluginInstance {
   /// Names of tensors: outputs of the graph, inputs also of the graphs around it.
   std::vector<std::string> inputs, outputs;
@@ -26,18 +26,18 @@ struct PluginMatches {
   std::vector<PluginInstance> instances;
 };
 
-/// Which plugin has taken which nodes; shared by the plugins that are matched one after the other.
+/// Nodes claimed by plugins; shared by plugins that are matched in sequence.
 class PluginClaims {
  public:
-  /// A match that was left out because it shares a node with another, or because one of the two lies in a
+  /// A match that was rejected because it shares a node with another, or because one of the two is in a
   /// subgraph of the other's node.
   struct Overlap {
-    std::string plugin, node;               ///< the match left out, and where it begins
+    std::string plugin, node;               ///< the rejected match, and its first node
     std::string other_plugin, shared_node;  ///< the match that has the node, and the node
   };
   const std::vector<Overlap>& overlaps() const { return overlaps_; }
 
-  /// Matches in a graph that no path names.
+  /// Matches in a graph without a unique path.
   struct Unnamed {
     std::string plugin, node;  ///< where the match begins
   };
@@ -58,9 +58,9 @@ class PluginClaims {
 };
 
 /// The matches in the main graph, then those in graph after graph inside it and in local functions
-/// (graph_places()), in the order of the nodes at which they begin. One that overlaps with a match found
-/// before, of this or another plugin, is left out and noted in `claims`; Constant nodes may be shared. A
-/// condition that cannot be evaluated does not hold; a verbose line says why. The model's
+/// (graph_places()), in the order of the nodes at which they begin. One that overlaps with an earlier match,
+/// of this or another plugin, is rejected and recorded in `claims`; Constant nodes may be shared. A condition
+/// that cannot be evaluated is false; a verbose line tells the reason. The model's
 /// types should have been inferred. Throws Error when an attribute cannot be computed.
 PluginMatches match_plugin(const PluginPattern& pattern, const Model& model, PluginClaims& claims);
 

@@ -165,7 +165,7 @@ TEST(MatchPlugin, sees_what_subgraphs_use) {
   Graph& other = *body.nodes()[2]->find_attribute("else_branch")->get_if<std::shared_ptr<Graph>>()->get();
   const std::string all = text(match(kReluNeg, *model));
   ASSERT_NE(all.find("loop::body: x -> b_y"), std::string::npos);
-  // The body's inner value is what a branch gives out, without a node that consumes it.
+  // A branch returns the body's inner value, without a node that consumes it.
   other.outputs = {body.find_value("b_h")};
   EXPECT_EQ(text(match(kReluNeg, *model)).find("loop::body: x -> b_y"), std::string::npos);
   // As an output of the pattern it may be.
@@ -239,7 +239,7 @@ TEST(MatchPlugin, leaves_out_what_no_path_names) {
   const auto model = nested_model();
   Graph& g = *model->graph;
   const std::vector<Value*> none;
-  // Two loops of one name: the second goes by its output. Then the first's output is the name of a node, too.
+  // Two loops of one name: the second is named by its output. Then the first's output names a node, too.
   g.nodes()[3]->name = "loop";
   const auto body = std::make_shared<Graph>();
   Value* v = body->add_input("v", {});

@@ -112,7 +112,7 @@ class PatternReader {
     pattern_.nodes.push_back(std::move(node));
   }
 
-  /// null is an input that is left out.
+  /// null is an omitted input.
   std::vector<std::string> node_inputs(const YamlFields& fields, const YamlNode& list) const {
     std::vector<std::string> names;
     for (const YamlNode& n : fields.list(list, "inputs")) {
@@ -129,7 +129,7 @@ class PatternReader {
     return names;
   }
 
-  /// Everything hangs together with the first input, from which matching begins.
+  /// Everything must be connected to the first input, where matching begins.
   void check_use(const YamlFields& fields) const {
     std::unordered_map<std::string_view, std::vector<const PluginPatternNode*>> nodes_of;
     const auto each_tensor = [](const PluginPatternNode& node, auto f) {
@@ -225,7 +225,7 @@ class PatternReader {
     if (value.is_null() || value.get_if<YamlNode::Map>() != nullptr)
       fields.error(value, fmt::format("the attribute '{}' is {}, not a number, text or a list of such", name,
                                       value.kind()));
-    // YAML 1.1 takes 1e-5 for text, which its author hardly means.
+    // YAML 1.1 reads 1e-5 as text, which its author hardly means.
     const auto* text = value.get_if<std::string>();
     if (text == nullptr || !value.is_plain()) return;
     double number = 0;

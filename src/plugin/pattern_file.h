@@ -1,4 +1,4 @@
-// What a plugin replaces, read from the file pattern.yaml in its folder: docs/guide/plugins.md.
+// The pattern of a plugin, read from the file pattern.yaml in its folder: docs/guide/plugins.md.
 #pragma once
 
 #include <optional>
@@ -17,14 +17,14 @@ inline constexpr const char* kPatternFile = "pattern.yaml";
 /// Upstream's form of the same, which is Python.
 inline constexpr const char* kPythonPatternFile = "pattern.py";
 
-/// One node of a plugin's pattern. Tensors are named; an empty name is a slot that is left out.
+/// One node of a plugin's pattern. Tensors are named; an empty name is an omitted slot.
 struct PluginPatternNode {
   std::string name, op;
   std::optional<std::string> domain;  ///< nothing: any
   std::vector<std::string> inputs, outputs;
 };
 
-/// An attribute of the node that replaces a match: as it stands there, or computed from the match.
+/// An attribute of the node that replaces a match: literal, or computed from the match.
 using PluginAttribute = std::variant<YamlNode, Expression>;
 
 struct PluginPattern {
@@ -40,7 +40,7 @@ struct PluginPattern {
   const PluginPatternNode* find_node(std::string_view node) const;
 };
 
-/// `folder` is the plugin's folder, whose name is the plugin's name unless the file says otherwise. Throws
+/// `folder` is the plugin's folder, whose name is the plugin's name unless the file sets another. Throws
 /// Error naming the file and the line: keys that are unknown or missing, names that are not defined, a node
 /// that is not connected.
 PluginPattern load_plugin_pattern(const std::string& folder);

@@ -91,7 +91,7 @@ TEST(PatternFile, says_what_is_wrong_and_where) {
 }
 
 TEST(PatternFile, many_nodes_take_time_in_proportion) {
-  // They hang together from the last to the first.
+  // They are connected from the last to the first.
   constexpr int kNodes = 20000;
   std::string nodes = "  - {op: A, inputs: [k], outputs: [t0]}\n";
   for (int i = 1; i < kNodes; ++i)

@@ -1,4 +1,4 @@
-// The graph that the tests of this module look at.
+// The graph of this module's tests.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ inline std::shared_ptr<Model> toy_model() {
   return model;
 }
 
-/// What is to be found in it.
+/// The matches to be found in it.
 inline constexpr const char* kToyPattern = R"(op: Toy
 inputs: [a]
 nodes:

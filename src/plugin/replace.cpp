@@ -49,7 +49,7 @@ Attribute::Data list_data(const YamlNode::List& list) {
       numbers.push_back(narrowed(*d));
     } else {
       fail(ErrorCode::kInvalidArgument,
-           "a list holds {} beside other things; ONNX has lists of integers, of numbers and of text",
+           "a list holds {} among other things; ONNX has lists of integers, of numbers and of text",
            n.kind());
     }
   }
@@ -75,7 +75,7 @@ AttributeList attribute_list(const YamlNode::Map& map) {
   return list;
 }
 
-/// How an error calls a graph.
+/// The name of a graph in errors.
 std::string graph_name(const GraphPlace& place) {
   return place.path.empty() ? "the model" : fmt::format("the graph {}", place.path);
 }
@@ -116,7 +116,7 @@ void check_outputs(const GraphPlace& place, const std::vector<Value*>& inputs,
   }
 }
 
-/// Whether a subgraph cannot do without a value from around it: it changes from run to run.
+/// True when a subgraph depends on an outer value that varies between runs.
 bool is_variable(const Value& v) {
   return !v.is_constant() && (v.producer() == nullptr || v.producer()->op_type != "Constant");
 }

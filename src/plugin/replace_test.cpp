@@ -118,7 +118,7 @@ TEST(ReplaceByPlugin, refuses_what_cannot_be) {
 
 TEST(ReplaceByPlugin, refuses_a_cycle) {
   const auto model = toy_model();
-  // i4 is computed from i2, which becomes an output of the node that is to get i4.
+  // i4 is computed from i2, which becomes an output of the node that computes i4.
   EXPECT_EQ(error_of(*model, {{{"i1", "i4"}, {"i2", "o1"}, {}}}),
             "the graph has a cycle: 'n4' (C) <- 'toy_0' (mine::Toy) <- 'n4' (C)");
 }
@@ -160,7 +160,7 @@ TEST(ReplaceByPlugin, keeps_what_a_subgraph_gives_out) {
 TEST(ReplaceByPlugin, takes_values_from_around_as_inputs) {
   const auto model = nested_model();
   log::Capture capture;
-  // y stands before the Loop already; all comes from it.
+  // y already precedes the Loop; everything depends on it.
   EXPECT_EQ(replace(*model, {{{"b_h", "y"}, {"b_y"}, {}, "loop::body"}}), "");
   EXPECT_EQ(graph_text(graph_at(*model, "loop::body")),
             "Relu(x)->b_h Toy(b_h,y)->b_y If(cond)->chosen Identity(c)->go ");
@@ -176,7 +176,7 @@ TEST(ReplaceByPlugin, takes_values_from_around_as_inputs) {
 TEST(ReplaceByPlugin, sorts_the_graphs_around) {
   const auto model = nested_model();
   Graph& g = *model->graph;
-  // The Loop stands before the node whose result its body is to use.
+  // The Loop precedes the node whose result its body will use.
   Value* late = g.add_value("late");
   g.add_node("Abs", {g.find_value("x")}, {late}, {}, "abs");
   EXPECT_EQ(replace(*model, {{{"b_h", "late"}, {"b_y"}, {}, "loop::body"}}), "");

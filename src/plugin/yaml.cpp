@@ -74,7 +74,7 @@ std::optional<double> yaml_number(std::string_view text) {
   return std::strtod(without_underscores(text).c_str(), nullptr);
 }
 
-/// What a scalar without quotes means.
+/// Resolves an unquoted scalar.
 YamlNode::Data resolve(std::string_view text) {
   if (is_one_of(text, {"", "~", "null", "Null", "NULL"})) return {};
   if (is_one_of(text, {"yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"})) return true;
@@ -113,7 +113,7 @@ const YamlNode* YamlNode::find(std::string_view key) const {
   return nullptr;
 }
 
-/// Builds nodes of libyaml's events.
+/// Builds nodes from libyaml's events.
 class YamlReader {
  public:
   YamlReader(std::string_view text, std::string name) : name_(std::move(name)) {

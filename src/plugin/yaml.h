@@ -1,7 +1,7 @@
 // YAML as PyYAML reads and writes it: the files of plugins and their matches.
 //
-// Parsed and laid out by libyaml, the library behind PyYAML; what a plain scalar means is decided here by
-// PyYAML's rules (YAML 1.1), so `yes` is a truth value and `1e5` is text. Times and numbers to the base of 60
+// Parsed and laid out by libyaml, the library behind PyYAML; plain scalars are resolved here by PyYAML's
+// rules (YAML 1.1), so `yes` is a boolean and `1e5` is text. Times and numbers to the base of 60
 // stay text.
 #pragma once
 
@@ -34,12 +34,12 @@ class YamlNode {
     return std::get_if<T>(&data_);
   }
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
-  /// For messages: null, a truth value, an integer, a number, text, a list, a map.
+  /// For messages: null, a boolean, an integer, a number, text, a list, a map.
   std::string_view kind() const;
-  /// Of a map; null when there is no such key, or no map.
+  /// The value of a map's key; null when there is no such key, or this is not a map.
   const YamlNode* find(std::string_view key) const;
-  int line() const { return line_; }  ///< from 1; 0 for a node that was not read
-  /// Text that stood without quotes.
+  int line() const { return line_; }  ///< from 1; 0 for a node that was not parsed
+  /// True for unquoted text.
   bool is_plain() const { return is_plain_; }
 
  private:
@@ -49,8 +49,8 @@ class YamlNode {
   bool is_plain_ = false;
 };
 
-/// Every document of a text. `name` stands for the file in errors. Throws Error (kInvalidArgument) with the
-/// line for what is not YAML, for keys that are not text or come twice, for tags of other types, for nesting
+/// Every document of a text. `name` identifies the file in errors. Throws Error (kInvalidArgument) with the
+/// line for invalid YAML, keys that are not text or are duplicate, tags of other types, for nesting
 /// deeper than 100, and for aliases that would make more than a million values.
 std::vector<YamlNode> parse_yaml(std::string_view text, const std::string& name);
 

@@ -1,4 +1,4 @@
-// Comparisons in the form that programs get.
+// Comparisons in the form of the public interface.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Comparison and post-processing functions as data, which files and programs hold.
+// Comparison and post-processing functions as data, for files and programs.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace assay::poly {
 
-/// A CompareFunc, but for those of a program's own.
+/// A CompareFunc, except custom ones of a program.
 struct CompareDescription {
   /// simple, indices, l2, cosine_similarity, psnr, snr, perceptual_metrics; script.
   std::string function = {};
@@ -23,13 +23,13 @@ struct CompareDescription {
   bool check_shapes = true, infinities_compare_equal = false;
 };
 
-/// A PostprocessFunc, but for those of a program's own.
+/// A PostprocessFunc, except custom ones of a program.
 struct PostprocessDescription {
   std::string script = {};
   std::vector<std::pair<std::string, std::pair<int64_t, int64_t>>> top_k = {};
 };
 
-/// Throw Error (kUnsupported) for a function of the program's own.
+/// Throw Error (kUnsupported) for a custom function.
 CompareDescription describe(const CompareFunc& function);
 PostprocessDescription describe(const PostprocessFunc& function);
 /// Throw Error for a function that does not exist, and as CompareFunc and PostprocessFunc do.

@@ -28,7 +28,7 @@ std::shared_ptr<Model> parse(Bytes bytes, const ImportOptions& options) {
   return parse_model(*kept, kept, "a model in memory", options);
 }
 
-/// What engines and backends that read no files want.
+/// The model form for engines and backends that do not read files.
 std::shared_ptr<Model> inferred(std::shared_ptr<Model> model) {
   if (!model->functions.empty()) pass_inline_functions::def.run(*model);
   assay::infer_shapes(*model);
@@ -116,8 +116,8 @@ std::shared_ptr<Session> SessionFromOnnx::operator()() const {
   const std::string reason = backend.probe(options_);
   require(reason.empty(), ErrorCode::kUnsupported, "{} cannot be used: {}", backend_, reason);
   std::shared_ptr<Model> model = model_();
-  // A backend that reads files may read the one that holds exactly this model; which that is, nobody knows
-  // here.
+  // A backend that reads files could read the one with
+  // exactly this model, but that is unknown here.
   if (!backend.reads_files) model = inferred(clone_model(*model));
   return backend.open({.model = model, .path = {}}, options_);
 }

@@ -1,4 +1,4 @@
-// What an option of a command line is: data, which the parser (cli/args.h) goes by.
+// The description of a command-line option, as data for the parser (cli/args.h).
 #pragma once
 
 #include <cstdint>
@@ -7,20 +7,21 @@
 
 namespace assay {
 
-/// How many words an option or a positional takes.
+/// Number of words that an option or a positional takes.
 enum class Arity : uint8_t {
   kNone,        ///< a flag
   kOne,         ///< exactly one
   kOptional,    ///< none or one
   kAny,         ///< as many as follow
   kAtLeastOne,  ///< as many as follow, and one at least
-  kRemainder,   ///< all that follow, options too, which are another program's
+  kRemainder,   ///< all that follow, including options, for another program
 };
 
-/// What the words must look like. A word that does not is a usage error.
+/// The syntax of the words. A violation is a usage error.
 enum class ValueKind : uint8_t { kText, kInteger, kNumber };
 
-/// What of a model the words of an option name, by the selector language (docs/reference/selectors.md).
+/// The parts of a model that words select, in the
+/// language of selectors (docs/reference/selectors.md).
 enum class Names : uint8_t {
   kNothing,
   kInputs,   ///< inputs: NAME, GLOB, re:REGEX
@@ -34,15 +35,15 @@ struct Option {
   std::vector<std::string> names = {};  ///< every spelling; results are looked up by the first
   std::string help = {};                ///< one or two sentences; empty: not listed in --help
   Arity arity = Arity::kOne;
-  std::string metavar = {};  ///< stands for the value in --help; empty: made from the name
+  std::string metavar = {};  ///< placeholder of the value in --help; empty: derived from the name
   ValueKind kind = ValueKind::kText;
   std::vector<std::string> choices = {};  ///< the values allowed; empty: any
   std::string exclusive = {};             ///< options with the same non-empty word here exclude each other
   bool required = false;                  ///< of options of a group that exclude each other: one of them
-  bool ends_parsing = false;      ///< nothing after it counts, and nothing else is required (--version)
+  bool ends_parsing = false;      ///< later words are ignored, and nothing else is required (--version)
   bool begins_remainder = false;  ///< the words after its own are those of a positional of kRemainder
   Names names_what = Names::kNothing;
-  std::string refusal = {};  ///< not empty: the option is known but cannot be used, and this says why
+  std::string refusal = {};  ///< not empty: the option is declared but unavailable, for this reason
 
   bool is_positional() const { return names.front().front() != '-'; }
   /// For messages: `--rtol/--rel-tol`.

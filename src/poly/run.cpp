@@ -52,7 +52,7 @@ RunSummary summary_of(const RunReport& report) {
   return summary;
 }
 
-/// The lines of a run, whose program is asked whether it goes on.
+/// Logs a run, and asks the program whether to continue.
 class WatchedRenderer final : public TextRenderer {
  public:
   WatchedRenderer(std::shared_ptr<ErrorPictures> pictures, const std::function<void()>& on_step)
@@ -78,7 +78,7 @@ class WatchedRenderer final : public TextRenderer {
   const std::function<void()>& on_step_;
 };
 
-/// Once the process is prepared; `begin` is called when the settings are known to be good.
+/// Once the process is prepared; `begin` is called when the settings are validated.
 RunSummary run_prepared(const RunSettings& settings, const std::function<void()>& begin) {
   const RunModules modules(settings);
   const assay::RunOptions options = run_options(settings, modules.registries(), modules.model_edits());
@@ -87,8 +87,8 @@ RunSummary run_prepared(const RunSettings& settings, const std::function<void()>
   return summary_of(assay::run(options, renderer));
 }
 
-/// Opens /dev/null for standard streams that the caller closed: else the next file opened would take their
-/// number.
+/// Opens /dev/null for standard streams that the caller closed: otherwise the next opened file would get
+/// their descriptor.
 void open_standard_streams() {
   int fd;
   do fd = ::open("/dev/null", O_RDWR);

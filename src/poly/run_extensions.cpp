@@ -27,7 +27,7 @@ std::vector<std::string> options_of(const extension::Registries& registries) {
 
 }  // namespace
 
-/// The run's options as modules see them: those of modules, and which backends run.
+/// The run's options for modules: their own, and the running backends.
 class RunModules::View final : public extension::Args {
  public:
   View(const RunSettings& settings, const extension::Registries& registries)
@@ -53,7 +53,7 @@ class RunModules::View final : public extension::Args {
   bool is_known(std::string_view option) const {
     return std::find(known_.begin(), known_.end(), option) != known_.end();
   }
-  /// The last time that it was given.
+  /// Its last occurrence.
   const std::vector<std::string>* find(std::string_view option) const {
     const auto it =
         std::find_if(options_.rbegin(), options_.rend(), [&](const auto& o) { return o.first == option; });

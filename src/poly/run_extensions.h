@@ -11,18 +11,18 @@
 
 namespace assay::poly {
 
-/// The modules of a run, loaded. While it lives they see the run's options.
+/// The loaded modules of a run. During its lifetime they have access to the run's options.
 class RunModules {
  public:
-  /// Loads the modules and has them check the options. Throws Error as they do, and for an option that none
-  /// of them has.
+  /// Loads the modules and lets them validate the options. Throws their Errors, and Error for an option that
+  /// none of them has.
   explicit RunModules(const RunSettings& settings);
   ~RunModules();
   RunModules(const RunModules&) = delete;
   RunModules& operator=(const RunModules&) = delete;
 
   const extension::Registries& registries() const { return registries_; }
-  /// What the loaders whose options are given do to a model.
+  /// Applies the loaders whose options are given to a model.
   std::vector<std::function<void(const std::shared_ptr<Model>&)>> model_edits() const;
 
  private:

@@ -1,5 +1,5 @@
-// Settings files: {"version": 1, "settings": {"data.seed": 7, ...}}, what differs from the defaults in the
-// order of the table.
+// Settings files: {"version": 1, "settings": {"data.seed": 7, ...}}, members that differ from the defaults,
+// in the order of the table.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ void require_version(std::string_view text, const std::string& path) {
       refuse(reader,
              fmt::format("the settings are of another version than {}, which this build reads",
                          kSettingsVersion),
-             "Save them anew with this build.");
+             "Save them again with this build.");
   }
   reader.expect(JsonEvent::kEnd, "the settings");
   if (!has_version) refuse(reader, "this is no settings file: it has no version", kOrigin);
@@ -148,7 +148,8 @@ RunSettings parse_run_settings(std::string_view text, const std::string& name) {
     } else if (key == "version") {
       reader.skip_value();
     } else {
-      refuse(reader, fmt::format("a settings file has no '{}' beside 'version' and one 'settings'", key),
+      refuse(reader,
+             fmt::format("a settings file has no '{}' in addition to 'version' and one 'settings'", key),
              "Settings belong into 'settings'.");
     }
   }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kRemedy = "Correct the entry, or leave it out: then it has its default.";
 
-/// A document, and which member is read.
+/// A document, and the current member.
 struct Entry {
   JsonReader& reader;
   std::string_view member;
@@ -223,7 +223,7 @@ void write(JsonWriter& w, T v);
 template <Structure T>
 void read(const Entry& e, T& v);
 
-// ---- what holds others
+// ---- containers
 
 template <typename T>
 void write(JsonWriter& w, const std::optional<T>& v);
@@ -248,7 +248,7 @@ void read(const Entry& e, std::pair<int64_t, int64_t>& v) {
   e.expect(JsonEvent::kEndArray, "an array of two whole numbers");
 }
 
-/// One value for all outputs stands for itself.
+/// One value for all outputs is written directly.
 template <typename T>
 void write(JsonWriter& w, const ByOutput<T>& v) {
   const auto& entries = v.entries();

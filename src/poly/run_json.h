@@ -10,19 +10,19 @@
 
 namespace assay::poly {
 
-/// Throws Error (kUnsupported) for a function of the program's own.
+/// Throws Error (kUnsupported) for a custom function.
 void write_member(JsonWriter& writer, const RunMember& member);
-/// Reads the next value. `name` is the member's, for errors. Throws Error that names it and the place in the
-/// document.
+/// Reads the next value. `name` is the member's, for errors. Throws Error that names it and the position in
+/// the document.
 void read_member(JsonReader& reader, std::string_view name, const RunMember& member);
-/// The JSON of a member, which is equal for equal values.
+/// The canonical JSON of a member.
 std::string member_json(const RunMember& member);
 
-/// Whether the member is something else than in RunSettings().
+/// True when the member differs from its default in RunSettings().
 bool differs_from_default(const RunRow& row, const RunSettings& settings);
 
-/// What a settings file holds. Throw Error as save_run_settings() and load_run_settings() do; `name` is what
-/// errors call the file.
+/// Write and read the content of a settings file. Throw Error as save_run_settings() and load_run_settings()
+/// do; `name` identifies the file in errors.
 std::string run_settings_text(const RunSettings& settings);
 RunSettings parse_run_settings(std::string_view text, const std::string& name);
 

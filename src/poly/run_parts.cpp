@@ -28,7 +28,7 @@ ValueRange value_range(const RunRange& range) {
   return r;
 }
 
-/// What a program gives, asked for one iteration after the other.
+/// A program's data source, read iteration by iteration.
 class OwnData final : public assay::DataSource {
  public:
   explicit OwnData(poly::DataSource source) : source_(std::move(source)) {}

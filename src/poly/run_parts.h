@@ -1,4 +1,4 @@
-// From RunSettings to what a run is made of.
+// Converts RunSettings to the parts of a run.
 #pragma once
 
 #include <functional>
@@ -18,12 +18,12 @@ class ErrorPictures;
 
 namespace assay::poly {
 
-/// `building`: what TensorRT itself is asked for, as far as its runner can. Throws Error for a backend or
+/// `building`: options for TensorRT itself, as far as its runner supports them. Throws Error for a backend or
 /// script that does not exist.
 RunnerChoice runner_choice(const RunRunner& runner, const BackendSet& backends,
                            const EngineBuildOptions& building);
-/// How sessions build and save their engines.
-/// Returns what the engines compute in, known exactly as soon as one has been built.
+/// Sets how sessions build and save their engines. Returns the engines' computation types, exact as soon as
+/// one has been built.
 std::shared_ptr<const NarrowTypes> set_engine(const EngineBuildOptions& building, SessionOptions& session);
 
 /// Throws Error as runner_choice() and for formats that do not exist.
@@ -34,13 +34,13 @@ DataLoaderOptions random_data_options(const RunData& data);
 /// The data of a program or of a script; null: those of files, or random ones.
 std::shared_ptr<assay::DataSource> own_data(const RunData& data);
 
-/// What modules do to the model of a run.
+/// Edits of a run's model by modules.
 using ModelEdits = std::vector<std::function<void(const std::shared_ptr<Model>&)>>;
-/// What a run is made of, by its description: the only place where that is made. `registries` has the modules
-/// of the run, loaded, and `edits` is what their loaders do. Throws Error for what no run can do.
+/// The options of a run from its settings: the only place that creates them. `registries` includes the run's
+/// loaded modules, and `edits` applies their loaders. Throws Error for impossible settings.
 assay::RunOptions run_options(const RunSettings& settings, const extension::Registries& registries,
                               const ModelEdits& edits);
-/// The pictures that are saved; null: none.
+/// The plots to save; null: none.
 std::shared_ptr<ErrorPictures> error_pictures_of(const RunSaving& saving);
 
 }  // namespace assay::poly

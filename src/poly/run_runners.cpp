@@ -16,7 +16,7 @@ namespace {
 
 using OpenSession = decltype(RunRunner::open);
 
-/// Texts that BackendInfo refers to must be there before it.
+/// Strings that BackendInfo refers to must be declared before it.
 struct OwnedName {
   std::string name;
 };
@@ -57,7 +57,7 @@ constexpr Shipped kShipped[] = {{"tensorflow", "tf-runner", "TensorFlow", "tf"},
                                 {"pytorch", "pytorch-runner", "PyTorch", "pytorch"},
                                 {"tensorrt", "trt-runner", "TensorRT", "trt"}};
 
-/// {"x": [1, 3]}, as the runner of TensorRT takes shapes.
+/// {"x": [1, 3]}: shapes for the runner of TensorRT.
 std::string shapes_json(const std::vector<InputShape>& shapes) {
   std::string text;
   for (const InputShape& s : shapes) {
@@ -68,7 +68,7 @@ std::string shapes_json(const std::vector<InputShape>& shapes) {
   return "{" + text + "}";
 }
 
-/// What of the settings of an engine the runner of TensorRT takes. Throws Error for the rest.
+/// The engine settings that the runner of TensorRT supports. Throws Error for others.
 std::vector<std::pair<std::string, std::string>> tensorrt_options(const EngineBuildOptions& building) {
   const BuilderConfig& config = building.config;
   const BuilderConfig otherwise;

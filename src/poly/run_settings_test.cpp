@@ -1,5 +1,5 @@
-// Settings files: every member round-trips, and what is wrong with a file is said with the file and the
-// member.
+// Settings files: every member round-trips,
+// and errors name the file and the member.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ class SettingsFiles : public testing::Test {
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   static std::string saved(const RunSettings& settings) { return run_settings_text(settings); }
   static RunSettings loaded(const std::string& text) { return parse_run_settings(text, "given.json"); }
-  /// What the error says; empty when there is none.
+  /// The error's message; empty when there is none.
   std::string error_of(const std::string& text) const {
     try {
       loaded(text);
@@ -131,7 +131,7 @@ class Values {
         return 1e-9 * below(1 << 20) - 1e-3;
     }
   }
-  /// Of what files, shells and JSON give a meaning to.
+  /// With special characters of files, shells and JSON.
   std::string text() {
     static constexpr std::string_view kAlphabet = "ab:=/\"\\ \n\t[]{},.*-\xc3\xb6\xff'0";
     std::string text;
@@ -211,7 +211,7 @@ TEST_F(SettingsFiles, OtherVersionsAreRefused) {
     const std::string error =
         error_of(std::string("{\"version\": ") + version + ", \"settings\": {\"of.the.future\": 1}}");
     EXPECT_NE(error.find("another version than 1"), std::string::npos) << error;
-    EXPECT_NE(error.find("Save them anew"), std::string::npos) << error;
+    EXPECT_NE(error.find("Save them again"), std::string::npos) << error;
   }
 }
 
@@ -318,7 +318,7 @@ TEST_F(SettingsFiles, FilesThatCannotBeReadOrWritten) {
 
 // ---- the table
 
-/// Anything that a member of an aggregate can be made of.
+/// Converts to any member type of an aggregate.
 struct Any {
   template <typename T>
   operator T() const;
@@ -342,7 +342,7 @@ size_t rows_below(const std::string& prefix) {
 }
 
 TEST(RunTable, EveryMemberOfTheSettingsHasARowOrIsRefused) {
-  // Members, those in rows, and those that first_unsaveable() names.
+  // The number of members: those in rows, and those that first_unsaveable() names.
   EXPECT_EQ(count_fields<RunSettings>(), rows_below("") + 1);                 // on_step
   EXPECT_EQ(count_fields<RunModel>(), rows_below("model.") + 1);              // edits
   EXPECT_EQ(count_fields<ImportOptions>(), rows_below("model.import.") + 1);  // ops

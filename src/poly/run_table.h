@@ -10,17 +10,17 @@
 //   the run itself               poly/run.cpp: run_options(), which the command and poly::run() both call
 //
 // To add an option: the member in assay/run.h, a row in the part that it belongs to (run_table_<part>.cpp),
-// and its use in the run. Nothing else has to be touched as long as the type of the member is one of
-// RunMember and its words are those of that type. An option whose words mean something of their own (several
-// options that make one member, words that depend on the model) says RunWords::kOwn and has its two functions
+// and its use. Nothing else has to be changed if the type of the member is one of RunMember and
+// its words have that type's syntax. An option with a special syntax (several options for one member, words
+// that depend on the model) has RunWords::kOwn and has its two functions
 // in cli/run_settings.cpp (words to member) and cli/run_words.cpp (member to words); a test goes through all
 // rows.
 //
-// Rows stand in groups, which are those of --help. Other commands take the groups that they share with `run`
+// Rows are in groups, which are those of --help. Other commands take the groups that they share with `run`
 // (model, data, engine, ...) from here: options_of().
 //
-// A member of RunSettings that is in no row fails a test, unless it is one that no file can hold (a function,
-// a session of the program's own): those are listed in run_json.cpp, and saving names them.
+// A member of RunSettings that is in no row fails a test, unless it cannot be saved (a function, a session of
+// the program): those are listed in run_json.cpp, and saving names them.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@
 
 namespace assay::poly {
 
-/// A member of RunSettings: where it is, and of which type.
+/// A member of RunSettings: its location and type.
 using RunMember =
     std::variant<bool*, int*, int64_t*, size_t*, double*, std::string*, std::vector<std::string>*,
                  std::optional<std::string>*, std::optional<int64_t>*, std::optional<int>*,
@@ -49,9 +49,9 @@ using RunMember =
                  CalibrationAlgorithm*, PrecisionConstraints*, std::optional<PostprocessFunc>*,
                  std::vector<CompareFunc>*>;
 
-/// What a member is about: the order of files and programs.
+/// Sections of members, in the order of files and programs.
 enum class RunPart : uint8_t {
-  kProcess,  ///< the log, and what the process may take
+  kProcess,  ///< the log, and the limits of the process
   kExtensions,
   kModel,
   kData,
@@ -61,21 +61,21 @@ enum class RunPart : uint8_t {
   kOrder,    ///< the order in which it all happens
   kComparison,
   kVerdict,
-  kOutput,  ///< what is saved
+  kOutput,  ///< the reduction
 };
 
-/// How the words of an option become the member's value, and back.
+/// The conversion between an option's words and the member's value.
 enum class RunWords : uint8_t {
   kByType,    ///< as the type of the member says
   kBytes,     ///< an integer with K, M or G
   kOffAgain,  ///< a flag that sets the member to false
-  kOwn,       ///< by functions of its own
+  kOwn,       ///< by specific functions
 };
 
 struct RunRow {
   RunPart part = RunPart::kProcess;
-  /// As the file calls it, and as it stands in C++ behind `run.`. Several rows may set one. Empty: the option
-  /// has acted when the run begins, and nothing of it is left.
+  /// Its name in files, and in C++ after `run.`. Several rows may set one. Empty: the option acts before the
+  /// run begins.
   std::string_view member = {};
   RunMember (*at)(RunSettings& settings) = nullptr;
   Option option = {};  ///< without names: only files and programs set the member

@@ -1,4 +1,4 @@
-// How inference runs, what happens to outputs, how they are compared and judged, and what of it is saved.
+// Rows on inference, post-processing, comparison, verdict, and saved results.
 #include "poly/run_table.h"
 
 namespace assay::poly {
@@ -90,7 +90,7 @@ RunGroup postprocessing_group() {
                       .metavar = "[OUTPUT:]top-K[,axis=A]",
                       .names_what = Names::kOutputs},
            .words = kOwn},
-          // Of --postprocess, what a module has.
+          // A module's function in --postprocess.
           {.part = kComparison,
            .member = "extensions.postprocess",
            .at = [](S& s) -> M { return &s.extensions.postprocess; }},
@@ -159,7 +159,7 @@ std::vector<RunRow> verdict_rows() {
                       "Judge results of --load-outputs that lack outputs or iterations of this run, or hold "
                       "others, instead of refusing them.",
                   .arity = Arity::kNone}},
-      // Whether an option says how outputs are compared.
+      // Set if an option configures the comparison.
       {.part = kVerdict,
        .member = "verdict.comparison_counts",
        .at = [](S& s) -> M { return &s.verdict.comparison_counts; }},
@@ -189,7 +189,7 @@ RunGroup comparisons_group() {
                         .arity = Arity::kAtLeastOne,
                         .choices = {"simple", "indices", "l2", "cosine_similarity", "distance_metrics",
                                     "psnr", "snr", "quality_metrics", "perceptual_metrics"}}),
-          // Of --compare, what modules have.
+          // Functions of modules in --compare.
           {.part = kComparison,
            .member = "extensions.compare_funcs",
            .at = [](S& s) -> M { return &s.extensions.compare_funcs; }},

@@ -1,4 +1,4 @@
-// How the engine in TensorRT's role is built and run.
+// Rows on building and running the engine in TensorRT's role.
 #include "poly/run_table.h"
 
 namespace assay::poly {
@@ -54,7 +54,7 @@ std::vector<RunRow> precision_rows() {
           "--calibration-cache, or are found by running the network on the data that the data loader's "
           "options "
           "describe. A network with QuantizeLinear and DequantizeLinear needs neither."),
-      // It checks what the others say.
+      // It validates the others.
       {.option = {.names = {"--strongly-typed"},
                   .help = "All types are those of the network: nothing is computed in others.",
                   .arity = Arity::kNone}},
@@ -222,7 +222,7 @@ std::vector<RunRow> layer_type_rows() {
                   .metavar = "LAYER:TYPE",
                   .names_what = Names::kNodes},
        .words = kOwn},
-      // Of upstream's name: what fits no layer is a warning.
+      // Under upstream's name a selector that matches no layer is a warning.
       {.part = kEngine,
        .member = "engine.config.skips_unknown_layers",
        .at = [](S& s) -> M { return &s.engine.config.skips_unknown_layers; }},

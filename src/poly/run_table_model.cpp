@@ -1,4 +1,4 @@
-// What the log shows; the model; its inputs.
+// Rows on the log, the model and its inputs.
 #include "poly/run_table.h"
 
 namespace assay::poly {

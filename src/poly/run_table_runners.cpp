@@ -1,4 +1,4 @@
-// What infers, and how its sessions are made; what is loaded and written around it.
+// Rows on runners and their sessions, and on files loaded and written.
 #include "poly/run_table.h"
 
 namespace assay::poly {
@@ -23,7 +23,7 @@ std::vector<RunGroup> runner_rows() {
                   .words = kOwn};
   };
   return {
-      // Each backend has a flag, too, which names a runner: the command adds those that there are.
+      // Each backend also has a flag for a runner: the command adds the available ones.
       {.title = "Runners",
        .description = "May be repeated and mixed; they run in the order given.",
        .rows =

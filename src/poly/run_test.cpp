@@ -1,4 +1,4 @@
-// What RunSettings refuses, each with a sentence.
+// Settings that are refused, each with a sentence.
 #include "assay/run.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class Run : public testing::Test {
   }
   ~Run() override { fs::remove_all(folder_); }
 
-  /// What the error says; empty when there is none.
+  /// The error's message; empty when there is none.
   std::string error() const {
     const log::Capture capture;
     try {

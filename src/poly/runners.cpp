@@ -14,7 +14,7 @@
 namespace assay::poly {
 namespace {
 
-/// Names differ within the process, as Polygraphy's do.
+/// Names are unique within the process, as in Polygraphy.
 std::string next_name(const std::string& prefix) {
   static std::mutex mutex;
   static std::map<std::string, int> counts;

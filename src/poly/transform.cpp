@@ -18,7 +18,7 @@
 namespace assay::poly {
 namespace {
 
-/// With less folded, for a proof that failed.
+/// Folds less after a failed proof.
 FoldOptions limited(FoldOptions options, FoldExtent extent) {
   if (extent != FoldExtent::kAll) options.fold_shapes = false;
   if (extent != FoldExtent::kNone) return options;
@@ -27,7 +27,7 @@ FoldOptions limited(FoldOptions options, FoldExtent extent) {
   return options;
 }
 
-/// Edits the model, and puts what was done into `done`.
+/// Edits the model, and records the edits in `done`.
 void simplify_in_place(Model& model, const SimplifySettings& settings, FoldOptions fold,
                        const AllowsEdit& allows_edit, Simplified& done) {
   check_forms(model);
@@ -88,7 +88,7 @@ void simplify_with_proof(const std::shared_ptr<Model>& original, const SimplifyS
                             proven.fold_reason});
 }
 
-/// What the wanted version cannot say, all of it in one sentence.
+/// Everything that the requested version cannot express, in one sentence.
 [[noreturn]] void refuse(const ConvertReport& report, int64_t wanted) {
   std::string places;
   int64_t nearest = report.problems.front().nearest;

@@ -86,7 +86,7 @@ TEST(InterpreterContainers, CarriesNoiseIntoElements) {
   }
 }
 
-/// all = Loop of n iterations that appends x + i to a sequence; length and sum come out too.
+/// all = Loop of n iterations that appends x + i to a sequence; length and sum are outputs, too.
 TEST(InterpreterContainers, ALoopGrowsASequence) {
   Net net;
   Graph& g = net.graph();
@@ -119,7 +119,7 @@ TEST(InterpreterContainers, ALoopGrowsASequence) {
   }
 }
 
-/// What the body gives back for an optional input counts as one that has an element.
+/// A value that the body returns for an optional input counts as an optional with an element.
 TEST(InterpreterContainers, ALoopMayFillAnOptional) {
   Net net;
   Graph& g = net.graph();

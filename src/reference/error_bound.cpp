@@ -13,8 +13,8 @@ Tensor scaled_magnitude(const Tensor& t, double factor) {
   return map_elements<double>(t, [factor](double x) { return std::abs(x) * factor; });
 }
 
-/// What one correctly rounded operation errs: nothing where the type has the number, as it has sums of small
-/// whole numbers (a counter that a loop compares, say).
+/// The error of one correctly rounded operation: zero if the type represents the result, as for sums of small
+/// integers (a counter that a loop compares, say).
 struct OneRounding {
   explicit OneRounding(double unit) : u(unit) {
     const int bits = -std::ilogb(u);  // of the type's numbers
@@ -27,8 +27,8 @@ struct OneRounding {
   bool has_numbers;
 };
 
-/// A published bound of a function is the largest error of any library at any number. A quarter of it, but
-/// one rounding at least, is what to expect: five of them are beyond the bound all the same.
+/// A published bound of a function is the largest error of any library at any number. A quarter of it, but at
+/// least one rounding, is expected: five of these still exceed the bound.
 constexpr double kUsualShare = 0.25;
 
 Tensor usual_of(Tensor bound, const Tensor& y, double u) {
@@ -49,8 +49,8 @@ Tensor rounding_of(const Tensor& y, double u) {
   return map_elements<double>(y, [one](double x) { return one.has(x) ? 0.0 : std::abs(x) * one.u; });
 }
 
-/// What float64 itself loses in a sum or difference (D. E. Knuth's TwoSum): a result that a narrow type has
-/// is no exact one when a small addend went under.
+/// The rounding error of float64 in a sum or difference (D. E. Knuth's TwoSum): a result that a narrow type
+/// represents is not exact if a small addend was absorbed.
 Tensor rounding_of_sum(EvalContext& c, const Tensor& y, double u) {
   const auto& inputs = c.inputs();
   if ((c.op().name != "Add" && c.op().name != "Sub") || inputs.size() != 2 ||
@@ -90,7 +90,7 @@ std::vector<Tensor> magnitudes(EvalContext& c) {
 }
 
 /// Never more than the worst case. `drift` is y for most operators. `walk` times the sum of the terms' sizes
-/// is how far their partial sums walk at random.
+/// is the size of their partial sums' random walk.
 Tensor statistical_sum(const Tensor& y, const Tensor& drift, const Tensor& magnitude, double terms,
                        double ulps, double walk, double u) {
   const double slope = u * std::sqrt(terms / 3), own = u * ulps, most = u * (terms + ulps), step = u * walk;
@@ -108,28 +108,28 @@ Tensor statistical_sum(const Tensor& y, const Tensor& drift, const Tensor& magni
 
 /// For n terms p that are independent and of either sign the size is sqrt(n/6 sum p^2), of normal numbers
 /// 0.51 of the sum of their magnitudes (docs/internals/numerics.md); with fewer large ones it is more, which
-/// excuses look for. What normalisations and the like give as their magnitude is no sum of terms.
+/// excuses check. The magnitude of normalizations and the like is not a sum of terms.
 constexpr double kWalkOfTerms = 0.5;
 
-/// Whether the operator forms nothing but sums of products of its inputs, and quotients of those by a count.
+/// True when the operator only forms sums of products of its inputs, and divides them by a count.
 bool adds_products(EvalContext& c) {
   const SumsFact sums = c.op().facts.sums;
   return sums == SumsFact::kProducts || sums == SumsFact::kMean;
 }
 
-/// Whether the operator adds up nothing but whole numbers.
+/// True when the operator adds up only integers.
 bool adds_whole_numbers(EvalContext& c) {
   if (!adds_products(c)) return false;
   for (const Tensor& t : c.inputs()) {
     if (!t.defined() || t.dtype() != DType::kFloat64) continue;
     for (const double x : t.span<double>())
-      if (x != std::trunc(x)) return false;  // infinities are whole, NaN is not
+      if (x != std::trunc(x)) return false;  // infinities count as integers, NaN does not
   }
   return true;
 }
 
-/// Sums of whole numbers that the type has are exact in every order. What is left where y is none of them is
-/// the division of a mean.
+/// Sums of representable integers are exact in every order. If y is not an integer, only the division of a
+/// mean rounds.
 Tensor whole_sum(const Tensor& y, const Tensor& bound, const Tensor& magnitude, double terms, double ulps,
                  double u) {
   const double most = 1 / u / terms;
@@ -143,7 +143,7 @@ Tensor whole_sum(const Tensor& y, const Tensor& bound, const Tensor& magnitude, 
   return out;
 }
 
-/// Squares of numbers that float32 has may be too small for it. Roots of sums of `terms` squares then err by
+/// Squares of float32 numbers may underflow. Roots of sums of `terms` squares then err by
 /// much more than the numbers' own roundings.
 bool roots_squares(EvalContext& c) { return c.op().facts.sums == SumsFact::kRootOfSquares; }
 
@@ -154,7 +154,7 @@ Tensor with_underflow(const Tensor& bound, const Tensor& y, double terms, double
       bound, y, [=](double b, double x) { return b + std::min(std::sqrt(lost), lost / std::abs(x)); });
 }
 
-/// What the bounds of an accumulating operator are made of, for all its outputs.
+/// The parts of an accumulating operator's bounds, for all its outputs.
 struct Accumulation {
   Accumulation(EvalContext& c, std::span<const Tensor> y, bool drifts) : drift(y.begin(), y.end()) {
     const Numerics& numerics = c.op().numerics;
@@ -167,7 +167,7 @@ struct Accumulation {
   }
   std::vector<Tensor> magnitude, drift;
   double terms = 0;
-  bool whole = false;  ///< all numbers are
+  bool whole = false;  ///< all numbers are integers
   bool roots = false;  ///< of sums of squares
 };
 
@@ -199,18 +199,18 @@ Tensor bound_of(EvalContext& c, const Accumulation& sums, size_t i, const Tensor
   return {};
 }
 
-/// The largest number of float32, in which backends add up what narrower types hold, too.
+/// The largest number of float32, in which backends accumulate narrower types, too.
 constexpr double kLargestSum = 0x1.fffffep127;
 
-/// Whether the operator adds up squares on the way to something else: where float32 cannot hold their sum,
-/// that becomes 0, infinite or NaN.
+/// True when the operator adds up squares as an intermediate: if float32 cannot represent their sum, the
+/// result becomes 0, infinite or NaN.
 bool adds_squares(EvalContext& c) {
   return roots_squares(c) || c.op().facts.sums == SumsFact::kByRootOfSquares;
 }
-/// A square may be added up many times, or with others that are not counted as terms.
+/// A square may be added many times, or with others that are not counted as terms.
 constexpr double kRoomOfSquares = 64;
 
-/// The operator's outputs where inputs whose squares float32 cannot add up are NaN; nothing where there are
+/// The operator's outputs with NaN in place of inputs whose squares overflow float32; nothing if there are
 /// none.
 std::vector<Tensor> with_large_as_nan(EvalContext& c, double terms) {
   const double most = std::sqrt(kLargestSum / (kRoomOfSquares * std::max(terms, 1.0)));
@@ -226,16 +226,16 @@ std::vector<Tensor> with_large_as_nan(EvalContext& c, double terms) {
   return any ? computed(c, std::move(inputs), c.version().eval) : std::vector<Tensor>();
 }
 
-/// What orders of a sum of terms of either sign make of it that leave float32 on the way: those of one sign
-/// first are infinite with that sign, and parts that are infinite with either sign are no number together.
+/// The results of orders of a sum with terms of either sign that overflow float32 on the way: terms of one
+/// sign first give infinity of that sign, and partial sums of both infinities give NaN.
 /// `magnitude`: sum of the terms' sizes.
 unsigned infinities_of(double sum, double magnitude) {
   const bool plus = (magnitude + sum) / 2 > kLargestSum, minus = (magnitude - sum) / 2 > kLargestSum;
   return (plus ? kPlusInfinity : 0) | (minus ? kMinusInfinity : 0) | (plus && minus ? kNotANumber : 0);
 }
 
-/// Of all outputs what an intermediate sum that is more than float32 holds makes of them; nothing where none
-/// is.
+/// For all outputs, the results with an intermediate sum
+/// that overflows float32; nothing without overflow.
 std::vector<Tensor> overflowing_sums(EvalContext& c, const Accumulation& sums, std::span<const Tensor> y) {
   std::vector<Tensor> where;
   if (adds_squares(c)) {
@@ -246,7 +246,7 @@ std::vector<Tensor> overflowing_sums(EvalContext& c, const Accumulation& sums, s
         return std::isnan(large) && !std::isnan(x) ? gives : 0;
       });
   } else if (adds_products(c) || c.op().name == "Gemm") {
-    // A mean is the sum of all that it is made of, divided.
+    // A mean is the sum of all its terms, divided.
     const double factor = c.op().facts.sums == SumsFact::kMean ? std::max(sums.terms, 1.0) : 1;
     for (size_t i = 0; i < y.size() && i < sums.magnitude.size(); ++i) {
       const auto m = sums.magnitude[i].span<double>();
@@ -259,7 +259,7 @@ std::vector<Tensor> overflowing_sums(EvalContext& c, const Accumulation& sums, s
   return where;
 }
 
-/// A quotient by something infinite is zero: of a normalisation its offset is left.
+/// Division by infinity gives zero: a normalization then returns its offset.
 std::vector<Tensor> with_infinite_divisor(EvalContext& c) {
   std::vector<Tensor> inputs = c.inputs();
   for (Tensor& t : inputs) {

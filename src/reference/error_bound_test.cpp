@@ -35,7 +35,7 @@ Evaluated evaluate(const char* op, int64_t opset, std::vector<Tensor> inputs, At
   return e;
 }
 
-/// Of an operator's first output, sums that leave float32 on the way taken into account.
+/// The bounds of an operator's first output, including sums that overflow float32 on the way.
 NodeError error_of(const char* op, std::vector<Tensor> inputs, AttributeList attributes = {}) {
   const OpTestNode n(op, 23, std::vector<bool>(inputs.size(), true), std::move(attributes), 1, "");
   EvalContext c(n.node(), n.op(), n.version(), widened(n.op(), std::move(inputs)));
@@ -81,8 +81,8 @@ struct Tally {
     worst_ratio = std::max(worst_ratio, error / worst);
     expected_ratio = std::max(expected_ratio, error / expected);
   }
-  /// Errors are explained up to kExplainedFactor sizes. If there are any, they make use of 1/100 of that;
-  /// else the size would say little.
+  /// Errors are explained up to kExplainedFactor sizes. If there are any, they reach 1/100 of that; else the
+  /// size would be meaningless.
   void check(const std::string& what) const {
     EXPECT_LE(worst_ratio, 1) << what;
     EXPECT_LE(expected_ratio, kExplainedFactor) << what;
@@ -90,8 +90,8 @@ struct Tally {
   }
 };
 
-/// Whole numbers that the type has stay whole: a loop over a counter that became a float ends where it
-/// should.
+/// Representable integers stay exact: a loop
+/// over a float counter ends correctly.
 TEST(ErrorBound, NumbersThatTheTypeHasAreNotRounded) {
   const Tensor whole = Tensor::vector(std::vector<int64_t>{0, 20, -3, 1 << 24, (1 << 24) + 1});
   const Evaluated cast = evaluate("Cast", 13, {whole}, {{"to", int64_t{1}}});
@@ -240,8 +240,8 @@ TEST(ErrorBounds, OfUnaryFunctionsCoverTheCLibrary) {
   }
 }
 
-/// Five expected errors are beyond the largest one of a function all the same, so that nodes on their own
-/// inputs lose nothing.
+/// Five expected errors still exceed the largest one of a function, so nodes on their own inputs are not
+/// judged more strictly.
 TEST(ErrorBounds, OfFunctionsExpectAQuarterOfTheLargest) {
   const Tensor x = random_floats({100}, 3, 0.01F, 4);
   for (const char* op : {"Exp", "Tanh", "Sigmoid", "Softplus", "Reciprocal"}) {

@@ -38,7 +38,7 @@ Tensor widened(const Tensor& t) {
 
 namespace {
 
-/// The value with floats of less than 32 bits in it as float32.
+/// The value with floats of less than 32 bits converted to float32.
 Tensor in_32_bits(const Tensor& t) {
   if (!may_hold_floats_but(t, DType::kFloat32)) return t;
   return map_leaves(t, [](const Tensor& leaf) {
@@ -56,7 +56,7 @@ Tensor rounded(const Tensor& t, DType dtype) {
 
 namespace {
 
-/// The one type of floats but float64 that a container may hold; nothing where there are several.
+/// The only float type other than float64 in a container; nothing if there are several.
 std::optional<DType> only_float(const Tensor& container) {
   std::optional<DType> found;
   for (int k = 0; k < kDTypeCount; ++k) {
@@ -74,7 +74,7 @@ DType first_float(std::span<const Tensor> values) {
   DType found = DType::kFloat64;
   for (const Tensor& t : values) {
     if (found != DType::kFloat64 || !may_hold_floats_but(t, DType::kFloat64)) continue;
-    // A list of many is not looked through.
+    // Long lists are not searched.
     if (const std::optional<DType> only = t.is_container() ? only_float(t) : std::nullopt) {
       found = *only;
       continue;

@@ -1,4 +1,4 @@
-// One node, evaluated by its operator's plain evaluation.
+// Evaluates one node by its operator's reference evaluation.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace assay {
 
-/// An operator bound to an opset: what a node means.
+/// An operator bound to an opset: the definition of a node.
 struct BoundOp {
   const OpDef* op = nullptr;
   const OpVersion* version = nullptr;
@@ -20,12 +20,12 @@ struct BoundOp {
 /// The definition a node has under the model's opset imports; empty when there is none or it cannot be
 /// evaluated.
 BoundOp bind_op(const Node& node, const Model& model);
-/// Throws Error that says whether the operator, the domain or the version is unknown.
+/// Throws Error naming the unknown operator, domain or version.
 BoundOp require_op(const Node& node, const Model& model);
 
-/// Evaluates on tensors of the stored types and rounds the outputs to the stored types: what constant folding
-/// and the engine's last tactic use. An undefined tensor stands for an input that is left out. Throws Error
-/// naming the node, also when the node breaks a rule of its schema (check_form, check_values): it need not
+/// Evaluates on tensors of the stored types and rounds the outputs to the stored types: as constant folding
+/// and the engine's last tactic do. An undefined tensor is an omitted input. Throws Error naming the node,
+/// also when the node violates its schema (check_form, check_values): it need not
 /// have been inferred or checked before.
 std::vector<Tensor> evaluate_node(const Node& node, BoundOp op, std::vector<Tensor> inputs,
                                   SubgraphRunner* subgraphs = nullptr);
@@ -37,7 +37,7 @@ std::vector<Tensor> evaluate_exactly(const Node& node, BoundOp op, std::vector<T
 
 /// The value with every float in it as float64, and the rest aligned. Undefined stays undefined.
 Tensor widened(const Tensor& t);
-/// The value with every float in it of this type.
+/// The value with every float converted to this type.
 Tensor rounded(const Tensor& t, DType dtype);
 /// The type of the first floating tensor among values, those in containers included, that is not float64;
 /// float64 when there is none.

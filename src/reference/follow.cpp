@@ -1,4 +1,4 @@
-// A walk along what others had: the exact network in one frame, and for each suspect a frame of what differs.
+// A walk along the values of suspects: the exact network in one frame, and one of differences per suspect.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -23,13 +23,13 @@ using internal::Lanes;
 using internal::Noise;
 using internal::Walk;
 
-/// Why a value is not known and cannot be computed.
+/// The reason why a value is unknown and cannot be computed.
 struct Gap {
   std::string reason;
-  const Node* unknown = nullptr;  ///< whose operator nobody knows
+  const Node* unknown = nullptr;  ///< whose operator is unknown
 };
 
-/// One suspect on the way. A value that is not in its frame is the exact network's, noise included.
+/// The state of one suspect. A value that is not in its frame is the exact network's, including noise.
 struct Trail {
   Trail(Suspect& s, const Frame& exact) : suspect(s), frame(Frame::beside(exact)) {}
   Suspect& suspect;
@@ -38,7 +38,7 @@ struct Trail {
   std::unordered_set<const Value*> taken;                  ///< values that are the suspect's own
   std::unordered_map<const Value*, const Node*> nan_from;  ///< of values in the frame: see Computed
 
-  /// Whether the suspect is known to have had all these values.
+  /// True when the suspect is known to have had all these values.
   bool had(std::span<Value* const> values) const {
     return std::all_of(values.begin(), values.end(), [&](const Value* v) {
       return v->producer() == nullptr || is_op(*v->producer(), "Constant") || taken.contains(v);
@@ -70,7 +70,7 @@ class Following {
   bool anyone_has(const Value& v) const {
     return std::any_of(trails_.begin(), trails_.end(), [&](const Trail& t) { return t.suspect.has(v); });
   }
-  /// The nodes that values which a suspect has depend on.
+  /// The nodes on which a suspect's values depend.
   std::unordered_set<const Node*> needed_nodes() const;
   void node(const Node& n);
   void trace_nan(const Node& n, const Frame& frame, Trail* trail);
@@ -86,7 +86,7 @@ class Following {
   const Graph& graph_;
   Frame exact_;
   std::unordered_map<const Value*, const Node*> nan_from_;  ///< the same in the exact network
-  std::unordered_map<const Value*, Gap> missing_;           ///< there, too: behind unknown operators
+  std::unordered_map<const Value*, Gap> missing_;           ///< there, too: after unknown operators
   std::vector<Trail> trails_;
 };
 
@@ -118,7 +118,7 @@ std::unordered_set<const Node*> Following::needed_nodes() const {
   return nodes;
 }
 
-/// Whether it is, to the bit, what the exact network has in every lane.
+/// True when it equals the exact network's value in every lane, bit for bit.
 bool Following::is_exact(const Value& v, const Tensor& own) const {
   if (own.is_container() || own.dtype() == DType::kString || nan_from_.contains(&v) || missing_.contains(&v))
     return false;
@@ -131,7 +131,7 @@ bool Following::is_exact(const Value& v, const Tensor& own) const {
 
 void Following::take(Trail& trail, const Value& v, const Tensor& own, const Lanes& computed) {
   if (!own.defined()) return;
-  // What is the same as in the exact network is evaluated there, once for all.
+  // Values equal to the exact network's are evaluated there, once for all suspects.
   if (is_exact(v, own))
     trail.frame.erase(&v);
   else
@@ -149,7 +149,7 @@ void Following::outputs_of(Trail& trail, const Node& n, const Frame& from, const
     if (v == nullptr || !trail.suspect.has(*v)) continue;
     Lanes lanes = from.get(v);
     const NodeError* error = own && !evaluation.errors.empty() ? &evaluation.errors[i] : nullptr;
-    // What is fed is the same in all lanes: noise that another suspect needs is the node's own.
+    // Network inputs are the same in all lanes: noise for another suspect is the node's own.
     if (error != nullptr && &from == &exact_) lanes.resize(1);
     const auto& nan_from = &from == &exact_ ? nan_from_ : trail.nan_from;
     const auto nan = nan_from.find(v);
@@ -177,7 +177,7 @@ void Following::skip(Trail& trail, const Node& n, const Gap& gap) {
   }
 }
 
-/// Whether it is an input in another shape: a table that is only mapped need not be read through.
+/// True for an input in another shape: a mapped table need not be read.
 bool is_view_of_input(const Node& n, const Tensor& t, const Frame& frame) {
   if (t.is_container() || t.dtype() == DType::kString || t.numel() == 0) return false;
   return std::any_of(n.inputs().begin(), n.inputs().end(), [&](const Value* v) {
@@ -189,7 +189,7 @@ bool is_view_of_input(const Node& n, const Tensor& t, const Frame& frame) {
   });
 }
 
-/// What comes of NaN stays in doubt, whether it is still there or not.
+/// Results from NaN stay in doubt, even if the NaN has disappeared.
 void Following::trace_nan(const Node& n, const Frame& frame, Trail* trail) {
   auto& known = trail != nullptr ? trail->nan_from : nan_from_;
   const auto source = [&](const Value* v) -> const Node* {
@@ -212,7 +212,7 @@ void Following::trace_nan(const Node& n, const Frame& frame, Trail* trail) {
     if (v != nullptr) known[v] = from;
 }
 
-/// Whether the values of a node's inputs differ by no more than what changes nothing in the size of errors.
+/// True when the values of a node's inputs differ so little that the size of errors does not change.
 constexpr double kNextTo = 0x1p-12;
 bool is_next_to(const Tensor& a, const Tensor& b) {
   if (a.shares_storage(b)) return true;
@@ -229,8 +229,8 @@ bool is_next_to(const Tensor& a, const Tensor& b) {
   return apart <= kNextTo * largest;
 }
 
-/// The node on what the suspect has. An operator whose errors travel within it shows their size by noisy
-/// evaluations. Those of the exact network do for a suspect whose inputs are next to it.
+/// Evaluates the node on the suspect's values. For an operator with internal error propagation, noisy
+/// evaluations show the size of errors. For nearly equal inputs, those of the exact network suffice.
 Evaluation Following::own_evaluation(const Trail& t, const Node& n, Frame& frame, Noise noise) {
   const std::vector<Value*> used = used_values(n);
   const Bounds bounds = t.had(used) ? Bounds::kBoth : Bounds::kExpected;
@@ -264,7 +264,7 @@ Evaluation Following::own_evaluation(const Trail& t, const Node& n, Frame& frame
   return own;
 }
 
-/// Where it cannot be evaluated in the exact network, the outputs are missing there.
+/// If it cannot be evaluated in the exact network, its outputs are missing there.
 Evaluation Following::exact_evaluation(const Node& n, std::span<Value* const> used, Noise noise,
                                        Bounds bounds) {
   const auto behind =
@@ -290,7 +290,7 @@ void Following::node(const Node& n) {
   const std::vector<Value*> used = used_values(n);
   std::vector<bool> apart;
   Noise noise = Noise::kNone;
-  // Bounds are for who is known to have had all that the node uses.
+  // Bounds require that all values used by the node are known.
   Bounds bounds = Bounds::kExpected;
   const auto bounds_for = [&](const Trail& t) { return t.had(used) ? Bounds::kBoth : Bounds::kExpected; };
   const auto noise_for = [&](const Trail& t) {

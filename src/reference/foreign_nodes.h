@@ -1,4 +1,4 @@
-// Nodes whose operators are not known here.
+// Evaluation of nodes with unknown operators.
 #pragma once
 
 #include <vector>
@@ -8,20 +8,20 @@
 
 namespace assay {
 
-/// An operator that nobody here can evaluate.
+/// An operator that cannot be evaluated here.
 class UnknownOperator : public Error {
  public:
   explicit UnknownOperator(std::string message) : Error(ErrorCode::kUnsupported, std::move(message)) {}
 };
 
-/// Somebody else who evaluates nodes, so that a few unknown operators need not stop the walk over a model.
+/// A foreign evaluator, so that a few unknown operators need not stop the walk over a model.
 class ForeignNodes {
  public:
   virtual ~ForeignNodes() = default;
-  /// Whether it can be asked for this node.
+  /// True when it may be able to evaluate this node.
   virtual bool takes(const Node& node) = 0;
-  /// The outputs for inputs of the stored types; undefined where one is left out. Throws
-  /// UnknownOperator where it does not know the operator either, else Error.
+  /// The outputs for inputs of the stored types; undefined for omitted ones. Throws UnknownOperator if it
+  /// does not know the operator either, else Error.
   virtual std::vector<Tensor> evaluate(const Node& node, const std::vector<Tensor>& inputs) = 0;
 };
 

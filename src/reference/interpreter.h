@@ -3,8 +3,8 @@
 //
 // It can carry several lanes through one walk. Lane 0 is the reference. A noisy lane adds to every rounded
 // result a random error within the bound that the operator's own arithmetic allows (Monte Carlo arithmetic):
-// the spread of the lanes is what rounding explains. docs/internals/numerics.md describes the model and its
-// limits.
+// the spread of the lanes shows what rounding explains. docs/internals/numerics.md describes the model and
+// its limits.
 #pragma once
 
 #include <functional>
@@ -24,38 +24,38 @@ namespace internal {
 struct BoundModel;  // reference/walk.h
 }  // namespace internal
 
-/// A value as a suspect's walk has it: what its node gives for the inputs that the suspect is known to have
-/// had.
+/// A value in a suspect's walk: the result of
+/// its node for the known inputs of the suspect.
 struct Computed {
   const Value& value;
-  /// In the exact network, which knows no suspect. Undefined: it depends on an unknown operator.
+  /// The exact network's value, independent of suspects. Undefined: it depends on an unknown operator.
   const Tensor& exact;
-  std::span<const Tensor>
-      lanes;  ///< from the suspect's values, where they are known: the exact result, then noisy ones
-  /// Each of the node's inputs is fed, constant or the suspect's own: what differs, the node did.
+  std::span<const Tensor> lanes;  ///< from the suspect's known values: the exact result, then noisy ones
+  /// Each of the node's inputs is fed, constant or the suspect's own, so that differences are due to the
+  /// node.
   bool own = false;
-  /// With `own`, what the node's arithmetic may err; the lanes then show only what its inputs may have been
-  /// before they were rounded to a narrow type. Null: it has no bounds, and the lanes hold its errors, too.
+  /// With `own`, bounds of the node's arithmetic; the lanes then show only what its inputs may have been
+  /// before rounding to a narrow type. Null: no bounds, and the lanes include its errors.
   const NodeError* error = nullptr;
-  /// Without `own`: the node, this one or one before it behind what is known of the suspect, where NaN came
-  /// up in the numbers that were computed. Null: there was none.
+  /// Without `own`: the node, this one or an earlier one after known values, where computed numbers became
+  /// NaN. Null: none.
   const Node* nan_from = nullptr;
-  /// Without `own`, of a Cast: what it was given in each lane.
+  /// Without `own`, for a Cast: its input in each lane.
   std::span<const Tensor> cast = {};
 };
 
-/// Somebody whose run of the model is looked into. Where it is known what it had, the walk goes on with that,
-/// so that every value is judged by what it was made of.
+/// A run of the model by a suspect. The walk continues with its known values, so that every value is judged
+/// on its actual inputs.
 class Suspect {
  public:
   virtual ~Suspect() = default;
-  /// Whether its own of this value is known.
+  /// True when its own value is known.
   virtual bool has(const Value& v) const = 0;
-  /// Its own of a value that is known; called once each, in topological order. Undefined: it is of no use,
-  /// and the walk goes on with what was computed.
+  /// Its own of a value that is known; called once each, in topological order. Undefined: unusable, and the
+  /// walk continues with the computed value.
   virtual Tensor compare(const Computed& computed) = 0;
-  /// The same where the reference computes nothing: its node cannot be evaluated on the suspect's inputs, or
-  /// comes after such a node. `unknown` is the node whose operator nobody knows, where that is why.
+  /// The same if the reference computes nothing: the node cannot be evaluated on the suspect's inputs, or
+  /// follows such a node. `unknown` is the node with an unknown operator, if that is the reason.
   virtual Tensor uncomputed(const Value& v, const std::string& reason, const Node* unknown) = 0;
 };
 
@@ -76,11 +76,11 @@ class Interpreter {
   /// first. Throws Error naming the node.
   void run(std::span<const Tensor> inputs, const Observer& observer,
            std::span<const Value* const> wanted = {});
-  /// Walks once for all suspects, as far as the values that they have need it. Noise is made only for what is
-  /// not judged on its own inputs. Throws Error when the model itself cannot be evaluated.
+  /// Walks once for all suspects, as far as the values that they have need it. Noise is generated only for
+  /// values that are not judged on their own inputs. Throws Error when the model itself cannot be evaluated.
   void follow(std::span<const Tensor> inputs, std::span<Suspect* const> suspects);
-  /// Noisy evaluations of nodes that the noise led astray (an index out of range, say), and that were left
-  /// out.
+  /// Number of noisy evaluations that failed because of the noise (such as an index out of range) and were
+  /// dropped.
   int lanes_lost() const;
 
  private:

@@ -269,7 +269,7 @@ TEST(InterpreterErrors, NameWhatIsWrong) {
             std::string::npos);
 }
 
-/// Who has one value, and nothing to say of it.
+/// A suspect with one value and no observations.
 struct Onlooker final : Suspect {
   explicit Onlooker(const Value& v) : value(v) {}
   bool has(const Value& v) const override { return &v == &value; }

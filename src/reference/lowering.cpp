@@ -31,7 +31,7 @@ Tensor sum_of_squares(const EvalContext& c, const Tensor& a, const Tensor& b) {
   return alpha == 1 ? y : map_elements<double>(y, [=](double v) { return std::abs(alpha) * v; });
 }
 
-/// Half a step at each number, and what lies beyond the last level, if that is little in all.
+/// Half a step at each element, and the clipped part beyond the last level, if that is small in total.
 Tensor errors_of_step(const Tensor& x, double step) {
   const double most = step * (kInt8Levels + 0.5);
   double cut = 0;
@@ -68,8 +68,8 @@ Tensor errors_of_weights(const Node& n, const Tensor& w) {
   return errors;
 }
 
-/// The size to expect of what rounding the factors makes of a product, as the half-width of a uniform
-/// distribution: each factor errs within such a width.
+/// The expected error of a product by rounding its factors, as the half-width of a uniform distribution, like
+/// each factor's error.
 Tensor error_of_product(const EvalContext& c, const Lowering& lowering) {
   const Tensor &x = c.input(0), &w = c.input(1);
   const auto eighth = lowering.int8.find(&c.node());
@@ -102,7 +102,7 @@ void add(const Tensor& more, double times, Tensor& error, const Shape& shape) {
 
 void add_lowered_errors(EvalContext& c, const Lowering& lowering, std::span<const Tensor> y,
                         std::vector<NodeError>& errors) {
-  /// Beyond nine standard deviations nothing happens.
+  /// Values beyond nine standard deviations are negligible.
   constexpr double kMost = 6;
   if (errors.empty() || c.op().numerics.kind == Numerics::Kind::kExact) return;
   const auto add_both = [&](const Tensor& more, size_t i) {

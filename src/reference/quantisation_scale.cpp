@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-/// Levels of a range that is measured from its end, by the type of the zero point; 0 for wider ones.
+/// Quantized values of a range measured from its end, by the zero point's type; 0 for wider ones.
 double quantized_of(const Node& n, const std::vector<Tensor>& inputs) {
   const DType zero = inputs.size() > 2 && inputs[2].defined() ? inputs[2].dtype() : DType::kUndefined;
   const int64_t asked = int_attribute(n, "output_dtype", 0);
@@ -22,8 +22,8 @@ double quantized_of(const Node& n, const std::vector<Tensor>& inputs) {
              : 0;
 }
 
-/// One scale for all, or for each index of the axis, so that it broadcasts over x; nothing where it is in
-/// blocks.
+/// One scale for all, or for each index of the axis, so that it broadcasts over x; nothing for blockwise
+/// scales.
 Tensor broadcast_scale(const Node& n, const Shape& x, const Tensor& scale) {
   if (scale.numel() == 1) return scale.reshaped({});
   const auto rank = static_cast<int>(x.size());

@@ -13,7 +13,7 @@
 
 namespace assay {
 
-/// A model of opset 21 that a test fills in.
+/// A model of opset 21 to be filled in by a test.
 struct TestModel {
   std::shared_ptr<Model> model = std::make_shared<Model>();
   Graph& graph = *model->graph;

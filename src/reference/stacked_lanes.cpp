@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-/// What lanes 1 and on differ by from lane 0, one after the other along the first axis.
+/// The differences of lanes from 1 on to lane 0, concatenated along the first axis.
 Tensor differences(std::span<const Tensor> lanes) {
   Shape shape = lanes[0].shape();
   shape[0] *= static_cast<int64_t>(lanes.size()) - 1;
@@ -47,7 +47,7 @@ std::vector<Tensor> stacked_lanes(const Node& n, BoundOp op, std::span<const Ten
   if (lanes.size() < 3 || inputs.size() < 2 || lanes[0].shape().empty() || lanes[0].numel() == 0 ||
       y.shape().empty())
     return {};
-  // What is added is in lane 0.
+  // Addends are in lane 0.
   std::vector<Tensor> operands(inputs.size());
   operands[0] = lanes[0], operands[1] = inputs[1];
   if (!numerics.stacks(EvalContext(n, *op.op, *op.version, operands))) return {};

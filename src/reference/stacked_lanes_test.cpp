@@ -11,7 +11,7 @@
 namespace assay::stacked_lanes_test {
 namespace {
 
-/// A little beside x.
+/// A value close to x.
 Tensor moved(const Tensor& x, unsigned seed) {
   Tensor by = to_float64(random_floats(x.shape(), seed));
   auto* p = by.mutable_data<double>();
@@ -58,7 +58,7 @@ TEST(StackedLanes, GiveWhatEachLaneGivesAlone) {
       {{"group", int64_t{2}}, {"strides", std::vector<int64_t>{2, 1}}});
 }
 
-/// Far ones, infinite ones and NaN among the places.
+/// Includes distant values, infinities and NaN.
 TEST(StackedLanes, FollowFunctionsOfElementsFromPlaceToPlace) {
   for (const char* op : {"Sigmoid", "Tanh", "Exp"}) {
     const OpTestNode n(op, 13, {true}, {}, 1, "");

@@ -1,4 +1,4 @@
-// Does what was inferred of a value hold for the value that was computed?
+// Checks an inferred type against a computed value.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace assay {
 
-/// Values of symbols, and of expressions that shape inference makes of them: sums, differences, products and
+/// Values of symbols, and of expressions of them by shape inference: sums, differences, products and
 /// quotients rounded down, with parentheses.
 class Symbols {
  public:
@@ -24,9 +24,9 @@ class Symbols {
   std::map<std::string, int64_t, std::less<>> known_;
 };
 
-/// Empty when the type allows the value; otherwise what was inferred and what was computed. Symbols that are
-/// not known yet are bound to what they must be; those in the type of a sequence's elements, which differ
-/// from element to element, are left out.
+/// Empty when the type allows the value; otherwise the inferred and the
+/// computed type. Unknown symbols are bound to the implied values; those
+/// in the type of a sequence's elements, which may vary, are ignored.
 std::string contradiction(const Type& type, const Tensor& value, Symbols& symbols);
 
 }  // namespace assay

@@ -20,17 +20,17 @@
 namespace assay::internal {
 namespace {
 
-/// Steps that any node costs, however small: to find its inputs, to allocate its outputs.
+/// Minimum steps of any node: to find its inputs, to allocate its outputs.
 constexpr int64_t kNodeWork = 1000;
 
 DType declared_dtype(const Value* v) { return v != nullptr ? leaf_dtype(v->type) : DType::kUndefined; }
 
-/// Whether a lane shows a backend in which nothing overflows: one that computes float16 models in float32,
-/// or in other steps that stay in range. The other lanes show what overflows, and this one what is right
-/// where it does not.
+/// True for the lane that models a backend without overflow, which
+/// computes float16 models in float32 or in an order that stays in
+/// range. Other lanes show overflows, and this one the result without.
 bool has_room(size_t lane) { return lane % 2 == 1; }
 
-/// Beyond this number a type is infinite.
+/// Larger numbers become infinite in the type.
 double overflow_threshold(DType t, size_t lane) {
   if (has_room(lane)) return HUGE_VAL;
   switch (t) {
@@ -43,8 +43,8 @@ double overflow_threshold(DType t, size_t lane) {
   }
 }
 
-/// What numbers below the normal ones of a type lose: half their distance in float16, where all keep them;
-/// themselves in others, where backends may take them for 0.
+/// The loss of subnormal numbers of a type: half their spacing in float16, which all backends support; all of
+/// them in others, where backends may flush them to 0.
 double rounding_near_zero(DType t) {
   switch (t) {
     case DType::kFloat16:
@@ -56,9 +56,9 @@ double rounding_near_zero(DType t) {
   }
 }
 
-/// y with random errors within the bound, and `absolute` more where there is one, and infinite where the type
-/// cannot hold it; NaN where the bound of a number is infinite. In a subgraph, which may run again and again,
-/// `run` tells its runs apart; outside it is 0.
+/// y with random errors within the bound, plus `absolute` if given; infinite on overflow of the type; NaN
+/// where the bound of a number is infinite. In a subgraph, which may run repeatedly, `run` distinguishes its
+/// runs; outside it is 0.
 Tensor perturbed(Tensor y, const Tensor& bound, uint64_t key, uint64_t run, double absolute = 0,
                  double overflow = HUGE_VAL) {
   const double* pb = bound.data<double>();
@@ -77,7 +77,7 @@ Tensor perturbed(Tensor y, const Tensor& bound, uint64_t key, uint64_t run, doub
   return out;
 }
 
-/// Without bound where sums may overflow: perturbed() makes no number of those.
+/// Infinite if sums may overflow: perturbed() then returns NaN.
 Tensor unbounded_where(const Tensor& bound, const Tensor& overflow) {
   return map_broadcast<double>(bound, overflow,
                                [](double b, double bits) { return bits != 0 ? HUGE_VAL : b; });
@@ -105,8 +105,8 @@ class LaneSubgraphs final : public SubgraphRunner {
   size_t lane_;
 };
 
-/// Unit roundoff of each output as the model declares it. What is declared no type is computed in the field's
-/// default, float32.
+/// Unit roundoff of each output by its
+/// declared type; without one, of float32.
 std::vector<double> unit_roundoffs(const Node& n) {
   std::vector<double> u;
   for (const Value* v : n.outputs()) {
@@ -185,7 +185,7 @@ void Walk::feed(const Value* input, const Tensor& t, Frame& frame) const {
   frame.set_stored(input, Lanes(frame.lanes().size(), t));
 }
 
-/// In the stored types. What is declared no type, and comes from no unknown operator, is float32.
+/// In the stored types. Values without a declared type, unless from an unknown operator, are float32.
 std::vector<Tensor> Walk::evaluate_foreign(const Node& n, std::vector<Tensor> inputs) {
   for (size_t i = 0; impl_.ideal() && i < inputs.size(); ++i) {
     if (!inputs[i].defined()) continue;
@@ -255,7 +255,7 @@ std::vector<Tensor> Walk::evaluate_noisy(const Node& n, std::vector<Tensor> inpu
   return y;
 }
 
-/// Integers are exact, also those of operators that multiply floats, too.
+/// Integers are exact, also for operators that also multiply floats.
 std::vector<NodeError> Walk::errors_of(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
                                        const std::vector<Lanes>& outputs, Bounds bounds) {
   std::vector<Tensor> y;
@@ -295,7 +295,7 @@ void Walk::add_noise(const Node& n, const Frame& frame, const std::vector<NodeEr
 
 namespace {
 
-/// Whether there is no memory for a result whose shape is known: the evaluation says so at once.
+/// True when there is no memory for a result of known shape: the evaluation then fails immediately.
 bool exceeds_memory(const Node& n) {
   const int64_t left = memory_left();
   return std::ranges::any_of(n.outputs(), [&](const Value* v) {
@@ -311,8 +311,8 @@ bool exceeds_memory(const Node& n) {
 
 }  // namespace
 
-/// Counts what the node is going to take. In a loop types leave extents open: the inputs that are there count
-/// in any case.
+/// Estimates the node's work. In a loop types
+/// leave extents open: actual inputs always count.
 void Walk::charge(const Node& n, const std::vector<Lanes>& inputs) {
   if (impl_.options.max_work == INT64_MAX) return;
   int64_t given = kNodeWork;
@@ -329,15 +329,15 @@ void Walk::charge(const Node& n, const std::vector<Lanes>& inputs) {
 
 namespace {
 
-/// The inputs of a node that rounds to steps, moved towards 0 and away by turns, so that what lies half-way
-/// goes either way.
+/// The inputs of a node that rounds to steps, shifted alternately towards 0 and away, so that ties round
+/// either way.
 std::vector<Tensor> with_other_scale(const Node& n, const OpFacts& facts, std::vector<Tensor> inputs,
                                      size_t lane) {
   return with_moved_quotient(n, facts, std::move(inputs), lane % 2 == 0 ? 1 : -1,
                              unit_roundoff(DType::kFloat32));
 }
 
-/// A cast to a narrow type, which a backend leaves out that computes in float32.
+/// A cast to a narrow type, which a backend that computes in float32 omits.
 bool may_not_overflow(const Node& n) {
   return (is_op(n, "Cast") || is_op(n, "CastLike")) && n.output(0) != nullptr &&
          unit_roundoff(declared_dtype(n.output(0))) > unit_roundoff(DType::kFloat32);
@@ -352,7 +352,7 @@ Tensor without_overflow(const Tensor& cast, const Tensor& x) {
                                [](double c, double v) { return std::isinf(c) ? v : c; });
 }
 
-/// Levels moved by -1, 0 or 1 at random, within the range of their type.
+/// Quantized values moved by -1, 0 or 1 at random, within the range of their type.
 Tensor with_other_levels(const Tensor& t, uint64_t key) {
   Tensor moved = convert(t, DType::kFloat64);
   const auto width = static_cast<int>(bit_width(t.dtype()));
@@ -365,7 +365,7 @@ Tensor with_other_levels(const Tensor& t, uint64_t key) {
   return convert(moved, t.dtype());
 }
 
-/// Each number as far off as rounding with the unit roundoff u may bring it.
+/// Perturbs each number by a rounding error with the unit roundoff u.
 Tensor rounded_at_random(const Tensor& t, double u, uint64_t key) {
   if (!t.defined() || t.dtype() != DType::kFloat64) return t;
   return perturbed(map_elements<double>(t, [](double x) { return x; }),
@@ -609,8 +609,8 @@ void Walk::nodes(Frame& frame, const Observe& computed, KeepOutputs outputs) {
   }
 }
 
-/// What a subgraph's input gets. One that is declared as an optional takes the bare value too: the body of a
-/// Loop may give back what an optional held for the next iteration.
+/// The argument of a subgraph's input. One that is declared as an optional accepts a bare value, too: the
+/// body of a Loop may return an optional's element for the next iteration.
 Tensor Walk::argument(const Value& input, const Tensor& t) const {
   const bool wraps = input.type.kind == Type::Kind::kOptional && t.dtype() != DType::kOptional;
   return wraps ? Tensor::optional(incoming(t)) : incoming(t);

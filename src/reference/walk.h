@@ -13,7 +13,7 @@
 
 namespace assay {
 
-/// What an unknown operator rounds is not known either.
+/// The rounding of an unknown operator is unknown.
 inline constexpr double kForeignUlps = 8;
 inline constexpr OpVersion kForeignVersion = {1, "", nullptr, nullptr};
 inline constexpr OpDef kForeignOp = {.domain = {},
@@ -43,7 +43,7 @@ struct BoundModel {
     uint64_t key;  ///< of the node's noise and random numbers
   };
   std::unordered_map<const Node*, Bound> nodes;
-  std::unordered_map<const Value*, DType> foreign_types;  ///< what unknown operators gave
+  std::unordered_map<const Value*, DType> foreign_types;  ///< output types of unknown operators
   int lanes_lost = 0;
 
   bool is_foreign(const Node& n) const {
@@ -71,23 +71,23 @@ struct BoundModel {
 
 using Lanes = std::vector<Tensor>;
 
-/// The values of one graph while it runs, in some of the lanes: all of them in the main graph, one in a
-/// subgraph, which the node that owns it runs lane by lane. A subgraph's frame looks outward for what it
-/// captures.
+/// The values of one graph while it runs, in some of the lanes: all of
+/// them in the main graph, one in a subgraph, which its node runs lane
+/// by lane. A subgraph's frame looks up captured values in outer frames.
 class Frame {
  public:
   Frame(const Graph& graph, std::vector<size_t> lanes) : graph_(graph), lanes_(std::move(lanes)) {}
-  /// Of a subgraph, in one lane. `run` is the number of this run, from 1 on.
+  /// The frame of a subgraph, in one lane. `run` is the number of this run, from 1 on.
   Frame(const Graph& graph, size_t lane, const Frame& outer, uint64_t run)
       : graph_(graph), lanes_({lane}), outer_(&outer), run_(run) {}
-  /// Of a suspect: what it has otherwise than the exact network, whose frame outlives it, in the same lanes.
+  /// The frame of a suspect: differences from the exact network's, which outlives it, in the same lanes.
   static Frame beside(const Frame& exact) {
     Frame own(exact.graph_, exact.lanes_);
     own.outer_ = &exact;
     return own;
   }
   Frame(Frame&&) = default;
-  Frame(const Frame&) = delete;  // nobody means to
+  Frame(const Frame&) = delete;  // copying is always a mistake
 
   const Graph& graph() const { return graph_; }
   /// Numbers of the lanes that this frame carries; entry i of a value's Lanes is lane lanes()[i].
@@ -96,7 +96,7 @@ class Frame {
   uint64_t run() const { return run_; }
 
   bool has(const Value* v) const { return values_.contains(v); }
-  /// What is kept as it is stored becomes float64 here, for good.
+  /// Values kept in stored types are converted to float64 here permanently.
   Lanes get(const Value* v) const {
     if (const auto it = values_.find(v); it != values_.end()) {
       if (it->second.stored) it->second = {widened_lanes(it->second.lanes), false};
@@ -112,10 +112,10 @@ class Frame {
     return own;
   }
   void set(const Value* v, Lanes lanes) { values_[v] = {std::move(lanes), false}; }
-  /// Floats in their stored types, which are float64 to whoever calls get(): what only moves elements
-  /// (moves_elements()) need not have a table several times as large for the few that it takes.
+  /// Sets floats in their stored types, which get() converts to float64: operators that only move elements
+  /// (moves_elements()) then do not expand a large table for the few elements that they read.
   void set_stored(const Value* v, Lanes lanes) { values_[v] = {std::move(lanes), true}; }
-  /// The value as it is kept; null where it is in a frame further out, or nowhere.
+  /// The value as kept; null if it is in an outer frame, or nowhere.
   const Lanes* as_kept(const Value* v) const {
     const auto it = values_.find(v);
     return it != values_.end() ? &it->second.lanes : nullptr;
@@ -138,14 +138,14 @@ class Frame {
 
 /// The noise with which a node is evaluated.
 enum class Noise : uint8_t {
-  kNone,    ///< none: nobody asks for the spread
-  kInputs,  ///< that of its inputs, and its own only where its errors have no bounds
+  kNone,    ///< none: the spread is not needed
+  kInputs,  ///< that of its inputs, and its own only if its errors have no bounds
   kAdd,     ///< both
 };
 
-/// What evaluating a node showed besides its outputs, which are in the frame.
+/// Results of evaluating a node other than its outputs, which are in the frame.
 struct Evaluation {
-  std::vector<NodeError> errors;  ///< by output; empty where there are no bounds, or nobody asked
+  std::vector<NodeError> errors;  ///< by output; empty without bounds or request
 };
 
 /// One walk over the model.
@@ -155,21 +155,21 @@ class Walk {
 
   explicit Walk(BoundModel& interpreter) : impl_(interpreter), work_left_(interpreter.options.max_work) {}
 
-  /// Whether the values of the graph's outputs stay in the frame.
+  /// Whether to keep the values of the graph's outputs in the frame.
   enum class KeepOutputs : uint8_t { kNo, kYes };
-  /// Runs all nodes of a frame and forgets values after their last use; `computed` sees each node output
+  /// Runs all nodes of a frame and releases values after their last use; `computed` sees each node output
   /// before that.
   void nodes(Frame& frame, const Observe& computed, KeepOutputs outputs);
-  /// `bounds`: of the errors that the evaluation shows, where it shows any.
+  /// `bounds`: of the errors that the evaluation reports, if any.
   Evaluation evaluate(const Node& n, Frame& frame, Noise wanted, Bounds bounds);
-  /// A suspect's own value in the lanes of its frame. Of a type narrower than float32 the noisy lanes hold
-  /// what may have been rounded to it: a backend may pass results on before it rounds them. Where that made
-  /// them infinite, they hold what the lane `computed`, if it is known.
+  /// A suspect's own value in the lanes of its frame. For types narrower than float32 the noisy lanes have
+  /// possible values before rounding: a backend may pass results on unrounded. For infinities they have the
+  /// value `computed` in the lane, if known.
   Lanes own_lanes(const Tensor& t, const Value& v, const Frame& frame, Lanes computed) const;
   std::vector<Tensor> subgraph(const Graph& g, std::vector<Tensor> inputs, const Frame& outer, size_t lane);
-  /// The lanes of a node input: a constant in every lane, or what was computed.
+  /// The lanes of a node input: a constant in every lane, or computed values.
   Lanes lanes_of(const Value* v, const Frame& frame) const;
-  /// Whether errors travel within the operator, so that only noisy evaluations show them.
+  /// True when errors propagate within the operator, so that only noisy evaluations show them.
   bool errs_within(const Node& n) const { return impl_.nodes.at(&n).op.op->numerics.perturb != nullptr; }
   /// A value of stored types as the walk keeps it.
   Tensor incoming(const Tensor& t) const { return impl_.ideal() ? widened(t) : t; }
@@ -195,18 +195,18 @@ class Walk {
   bool stacks(const Task& t) const;
 
   Tensor argument(const Value& input, const Tensor& t) const;
-  /// With `stored`, floats come and go in their stored types.
+  /// With `stored`, inputs and outputs have their stored types.
   std::vector<Tensor> evaluate_lane(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
                                     size_t lane, bool stored = false);
-  /// The inputs of a node that moves elements as they are kept, floats in one stored type; nothing where they
-  /// are of several, and have to become float64.
+  /// The inputs, as kept, of a node that moves elements, with floats in one stored type; nothing if there are
+  /// several types, which have to be converted to float64.
   std::optional<std::vector<Lanes>> kept_inputs(const Node& n, const Frame& frame) const;
   /// One of them.
   Lanes kept_lanes_of(const Value* v, const Frame& frame) const;
   /// Of Numerics::perturb.
   uint64_t perturbing_key(uint64_t key, size_t lane, uint64_t run) const;
   std::vector<Tensor> evaluate_foreign(const Node& n, std::vector<Tensor> inputs);
-  /// The lane's outputs; those of lane 0 where the noise makes the node impossible.
+  /// The lane's outputs; those of lane 0 if the node fails because of the noise.
   std::vector<Tensor> evaluate_noisy(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
                                      size_t lane, const std::vector<Lanes>& outputs);
   std::vector<NodeError> errors_of(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
@@ -226,7 +226,7 @@ class Walk {
   uint64_t subgraph_runs_ = 0;
 };
 
-/// A node input or output is the same in every lane.
+/// True when a node input or output is equal in every lane.
 bool all_shared(const Lanes& lanes);
 
 }  // namespace internal

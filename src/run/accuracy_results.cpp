@@ -20,7 +20,7 @@ using internal::JsonDocument;
 using internal::JsonNode;
 using internal::python_class;
 
-/// How a function whose metric is one number is written.
+/// The file form of a function with a single metric.
 struct Form {
   CompareFunction function;
   const char *result, *field, *threshold;
@@ -170,7 +170,7 @@ void read_simple(const JsonNode& node, OutputResult& r) {
                                                    : meets(CompareFunction::kSimple, r.metrics, r.threshold);
 }
 
-/// Notes in `function` which one it is of.
+/// Records the kind in `function`.
 OutputResult read_result(const JsonNode& node, CompareFunction& function) {
   OutputResult r;
   r.output = std::string(node.key);
@@ -191,7 +191,7 @@ OutputResult read_result(const JsonNode& node, CompareFunction& function) {
   function = form->function;
   if (const auto value = optional_number(member(node, form->field), form->field)) r.metrics = *value;
   r.threshold = MetricThreshold{tolerance(member(member(node, "thresholds"), "threshold"), "threshold")};
-  // What could not be computed counts as passed.
+  // Metrics that could not be computed count as passed.
   r.passed = r.metrics.index() == 0 || meets(function, r.metrics, r.threshold);
   return r;
 }

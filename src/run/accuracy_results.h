@@ -1,4 +1,4 @@
-// Accuracy results as files: what each comparison function found for each output in each iteration.
+// Files of accuracy results: of each comparison function, for each output in each iteration.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace assay {
 
-/// One function. A result without metrics is a bare verdict: of `indices`, of a function of the user's own,
-/// or of outputs of different shapes.
+/// One function. A result without metrics is a bare verdict: of `indices`, of a custom function, or of
+/// outputs of different shapes.
 struct SavedAccuracy {
   CompareFunction function = CompareFunction::kCustom;
   Aggregation aggregation = Aggregation::kPerSample;
@@ -20,7 +20,7 @@ struct SavedAccuracy {
   };
   std::vector<Pair> pairs;
 
-  /// The names of the metrics that its results hold, as the file has them; empty for bare verdicts alone.
+  /// The names of its results' metrics, as in the file; empty for bare verdicts only.
   std::vector<std::string> metric_fields() const;
 };
 using AccuracyResults = std::vector<SavedAccuracy>;
@@ -33,9 +33,9 @@ std::vector<std::pair<std::string, double>> metric_values(CompareFunction functi
 
 /// The file appears whole or not at all. Throws Error (kIo).
 void save_accuracy_results(const AccuracyResults& results, const std::string& path);
-/// Throws Error: kNotFound, kIo, or kInvalidArgument that says what is wrong and where.
+/// Throws Error: kNotFound, kIo, or kInvalidArgument with the error and its position.
 AccuracyResults load_accuracy_results(const std::string& path);
-/// Whether a file says that it holds accuracy results. Throws Error as above when it is no JSON.
+/// True when a file declares itself as accuracy results. Throws Error as above when it is not JSON.
 bool holds_accuracy_results(const std::string& path);
 
 }  // namespace assay

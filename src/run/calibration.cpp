@@ -19,7 +19,7 @@ std::optional<std::string> file_text(const std::string& path) {
   return std::string(MappedFile::open(path)->bytes());
 }
 
-/// Types with open extents: which shapes come is not said before.
+/// Types with open extents: the shapes are not known in advance.
 std::vector<TensorInfo> of_any_shape(std::vector<TensorInfo> inputs) {
   for (TensorInfo& input : inputs)
     if (input.type.is_tensor() && input.type.has_shape())

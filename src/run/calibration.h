@@ -1,4 +1,4 @@
-// Where `run --trt`, `convert` and `bench` have the scales for 8-bit integers from: a cache, or data.
+// The source of scales for 8-bit integers in `run --trt`, `convert` and `bench`: a cache, or data.
 #pragma once
 
 #include <functional>
@@ -14,17 +14,17 @@ struct CalibrationOptions {
   std::string cache;  ///< path, read if the file is there and not empty, else written; empty: none
   CalibrationAlgorithm algorithm = CalibrationAlgorithm::kEntropy2;
   double quantile = 0.9999;  ///< of kLegacy
-  /// Makes the data, from the first set on. Empty: there are none, and a cache must have the scales.
+  /// Creates the data source, from the first set on. Empty: none, so a cache must have the scales.
   std::function<std::shared_ptr<DataSource>()> data;
-  bool is_random = false;  ///< whether they are drawn, which a warning tells
+  bool is_random = false;  ///< random data, which a warning reports
 };
 
-/// A calibrator as the options say, with Polygraphy's lines in the log. Its next_batch() brings data into the
-/// form of the inputs as those of a run (coerce_inputs.h).
+/// A calibrator by the options, with log lines in Polygraphy's format. Its next_batch() converts data to the
+/// inputs' form as in a run (coerce_inputs.h).
 std::shared_ptr<Int8Calibrator> make_calibrator(CalibrationOptions options);
 
-/// The scales of a cache's text, of any algorithm; there are no data. `name` is what messages call it. Throws
-/// Error for what is no cache.
+/// A calibrator with the scales of a cache's text, of any algorithm, without data. `name` identifies it in
+/// messages. Throws Error for an invalid cache.
 std::shared_ptr<Int8Calibrator> given_scales(std::string text, std::string name);
 /// The same of a file. Throws Error for one that is missing, too.
 std::shared_ptr<Int8Calibrator> cached_scales(const std::string& path);

@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-/// The value that a tensor stands for (tensor/value_tensors.h).
+/// The value that a tensor represents (tensor/value_tensors.h).
 const Value* value_of(const std::string& name, const Graph& g) {
   for (size_t end = name.size();; --end) {
     const bool cut = end == name.size() || name[end] == '.' || name[end] == '[';

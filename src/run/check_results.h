@@ -1,4 +1,4 @@
-// Do saved results belong to a model and a run?
+// Checks that saved results belong to a model and a run.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace assay {
 
-/// Why an iteration's results are not those of the model, as a sentence: they hold something else than its
-/// values, or lack one of these outputs, which would pass unjudged. Empty where they are.
+/// A sentence why an iteration's results do not belong to the model: they contain unknown values, or lack one
+/// of these outputs, which would pass unjudged. Empty if they do.
 std::string misfit(const std::string& runner, const IterationResult& result, int64_t iteration,
                    const Model& model, std::span<const std::string> outputs);
 

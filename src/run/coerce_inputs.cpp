@@ -22,7 +22,7 @@ namespace assay {
 namespace {
 
 /// The tensor of that name; else the first whose name contains it or is contained in it, case ignored; else
-/// the one at that place; else null.
+/// the one at that position; else null.
 const NamedTensor* find_similar(const TensorList& tensors, const std::string& name, size_t index) {
   if (index < tensors.size() && tensors[index].name == name) return &tensors[index];  // most often
   for (const NamedTensor& t : tensors)
@@ -36,7 +36,7 @@ struct Limits {
   double low, high;
 };
 
-/// The finite values of a type; nothing for types that hold every number as far as this matters.
+/// The range of finite values of a type; nothing for types whose range does not matter here.
 std::optional<Limits> limits_of(DType t) {
   if (t == DType::kFloat16) return Limits{-65504, 65504};
   if (t == DType::kFloat32)

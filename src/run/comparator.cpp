@@ -44,7 +44,7 @@ class Comparator {
   RunReport run() {
     for (const auto& function : options_.functions) function->open();
     if (options_.postprocess != nullptr) options_.postprocess->prepare();
-    // With processes of their own, the first that asks for data starts what makes them.
+    // With subprocesses, the first that requests data starts their source.
     if (options_.source != nullptr && !options_.use_subprocess) options_.source->prepare();
     if (options_.sequential_runners)
       run_sequentially();
@@ -62,11 +62,11 @@ class Comparator {
   void run_sequentially();
   /// The iterations of all streams in lock step, as long as all have one.
   void consume(Streams streams);
-  /// One iteration of all runners. False when the run is to end.
+  /// One iteration of all runners. False when the run should end.
   bool take(std::vector<IterationResult> results);
   Outputs postprocessed(const std::vector<IterationResult>& results);
-  /// Whether loaded results tell that they were made with other inputs: then a verdict on them makes no
-  /// sense.
+  /// True when loaded results record that they were computed from other inputs, so that a verdict is
+  /// meaningless.
   void check_inputs(const std::vector<IterationResult>& results, const TensorList& data);
   bool validate(const Outputs& outputs);
   void validate_all(const std::vector<std::vector<IterationResult>>& runs);
@@ -74,10 +74,10 @@ class Comparator {
   void judge(const std::vector<IterationResult>& results);
   /// Another runner has failed, which ends the run.
   void judge_survivors() noexcept;
-  /// Of saved results alone: whether there were as many iterations as there are inputs for.
+  /// For saved results only: checks that there are as many iterations as inputs.
   void check_all_were_judged();
   [[noreturn]] void refuse_iterations(const std::string& what) const;
-  /// The data of the iteration that is looked at; nothing when there are none.
+  /// The data of the current iteration; nothing when there are none.
   std::optional<TensorList> current_data();
   void summarize();
   void finish();
@@ -103,7 +103,7 @@ class Comparator {
   std::shared_ptr<DataSource> source_;  ///< of data for the verdict alone
   std::optional<VerdictStream> verdict_;
   int64_t iteration_ = 0;
-  int64_t without_inputs_ = 0;  ///< saved iterations that could not be judged
+  int64_t without_inputs_ = 0;  ///< number of saved iterations that could not be judged
 };
 
 std::function<void(size_t, const PairResult&)> Comparator::keeper() {
@@ -126,7 +126,7 @@ void Comparator::save_accuracy() {
       saved.pairs[p].runner0 = report_.pairs[p].runner0;
       saved.pairs[p].runner1 = report_.pairs[p].runner1;
     }
-  // Without a pair there is nothing of any function.
+  // Without a pair there are no results of functions.
   if (report_.pairs.empty()) saved_.clear();
   observer_.on_saving({Saved::kAccuracyResults, SavingEvent::Step::kWrite, options_.save_accuracy_results});
   save_accuracy_results(saved_, options_.save_accuracy_results);
@@ -178,7 +178,7 @@ void Comparator::run_sequentially() {
     try {
       execute(runner, loader_, *cache_, options_.warm_up, recorder, observer_);
     } catch (const Error&) {
-      // What the others gave has taken its time.
+      // Results of the other runners are kept, because they took time.
       if (!runs.empty()) save_sequential_results(options_, *cache_, runs, observer_);
       throw;
     }
@@ -440,7 +440,7 @@ RunOutcome Comparator::outcome_of_verdicts(size_t runs, bool matched) const {
   const VerdictCounts& v = report_.verdicts;
   if (v.count(Verdict::kWrong) > 0) return RunOutcome::kFailed;
   if (!matched && options_.comparison_chosen) return RunOutcome::kFailed;
-  // Without inputs there is nothing to judge, and that has been said.
+  // Without inputs there is nothing to judge, which has been logged.
   const bool nothing = (report_.iterations > 0 || runs == 0) && v.judged() == 0;
   if (nothing)
     diag::warning("Nothing was judged: {}", runs == 0 ? "no runner ran, and no results were loaded"

@@ -27,7 +27,7 @@ struct RunOptions {
   std::vector<std::string> load_inputs;  ///< files and folders that replace `data`
   std::shared_ptr<DataSource> source;    ///< replaces both; used up by the run
 
-  /// A path with an extension is one file, one without a folder with a file per iteration. Empty: nothing is
+  /// A path with an extension is one file; one without is a folder with a file per iteration. Empty: not
   /// saved.
   std::string save_inputs, save_outputs;
   /// Folder for the raw bytes of each input tensor: ITERATION/NAME.bin. Empty: they are not saved.
@@ -35,7 +35,7 @@ struct RunOptions {
 
   /// One runner after the other, all iterations of each, instead of all runners in each iteration.
   bool sequential_runners = false;
-  int64_t warm_up = 0;                    ///< runs that do not count; only with sequential_runners
+  int64_t warm_up = 0;                    ///< warm-up runs; only with sequential_runners
   bool use_subprocess = false;            ///< the same
   std::vector<std::string> load_outputs;  ///< files and folders whose results join those of the runners
 
@@ -46,25 +46,25 @@ struct RunOptions {
   bool validate = false;
   std::string save_accuracy_results;  ///< JSON; empty: not saved
 
-  bool arbitrate = false;  ///< tell who is right, against the float64 reference
+  bool arbitrate = false;  ///< give a verdict against the float64 reference
   ArbiterOptions arbiter;
   std::string save_verdict;  ///< JSON; empty: not saved
-  /// What engines are built to compute in that runners build (BackendInfo::builds_engines), with their scales
-  /// as soon as one has been built; null: as the model says.
+  /// The computation types of engines that runners build (BackendInfo::builds_engines), with their scales as
+  /// soon as one has been built; null: those of the model.
   std::shared_ptr<const NarrowTypes> asked;
   bool trace = true;     ///< run again with every layer marked where an output seems wrong
   bool partial = false;  ///< saved results may lack outputs and iterations, and hold others
-  /// The user chose how outputs are compared. If not, and with `arbitrate`, the verdict alone decides: the
-  /// built-in tolerances know nothing of the network.
+  /// The user configured the comparison. If not, and with `arbitrate`, only the verdict decides: the default
+  /// tolerances are not adapted to the network.
   bool comparison_chosen = false;
 
   Aggregation aggregation() const { return check_average ? Aggregation::kAverage : Aggregation::kPerSample; }
 };
 
-/// What no run can do: throws Error for options that contradict each other. run() does it, too.
+/// Throws Error for contradictory options. Also called by run().
 void check_options(const RunOptions& options);
 
-/// Throws Error for what ends the run. What is complete by then stays saved.
+/// Throws Error for what ends the run. Completed results stay saved.
 RunReport run(const RunOptions& options, RunObserver& observer);
 
 }  // namespace assay

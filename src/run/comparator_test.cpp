@@ -105,7 +105,7 @@ TEST_F(ComparatorTest, TheReportHoldsWhatWasFound) {
   EXPECT_EQ(report.outcome, RunOutcome::kFailed);
 }
 
-/// Counts what a run tells.
+/// Counts a run's events.
 class Counts : public RunObserver {
  public:
   void on_inputs(const InputsEvent&) override { order += "i"; }
@@ -267,7 +267,7 @@ TEST_F(ComparatorTest, AccuracyResultsAreSaved) {
   EXPECT_TRUE(results[0].pairs[0].iterations[0].at(0).passed);
 }
 
-/// Gives the numbers 1, 2, ... up to a count.
+/// Returns the numbers 1, 2, ... up to a count.
 class Counting : public DataSource {
  public:
   explicit Counting(int64_t count) : count_(count) {}
@@ -434,7 +434,7 @@ TEST_F(ComparatorTest, TheVerdictDecidesToo) {
   EXPECT_TRUE(logged("fake-runner-N0-T | 1 output(s) agree, 0 differ by rounding only, 0 wrong"));
 }
 
-/// What Relu and Neg give; `spoiled` is off by 1 %.
+/// Results of Relu and Neg; `spoiled` is off by 1 %.
 Tensor layers_output(const std::string& output, const Tensor& x, const std::string& spoiled) {
   Tensor t = x;
   for (float& v : t.mutable_span<float>()) {

@@ -37,7 +37,7 @@ class NameCheck {
                 "Cannot concatenate input data with output data. Please provide files of the same type.");
 }
 
-/// `onnxrt-runner-N0` of `onnxrt-runner-N0-11/22/26-08:40:48`; the name itself where no time ends it.
+/// `onnxrt-runner-N0` of `onnxrt-runner-N0-11/22/26-08:40:48`; the name itself if it does not end in a time.
 std::string without_time(const std::string& name) {
   constexpr std::string_view kForm = "-00/00/00-00:00:00";
   if (name.size() <= kForm.size()) return name;
@@ -49,7 +49,7 @@ std::string without_time(const std::string& name) {
   return name.substr(0, name.size() - kForm.size());
 }
 
-/// The runner that one of a file goes on with; null when there is none.
+/// The runner that a file's runner continues; null when there is none.
 std::vector<IterationResult>* find_runner(RunResults& all, const RunResults& part, size_t index) {
   const std::string& name = part.runners[index].first;
   for (auto& [known, iterations] : all.runners)
@@ -60,7 +60,7 @@ std::vector<IterationResult>* find_runner(RunResults& all, const RunResults& par
 }
 
 void append(RunResults& all, RunResults part, NameCheck& check, const std::string& path) {
-  // Names of this file that are new stand in no earlier one's place.
+  // New names of this file do not match an earlier one.
   std::vector<std::vector<IterationResult>*> places;
   for (size_t i = 0; i < part.runners.size(); ++i) places.push_back(find_runner(all, part, i));
   std::vector<std::pair<std::string, std::vector<IterationResult>>> added;

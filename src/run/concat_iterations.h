@@ -1,4 +1,4 @@
-// Several files of inputs, or of results, made into one longer one.
+// Concatenates files of inputs, or of results.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace assay {
 
-/// The iterations of all files, and of all files of a folder, one after the other; of results by runner: a
-/// runner of the same name goes on, where the names differ in nothing but the time in them and the file has
-/// as many runners, too. Warns where an iteration has other tensors than the first. Throws Error
+/// The iterations of all files, and of all files of a folder, one after the other; results by runner: a
+/// runner of the same name is continued, also if names differ only in their time and the file has equally
+/// many runners. Warns where an iteration has other tensors than the first. Throws Error
 /// (kInvalidArgument) when inputs and results are mixed, and for files that cannot be read.
 ResultsOrInputs concat_iterations(std::span<const std::string> paths);
 

@@ -57,7 +57,7 @@ std::string conformance_difference(const Tensor& actual, const Tensor& expected,
   if (actual.identical(expected)) return {};
   if (actual.is_container()) return element_difference(actual, expected, tolerance);
   if (!is_float(actual.dtype())) {
-    // What fills the last byte is nobody's.
+    // Padding of the last byte is ignored.
     if (is_packed(actual.dtype()) && convert(actual, DType::kInt8).identical(convert(expected, DType::kInt8)))
       return {};
     if (is_complex(actual.dtype())) return "complex values differ";

@@ -22,7 +22,7 @@ std::string conformance_difference(const Tensor& actual, const Tensor& expected,
                                    const ConformanceTolerance& tolerance);
 
 /// Runs one case folder on a backend: every output of every data set must be as expected, by
-/// conformance_difference(). Never throws for what the case or the backend do wrong.
+/// conformance_difference(). Never throws for failures of the case or the backend.
 ConformanceResult run_conformance_case(const std::string& folder, const Backend& backend,
                                        const SessionOptions& session);
 

@@ -1,5 +1,5 @@
 // The files of a case in the layout of ONNX's backend tests: a folder with model.onnx,
-// test_data_set_N/{input,output}_M.pb and, where the usual tolerances do not do, data.json.
+// test_data_set_N/{input,output}_M.pb and, if it needs other tolerances, data.json.
 #pragma once
 
 #include <string>
@@ -24,8 +24,8 @@ std::vector<std::string> conformance_cases(const std::string& root);
 /// The data set folders of a case, in order. Throws Error (kNotFound) when there is none.
 std::vector<std::string> conformance_data_sets(const std::string& folder);
 
-/// The values of the files `<prefix>_0.pb`, ... of a data set, one for each type; the type tells which of
-/// ONNX's messages a file holds. Stops where a file is missing.
+/// The values of the files `<prefix>_0.pb`, ... of a data set, one for each type; the type determines which
+/// of ONNX's messages a file contains. Stops where a file is missing.
 std::vector<Tensor> load_conformance_values(const std::string& data_set, const std::string& prefix,
                                             const std::vector<Type>& types);
 

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is said of the inputs before inference.
+/// Variants of declared input types before inference.
 enum class Declared : uint8_t { kAsItIs, kSymbols, kTypesOnly };
 
 constexpr std::pair<Declared, std::string_view> kVariants[] = {
@@ -50,7 +50,7 @@ std::shared_ptr<Model> inferred(const Model& original, Declared declared) {
   return model;
 }
 
-/// One model whose types are compared with what evaluation gives.
+/// One model whose types are compared with evaluation.
 struct Variant {
   std::shared_ptr<Model> model;
   std::string_view name;

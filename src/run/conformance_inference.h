@@ -1,4 +1,4 @@
-// Shape inference judged by what evaluation produces.
+// Judges shape inference by evaluation.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace assay {
 
-/// Infers the types of a case's model three times: as declared, with every extent of its inputs a symbol of
-/// its own, and with inputs of unknown rank. Passes when no type of a value of the main graph contradicts the
-/// tensor that the reference computes for it, symbols and their expressions included, and nothing throws.
-/// Types that say too little pass.
+/// Infers the types of a case's model three times: as declared, with a distinct symbol for every extent of
+/// its inputs, and with inputs of unknown rank. Passes when no type of a value of the main graph contradicts
+/// the tensor that the reference computes for it, symbols and their expressions included, and nothing throws.
+/// Incomplete types pass.
 ConformanceResult run_inference_case(const std::string& folder);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// What a conformance run says in the end: what was expected to fail, what failed, and the table.
+// The report of a conformance run: expected failures, failures, and the table.
 #pragma once
 
 #include <map>
@@ -10,10 +10,10 @@
 
 namespace assay {
 
-/// The cases that are known not to pass, from a text of lines `TARGET CASE: REASON`. Target and case are
+/// The known failures, from a text of lines `TARGET CASE: REASON`. Target and case are
 /// patterns with
-/// `*` and `?`; lines that begin with # and empty ones count for nothing. The first line that matches
-/// decides.
+/// `*` and `?`; lines that begin with # and empty
+/// ones are ignored. The first matching line applies.
 class ConformanceExpectations {
  public:
   struct Entry {
@@ -33,16 +33,16 @@ class ConformanceExpectations {
   std::vector<Entry> entries_;
 };
 
-/// How outcomes compare with what was expected.
+/// Comparison of outcomes with expectations.
 struct ConformanceReport {
   int passed = 0, failed = 0, skipped = 0;
   /// One line each: `FAILED engine node/test_abs: reason`, and passes of cases that were expected to fail.
   std::vector<std::string> problems;
-  /// How many cases were skipped, by target and the reason that the expectations give.
+  /// Number of skipped cases, by target and reason of the expectations.
   std::map<std::pair<std::string, std::string>, int> reasons;
   /// A row for each opset, one for each operator, and the totals; a column for each target. A case counts in
-  /// the row of each opset and operator that it uses. A cell says how many cases passed, and what became of
-  /// the others.
+  /// the row of each opset and operator that it uses. A cell has the number of passed cases, and the outcomes
+  /// of others.
   std::string table;
 
   bool is_good() const { return problems.empty(); }

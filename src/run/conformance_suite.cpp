@@ -30,7 +30,7 @@ void collect_use(const Graph& g, const Model& model, const std::vector<OpsetImpo
   }
 }
 
-/// Verdict, opsets and operators, each on a line, then the reason: what a worker sends home.
+/// The message of a worker: verdict, opsets and operators, each on a line, then the reason.
 std::string pack(const ConformanceResult& result, const ConformanceUse& use) {
   std::string text = std::to_string(static_cast<int>(result.verdict));
   for (const auto* list : {&use.opsets, &use.operators}) {
@@ -81,7 +81,7 @@ std::vector<ConformanceTarget> conformance_targets(const BackendSet& backends) {
                      .is_default = true});
   const auto add = [&](const Backend& backend, std::string name, std::string_view summary,
                        SessionOptions options) {
-    options.on_warning = [](std::string_view) {};  // the verdict says it all
+    options.on_warning = [](std::string_view) {};  // the verdict is enough
     targets.push_back({.name = std::move(name),
                        .summary = summary,
                        .run =

@@ -18,7 +18,7 @@ struct ConformanceCase {
   std::string folder;
 };
 
-/// One way to judge a case.
+/// One target, which judges cases.
 struct ConformanceTarget {
   std::string name;
   std::string_view summary;
@@ -33,7 +33,7 @@ std::vector<ConformanceTarget> conformance_targets(const BackendSet& backends);
 /// The cases below a root, sorted by name. Throws Error (kNotFound) when there is none.
 std::vector<ConformanceCase> find_conformance_cases(const std::string& root);
 
-/// What a case is made of.
+/// The opsets and operators of a case.
 struct ConformanceUse {
   std::vector<std::string> opsets;  ///< `ai.onnx 13`: those that nodes of the model belong to
   std::vector<std::string>
@@ -41,7 +41,7 @@ struct ConformanceUse {
 };
 ConformanceUse conformance_use(const Model& model);
 
-/// How one case ended on one target.
+/// The outcome of one case on one target.
 struct ConformanceOutcome {
   const ConformanceCase* test = nullptr;
   const ConformanceTarget* target = nullptr;
@@ -55,8 +55,8 @@ struct ConformanceSuiteOptions {
   double timeout_seconds = 120;  ///< for one case on one target
 };
 
-/// Judges every case on every target; the outcomes come in the order of cases, then of targets. The caller
-/// must not have started threads. A case during which the process dies has failed.
+/// Judges every case on every target; outcomes are ordered by case, then by target. The caller must be
+/// single-threaded. A case during which the process dies has failed.
 std::vector<ConformanceOutcome> run_conformance_suite(std::span<const ConformanceCase> cases,
                                                       std::span<const ConformanceTarget* const> targets,
                                                       const ConformanceSuiteOptions& options);

@@ -27,7 +27,7 @@ std::string tensor_bytes(const std::vector<float>& values) {
   return bytes;
 }
 
-/// y = Relu(x) of two numbers, with what it is said to give.
+/// y = Relu(x) of two numbers, with its expected output.
 void write_case(const fs::path& folder, const std::vector<float>& expected) {
   Model model;
   model.opsets = {{"", 13}};

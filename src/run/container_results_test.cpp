@@ -24,7 +24,7 @@ class SequenceOutputs : public FakeBackendTest {
     text = without_times(capture.out() + capture.err());
     return passed;
   }
-  /// From the second call on, the fake backend gives `second`.
+  /// From the second call on, the fake backend returns `second`.
   void give(const Tensor& first, const Tensor& second) {
     fake_output = [this, first, second](const std::string&, std::span<const Tensor>) {
       return calls++ == 0 ? first : second;

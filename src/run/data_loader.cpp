@@ -48,8 +48,8 @@ std::string set_text(const std::vector<std::string>& names) {
   return "{" + out + "}";
 }
 
-/// An input that stands for a shape: Polygraphy takes the user's extents as its values when there are as many
-/// as it has elements.
+/// A shape tensor: Polygraphy uses the user's extents
+/// as its values when their number equals its elements.
 bool is_shape_tensor(const TensorInfo& input, const Dims& user) {
   const std::optional<Dims>& dims = input.type.dims;
   if (!is_integer(input.type.dtype) || !dims || dims->size() != 1 || is_dynamic(*dims) || is_dynamic(user))
@@ -71,7 +71,7 @@ DType drawing_type(DType t) {
   }
 }
 
-/// A bound as Python prints it once it is of the input's kind.
+/// A bound, converted to the input's kind, as Python prints it.
 std::string bound_text(const PythonValue& bound, DType type) {
   if (type == DType::kBool) return bound.as_double() != 0 ? "True" : "False";
   return is_integer(type) ? std::to_string(bound.as_int()) : python_float_repr(bound.as_double());
@@ -234,7 +234,7 @@ void DataLoader::require_fit(const std::vector<TensorInfo>& inputs) const {
 Dims DataLoader::shape_for(const TensorInfo& input, Report report) const {
   const InputShape* user = user_shape(input.name);
   if (!input.type.dims) {
-    // Any rank may be right, so the user's is; upstream takes the rank for 0.
+    // Any rank is possible, so the user's is used; upstream assumes rank 0.
     if (user == nullptr && report == Report::kYes)
       diag::once(diag::Severity::kWarning,
                  "Input tensor: {} | Its rank is unknown. Will generate a scalar.\n{}", input.name,

@@ -1,4 +1,4 @@
-// Makes input data: the same numbers, from the same seed, as Polygraphy's data loader draws with NumPy.
+// Generates input data: for the same seed the same values as Polygraphy's data loader draws with NumPy.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct InputShape {
   DType dtype = DType::kUndefined;  ///< for the log, where it is known
 };
 
-/// The smallest and largest value to draw. What is left out has the default of its place: 0 and 1, or the one
-/// of the deprecated options.
+/// The smallest and largest value to draw. Defaults
+/// are 0 and 1, or those of the deprecated options.
 struct ValueRange {
   std::optional<PythonValue> low, high;
 };
@@ -32,39 +32,39 @@ struct DataLoaderOptions {
   int64_t seed = 1;        ///< iteration i draws with seed + i
   int64_t iterations = 1;  ///< below 1: none
   std::vector<InputShape> shapes;
-  std::string shapes_option;  ///< where they come from, for messages; empty: as wording.def calls it
-  /// Per input; a name may be a pattern, and "" stands for all others. The entry of the name itself counts,
+  std::string shapes_option;  ///< their origin, for messages; empty: the name in wording.def
+  /// Per input; a name may be a pattern, and "" stands for all others. The entry of the name itself applies,
   /// else the last whose pattern matches.
   std::vector<std::pair<std::string, ValueRange>> ranges;
-  /// --int-min, --int-max and --float-min, --float-max, which win over `ranges`.
+  /// --int-min, --int-max and --float-min, --float-max, which take precedence over `ranges`.
   std::optional<ValueRange> integer_range, float_range;
-  /// What fits no input is an error of random_data() (DataLoader::require_fit), not a warning.
+  /// Entries that match no input are an error of random_data() (DataLoader::require_fit), not a warning.
   bool refuses_misfits = false;
 };
 
 /// Draws inputs for a model. The same index gives the same data.
 class DataLoader {
  public:
-  /// Whether to log what is guessed, and what the user gave that fits nothing.
+  /// Whether to log guesses, and the user's entries that match nothing.
   enum class Report : uint8_t { kNo, kYes };
   /// Logs the shapes that it was given. Throws Error (kInvalidArgument) for a seed that NumPy refuses.
   explicit DataLoader(DataLoaderOptions options, Report report = Report::kYes);
 
   int64_t size() const { return options_.iterations; }
-  /// The tensors of iteration `index` in the order of `inputs`. Extents that are not known become 1, with a
-  /// warning that says so. Throws Error for an input that no numbers can be drawn for.
+  /// The tensors of iteration `index` in the order of `inputs`. Unknown extents become 1, with a warning.
+  /// Throws Error for an input that cannot be random.
   TensorList load(int64_t index, const std::vector<TensorInfo>& inputs, Report report) const;
 
-  /// Throws Error (kInvalidArgument) for what load() warns of and does not do: shapes and ranges of inputs
-  /// that there are none of, and shapes that an input cannot have.
+  /// Throws Error (kInvalidArgument) for entries that load() ignores with a warning: shapes and ranges of
+  /// unknown inputs, and invalid shapes.
   void require_fit(const std::vector<TensorInfo>& inputs) const;
 
  private:
   void require_shape_fits(const TensorInfo& input) const;
   void warn_about_unused_shapes(const std::vector<TensorInfo>& inputs) const;
   void warn_about_unused_ranges(const std::vector<TensorInfo>& inputs) const;
-  /// The user's shape for an input: a name or a pattern, the last that matches, as upstream; null when there
-  /// is none.
+  /// The user's shape for an input, by name or pattern: the last match, as in upstream; null when there is
+  /// none.
   std::string shapes_setting() const;
   const InputShape* user_shape(const std::string& input) const;
   ValueRange range_for(const std::string& input, bool is_float) const;

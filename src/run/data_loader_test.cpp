@@ -172,7 +172,7 @@ TEST(DataLoader, RefusesWhatCannotBeDrawn) {
       << "an extent the user made up must not bring the machine down";
 }
 
-/// Any rank may be right where none is declared.
+/// Without a declared rank any rank is valid.
 TEST(DataLoader, AnInputOfUnknownRankTakesTheUsersShape) {
   const TensorInfo input = {"x", Type{.kind = Type::Kind::kTensor, .dtype = DType::kFloat32}};
   {

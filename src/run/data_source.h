@@ -1,4 +1,4 @@
-// Where the inputs of a run come from: one iteration after the other.
+// Sources of a run's inputs, iteration by iteration.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,12 @@
 
 namespace assay {
 
-/// Gives the inputs of each iteration once, by name. Data that are made as they are asked for (drawn, read,
-/// computed by a script) need memory for one iteration.
+/// Returns the inputs of each iteration once, by name. Data created on demand (random, read, computed by a
+/// script) need memory for one iteration.
 class DataSource {
  public:
   virtual ~DataSource() = default;
-  /// Before any work: fails for what can be known without the inputs. Throws Error.
+  /// Before any work: checks everything that does not need the inputs. Throws Error.
   virtual void prepare() {}
   /// Before the first next(): the inputs of the runner that the data are for. Throws Error.
   virtual void begin(const std::vector<TensorInfo>& inputs) = 0;
@@ -28,16 +28,16 @@ class DataSource {
 
 /// Drawn at random, for the runner's inputs.
 std::unique_ptr<DataSource> random_data(DataLoaderOptions options);
-/// Read from files and folders (input_files()), each file when it is wanted; says so in the log.
+/// Read from files and folders (input_files()), each file on demand, which is logged.
 std::unique_ptr<DataSource> saved_data(std::vector<std::string> paths);
 
-/// The files of saved iterations that a path stands for: itself, or those of a folder that end in `.json`, in
-/// the order of their names.
+/// The files of saved iterations at a path: itself,
+/// or the `.json` files of a folder, sorted by name.
 std::vector<std::string> iteration_files(const std::string& path);
 bool is_folder(const std::string& path);
 
-/// Loads a file of results or inputs, and says so in the log. One of the wrong kind is explained there, as
-/// upstream does: throws ExpectedError.
+/// Loads a file of results or inputs, and says so in the log. The wrong kind is logged, as in upstream, and
+/// throws ExpectedError.
 InputData load_inputs_aloud(const std::string& path);
 RunResults load_results_aloud(const std::string& path);
 

@@ -18,18 +18,18 @@ namespace assay {
 namespace {
 
 constexpr size_t kMaxNodes = 200;
-/// Steps of one evaluation of a little model.
+/// Steps of one evaluation of an extracted model.
 constexpr int64_t kMaxEditWork = int64_t{1} << 31;
 constexpr int kEditTrials = 40;
-/// How many nodes deep the surroundings are that are looked at first, and after a counterexample.
+/// Depth of the context that is extracted first, and after a counterexample.
 constexpr int kDepths[] = {0, 2, 6, 1000};
 
-/// Values whose uses elsewhere are many are constants or inputs of whole models.
+/// Values with many other uses are constants or inputs of the whole model.
 constexpr size_t kMaxUses = 32;
 
 using ModelPair = std::pair<std::shared_ptr<Model>, std::shared_ptr<Model>>;
 
-/// The nodes of an edit with those before and right behind them, as a little model of their own.
+/// The nodes of an edit with their predecessors and direct successors, as an extracted model.
 class Surroundings {
  public:
   Surroundings(const PassEdit& edit, int depth) : edit_(edit), graph_(edit.node->graph()) {
@@ -52,8 +52,8 @@ class Surroundings {
 
   size_t size() const { return order_.size(); }
 
-  /// Every value that the nodes read is constant, an input of the model, or computed by one of them: what
-  /// they get can be given to the model.
+  /// True when every value that the nodes read is constant, an input of the model, or computed by one of
+  /// them, so that any data can be fed.
   bool is_complete() const {
     return graph_.parent() == nullptr && std::all_of(order_.begin(), order_.end(), [&](const Node* n) {
              return std::all_of(n->inputs().begin(), n->inputs().end(), [&](const Value* v) {
@@ -62,8 +62,8 @@ class Surroundings {
            });
   }
 
-  /// Without and with the edit; null when a type is not known, or the pass does not find the edit in the
-  /// little model.
+  /// The model without and with the edit; null when a type is unknown, or the pass does not find the edit in
+  /// the extracted model.
   ModelPair models() const {
     if (!is_whole_) return {};
     auto before = std::make_shared<Model>();
@@ -98,7 +98,7 @@ class Surroundings {
     return true;
   }
 
-  /// Depth first, without recursion: a node, and whether its inputs have been looked at.
+  /// Iterative depth-first search: a node, and whether its inputs have been visited.
   void sort() {
     std::unordered_set<const Node*> seen;
     std::vector<std::pair<const Node*, bool>> stack;
@@ -117,7 +117,7 @@ class Surroundings {
     }
   }
 
-  /// The nodes as they are, with what they read from elsewhere as inputs, and a node for each use elsewhere.
+  /// The unchanged nodes, with outer values as inputs, and a node for each outer use.
   bool fill(Graph& to) const {
     ValueMap map;
     for (const Node* n : order_)
@@ -170,12 +170,12 @@ class Surroundings {
       patch->apply(context, order);
       order.commit();
     }
-    // Regions, which some passes find, are operators in the model that is saved, and can be evaluated then.
+    // Regions found by some passes become operators in the saved model, which can be evaluated.
     pass_regions_to_operators::def.run(m);
     return std::all_of(g.nodes().begin(), g.nodes().end(), [&](const auto& n) { return bind_op(*n, m); });
   }
 
-  /// What was inferred of the values between holds for the sizes of the whole model.
+  /// Types inferred of inner values apply to the sizes of the whole model.
   static void drop_inferred_shapes(Model& m) {
     const std::unordered_set<const Value*> inputs(m.graph->inputs.begin(), m.graph->inputs.end());
     for (const auto& v : m.graph->values())
@@ -189,7 +189,7 @@ class Surroundings {
   std::vector<const Node*> order_;
 };
 
-/// What tells an edit from others at the same node.
+/// The identity of an edit among others at the same node.
 std::string key_of(const PassEdit& edit) {
   std::string key = fmt::format("{}\n{}", edit.pass.name, edit.node != nullptr ? edit.node->label() : "");
   if (edit.patch == nullptr) return key;
@@ -214,7 +214,7 @@ EditProof::Outcome EditProof::decide(const PassEdit& edit, std::string& reason) 
   try {
     for (const int depth : kDepths) {
       const Surroundings around(edit, depth);
-      if (around.size() == size && depth > kDepths[1]) break;  // no more to look at
+      if (around.size() == size && depth > kDepths[1]) break;  // nothing more to extract
       size = around.size();
       const auto [before, after] = around.models();
       if (before == nullptr) continue;
@@ -233,7 +233,7 @@ EditProof::Outcome EditProof::decide(const PassEdit& edit, std::string& reason) 
 }
 
 bool EditProof::allows(const PassEdit& edit) {
-  // What fused edits have made must become operators.
+  // Results of fusions must become operators.
   if (&edit.pass == &pass_regions_to_operators::def) return true;
   RefusedEdit description{std::string(edit.pass.name), edit.node != nullptr ? edit.node->label() : "", ""};
   if (forbidden_.contains(short_key(description)) || allowed_ >= limit_) return false;

@@ -1,4 +1,4 @@
-// Proof of single edits of passes, before they are made.
+// Proof of individual edits by passes, before they are made.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@
 
 namespace assay {
 
-/// An edit that is not made, and why.
+/// A refused edit and the reason.
 struct RefusedEdit {
   std::string pass;
   std::string node;    ///< its label; empty for a pass over the whole model
   std::string reason;  ///< the counterexample
 };
 
-/// Decides which edits a simplification may make (passes/edit_hook.h). Each is compared by itself: the
-/// nodes that it replaces with what computes their inputs, as a little model, against the same with the edit
-/// made. Where a counterexample gives inputs to these nodes that the nodes before them might never give, more
-/// of those are looked at. What cannot be decided that way (an edit without patch, nodes with bodies or of
-/// unknown types, too much work) is left to a comparison of the whole models.
+/// Decides which edits a simplification may make (passes/edit_hook.h). Each is checked separately: the
+/// replaced nodes with their producers are extracted as a model and compared with the edited one. If a
+/// counterexample feeds values that the producers may never compute, more of them are included. Edits that
+/// cannot be decided that way (without patch, nodes with bodies or of unknown types, too much work) are left
+/// to a comparison of the whole models.
 class EditProof {
  public:
   struct Options {
-    bool is_local = true;       ///< false: only what forbid() says is refused
+    bool is_local = true;       ///< false: refuses only edits of forbid()
     double edit_seconds = 0.5;  ///< for one edit
     double seconds = 30;        ///< for all
     uint64_t seed = 1;
@@ -40,7 +40,7 @@ class EditProof {
 
   bool allows(const PassEdit& edit);
 
-  /// Begins again with the first edit, of which so many are allowed at most.
+  /// Restarts with the first edit, allowing at most this many.
   void restart(int64_t limit = INT64_MAX);
   /// Allowed since restart().
   int64_t allowed() const { return allowed_; }
@@ -49,10 +49,10 @@ class EditProof {
   /// Refuses an edit from now on.
   void forbid(RefusedEdit edit);
 
-  /// In the order in which they were refused, each once.
+  /// The refused edits, each once, in order.
   const std::vector<RefusedEdit>& refused() const { return refused_; }
-  int64_t proved() const { return proved_; }        ///< edits that were compared by themselves
-  int64_t undecided() const { return undecided_; }  ///< edits that are left to the whole
+  int64_t proved() const { return proved_; }        ///< edits that were checked separately
+  int64_t undecided() const { return undecided_; }  ///< edits left to the comparison of whole models
   int64_t trials() const { return trials_; }
   double seconds() const { return seconds_; }
 

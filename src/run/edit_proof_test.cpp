@@ -13,7 +13,7 @@
 namespace assay::edit_proof_test {
 namespace {
 
-/// Any Relu goes: right only where nothing is negative.
+/// Removes any Relu: correct only if nothing is negative.
 std::optional<Patch> drop_relu(const Node& n, const PassContext& context) {
   if (!is_op(n, "Relu") || !context.can_replace(n.output(0), n.input(0))) return std::nullopt;
   Patch patch(n);
@@ -23,7 +23,7 @@ std::optional<Patch> drop_relu(const Node& n, const PassContext& context) {
 }
 const PassDef kDropRelu = {.name = "drop_relu", .summary = "", .match = drop_relu};
 
-/// Add of two constants in a row, whatever they round to.
+/// Merges two additions of constants, ignoring rounding.
 std::optional<Patch> merge_adds(const Node& n, const PassContext& context) {
   const Node* first = is_op(n, "Add") ? producer_of(n.input(0), "Add") : nullptr;
   if (first == nullptr || context.sole_consumer(n.input(0)) != &n) return std::nullopt;
@@ -66,7 +66,7 @@ int count(const Model& m, std::string_view op) {
 }
 
 TEST(EditProof, AnEditThatIsWrongIsNotMadeAndOneThatIsRightIs) {
-  // The second one comes after what is never negative.
+  // The second one follows a value that is never negative.
   const auto model = model_of(
       "g (float[n] x) => (float[n] y) { [a] r = Relu (x) t = Neg (r) [s] u = Sigmoid (t) [b] y = Relu (u) }");
   EditProof proof;

@@ -46,15 +46,15 @@ std::vector<int64_t> numbers(const InputShape& shape) {
 }
 
 bool is_shape_tensor(const Value& v, const InputShape& given) {
-  // Elements are given for an input whose shape is known and is not the one given: as many as it has.
+  // The numbers are elements if the input's shape is known and differs from them, and their count matches.
   if (!is_integer(v.type.dtype) || !v.type.has_shape()) return false;
   const auto shape = known_shape(*v.type.dims);
   return shape && shape->rank() <= 1 && shape->numel() == static_cast<int64_t>(given.dims.size()) &&
          to_dims(*shape) != given.dims;
 }
 
-/// The ranges of one profile. Inputs that are not named get the shapes for the data, and what is still open
-/// is 1.
+/// The ranges of one profile. Unnamed inputs get the
+/// shapes for the data, and remaining open extents are 1.
 OptimizationProfile make_profile(const Graph& g, const ProfileShapes& given,
                                  const std::vector<InputShape>& input_shapes) {
   OptimizationProfile profile;
@@ -130,7 +130,7 @@ std::string profiles_text(const std::vector<OptimizationProfile>& profiles) {
 /// Between the names of a layer's nodes.
 constexpr std::string_view kBetween = " + ";
 
-/// Keeps what was chosen, for a replay file.
+/// Records the choices, for a replay file.
 class TacticRecorder final : public AlgorithmSelector {
  public:
   std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>&,
@@ -149,7 +149,7 @@ class TacticRecorder final : public AlgorithmSelector {
   TacticReplay replay;
 };
 
-/// Chooses what a replay file says.
+/// Chooses algorithms by a replay file.
 class Replayer final : public AlgorithmSelector {
  public:
   Replayer(TacticReplay replay, std::string path) : path_(std::move(path)) {

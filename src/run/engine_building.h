@@ -1,4 +1,4 @@
-// What `run --trt` and `convert` do: build an engine as a user's options say, and run it.
+// Builds an engine by a user's options, for `run --trt` and `convert`, and runs it.
 #pragma once
 
 #include <functional>
@@ -15,13 +15,13 @@
 
 namespace assay {
 
-/// One profile of the command line; inputs that it leaves out have the shapes of `input_shapes`.
+/// One profile of the command line; inputs that it omits have the shapes of `input_shapes`.
 struct ProfileShapes {
   std::vector<InputShape> min, opt, max;
 };
 
 struct EngineBuildOptions {
-  BuilderConfig config;  ///< its profiles are made of the next two
+  BuilderConfig config;  ///< its profiles are created from the next two
   /// Change the network, one after the other, once it has its outputs (scripts that postprocess networks).
   std::vector<std::function<std::shared_ptr<const Model>(const Model& network)>> change_network;
   /// Changes all of this when the network is known (a configuration script); may be empty.
@@ -37,22 +37,22 @@ struct EngineBuildOptions {
   /// Outputs of the network other than the model's.
   bool mark_all = false;
   std::optional<std::vector<std::string>> outputs, exclude_outputs;
-  /// The outputs of the layers of these types of TensorRT, too; without `outputs` they alone.
+  /// Also the outputs of layers of these TensorRT types; without `outputs` only these.
   std::vector<std::string> output_layer_types;
-  /// Types of the engine's inputs and outputs, in the place of those that the network declares. A name that
-  /// none has is an error, or a warning where config.skips_unknown_layers says so.
+  /// Types of the engine's inputs and outputs, in place of the declared ones. An unknown name is an error, or
+  /// a warning with config.skips_unknown_layers.
   std::vector<IoType> io_types;
   std::string load_timing_cache, save_timing_cache;  ///< paths; empty: none
   std::string save_tactics, load_tactics;
   std::string save_engine;
-  size_t profile = 0;  ///< that contexts use
+  size_t profile = 0;  ///< the profile of contexts
   bool explain = false;
   /// One of many builds of a search: what the log has to say of it is for those who ask for more.
   bool is_trial = false;
 };
 
-/// Builds an engine, with Polygraphy's lines in the log and progress on a terminal; timing cache and tactic
-/// replay are read and written as the options say, but save_engine is not. Throws Error.
+/// Builds an engine, with log lines in Polygraphy's format and progress on a terminal; reads and writes
+/// timing cache and tactic replay by the options, but ignores save_engine. Throws Error.
 std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_ptr<const Model>& model,
                                      const EngineBuildOptions& options);
 

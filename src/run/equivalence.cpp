@@ -66,8 +66,8 @@ std::string shapes_text(const TensorList& feed) {
   return text;
 }
 
-/// The interpreter calls no functions: a model that has some is compared as a copy with their bodies in
-/// place.
+/// The interpreter does not call functions: a model
+/// with functions is compared as an inlined copy.
 std::shared_ptr<Model> without_calls(const std::shared_ptr<Model>& model) {
   if (model->functions.empty()) return model;
   std::shared_ptr<Model> inlined = clone_model(*model);
@@ -75,7 +75,7 @@ std::shared_ptr<Model> without_calls(const std::shared_ptr<Model>& model) {
   return inlined;
 }
 
-/// Numbers of small constants: where formulas change.
+/// Values of small constants, near which formulas change.
 void collect_constants(const Graph& g, std::set<double>& numbers) {
   constexpr size_t kMax = 256;
   constexpr int64_t kSmall = 8;
@@ -101,9 +101,9 @@ bool has_floats(const Model& m) {
   return has(*m.graph) || std::any_of(inner.begin(), inner.end(), [&](const Graph* g) { return has(*g); });
 }
 
-/// Of how much of the largest result the results in the declared types may differ on plain numbers, where
-/// each is as good as rounding allows: beyond that, and in many elements, another rounding decides what comes
-/// out.
+/// Tolerance, relative to the largest result, of results in the declared types on ordinary numbers, where
+/// each is as accurate as rounding allows: beyond it, in many elements, a different rounding determines the
+/// result.
 double decided_by_rounding(DType t) {
   switch (t) {
     case DType::kFloat64:
@@ -136,7 +136,7 @@ class ModelComparison {
       if (is_wrong_on_loaded(feed)) break;
     }
     if (result_.difference.empty() && options_.trials > 0) search(elapsed);
-    // A few of many trials come close to what rounding explains by chance.
+    // A few of many trials come close to the rounding bound by chance.
     if (result_.difference.empty() && unclear_ * 4 > result_.trials) take_unclear();
     result_.seconds = elapsed();
     return std::move(result_);
@@ -155,7 +155,7 @@ class ModelComparison {
     }
   }
 
-  /// With data that nobody has meant for it, a loop may go on for ever.
+  /// With unintended data a loop may not terminate.
   void limit_loops() {
     constexpr int64_t kMaxLoopWork = int64_t{1} << 33;
     const auto has_loop = [](const Graph& g) {
@@ -187,7 +187,7 @@ class ModelComparison {
       else
         refusals.try_emplace(kind, refused);
       if (!result_.difference.empty()) return;
-      // What the model refuses whatever the numbers are, it refuses again.
+      // A model that refuses one kind of numbers regardless of values refuses others, too.
       if (result_.trials == 0 && trial + 1 == kFirst) break;
     }
     for (const auto& [kind, reason] : refusals)
@@ -195,11 +195,11 @@ class ModelComparison {
     if (result_.trials == 0 && !refusals.empty()) result_.refused = refusals.begin()->second;
   }
 
-  /// The shapes of the trial, and other ones where the original refuses them; then tamer numbers.
+  /// Tries the shapes of the trial, then others if the original refuses them, then more ordinary numbers.
   bool try_kind(const TrialData& data, TrialKind kind, int trial, std::string& refused) {
     constexpr int kRotating = 4;
     int wanted = trial < 2 ? trial : (trial * 7 / kTrialKinds + trial) % kRotating;
-    // Of what takes long, larger sizes would take longer.
+    // If a trial takes long, larger sizes would take longer.
     if (slowest_ > std::chrono::milliseconds(500)) wanted %= 2;
     std::vector<int> variants = {data.has_open_shapes() ? wanted : 0};
     if (data.has_open_shapes() && result_.trials == 0)
@@ -249,7 +249,7 @@ class ModelComparison {
     return !result_.difference.empty();
   }
 
-  /// What the original took, the changed model must take, with the same results.
+  /// The changed model must accept what the original accepts, with the same results.
   void finish(std::optional<TrialKind> kind, TensorList feed, const std::vector<Tensor>& inputs,
               TrialResults r) {
     judge(kind, feed, inputs, r);
@@ -311,7 +311,7 @@ class ModelComparison {
     });
   }
 
-  /// Networks that take longer are not evaluated twice as often; their edits are, each by itself.
+  /// Networks that take longer are not evaluated again; their edits are, separately.
   static constexpr std::chrono::seconds kSlow{4};
 
   /// Without them, where either cannot be evaluated that way.
@@ -341,7 +341,7 @@ class ModelComparison {
                                      at, output, changed, original, how);
   }
 
-  /// What no rounding excuses; what is open becomes the original's, so that nobody judges it.
+  /// Differences that rounding does not excuse; open elements become the original's, to be left unjudged.
   void check_output(size_t i, bool plain, TrialResults& r) {
     NamedTensor& changed = r.changed_exact[i];
     const Tensor* exact = find_like(r.exact, changed);

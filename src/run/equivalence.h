@@ -1,4 +1,4 @@
-// Evidence that a changed model computes what the original does.
+// Evidence that a changed model is equivalent to the original.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace assay {
 
-/// Told of each trial, and of what the arbiter says of a difference.
+/// Observes each trial, and the arbiter's verdict on a difference.
 class EquivalenceObserver {
  public:
   virtual ~EquivalenceObserver() = default;
@@ -29,44 +29,44 @@ class EquivalenceObserver {
 };
 
 struct EquivalenceOptions {
-  /// Seed, ranges and shapes of the data. Extents that stay open are tried with several sizes; an input for
-  /// which a range is given is drawn from that in every trial.
+  /// Seed, ranges and shapes of the data. Open extents are tried with several sizes; an input with a given
+  /// range is drawn from it in every trial.
   DataLoaderOptions data;
-  /// Loaded inputs: each list is a trial of its own, before those with generated data. What a list lacks is
-  /// an error.
+  /// Loaded inputs: each list is a trial of its own, before those with generated data. A missing input is an
+  /// error.
   std::vector<TensorList> loaded;
   int trials = 30;      ///< with generated data, other data each, and other sizes where there are open ones
-  double seconds = 20;  ///< no further trial is begun after so long, but for the first two
+  double seconds = 20;  ///< no further trial is begun after this time, except the first two
   /// Steps (ops/work.h) that one evaluation may take.
   int64_t max_work = INT64_MAX;
-  EquivalenceObserver* observer = nullptr;  ///< null: nobody watches
+  EquivalenceObserver* observer = nullptr;  ///< null: none
 };
 
-/// What a search for a counterexample came to.
+/// The result of a search for a counterexample.
 struct Equivalence {
-  /// What stands against the change; empty when all trials agree.
+  /// The counterexample; empty when all trials agree.
   std::string difference;
   TensorList feed;  ///< the data that show it
   std::string output;
   int64_t at = -1;  ///< its worst element
   double original = 0, changed = 0;
-  int trials = 0;  ///< that were done
+  int trials = 0;  ///< number of trials done
   double seconds = 0;
-  /// Elements that were left open, because the original itself is not determined there: its result is NaN, or
-  /// leaves the range of its declared types on the way.
+  /// Elements that were not judged, because the original itself is undetermined there: its result is NaN, or
+  /// an intermediate leaves the range of its declared type.
   int64_t open = 0, elements = 0;
-  /// Kinds of data that no trial could be done with, and why.
+  /// Kinds of data without a successful trial, with reasons.
   std::vector<std::pair<std::string, std::string>> not_done;
-  std::string refused;      ///< with no trial done: what the original said to data
-  bool is_unknown = false;  ///< the original cannot be evaluated whatever the data are
+  std::string refused;      ///< without any trial: the original's error
+  bool is_unknown = false;  ///< the original cannot be evaluated on any data
 };
 
-/// Looks for data on which the changed model gives something else than the original: numbers of both signs,
+/// Searches data on which the changed model differs from the original: numbers of both signs,
 /// near the constants of the models, large, tiny and special ones, on several shapes where extents are open.
 /// Both are evaluated in float64 and as their declared types round. Every output must be the original's exact
 /// value, or differ from it by no more than rounding of the declared types explains, as the arbiter judges
-/// it; it must not overflow where the original does not, nor come out of another rounding where the original
-/// is made for one. Data that the original refuses count for nothing and are replaced by tamer ones.
+/// it; it must not overflow where the original does not, nor round differently where the original relies on a
+/// rounding. Data that the original refuses are ignored and replaced by more ordinary ones.
 Equivalence compare_models(const std::shared_ptr<Model>& original, const std::shared_ptr<Model>& changed,
                            const EquivalenceOptions& options);
 
@@ -75,7 +75,7 @@ Equivalence compare_models(const std::shared_ptr<Model>& original, const std::sh
 std::string find_difference(const std::shared_ptr<Model>& original, const std::shared_ptr<Model>& changed,
                             const EquivalenceOptions& options);
 
-/// What to say when no trial could be done.
+/// The message when no trial could be done.
 Error no_trial_error(const Model& original, const Equivalence& comparison);
 
 }  // namespace assay

@@ -36,7 +36,7 @@ TEST(Equivalence, LoadedInputsReplaceGeneratedOnes) {
   EXPECT_THROW(difference(kIndices, options), Error) << "an input that is not loaded";
 }
 
-/// What stands against the second model in the place of the first.
+/// The counterexample to replacing the first model by the second.
 std::string against(const std::string& original, const std::string& changed, int64_t opset = 17) {
   const auto model = [&](const std::string& graph) -> std::shared_ptr<Model> {
     return parse_text("<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) + "]> " + graph,
@@ -50,7 +50,7 @@ struct Change {
   const char *original, *changed;
 };
 
-/// None of these shows on numbers in [0, 1), or on the integers 0 and 1.
+/// None of these differences shows on numbers in [0, 1), or on the integers 0 and 1.
 TEST(Equivalence, WrongRewritesAreFound) {
   constexpr Change kWrong[] = {
       {"g (float[n] x) => (float[n] y) <float a = {1e-25}> { t = Mul (x, a) y = Mul (t, a) }",

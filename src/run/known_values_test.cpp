@@ -1,5 +1,5 @@
-// Models whose right values are known and which an unsound simplification, or the engine, once gave others:
-// as they are, simplified, and simplified edit by edit with the proof, by the reference and by the engine.
+// Models with known values, which an unsound simplification or the engine once changed: unmodified,
+// simplified, and simplified edit by edit with the proof, by the reference and by the engine.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ struct Known {
 const std::vector<double> kRows = {1.5, -0.25, 3, 0.5, -2, 0.75, 0.125, -1};
 
 const Known kAll[] = {
-    // A window that lies in the padding alone: zeros are its largest numbers, -infinity is no number of it.
+    // A window within the padding: its maximum is zero, not -infinity.
     {"PaddedMaxPoolWithDilation",
      17,
      "g (float[1,1,2] x) => (float[1,1,1] y) <int64[6] pads = {0,0,1,0,0,1}, float zero = {0}> { r = Relu "
@@ -80,7 +80,7 @@ const Known kAll[] = {
      "{6}> { a = Add (x, three) c = Clip (a, lo, hi) p = Mul (x, c) y = Div (p, six) }",
      {-4, -2, -0.5, 0.25, 1, 4},
      {{0, -0.333333343, -0.208333328, 0.135416672, 0.666666687, 4}}},
-    // A window with NaN has no largest number, at run time as folded.
+    // A window with NaN has no maximum, at run time as when folded.
     {"MaxPoolOverNan",
      17,
      "g (float[1,1,5] x) => (float[1,1,3] y, float[1,1,3] z) <float[1,1,5] k = {2, 8, nan, 5, 6}> { y = "
@@ -134,7 +134,7 @@ const Known kAll[] = {
      "= Sub (t, m) y = Mul (r, s) }",
      {0.4, 0.6, 1.5, 2.5, -7.75, 100.3},
      {{0.5, 0.5, 1.5, 2.5, -8, 100.5}}},
-    // Where the bounds are the wrong way round, the upper one wins.
+    // If the bounds are reversed, the upper one wins.
     {"ClipAndRelu",
      17,
      "g (float[5] x) => (float[5] y1, float[5] y2, float[5] y3, float[5] y4, float[5] y5, float[5] y6) "
@@ -166,7 +166,7 @@ Tensor feed_of(const Known& k, const Value& input) {
   return convert(Tensor::vector(k.fed).reshaped(shape), input.type.dtype);
 }
 
-/// As good as the type allows after a few operations.
+/// The accuracy of the type after a few operations.
 double tolerance(DType t) { return t == DType::kFloat16 ? 2e-3 : t == DType::kFloat64 ? 1e-13 : 1e-6; }
 
 void expect_known(const Known& k, const std::shared_ptr<Model>& model, const char* backend) {

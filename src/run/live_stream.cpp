@@ -17,7 +17,7 @@ class LiveResults final : public ResultStream {
   LiveStream& stream_;
 };
 
-/// What loaders may refuse to make is explained in upstream's form.
+/// Failures of loaders are reported in upstream's format.
 template <typename Body>
 void as_critical(Body&& body) {
   try {

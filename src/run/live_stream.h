@@ -1,4 +1,4 @@
-// Runners that run side by side: all of them in each iteration.
+// Runners that run in lockstep: all of them in each iteration.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace assay {
 
-/// Activates all runners, then feeds them one iteration after the other, and saves what is to be saved. What
-/// is given to it outlives it.
+/// Activates all runners, then feeds them iteration by iteration, and saves results as requested. Its
+/// arguments must outlive it.
 class LiveStream {
  public:
   LiveStream(const RunOptions& options, ModelLoader& loader, std::shared_ptr<DataSource> source,
@@ -28,11 +28,11 @@ class LiveStream {
   std::optional<std::vector<IterationResult>> next();
   /// The same as a stream, which must not outlive this.
   std::unique_ptr<ResultStream> results();
-  /// What the others gave in the iteration in which a runner failed.
+  /// Results of the other runners in the iteration in which one failed.
   const std::vector<IterationResult>& survivors() const { return survivors_; }
   /// Completes the files.
   void finish();
-  /// The same where another error ends the run already.
+  /// The same when another error already ends the run.
   void finish_quietly() noexcept;
 
  private:
@@ -50,7 +50,7 @@ class LiveStream {
   int64_t iteration_ = 0;
 };
 
-/// Saves what runners gave that ran one after the other, and what they were fed.
+/// Saves results and inputs of sequential runners.
 void save_sequential_results(const RunOptions& options, const LoaderCache& cache,
                              const std::vector<std::vector<IterationResult>>& runs, RunObserver& observer);
 /// All iterations of files and folders.

@@ -26,7 +26,7 @@ void LoaderCache::adopt_first_inputs(std::vector<TensorInfo> inputs) {
 void LoaderCache::set_inputs(std::vector<TensorInfo> inputs) {
   require_tensors(inputs);
   inputs_ = std::move(inputs);
-  // As upstream does, a loader that gave nothing is asked again.
+  // As in upstream, a loader that returned nothing is called again.
   if (fixed_ && size() > 0) return;
   first_inputs_ = inputs_;
   fixed_ = true;
@@ -41,8 +41,8 @@ void LoaderCache::set_inputs(std::vector<TensorInfo> inputs) {
     }
     source_ = nullptr;
   }
-  // Every iteration is drawn once here, as upstream does, so that what is wrong with the data shows before
-  // the first inference.
+  // Draws every iteration once, as upstream does, so
+  // that data errors show before the first inference.
   for (int64_t i = 0; loader_ != nullptr && i < size(); ++i) {
     drawn_ = loader_->load(i, first_inputs_, DataLoader::Report::kYes);
     drawn_iteration_ = i;

@@ -1,4 +1,4 @@
-// Feeds every runner the same data, whatever its model calls the inputs and however it declares them.
+// Feeds every runner the same data, independent of names and declared types of its model's inputs.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace assay {
 
-/// Holds the data that the first runner gave rise to. Later runners get that data, matched by name, cast and
-/// reshaped where their models ask for it, with a warning for each such step.
+/// Holds the data created for the first runner. Later runners get the same data, matched by name, cast and
+/// reshaped as their models require, with a warning for each such step.
 class LoaderCache {
  public:
   /// Data drawn for the first runner's inputs.
   explicit LoaderCache(DataLoader loader);
   /// Data read from files.
   explicit LoaderCache(InputData data);
-  /// The first iteration of a source, in memory; nothing more is asked of it.
+  /// The first iteration of a source, in memory; the rest is not read.
   explicit LoaderCache(std::shared_ptr<DataSource> source) : source_(std::move(source)) {}
-  /// All that a source gives, kept in `store`, which outlives this.
+  /// All data of a source, kept in `store`, which must outlive this.
   LoaderCache(std::shared_ptr<DataSource> source, TensorStore& store);
 
-  /// The inputs of the runner that is fed next. The first call fixes the data. Throws Error.
+  /// Sets the inputs of the next runner. The first call fixes the data. Throws Error.
   void set_inputs(std::vector<TensorInfo> inputs);
-  /// As the first call of set_inputs(), for data that another process has already fixed.
+  /// Like the first call of set_inputs(), for data that another process has already fixed.
   void adopt_first_inputs(std::vector<TensorInfo> inputs);
   /// The inputs that fixed the data; empty before that.
   const std::vector<TensorInfo>& first_inputs() const { return first_inputs_; }
@@ -45,7 +45,7 @@ class LoaderCache {
   TensorStore* store_ = nullptr;        // null: the first iteration is all
   bool fixed_ = false;
   std::vector<TensorInfo> first_inputs_, inputs_;
-  mutable int64_t drawn_iteration_ = -1;  // data are drawn again when another iteration is wanted
+  mutable int64_t drawn_iteration_ = -1;  // data are drawn again for another iteration
   mutable TensorList drawn_;
 };
 

@@ -1,4 +1,4 @@
-// Several files of inputs and results made into one file of inputs.
+// Merges files of inputs and results into one file of inputs.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 namespace assay {
 
 /// For each iteration the tensors of all files, and within a file of all runners, in the order in which their
-/// names first occur; of tensors of one name the last is taken. Where a file has more or fewer iterations
-/// than those before it, a warning says so, and the iterations that it lacks hold only what the others have.
+/// names first occur; the last of tensors with one name is used. A different number of iterations in a file
+/// gives a warning, and its missing iterations have only the tensors of other files.
 /// Throws Error for a file that cannot be read.
 InputData merge_inputs(std::span<const std::string> paths);
 

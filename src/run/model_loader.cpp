@@ -38,11 +38,11 @@ std::shared_ptr<Model> ModelLoader::read(bool report) const {
   for (const auto& edit : options_.edits)
     with_context([&] { return file_place(options_.path); }, [&] { edit(model); });
   if (options_.infer_shapes) infer_known_shapes(*model, report);
-  // Outputs that are named keep their type through the conversion; all of them are the tensors that it made,
-  // so that what goes wrong is traced through every one.
+  // Named outputs keep their type through the conversion; with all outputs marked they are the converted
+  // tensors, so that errors are traced through each.
   if (options_.mark_all) {
     note_outputs(*model);
-    // What happens in local functions is to be seen, too.
+    // Values inside local functions are shown, too.
     if (!model->functions.empty())
       with_context([&] { return file_place(options_.path); },
                    [&] { pass_inline_functions::def.run(*model); });
@@ -97,7 +97,7 @@ ModelSource ModelLoader::load_for(const Backend& backend) {
   const bool is_changed = changes_model();
   const std::string path = is_changed ? "" : options_.path;
   if (is_changed) diag::info("Loading model: {}", options_.path);
-  // Who reads no files gets a model of its own, which has been inferred.
+  // Backends that do not read files get their own model with inferred types.
   if (model_ == nullptr && (backend.reads_files || !options_.save.path.empty())) {
     const std::shared_ptr<Model> model = read(true);
     if (options_.check) options_.check(*model);

@@ -31,7 +31,7 @@ void warn_of_open_ranks(const Model& model) {
 }  // namespace
 
 void save_onnx_model(const Model& given, const ModelSaveOptions& options) {
-  // What a network script asked of its layers is for the builder, not for the file.
+  // A network script's requests for its layers are for the builder, not for the file.
   std::shared_ptr<Model> plain;
   if (has_held_types(given)) remove_held_types(*(plain = clone_model(given)));
   const Model& model = plain != nullptr ? *plain : given;

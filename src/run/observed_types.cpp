@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-/// What the model declares of an input must stay true.
+/// The declared type of an input must stay valid.
 void require_fitting(const std::vector<TensorInfo>& inputs, std::span<const Tensor> feed) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Type& type = inputs[i].type;
@@ -30,7 +30,7 @@ void require_fitting(const std::vector<TensorInfo>& inputs, std::span<const Tens
 void observe_values(const std::shared_ptr<Model>& model, LoaderCache data,
                     const std::function<void(const std::string& name, const Tensor& value)>& observer) {
   const std::shared_ptr<Model> copy = clone_model(*model);
-  // The interpreter calls no functions.
+  // The interpreter does not call functions.
   pass_inline_functions::def.run(*copy);
   const TopologicalScope sorted(*copy);
   infer_shapes(*copy, {.on_problem = [](const Node&, const std::string&) {}});

@@ -1,4 +1,4 @@
-// Types, shapes and values as an evaluation finds them.
+// Types, shapes and values observed in an evaluation.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@ namespace assay {
 void observe_values(const std::shared_ptr<Model>& model, LoaderCache data,
                     const std::function<void(const std::string& name, const Tensor& value)>& observer);
 
-/// Gives every value of the main graph the type and the fixed shape that such an evaluation finds; the model
-/// is unchanged when it throws.
+/// Sets the type and the fixed shape of every value of the main graph, as observed in such an evaluation; if
+/// it throws, the model is unchanged.
 void observe_types(const std::shared_ptr<Model>& model, LoaderCache data);
 
 }  // namespace assay

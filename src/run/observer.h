@@ -1,4 +1,4 @@
-// What a run tells while it goes on, and what it returns.
+// Events of a run, and its result.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ struct SeenTensor {
 
 /// The inputs of an iteration.
 struct InputsEvent {
-  const std::string& runner;  ///< that is fed; empty: all of them are
+  const std::string& runner;  ///< that is fed; empty: all
   int64_t iteration;
   const std::vector<SeenTensor>& inputs;
   std::span<const Tensor> values;
 };
 
-/// What a runner gave in an iteration.
+/// Outputs of a runner in an iteration.
 struct OutputsEvent {
   const std::string& runner;
   const std::vector<SeenTensor>& outputs;
@@ -37,13 +37,13 @@ struct OutputsEvent {
   double seconds;                  ///< that the backend spent
 };
 
-/// What a run writes.
+/// A file or folder that a run writes.
 enum class Saved : uint8_t { kInputs, kOutputs, kInputBlobs, kAccuracyResults };
 
 struct SavingEvent {
   enum class Step : uint8_t {
-    kFile,    ///< a single file is going to be written
-    kFolder,  ///< a folder is going to be filled, iteration by iteration
+    kFile,    ///< a single file will be written
+    kFolder,  ///< a folder will be filled, iteration by iteration
     kWrite,   ///< it is written now
   };
   Saved what;
@@ -54,7 +54,7 @@ struct SavingEvent {
 /// A runner of the run, or one of loaded results.
 struct RunnerReport {
   std::string name;
-  std::string note;     ///< where the name says otherwise than what runs
+  std::string note;     ///< shown in addition to a name that would be misleading
   bool loaded = false;  ///< its results come from a file
   int64_t iterations = 0;
   double seconds = 0;  ///< that its backend spent, in all
@@ -69,10 +69,10 @@ struct LengthsEvent {
 
 struct VerdictCounts;
 
-/// Told about a run while it goes on. Whatever it does not override is passed over.
+/// Observes a run in progress. By default events are ignored.
 class RunObserver : public CompareObserver {
  public:
-  /// Whether inputs and outputs are to be kept until their event, which takes memory.
+  /// Whether to keep inputs and outputs until their event, which takes memory.
   virtual bool wants_values() const { return false; }
   virtual void on_runner_begin(const std::string& /*runner*/) {}
   virtual void on_warm_up(const std::string& /*runner*/, int64_t /*runs*/, bool /*done*/, bool /*has_data*/) {
@@ -98,41 +98,41 @@ class RunObserver : public CompareObserver {
   virtual void on_verdicts(const VerdictCounts&) {}
 };
 
-/// How a run ends; the number is the exit code.
+/// The outcome of a run; the number is the exit code.
 enum class RunOutcome : uint8_t {
   kPassed = 0,
   kFailed = 1,   ///< outputs differ, are invalid or are wrong
-  kUnclear = 3,  ///< nothing is wrong, but something could not be decided or was not judged
+  kUnclear = 3,  ///< nothing is wrong, but a verdict is undecided or was not made
 };
 
 /// The verdicts of all iterations, counted.
 struct VerdictCounts {
   int64_t iterations = 0;
   int64_t of[8] = {};     ///< by Verdict
-  int64_t overflown = 0;  ///< results that are right and hold infinities or NaN where the model has numbers
+  int64_t overflown = 0;  ///< correct results with infinities or NaN where the model is finite
   int64_t count(Verdict v) const { return of[static_cast<size_t>(v)]; }
   int64_t judged() const;
   /// Adds the verdict on an iteration.
   void add(const Arbitration& judged, int64_t iteration);
 
-  int64_t wrong_iterations = 0;  ///< with something WRONG
+  int64_t wrong_iterations = 0;  ///< iterations with a WRONG verdict
   int64_t first_wrong = -1;      ///< the first of them
-  std::string first_maker;       ///< there: runner and node, or what is known of it; see report()
+  std::string first_maker;       ///< its runner and node, as far as known; see report()
 };
 
-/// What a run found. It holds numbers; tensors are seen by observers.
+/// The result of a run. It has only numbers; observers see tensors.
 struct RunReport {
   std::vector<RunnerReport> runners;  ///< those that ran, then those that were loaded
-  int64_t iterations = 0;             ///< that all of them have
+  int64_t iterations = 0;             ///< common to all of them
   bool different_lengths = false;     ///< some have more
   Aggregation aggregation = Aggregation::kPerSample;
-  std::vector<PairSummary> pairs;         ///< as far as they were compared
-  bool ended_early = false;               ///< at the first mismatch or invalid output, as was asked for
+  std::vector<PairSummary> pairs;         ///< of the compared ones
+  bool ended_early = false;               ///< at the first mismatch or invalid output, as requested
   std::vector<ValidationResult> invalid;  ///< outputs with NaN or infinity, the first hundred
   VerdictCounts verdicts;
   RunOutcome outcome = RunOutcome::kPassed;
 
-  /// All pairs passed; nothing is said of what was not compared.
+  /// True when all compared pairs passed.
   bool matched() const;
 };
 

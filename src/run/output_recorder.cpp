@@ -27,7 +27,7 @@ void OutputRecorder::on_iteration_end(double seconds) {
 }
 
 void OutputRecorder::keep(const std::string& name, Tensor tensor, StoredTensorList& list) {
-  // A view of a backend's buffer can keep all memory of its session alive, so what stays in memory is copied.
+  // A view of a backend's buffer can keep all memory of its session alive, so tensors in memory are copied.
   if (store_.bytes_in_memory() + tensor.nbytes() <= kResultMemory && tensor.dtype() != DType::kString)
     tensor.mutable_data();
   list.push_back({name, store_.put(std::move(tensor))});

@@ -1,4 +1,4 @@
-// What a runner gives, kept.
+// Records the outputs of a runner.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace assay {
 
-/// Results beyond this go to disk. Small, because the page cache holds what is read again soon in any case,
-/// and because a model's own memory is what should decide whether it fits.
+/// Results beyond this go to disk. Small, because the page cache keeps recently written data anyway, and
+/// memory should be left to the model.
 inline constexpr size_t kResultMemory = size_t{16} << 20;
 
-/// Keeps what a runner gives as the results of its iterations.
+/// Records a runner's outputs as the results of its iterations.
 class OutputRecorder final : public InferenceObserver {
  public:
   OutputRecorder(const std::string& runner_name, TensorStore& store)
@@ -31,7 +31,7 @@ class OutputRecorder final : public InferenceObserver {
 
   const std::string& runner_name_;
   TensorStore& store_;
-  std::vector<StoredTensorList> blank_, current_;  ///< of each output the tensors that stand for it
+  std::vector<StoredTensorList> blank_, current_;  ///< the tensors that represent each output
 };
 
 }  // namespace assay

@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-/// Edits that are found wrong one after the other in the whole model. Local proofs find the others.
+/// Maximum number of wrong edits found by whole-model comparison. Local proofs find the others.
 constexpr int kMaxCulprits = 24;
 
 class CulpritSearch {
@@ -33,7 +33,7 @@ class CulpritSearch {
 
  private:
   std::shared_ptr<Model> made(int64_t edits) {
-    // The first one is the user's to watch.
+    // The first one is shown to the user.
     std::optional<log::Capture> quiet;
     if (result_.made++ > 0) quiet.emplace();
     proof_.restart(edits);

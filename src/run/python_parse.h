@@ -7,13 +7,13 @@
 
 namespace assay {
 
-/// What int(text) gives: surrounding blanks, a sign and single underscores between digits are allowed.
+/// int(text): surrounding blanks, a sign and single underscores between digits are allowed.
 /// Nothing when it would raise, or beyond int64.
 std::optional<int64_t> python_int(std::string_view text);
-/// What float(text) gives; `inf`, `infinity` and `nan` in any case included.
+/// float(text), including `inf`, `infinity` and `nan` in upper or lower case.
 std::optional<double> python_float(std::string_view text);
 
-/// Blanks removed at both ends, as str.strip() does.
+/// The text without surrounding blanks, as str.strip() does.
 std::string_view python_strip(std::string_view text);
 
 }  // namespace assay

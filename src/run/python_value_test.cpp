@@ -32,7 +32,7 @@ TEST(PythonParse, Floats) {
     EXPECT_FALSE(python_float(bad)) << bad;
 }
 
-// The table of section 2.1 of the format notes, made with the real tool.
+// Expected values were produced with the real tool.
 TEST(PythonValue, Cast) {
   const std::pair<const char*, const char*> cases[] = {
       {"1", "1"},

@@ -1,4 +1,4 @@
-// Weights of an engine from the ONNX model that it was built from.
+// Refits an engine with the weights of the ONNX model that it was built from.
 #pragma once
 
 #include <memory>
@@ -9,15 +9,15 @@
 
 namespace assay {
 
-/// How many weights of an engine came from the model, and how many it keeps because the model has none of
-/// their names.
+/// The numbers of weights taken from the model, and
+/// of those kept because the model lacks their names.
 struct RefitReport {
   size_t given = 0, kept = 0;
 };
 
-/// Gives a refittable engine the weights of `model`, by name. `path` is the model's, for messages. Throws
-/// Error (kInvalidArgument) for an engine that was not built for it, a model of which no weight is the
-/// engine's or that lacks one that the engine has no data of, and for weights of another type or shape.
+/// Sets the weights of a refittable engine from `model`, by name. `path` is the model's, for messages. Throws
+/// Error (kInvalidArgument) for an engine that is not refittable, a model without any of the engine's weights
+/// or without one whose data the engine lacks, and for weights of another type or shape.
 RefitReport refit_engine(const std::shared_ptr<Engine>& engine, const Model& model, const std::string& path);
 
 }  // namespace assay

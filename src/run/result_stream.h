@@ -1,4 +1,4 @@
-// Results of a run, one iteration after the other.
+// Results of a run, iteration by iteration.
 #pragma once
 
 #include <memory>
@@ -18,10 +18,10 @@ class ResultStream {
   virtual std::optional<std::vector<IterationResult>> next() = 0;
 };
 
-/// Saved results, of a file or of a folder with a file per iteration; each file is read when it is wanted,
-/// and the log says so. Throws ExpectedError when an iteration has other runners than the first.
+/// Saved results, of a file or of a folder with a file per iteration; each file is read on demand, which is
+/// logged. Throws ExpectedError when an iteration has other runners than the first.
 std::unique_ptr<ResultStream> saved_results(const std::string& path);
-/// Results that are at hand, of one runner.
+/// Results of one runner that are available.
 std::unique_ptr<ResultStream> stored_results(std::vector<IterationResult> iterations);
 
 }  // namespace assay

@@ -1,12 +1,12 @@
 // The JSON files of results and inputs, byte for byte as Polygraphy writes them, at any size.
 //
-// Arrays are NumPy's .npy streams in base64. Reading maps the file and only finds where each array lies:
+// Arrays are NumPy's .npy streams in base64. Reading maps the file and only finds each array's position:
 // elements are decoded, straight into their tensor, when a StoredTensor is loaded. Writing takes one tensor
 // at a time. So memory holds what the caller keeps and never a tensor twice. A file that is being read may be
 // replaced (as saving does) but not changed in place.
 //
 // NumPy has no bfloat16, no float8 and no packed types: np.save writes an array of ml_dtypes as raw bytes
-// whose type nobody can tell again ('<V2'). Such tensors are saved as a class of their own, NarrowArray, with
+// without the type ('<V2'). Such tensors are saved as a separate class, NarrowArray, with
 // the name of their type, their shape, and their bytes as an ndarray of uint8; upstream refuses it.
 #pragma once
 
@@ -22,12 +22,12 @@
 
 namespace assay {
 
-/// What one inference gave.
+/// The result of one inference.
 struct IterationResult {
   StoredTensorList outputs;       ///< in the runner's order
   std::optional<double> runtime;  ///< seconds
   std::string runner_name;
-  /// Which inputs it was fed (inputs_fingerprint()); empty when nobody knows. Polygraphy passes it over.
+  /// Fingerprint of its inputs (inputs_fingerprint()); empty if unknown. Polygraphy ignores it.
   std::string inputs;
 };
 
@@ -42,10 +42,10 @@ struct RunResults {
 /// One set of tensors per iteration.
 using InputData = std::vector<StoredTensorList>;
 
-/// Either kind of file, told apart by its content (as `inspect data` and `data merge` take both).
+/// Either kind of file, distinguished by its content (`inspect data` and `data merge` accept both).
 using ResultsOrInputs = std::variant<RunResults, InputData>;
 
-/// Throws Error: kNotFound, kIo, or kInvalidArgument that says what is wrong and where; a file of another
+/// Throws Error: kNotFound, kIo, or kInvalidArgument with the error and its position; a file of another
 /// kind gives upstream's message `Provided JSON cannot be decoded into a RunResults.` and its note. Formats
 /// of older versions (marker keys, LazyNumpyArray, latin-1 payloads, npz payloads) are read too.
 RunResults load_run_results(const std::string& path);
@@ -59,17 +59,17 @@ void save_run_results(const RunResults& results, const std::string& path);
 void save_inputs(const InputData& inputs, const std::string& path);
 void save_inputs(const std::vector<TensorList>& inputs, const std::string& path);
 
-/// One iteration as a file of its own: a feed dict, not a list of them.
+/// One iteration as a separate file: a feed dict, not a list of them.
 void save_input_iteration(const TensorList& inputs, const std::string& path);
 
-/// save_inputs() one iteration at a time, for data that is made as it is fed.
+/// save_inputs() by iteration, for data created on demand.
 class InputsWriter {
  public:
   explicit InputsWriter(const std::string& path);
   ~InputsWriter();
   void add(const TensorList& iteration);
   void add(const StoredTensorList& iteration);
-  /// Completes the file; without it nothing is left behind.
+  /// Completes the file; without it no file is left.
   void commit();
 
  private:

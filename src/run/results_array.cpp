@@ -31,7 +31,7 @@ class Base64Array : public StoredTensorSource {
   }
 
  private:
-  /// In pieces, each of whose pages are given back.
+  /// In pieces, whose pages are then released.
   void read(size_t first, size_t count, char* out) const {
     constexpr size_t kPiece = 12 << 20, kWorthDropping = 256 << 10;
     for (size_t done = 0; done < count; done += kPiece) {
@@ -47,7 +47,7 @@ class Base64Array : public StoredTensorSource {
   std::string place_;
 };
 
-/// The bytes that UTF-8 text of code points up to 255 stands for.
+/// Converts UTF-8 text of code points up to 255 to bytes.
 std::string latin1_bytes(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -114,7 +114,7 @@ StoredTensor decode_ndarray(const JsonNode& object, const JsonDocument& document
 
 namespace {
 
-/// A tensor of another type in the bytes of one.
+/// Reinterprets the bytes of a tensor as another type.
 class Reinterpreted final : public StoredTensorSource {
  public:
   Reinterpreted(StoredTensor bytes, DType dtype, Shape shape)

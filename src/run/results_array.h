@@ -6,9 +6,9 @@
 
 namespace assay::internal {
 
-/// The tensor of an ndarray object: base64 of an .npy stream, decoded when it is loaded, or what old versions
-/// wrote: an .npz archive, or the raw bytes as latin-1 text. `place` names it in errors that loading throws
-/// later. Throws Error when it is none of these, when its type has no counterpart, or when it is cut off.
+/// The tensor of an ndarray object: base64 of an .npy stream, decoded when it is loaded, or the form of old
+/// versions: an .npz archive, or the raw bytes as latin-1 text. `place` names it in errors that loading
+/// throws later. Throws Error for any other form, for a type without counterpart, and for truncated data.
 StoredTensor decode_ndarray(const JsonNode& object, const JsonDocument& document, const std::string& place);
 
 /// The tensor of a NarrowArray object: its type's name, its shape, and its bytes as an ndarray of uint8. Same

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kMarker = "polygraphy_class";
 constexpr std::string_view kOldMarkerPrefix = "__polygraphy_encoded_";
 constexpr std::string_view kOldMarkerValue = "polygraphy_serialized_json_type";
-/// Strings from here on are taken to be arrays, whose pages are given back.
+/// Strings of this size are assumed to be arrays, whose pages are released.
 constexpr size_t kLongString = 1 << 16;
 /// A guard against files made to exhaust memory: a result file has some eight values per tensor.
 constexpr size_t kMaxNodes = size_t{1} << 24;

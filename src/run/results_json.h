@@ -1,5 +1,5 @@
-// The structure of a result, input or replay file, with its long strings left in the file; for the files of
-// this module that read such files.
+// The structure of a result, input or replay file, whose long strings stay in the file; used within this
+// module.
 #pragma once
 
 #include <deque>
@@ -39,7 +39,7 @@ struct JsonDocument {
 /// Throws Error: kNotFound, kIo, or kInvalidArgument with line and column.
 JsonDocument parse_json_file(const std::string& path);
 
-/// The type that Python's decoder makes of a value, for messages: list, collections.OrderedDict, RunResults.
+/// The type of a value as decoded by Python, for messages: list, collections.OrderedDict, RunResults.
 std::string python_class(const JsonNode& node);
 /// The beginning of a value, as it stands in the file.
 std::string excerpt(const JsonNode& node);

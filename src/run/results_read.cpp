@@ -21,7 +21,7 @@ using internal::JsonDocument;
 using internal::JsonNode;
 using internal::python_class;
 
-/// Classes that upstream can decode and that are neither arrays nor results.
+/// Classes that upstream decodes, other than arrays and results.
 constexpr std::array<std::string_view, 8> kOtherClasses = {
     "TacticReplayData", "Algorithm",          "TensorInfo",  "IterationContext",
     "ShardHints",       "AttentionLayerHint", "ShardTensor", "FormattedArray"};
@@ -121,7 +121,7 @@ class Decoder {
         [&] { return tensors(node, "input", fmt::format("iteration {} of {}", index, path_)); });
   }
 
-  /// Of a name that occurs twice, the place of the first and the value of the last, as in Python's dict.
+  /// For a duplicate name, the position of the first and the value of the last, as in Python's dict.
   StoredTensorList tensors(const JsonNode& dict, std::string_view kind, const std::string& place) const {
     StoredTensorList out;
     std::unordered_map<std::string_view, size_t> index;

@@ -199,7 +199,7 @@ TEST_F(Results, ArraysAsLatin1TextAndAsArchives) {
   for (const char c : npy(t)) {
     const auto byte = static_cast<unsigned char>(c);
     escaped += fmt::format("\\u{:04x}", byte);
-    // Printable characters may stand as they are, as long as one above ASCII is not escaped.
+    // Printable characters may be unescaped, as long as none above ASCII is escaped.
     if (byte >= 0x20 && byte < 0x7f)
       utf8 += c;
     else if (byte < 0x80)
@@ -234,7 +234,7 @@ TEST_F(Results, ElementsAreDecodedWhenLoaded) {
   const StoredTensor stored = load_inputs(path_)[0][0].tensor;
   EXPECT_FALSE(stored.in_memory());
   EXPECT_TRUE(stored.load().identical(large));
-  // Damage beyond the header shows when the elements are wanted.
+  // Damage after the header shows when the elements are loaded.
   std::string text = read();
   text[text.size() / 2] = '!';
   write(text);

@@ -18,7 +18,7 @@ void write_ndarray(JsonWriter& json, const Tensor& t) {
   json.end_object();
 }
 
-/// What NumPy has no type for goes as its bytes, under a class of its own that other readers refuse.
+/// Types that NumPy lacks are written as bytes, under a separate class that other readers refuse.
 void write_array(JsonWriter& json, const Tensor& t) {
   if (npy_can_hold(t.dtype())) return write_ndarray(json, t);
   json.begin_object();

@@ -1,4 +1,4 @@
-// What the tests of this module share: models in a temporary folder, and a backend made of a function.
+// Shared parts of this module's tests: models in a temporary folder, and a backend made from a function.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ inline std::string save_two_layers(const TemporaryFolder& folder, const std::str
   return folder / "model.onnx";
 }
 
-/// What the fake backend gives for one output of the model.
+/// The fake backend's result for one output of the model.
 using FakeOutput = std::function<Tensor(const std::string& output, std::span<const Tensor> feed)>;
 inline FakeOutput fake_output = [](const std::string&, std::span<const Tensor> feed) { return feed[0]; };
 /// Called when a session of the fake backend is opened.
@@ -84,7 +84,7 @@ inline RunnerChoice fake_choice() {
   return {.backend = &fake_backend, .prefix = "fake-runner", .human_name = "Fake"};
 }
 
-/// Puts the fake backend's functions back when a test ends.
+/// Restores the fake backend's functions after a test.
 class FakeBackendTest : public testing::Test {
  protected:
   void TearDown() override {

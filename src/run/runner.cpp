@@ -35,8 +35,8 @@ bool draws_random_numbers(const Graph& graph, const Model& model) {
   return false;
 }
 
-/// Runs what a backend does with the model of a file; an Error of it names the file. What a sink throws is
-/// not the model's fault.
+/// Calls a backend for the model of a file, and adds the file to its Errors. Exceptions of a sink are passed
+/// on unchanged.
 template <typename Body>
 void with_file(const std::string& path, const bool& is_in_sink, Body&& body) {
   try {
@@ -61,7 +61,7 @@ void Runner::activate(ModelLoader& loader) {
   const Backend& backend = *choice_.backend;
   if (const std::string reason = backend.probe(options_); !reason.empty())
     fail(ErrorCode::kUnsupported, "{} cannot be used: {}", backend_name(backend), reason);
-  // A model that is changed is loaded before the session is announced, one that is not only by the session.
+  // A changed model is loaded before the session is announced, an unchanged one only by the session.
   ModelSource source;
   const bool is_changed = loader.changes_model();
   if (is_changed) source = loader.load_for(backend);

@@ -1,4 +1,4 @@
-// One backend's turn in a run.
+// A backend in a run.
 #pragma once
 
 #include <functional>
@@ -17,23 +17,23 @@
 
 namespace assay {
 
-/// What a runner flag of the command line stands for.
+/// The backend and names of a runner flag.
 struct RunnerChoice {
   const Backend* backend = nullptr;
   std::string prefix;                         ///< of the runner's name: onnxrt-runner
   std::string human_name;                     ///< ONNX-Runtime
-  std::shared_ptr<const Backend> owner = {};  ///< of a backend that is in no set
+  std::shared_ptr<const Backend> owner = {};  ///< owner of a backend that is not in a set
 };
 
-/// Sessions between runners: one on the same backend as an earlier one, which differs from it in its name
-/// only, shares its session instead of building another. Not where a session draws random numbers, since
-/// its second run would draw others.
+/// Sessions between runners: a runner that differs from an earlier one only in its name shares its session
+/// instead of building another. Sessions that draw random numbers are not shared, since a second run would
+/// draw others.
 class SessionPool {
  public:
   void expect(const Backend& backend) { ++expected_[&backend]; }
-  /// For an expected runner. Null when there is none that may be shared.
+  /// The session for an expected runner; null if none can be shared.
   std::shared_ptr<Session> take(const Backend& backend);
-  /// Keeps the session as long as a runner is expected that may share it.
+  /// Keeps the session as long as a runner that may share it is expected.
   void put(const Backend& backend, const Model& model, std::shared_ptr<Session> session);
 
  private:
@@ -80,15 +80,15 @@ class Runner {
   std::shared_ptr<Session> session_;
 };
 
-/// Names the runners as Polygraphy does: prefix, count within the prefix, date and time, as in
+/// Generates runner names as Polygraphy does: prefix, count within the prefix, date and time, as in
 /// onnxrt-runner-N0-11/20/26-08:02:18.
 std::vector<Runner> make_runners(const std::vector<RunnerChoice>& choices, const SessionOptions& options);
 
-/// Whether a tensor of this shape may stand where `dims` are declared: equal rank, and equal extents where
-/// they are known.
+/// True when a tensor of this shape matches declared
+/// `dims`: equal rank, and equal known extents.
 bool shape_fits(const Shape& shape, const std::optional<Dims>& dims);
 
-/// Receives what a runner gives, as soon as it is there.
+/// Receives the outputs of a runner as soon as they are available.
 class InferenceObserver {
  public:
   virtual ~InferenceObserver() = default;
@@ -99,7 +99,7 @@ class InferenceObserver {
   virtual void on_iteration_end(double seconds) = 0;
 };
 
-/// The session lives as long as this.
+/// Keeps the session open for its lifetime.
 class ActiveRunner {
  public:
   ActiveRunner(Runner& runner, ModelLoader& loader) : runner_(runner) { runner_.activate(loader); }
@@ -111,13 +111,13 @@ class ActiveRunner {
   Runner& runner_;
 };
 
-/// Runs once, tells `receiver` each output and that the iteration is over, and `observer` all of it. Returns
-/// the seconds that the backend spent.
+/// Runs once; passes each output and the end of the iteration to `receiver`, and all events to `observer`.
+/// Returns the seconds that the backend spent.
 double run_iteration(Runner& runner, std::span<const Tensor> feed, InferenceObserver& receiver,
                      RunObserver& observer);
 
-/// Activates the runner and feeds it every iteration after `warm_up` runs that do not count. `cache` learns
-/// the runner's inputs. Throws Error.
+/// Activates the runner and feeds it every iteration after `warm_up` untimed runs. `cache` gets the runner's
+/// inputs. Throws Error.
 void execute_runner(Runner& runner, ModelLoader& loader, LoaderCache& cache, int64_t warm_up,
                     InferenceObserver& receiver, RunObserver& observer);
 

@@ -35,7 +35,7 @@ void change_outputs(const SanitizeOptions& options, Model& model) {
   if (options.exclude_outputs) unmark_outputs(model, *options.exclude_outputs);
 }
 
-/// With less folded, for a proof that failed.
+/// Folds less after a failed proof.
 FoldOptions limited(FoldOptions options, FoldExtent extent) {
   if (extent != FoldExtent::kAll) options.fold_shapes = false;
   if (extent != FoldExtent::kNone) return options;
@@ -88,8 +88,8 @@ class Sanitizer {
     observer_.on_input_shapes(model);
   }
 
-  /// As Polygraphy does: hardly anybody replaces them, and nothing can be done with them as long as somebody
-  /// may.
+  /// As in Polygraphy: callers rarely replace them,
+  /// and as long as they may, nothing can be folded.
   void settle_initializers(Model& model) {
     int64_t count = 0;
     for (const auto& v : model.graph->values()) {
@@ -130,7 +130,7 @@ class Sanitizer {
     for (const PassReport& r : report.passes) observer_.on_simplified(r);
     add(report.folded_nodes, report.flattened_ifs, report.elided_casts);
     remove_origins(model);
-    // Where nodes come from is a large part of small models, and no longer true of nodes that were merged.
+    // Source notes are a large part of small models, and wrong for merged nodes.
     if (!options_.keeps_source_notes)
       if (const int64_t bytes = remove_source_notes(model); bytes > 0)
         observer_.on_source_notes_removed(bytes);
@@ -149,10 +149,10 @@ class Sanitizer {
   AllowsEdit allows_edit_;
   SanitizeObserver& observer_;
   FoldTotals totals_;
-  std::set<std::string> kept_;  ///< labels of nodes that were said to stay
+  std::set<std::string> kept_;  ///< labels of nodes reported as not folded
 };
 
-/// The given model with what is no edit that a proof judges: its outputs, bounds and input shapes.
+/// The given model with changes that are not subject to proof: its outputs, bounds and input shapes.
 std::shared_ptr<Model> original_of(const Model& given, const SanitizeOptions& options) {
   std::shared_ptr<Model> original = clone_model(given);
   if (options.bounds && options.infers) infer_known_shapes(*original, true);

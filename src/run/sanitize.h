@@ -1,4 +1,4 @@
-// What `surgeon sanitize` does to a model, in its order, and the proof that it still computes the same.
+// The steps of `surgeon sanitize`, in order, and the proof of equivalence.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ namespace assay {
 
 /// In the order in which they are carried out.
 struct SanitizeOptions {
-  /// Which tensors are its outputs: every tensor; these (any selectors); those that nodes of these operators
-  /// compute. Nothing: as they are.
+  /// Its outputs: all tensors; these (any selectors); outputs of nodes of these operators. Nothing:
+  /// unchanged.
   bool marks_all = false;
   std::optional<std::vector<std::string>> outputs = {};
   std::vector<std::string> output_types = {};
@@ -32,7 +32,7 @@ struct SanitizeOptions {
   std::optional<UpperBounds> bounds = {};
   /// New shapes for inputs; a tensor that is not an input becomes one.
   std::vector<std::pair<std::string, Dims>> input_shapes = {};
-  /// Makes data on which types and shapes are observed; empty: they are not.
+  /// Creates data on which types and shapes are observed; empty: no observation.
   std::function<LoaderCache()> observed_data = {};
   bool cleans = false;
   bool sorts = false;
@@ -45,7 +45,7 @@ struct SanitizeOptions {
   bool simplifies = false;
   std::shared_ptr<const PassSet> passes = {};
   bool keeps_source_notes = false;  ///< doc strings and metadata of nodes
-  /// Proves the result. Asked, with the model as it was given, how; empty: it is not proved.
+  /// Returns the options of a proof, for the original model; empty: no proof.
   std::function<EquivalenceOptions(const Model& original)> proof = {};
 };
 
@@ -62,7 +62,7 @@ struct FoldTotals {
   int64_t folded = 0, flattened = 0, casts = 0;
 };
 
-/// Told of each step as it is done. With a proof the model may be edited several times.
+/// Observes each step. With a proof the model may be edited several times.
 class SanitizeObserver {
  public:
   virtual ~SanitizeObserver() = default;
@@ -72,7 +72,7 @@ class SanitizeObserver {
   virtual void on_input_shapes(const Model&) {}
   /// Initializers that are no longer listed among the inputs.
   virtual void on_settled(int64_t) {}
-  /// Initializers that a caller may replace, so that they are not taken for constants.
+  /// Initializers that a caller may replace, which are not treated as constants.
   virtual void on_replaceable(int64_t) {}
   virtual void on_fold_begin(int64_t pass) { (void)pass; }
   virtual void on_fold_end(int64_t nodes_before, int64_t nodes_after) {
@@ -84,16 +84,16 @@ class SanitizeObserver {
   virtual void on_simplified(const PassReport&) {}
   virtual void on_source_notes_removed(int64_t bytes) { (void)bytes; }
   virtual void on_proof_begin() {}
-  /// `proven.model` is null where nothing that agrees is left. The censuses are of the model as it was given
-  /// and of the one that was proved.
+  /// `proven.model` is null if no edited model agrees. The censuses are of the original and of the proved
+  /// model.
   virtual void on_proof_end(const ProvenModel& proven, const EditProof& proof) { (void)proven, (void)proof; }
   virtual void on_changes(const ModelCensus& before, const ModelCensus& after, const FoldTotals& totals) {
     (void)before, (void)after, (void)totals;
   }
 };
 
-/// Edits the model, or with a proof makes an edited one; returns the result, or null where the proof left
-/// nothing that agrees. Throws Error naming the node or tensor.
+/// Edits the model, or with a proof creates an edited one; returns the result, or null if no edited model
+/// agrees. Throws Error naming the node or tensor.
 std::shared_ptr<Model> sanitize(const std::shared_ptr<Model>& model, const SanitizeOptions& options,
                                 SanitizeObserver& observer);
 

@@ -1,4 +1,4 @@
-// What a run saves while it goes on: inputs and outputs, in one file or a file per iteration, and raw inputs.
+// Saves inputs and outputs during a run, in one file or a file per iteration, and raw inputs.
 #pragma once
 
 #include <memory>
@@ -10,25 +10,25 @@
 
 namespace assay {
 
-/// Whether a path to save to is a folder with a file per iteration: it has no extension, and is no device or
-/// pipe.
+/// True when an output path is a folder with a file per iteration: it has no extension, and is not a device
+/// or pipe.
 bool means_folder(const std::string& path);
 
 /// The name of an iteration's file or folder: 0000000012.
 std::string iteration_name(int64_t index);
 
-/// Throws Error (kInvalidArgument) when two of the paths to save to are one, or a path to load from is one of
-/// them or lies inside. Empty paths are passed over.
+/// Throws Error (kInvalidArgument) when two output paths are equal, or an input path is one of them or inside
+/// one. Empty paths are ignored.
 void check_save_paths(const std::vector<std::string>& load, const std::vector<std::string>& save);
 
-/// A place for inputs or outputs. Tells the observer what it does. Throws Error (kInvalidArgument) for a
-/// folder that is not empty, and where a file and a folder are confused; kIo.
+/// A destination of inputs or outputs. Reports to the observer. Throws Error (kInvalidArgument) for a folder
+/// that is not empty, and when a file and a folder are confused; kIo.
 class SavePlace {
  public:
   SavePlace(Saved what, std::string path, RunObserver& observer);
   bool is_folder() const { return is_folder_; }
   const std::string& path() const { return path_; }
-  /// The file for an iteration; tells the observer that it is written.
+  /// The file for an iteration; reports it to the observer.
   std::string file_for(int64_t iteration);
   /// The single file; the same.
   std::string file();
@@ -53,7 +53,7 @@ class InputsSaver {
   bool finished_ = false;
 };
 
-/// A single file is written when all is there: until then the results are kept as they are stored.
+/// A single file is written when everything is available: until then the results are kept.
 class OutputsSaver {
  public:
   OutputsSaver(const std::string& path, RunObserver& observer) : place_(Saved::kOutputs, path, observer) {}

@@ -94,7 +94,7 @@ class LpipsMeasure final : public OutputMeasure {
   std::unique_ptr<script::Lpips> lpips_;
 };
 
-/// Texts that BackendInfo refers to must be there before it.
+/// Strings that BackendInfo refers to must be declared before it.
 struct RunnerTexts {
   std::string name, prefix, human_name, flag;
 };
@@ -185,7 +185,7 @@ script::Item item_of(const OptimizationProfile& profile) {
   return script::Item::Dict{{"shapes", std::move(shapes)}, {"values", std::move(values)}};
 }
 
-/// Null where nothing is asked of layers.
+/// Null without requests for layers.
 script::Item constraints_item(const BuilderConfig& config) {
   if (config.layer_types.empty() || config.precision_constraints == PrecisionConstraints::kNone) return {};
   return std::string(config.precision_constraints == PrecisionConstraints::kObey ? "obey" : "prefer");
@@ -215,7 +215,7 @@ script::Item item_of(const BuilderConfig& config) {
       {"use_timing_cache_only", config.use_timing_cache_only}};
 }
 
-/// What a configuration says of levels and limits, where it says something.
+/// A configuration's optimization level and limits, if given.
 void read_limits(const script::Item& item, BuilderConfig& config) {
   if (const script::Item& level = item.at("optimization_level"); !level.is_null())
     config.optimization_level =
@@ -224,7 +224,7 @@ void read_limits(const script::Item& item, BuilderConfig& config) {
     config.workspace_limit = limit.integer();
 }
 
-/// The cache of a script's calibrator, where it has one; its data cannot be asked for.
+/// The cache of a script's calibrator, if it has one; its data are not accessible.
 void take_calibration(const script::Reference& reference, const script::Item& item, BuilderConfig& config) {
   const script::Item& calibration = item.at("calibration");
   if (calibration.is_null() || calibration.at("cache").is_null()) return;

@@ -1,4 +1,4 @@
-// Scripts of the user's as parts of a run: data, post-processing, comparison, runners.
+// User scripts as parts of a run: data, post-processing, comparison, runners.
 #pragma once
 
 #include <functional>
@@ -19,24 +19,24 @@
 
 namespace assay {
 
-/// The iterations that a data loader script makes, as they are asked for.
+/// The iterations of a data loader script, on demand.
 std::shared_ptr<DataSource> script_data(script::Reference reference);
-/// What a script makes of outputs.
+/// Post-processing by a script.
 std::shared_ptr<const Postprocess> script_postprocess(script::Reference reference);
-/// A script that says which outputs agree.
+/// Comparison by a script.
 std::shared_ptr<const Comparison> script_comparison(script::Reference reference);
 /// LPIPS, in the user's interpreter.
 std::shared_ptr<OutputMeasure> lpips_measure();
 
-/// Makes copies of the network that a script makes, which runs once.
+/// Creates copies of a script's network; the script runs once.
 std::function<std::shared_ptr<Model>()> script_network(script::Reference reference);
-/// Has a script configure the builder; what it asks for in vain is said in the log.
+/// Lets a script configure the builder; logs unsupported requests.
 std::function<void(const Model& network, EngineBuildOptions& options)> script_config(
     script::Reference reference);
-/// Has a script change a network: EngineBuildOptions::change_network.
+/// Lets a script change a network: EngineBuildOptions::change_network.
 std::function<std::shared_ptr<const Model>(const Model& network)> script_network_change(
     script::Reference reference);
-/// Has a script change a complete configuration: EngineBuildOptions::change_config.
+/// Lets a script change a complete configuration: EngineBuildOptions::change_config.
 std::function<void(const Model& network, BuilderConfig& config)> script_config_change(
     script::Reference reference);
 

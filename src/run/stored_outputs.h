@@ -1,4 +1,4 @@
-// Stored results in the form that comparisons read.
+// Stored results as outputs for comparison.
 #pragma once
 
 #include <string>

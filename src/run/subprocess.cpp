@@ -15,11 +15,11 @@
 namespace assay {
 namespace {
 
-/// What the child tells the parent. Both are the same program, so numbers travel as they lie in memory.
+/// Messages from the child to the parent. Both are the same program, so numbers are sent as stored.
 enum class Message : uint8_t { kActive, kFirstInputs, kOutput, kIterationEnd, kFailed, kDone };
 
-/// Both ends of a pipe, closed at the end of its life at the latest. A child whose reader is gone ends with
-/// an error.
+/// Both ends of a pipe, closed at the end of its life at the latest. A child without a reader ends with an
+/// error.
 class Pipe {
  public:
   Pipe() {
@@ -215,7 +215,7 @@ class SendingObserver final : public InferenceObserver {
   PipeWriter& out_;
 };
 
-/// Best effort: a parent that is gone needs no message.
+/// Best effort: a dead parent needs no message.
 void report_to_parent(int fd, const std::exception& e) noexcept {
   try {
     PipeWriter out(fd);
@@ -242,10 +242,10 @@ void report_to_parent(int fd, const std::exception& e) noexcept {
     report_to_parent(fd, e);
   }
   log::flush();
-  ::_exit(status);  // what the parent set up is the parent's to end
+  ::_exit(status);  // resources of the parent are not destroyed here
 }
 
-/// True when the child said that it is done.
+/// True when the child reported completion.
 bool receive(PipeReader& in, LoaderCache& cache, InferenceObserver& observer) {
   try {
     for (;;) {

@@ -71,7 +71,7 @@ TacticTensor tactic_tensor(const TensorFormat& f) {
   if (f.shape) {
     Shape shape = *f.shape;
     if (f.block > 0) {
-      // In elements of `block` channels, as TensorRT counts in its vectorised formats.
+      // In elements of `block` channels, as TensorRT counts in its vectorized formats.
       shape[1] = (shape[1] + f.block - 1) / f.block;
       t.vectorized_dim = 1;
       t.components_per_element = f.block;

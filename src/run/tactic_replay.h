@@ -1,4 +1,4 @@
-// Polygraphy's tactic replay files: which algorithm TensorRT's builder took for each layer of a network.
+// Polygraphy's tactic replay files: the algorithm that TensorRT's builder chose for each layer of a network.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace assay {
 
-/// How an algorithm wants one of its tensors.
+/// The format of an algorithm's tensor.
 struct TacticTensor {
   std::string dtype;  ///< as TensorRT prints it: DataType.FLOAT
   std::vector<int64_t> strides;
@@ -36,26 +36,26 @@ using TacticReplay = std::vector<std::pair<std::string, TacticAlgorithm>>;
 /// The different algorithms that some replays have for each layer, in the order of their first occurrence.
 using TacticChoices = std::vector<std::pair<std::string, std::vector<TacticAlgorithm>>>;
 
-/// What our own engine's builder chose, in the terms of a replay: the numbers are hashes of the tactic's name
-/// and of its way's.
+/// The choice of the built-in engine's builder as a replay entry: the numbers are hashes of the tactic's and
+/// the variant's names.
 TacticAlgorithm tactic_algorithm(const Algorithm& algorithm);
 
 /// Logs that it saves. Throws Error (kIo).
 void save_tactic_replay(const TacticReplay& replay, const std::string& path);
 
-/// Logs that it loads. Throws Error for a file that is missing, no JSON, or no tactic replay.
+/// Logs that it loads. Throws Error for a file that is missing, not JSON, or not a tactic replay.
 TacticReplay load_tactic_replay(const std::string& path);
 
-/// What replays have in common.
+/// Common interface of replays.
 struct TacticSet {
   std::vector<std::string> paths;  ///< of the replays
   TacticChoices choices;
 };
 /// The replay at `path`, or those in the folder at `path` and its subfolders, in the order of their names.
-/// What is not a replay is passed over, with a verbose line. Nothing is found where there is nothing.
+/// Other files are skipped, with a verbose line. A missing path gives none.
 TacticSet load_tactic_set(const std::string& path);
 
-/// What only `bad` has: layers and algorithms, without those that `good` has for the same layer.
+/// Layers and algorithms of `bad` that `good` does not have for the same layer.
 TacticChoices subtract_tactics(const TacticChoices& bad, const TacticChoices& good);
 
 }  // namespace assay

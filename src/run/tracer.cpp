@@ -75,11 +75,11 @@ ModelLoaderOptions Tracer::marked() const {
 
 namespace {
 
-/// Times that a runner runs again with the same inputs, in one session: what is wrong every second time, or
-/// from the third time on, shows.
+/// Number of repeated runs with the same inputs in one session: reveals errors that occur every second time,
+/// or from the third time on.
 constexpr size_t kRepeats = 4;
-/// Results that threads add up in another order are nearer to each other, in proportion to the largest
-/// number.
+/// Relative tolerance of results that differ
+/// only by the order of additions in threads.
 constexpr double kSteady = 0x1p-10;
 
 bool is_steady(const StoredTensor& a, const StoredTensor& b) {
@@ -99,7 +99,7 @@ bool is_steady(const StoredTensor& a, const StoredTensor& b) {
   return apart <= kSteady * largest;
 }
 
-/// Whether what is wrong in a runner's results is the same in another run, up to what threads change.
+/// True when the errors of a runner's results recur in another run, up to effects of threads.
 bool are_steady(const Arbitration& judged, const IterationResult& first, const StoredTensorList& again) {
   return std::ranges::all_of(judged.outputs, [&](const ArbiterVerdict& o) {
     if (o.runner != first.runner_name || o.verdict != Verdict::kWrong) return true;
@@ -181,13 +181,13 @@ void Tracer::mark_layers(Arbitration& judged, LoaderCache& cache) {
 
 void Tracer::find_fused(Arbitration& judged, const std::shared_ptr<const Model>& model, size_t runner,
                         LoaderCache& cache) {
-  std::vector<std::string> own;  // what the first run gave out
+  std::vector<std::string> own;  // outputs of the first run
   for (const ArbiterVerdict& o : judged.outputs)
     if (o.runner == names_[runner]) own.push_back(o.output);
   std::vector<std::string> marks;
   for (const Value* v : model->graph->outputs)
     if (std::find(own.begin(), own.end(), v->name()) == own.end()) marks.push_back(v->name());
-  // What the runner gives with the marks [0, first) and [last, end).
+  // The runner's results with the marks [0, first) and [last, end).
   const auto with_marks = [&](size_t first, size_t last) {
     const std::shared_ptr<Model> less = clone_model(*model);
     std::unordered_set<std::string_view> kept(own.begin(), own.end());
@@ -263,7 +263,7 @@ void Tracer::open_bodies_of(Arbitration& judged, LoaderCache& cache) {
   const Results results = run(runners, again, cache);
   cache.set_inputs(tensor_infos(model->graph->inputs));
   Arbitration found = arbitrate_opened(opened, cache.feed(0), cases_of(runners, results), options_.arbiter);
-  // Runners that it does not concern keep what was found of them.
+  // Other runners keep their verdicts.
   const std::vector<std::string> concerned = names_of(runners);
   for (const ArbiterVerdict& o : seen.outputs)
     if (std::find(concerned.begin(), concerned.end(), o.runner) == concerned.end())

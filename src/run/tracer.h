@@ -1,4 +1,4 @@
-// Where an error begins: what seems wrong runs again and shows more.
+// Locates the origin of an error by running suspected runners again with more outputs.
 #pragma once
 
 #include <memory>
@@ -13,32 +13,32 @@
 
 namespace assay {
 
-/// Runs runners again that seem wrong: with every layer marked, where only outputs are known; and where a
-/// node with bodies (If, Loop, Scan) seems to make the error, with what its bodies compute. Where the error
-/// goes away when all is marked, as much is marked as may be while it stays.
+/// Runs suspected runners again: with every layer marked, where only outputs are known; and if a node with
+/// bodies (If, Loop, Scan) seems to be the origin, with the values of its bodies. If the error disappears
+/// with all marks, the largest set of marks that preserves it is used.
 class Tracer {
  public:
-  /// `names` are those of the options' runners in their results. What is given by reference outlives it.
-  /// No observer sees these runs: what they give is not what was asked for, and hundreds of lines of it.
+  /// `names` are those of the options' runners in their results. References must outlive it. Observers do not
+  /// see these runs, whose outputs were not requested.
   Tracer(const RunOptions& options, std::vector<std::string> names, TensorStore& store)
       : options_(options), names_(std::move(names)), store_(store) {}
 
-  /// What a runner's engine was built to compute in; null: as the model says.
+  /// Computation types of a runner's engine; null: those of the model.
   const NarrowTypes* asked_of(const std::string& runner) const;
   /// Whether it would run this runner again.
   bool can_mark(const std::string& runner) const;
-  /// Adds what it finds to the verdict on an iteration, which was fed `data` and gave `results`. What cannot
-  /// be traced is said in the log.
+  /// Adds its findings to the verdict on an iteration with
+  /// `data` and `results`. Logs what cannot be traced.
   void trace(Arbitration& judged, const TensorList& data, const std::vector<IterationResult>& results);
 
  private:
   bool is_possible() const;
-  /// An engine that is as the model says is built once.
+  /// An engine with the model's own outputs is built once.
   bool may_open(size_t runner) const;
   using Results = std::vector<IterationResult>;
 
-  /// Runs those that seem wrong again as they ran, a few times, and says which of them give something else
-  /// then: no node is to blame for that.
+  /// Repeats runs of suspected runners unchanged, a few times, and reports those with varying results, which
+  /// no node explains.
   void repeat(Arbitration& judged, const TensorList& data, const std::vector<IterationResult>& results);
   void mark_layers(Arbitration& judged, LoaderCache& cache);
   /// Narrows down where a runner errs that does not when every layer is marked.
@@ -48,7 +48,7 @@ class Tracer {
   /// The runners for which `seems_wrong` holds of some verdict, counted in the options' list.
   template <typename Predicate>
   std::vector<size_t> runners_with(const Arbitration& judged, Predicate seems_wrong) const;
-  /// What these runners give for the one iteration of `cache`.
+  /// Results of these runners for the one iteration of `cache`.
   Results run(const std::vector<size_t>& runners, ModelLoader& loader, LoaderCache& cache);
   std::vector<ArbiterCase> cases_of(const std::vector<size_t>& runners, const Results& results) const;
   std::vector<std::string> names_of(const std::vector<size_t>& runners) const;

@@ -109,7 +109,7 @@ TEST_F(TracerTest, BodiesAtOnceWhereLayersAreMarked) {
   EXPECT_TRUE(logged("First Divergence | fake-runner-N0-T | Node 'loop' (Loop)")) << text;
 }
 
-/// Wrong every second time, from the third time on, and the results of the time before: no node is blamed.
+/// Wrong every second time, from the third time on, and with the previous results: no node is blamed.
 TEST_F(TracerTest, WhatIsNotReproducibleIsNobodysFault) {
   const auto plain = fake_output;
   const auto wrong_when = [&](const std::function<bool(int)>& is_wrong) {

@@ -20,8 +20,8 @@ namespace assay {
 namespace {
 
 /// Sizes of open extents: a list for each variant, from which each further symbol takes the next. The first
-/// ones differ in all that rewriting rules may rest on (1, even, odd, larger); the later ones are tried for
-/// models that want a certain size.
+/// ones differ in all that rewriting rules may rest on (1, even, odd, larger); the later ones are for models
+/// that require a certain size.
 const std::vector<std::vector<int64_t>>& size_lists() {
   static const std::vector<std::vector<int64_t>> kLists = {{2, 1, 3, 5, 4, 7},
                                                            {1},
@@ -272,7 +272,7 @@ Tensor draw_whole(Drawing& drawing, const InputRole& role, RandomState& random, 
   return convert(t, type);
 }
 
-/// Whether a shape that is given for an input says its elements: as DataLoader takes it.
+/// True when a given shape specifies an input's elements, as in DataLoader.
 bool gives_elements(const Value& input, const InputShape& given) {
   const std::optional<Shape> shape = shape_of(&input);
   return is_integer(input.type.dtype) && shape && shape->rank() == 1 && given.dims.size() != 1 &&
@@ -345,7 +345,7 @@ const InputShape* TrialData::given_shape(const Value& input) const {
 std::vector<InputShape> TrialData::close_shapes(int variant) const {
   const std::vector<int64_t>& sizes = size_lists()[static_cast<size_t>(variant)];
   std::map<std::string, int64_t> symbols;
-  // What a given shape says of the symbols that its input declares: the other inputs have them, too.
+  // Values of the input's symbols by a given shape: other inputs share them.
   for (const Value* v : graph_.inputs) {
     const InputShape* given = given_shape(*v);
     if (given == nullptr || !v->type.has_shape()) continue;
@@ -359,7 +359,7 @@ std::vector<InputShape> TrialData::close_shapes(int variant) const {
   for (const Value* v : graph_.inputs) {
     if (!v->type.is_tensor() || given_shape(*v) != nullptr) continue;
     InputShape shape{.name = v->name(), .dims = {}};
-    // Where the rank is open, too, a few are tried.
+    // If the rank is open, too, a few are tried.
     const Dims open(static_cast<size_t>(variant % 5), Dim());
     for (const Dim& d : v->type.has_shape() ? *v->type.dims : open) {
       if (d.is_known()) {

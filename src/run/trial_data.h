@@ -1,4 +1,4 @@
-// Data for comparing two models: what is most likely to show that they differ.
+// Data for comparing two models, chosen to reveal differences.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace assay {
 
-/// What the numbers of a trial are like.
+/// Kinds of data of a trial.
 enum class TrialKind : uint8_t {
   kUnit,           ///< [0, 1), integers 0 and 1, or the ranges that the user gave
   kSigned,         ///< about zero
   kNearConstants,  ///< constants of the models, their neighbours and multiples
-  kScales,         ///< each input on a scale of its own
+  kScales,         ///< each input on a different scale
   kEnds,           ///< ends of the types, and numbers next to them
   kSpecial,        ///< NaN, infinities and signed zeros among others
   kLarge,          ///< so large that sums and products leave the type's range
@@ -40,12 +40,12 @@ class TrialData {
 
   /// Several extents are open, or an input's rank.
   bool has_open_shapes() const { return has_open_; }
-  /// Ways to close the shapes that are tried one after the other where the model refuses the first ones.
+  /// Number of shape variants to try in turn when the model refuses the first ones.
   static int shape_variants();
-  /// Ways to draw integers, each tamer than the one before.
+  /// Number of ways to draw integers, each more conservative than the previous one.
   static constexpr int kTamings = 4;
 
-  /// Throws Error for an input that nothing can be drawn for. The same arguments give the same data.
+  /// Throws Error for an input that cannot be random. The same arguments give the same data.
   TensorList draw(TrialKind kind, int trial, int shapes, int taming) const;
 
   const std::unordered_map<std::string, InputRole>& roles() const { return roles_; }

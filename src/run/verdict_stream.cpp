@@ -67,8 +67,8 @@ void VerdictStream::judge(const std::vector<IterationResult>& results, const Ten
   if (writer_) writer_->add(judged);
 }
 
-/// Of results that do not say with which inputs they were made. Those that know their own inputs of a node
-/// are judged on them, and the first node then is the one that seems wrong.
+/// For results without a record of their inputs: nodes with known inputs are judged on those, and then the
+/// first node seems wrong.
 void VerdictStream::doubt_inputs(const std::string& runner, Arbitration& judged) {
   for (ArbiterVerdict& o : judged.outputs) {
     if (o.runner != runner || o.verdict != Verdict::kWrong || o.beyond * 2 <= o.elements ||
@@ -81,7 +81,7 @@ void VerdictStream::doubt_inputs(const std::string& runner, Arbitration& judged)
   }
 }
 
-/// What is missing would pass unjudged.
+/// Missing outputs would pass unjudged.
 void VerdictStream::check(const IterationResult& result, int64_t iteration) {
   const std::string sentence = misfit(result.runner_name, result, iteration, *model_, own_outputs_);
   if (sentence.empty()) return;
@@ -94,8 +94,8 @@ void VerdictStream::check(const IterationResult& result, int64_t iteration) {
   throw e;
 }
 
-/// Files of results are named where they hold one iteration of one runner, so that they go together with the
-/// inputs.
+/// Names files of results that contain one iteration
+/// of one runner, so that they match the inputs.
 RunFiles VerdictStream::files(int64_t iteration) const {
   const auto only = [](const std::vector<std::string>& list) {
     return list.size() == 1 ? list[0] : std::string();

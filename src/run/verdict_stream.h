@@ -15,8 +15,8 @@
 
 namespace assay {
 
-/// Judges all runners of an iteration, traces what seems wrong, and adds up what it found. What is given to
-/// it outlives it.
+/// Judges all runners of an iteration, traces suspected errors, and counts the verdicts. Its arguments must
+/// outlive it.
 class VerdictStream {
  public:
   /// `report` has the names of the runners, of which the first `live` ran here; it gets the counts.
@@ -24,8 +24,8 @@ class VerdictStream {
                 TensorStore& store, RunObserver& observer);
   /// The model's.
   const std::vector<TensorInfo>& inputs() const { return inputs_; }
-  /// `data` by name. Throws Error when the reference cannot evaluate the model, and for results that are not
-  /// the model's (unless they may be partial).
+  /// `data` by name. Throws Error when the reference cannot evaluate the model, and for results that do not
+  /// belong to the model (unless they may be partial).
   void judge(const std::vector<IterationResult>& results, const TensorList& data, int64_t iteration);
   /// Completes the file of verdicts.
   void finish();
@@ -45,7 +45,7 @@ class VerdictStream {
   std::vector<TensorInfo> inputs_;
   Tracer tracer_;
   std::optional<VerdictWriter> writer_;
-  std::set<std::string> told_;  ///< runners of whose results it was said that they are partial
+  std::set<std::string> told_;  ///< runners whose partial results have been reported
 };
 
 }  // namespace assay

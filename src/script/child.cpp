@@ -21,7 +21,7 @@
 namespace assay::script {
 namespace {
 
-/// As in python/assay_child/wire.py.
+/// Constants of python/assay_child/wire.py.
 constexpr std::string_view kVersion = "assay001";
 struct Head {
   char version[8];
@@ -29,9 +29,9 @@ struct Head {
   uint64_t body_bytes;
 };
 constexpr uint64_t kLargestHeader = uint64_t{256} << 20;
-/// What Linux lets every user have; reading and writing take turns less often.
+/// The size that Linux allows every user; larger pipes mean fewer switches between reading and writing.
 constexpr int kPipeBytes = 1 << 20;
-/// For its own work at its end: what scripts registered with atexit.
+/// Time for work at exit: functions that scripts registered with atexit.
 constexpr double kSecondsToEnd = 5;
 
 Descriptor memory_file(const char* name, std::string_view content) {
@@ -47,14 +47,14 @@ Descriptor memory_file(const char* name, std::string_view content) {
   return file;
 }
 
-/// A pipe that holds much at a time.
+/// A pipe with a large buffer.
 Pipe large_pipe() {
   Pipe pipe;
-  ::fcntl(pipe.reading.get(), F_SETPIPE_SZ, kPipeBytes);  // without it, all the same but slower
+  ::fcntl(pipe.reading.get(), F_SETPIPE_SZ, kPipeBytes);  // optional, only for speed
   return pipe;
 }
 
-/// A reader that is gone is an error of write(), not a signal that ends this process.
+/// A closed pipe is an error of write(), not a signal that ends this process.
 class NoBrokenPipeSignal {
  public:
   NoBrokenPipeSignal() {
@@ -77,12 +77,12 @@ class NoBrokenPipeSignal {
   sigset_t pipe_, before_;
 };
 
-/// Why the process cannot be talked to.
+/// Reasons why communication with the process failed.
 enum class Broken {
-  kGone,       ///< it has ended, or is about to
-  kOutOfTurn,  ///< it speaks where it must listen
+  kGone,       ///< it has ended, or will soon
+  kOutOfTurn,  ///< it wrote when it should read
 };
-/// From the end of its pipes to its own: a large process that crashes takes its time.
+/// From the end of its pipes to its exit: a large process takes time to crash.
 constexpr double kSecondsToDie = 30;
 
 /// `File "x.py", line 3 in f`, the first one in faulthandler's text.
@@ -90,7 +90,7 @@ std::string crash_place(int file) {
   std::string text(1 << 16, '\0');
   const ssize_t n = ::pread(file, text.data(), text.size(), 0);
   text.resize(n > 0 ? static_cast<size_t>(n) : 0);
-  // Python's own modules are not what the user looks for.
+  // Skips Python's own modules.
   for (size_t at = text.find("  File \""); at != std::string::npos; at = text.find("  File \"", at + 1)) {
     const std::string line = text.substr(at + 2, text.find('\n', at) - at - 2);
     if (line.find("/site-packages/") == std::string::npos && line.find("/lib/python") == std::string::npos &&
@@ -170,8 +170,8 @@ struct Child::Impl {
     }
   }
 
-  /// Until the descriptor is ready, or the process has ended, which a process that it left behind may hide.
-  /// What it said before its end is still read.
+  /// Waits until the descriptor is ready, or the process has ended, which its surviving children may hide.
+  /// Output before its end is still read.
   void wait(int fd, short events) const {
     pollfd watched[] = {{fd, events, 0}, {process->ended_fd(), POLLIN, 0}, {answer_fd.get(), POLLIN, 0}};
     const bool is_writing = fd == request_fd.get();
@@ -179,7 +179,7 @@ struct Child::Impl {
       if (errno != EINTR) throw Broken::kGone;
     }
     if (watched[0].revents != 0) return;
-    // An answer to a question that is not asked yet: neither side would read again.
+    // A response without a request: neither side would read again.
     throw watched[1].revents != 0 ? Broken::kGone : Broken::kOutOfTurn;
   }
 
@@ -206,7 +206,7 @@ struct Child::Impl {
 
   static std::string_view process_name() { return "the Python process"; }
 
-  /// What ended the process, as far as it can be known.
+  /// The cause of the process's end, as far as known.
   Error death(std::string_view doing) {
     if (!process->wait(kSecondsToDie)) {
       process->kill_now();
@@ -235,7 +235,7 @@ bool Child::is_usable() const { return impl_->is_usable; }
 
 namespace {
 
-/// The script's own words, and where it was.
+/// The script's message, and its position.
 [[noreturn]] void throw_answer(const Item& answer, const std::string& purpose) {
   Error e(ErrorCode::kInvalidArgument, answer.at("error").text());
   const int64_t line = answer.at("line").integer();
@@ -258,9 +258,9 @@ Item Child::call(std::string_view operation, const Item::Dict& arguments, std::s
   require(impl_->is_usable, ErrorCode::kInvalidArgument, "{} of {} has ended", Impl::process_name(),
           impl_->options.purpose);
   Item answer;
-  impl_->is_usable = false;  // unless it answers
+  impl_->is_usable = false;  // set again when it responds
   try {
-    log::flush();  // what the script prints comes after what was logged before
+    log::flush();  // keeps the order of earlier log lines and the script's output
     impl_->send({{"operation", operation}, {"arguments", arguments}});
     answer = impl_->receive();
   } catch (const Broken why) {

@@ -1,4 +1,4 @@
-// A Python interpreter of the user's in a child process, which runs the scripts that options name.
+// A child process with the user's Python interpreter, which runs the scripts that options name.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,17 @@
 namespace assay::script {
 
 struct ChildOptions {
-  /// What the process is for, as in `the script data.py`.
+  /// The purpose of the process, as in `the script data.py`.
   std::string purpose = "a script";
   /// Chooses the interpreter: find_interpreter().
   std::string interpreter;
 };
 
 /// One process with one interpreter; python/assay_child is the program in it. What scripts print, to stdout
-/// or stderr, appears on this process's stderr. Nothing of the user's is imported before it is called. Not
+/// or stderr, appears on this process's stderr. User code is imported only when it is called. Not
 /// thread-safe.
 ///
-/// The process ends with the object, and with this process however that ends; Ctrl-C ends both.
+/// The process ends with the object, and with this process, however that ends; Ctrl-C ends both.
 class Child {
  public:
   /// Throws Error (kNotFound) when there is no interpreter, (kIo) when it does not start.
@@ -30,13 +30,13 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   const std::string& interpreter() const;
-  /// False once the process has ended, or was cut off.
+  /// False once the process has ended or was killed.
   bool is_usable() const;
 
-  /// Calls `operation`, ROLE.METHOD of python/assay_child/roles, and returns its answer; one call at a time,
-  /// and both sides hold its arrays only. `doing` completes "while it ran ...". Throws Error
-  /// (kInvalidArgument): what a script raised or did against the rules, with its file, line and function; how
-  /// the process ended when it did.
+  /// Calls `operation`, ROLE.METHOD of python/assay_child/roles, and returns its result; one call at a time,
+  /// whose arrays are the only ones in memory. `doing` completes "while it ran ...". Throws Error
+  /// (kInvalidArgument): an exception or protocol violation of the script, with file, line and function; or
+  /// how the process ended.
   Item call(std::string_view operation, const Item::Dict& arguments, std::string_view doing);
 
  private:

@@ -22,7 +22,7 @@ class ChildTest : public testing::Test {
   Scripts scripts_;
 };
 
-/// Until `test` holds, for a time that a busy machine does not need either.
+/// Waits until `test` holds, with a timeout that is sufficient on a busy machine.
 template <typename Test>
 bool soon(Test&& test) {
   for (int i = 0; i < 6000; ++i) {
@@ -86,7 +86,7 @@ def load_data():
   EXPECT_FALSE(is_alive(pid));
 }
 
-/// A process that waits for a script that never ends: its number, and the script's.
+/// A process that waits for a script that never ends: its process id, and the script's.
 class EndlessScript {
  public:
   EndlessScript(Scripts& scripts, const std::string& how) {

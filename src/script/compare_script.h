@@ -12,37 +12,37 @@
 
 namespace assay::script {
 
-/// What a comparison object holds an output against.
+/// The thresholds of a comparison object for an output.
 struct ScriptThreshold {
-  std::vector<std::string> fields;  ///< names of the metrics that it looks at
-  /// Of Polygraphy's own kinds: the statistic with its tolerances, or the one number; else it judges by a
-  /// method of its own (CompareScript::passes).
+  std::vector<std::string> fields;  ///< names of the metrics that it checks
+  /// Of Polygraphy's own kinds: the statistic with its tolerances, or the one number; otherwise it judges by
+  /// its own method (CompareScript::passes).
   std::optional<std::string> statistic;
   std::optional<double> atol, rtol, value;
 };
 
 /// A function of two iterations that returns a verdict per output: in Python a dictionary from names to
-/// anything that is true or false, such as the results of Polygraphy's comparison functions. Not thread-safe.
+/// values with a truth value, such as the results of Polygraphy's comparison functions. Not thread-safe.
 class CompareScript {
  public:
   static constexpr const char* kDefaultFunction = "compare_outputs";
 
-  /// Nothing of the script runs yet. `interpreter`: find_interpreter().
+  /// Does not run the script yet. `interpreter`: find_interpreter().
   explicit CompareScript(Reference reference, std::string interpreter = {});
   ~CompareScript();
   CompareScript(CompareScript&&) noexcept;
   CompareScript& operator=(CompareScript&&) noexcept;
 
-  /// Does what needs no data: starts the interpreter, or compiles, and loads the script. Throws Error.
+  /// Prepares without data: starts the interpreter, or compiles, and loads the script. Throws Error.
   void prepare();
 
   /// In the script's order. Throws Error (kInvalidArgument) that names script, function and line.
   std::vector<ScriptVerdict> compare(const Iteration& iteration0, const Iteration& iteration1);
 
-  /// What the script's object says of each output in its method thresholds_for(). Throws Error
+  /// The thresholds of each output, from the object's method thresholds_for(). Throws Error
   /// (kInvalidArgument) when it has none, as a plain function, and (kUnsupported) for a native script.
   std::vector<ScriptThreshold> thresholds(const std::vector<std::string>& outputs);
-  /// Whether the threshold of one of these outputs is met.
+  /// True when the threshold of one of these outputs is met.
   bool passes(const std::string& output, const std::vector<std::pair<std::string, double>>& metrics);
 
  private:

@@ -122,7 +122,7 @@ class WorkFolder {
   std::string path_;
 };
 
-/// Where compiled scripts are kept; nothing, with a reason, where nobody else must be able to put files.
+/// The folder of compiled scripts; nothing, with a reason, if other users could write to it.
 std::optional<std::string> cache_folder(std::string& reason) {
   std::string base = environment("XDG_CACHE_HOME");
   if (!base.starts_with('/')) {
@@ -156,7 +156,7 @@ void remove_unused(const std::string& folder) {
       fs::remove(it->path(), ignored);
 }
 
-/// The headers in the compiler's rule for make, which come after the script itself.
+/// The headers in the compiler's make rule, which follow the script itself.
 std::vector<std::string> headers_of(const std::string& rule) {
   std::vector<std::string> out(1);
   const size_t colon = rule.find(": ");
@@ -266,7 +266,7 @@ class Compilation {
     binary.write(read_file(work / "script.so"));
     binary.make_executable();
     binary.commit();
-    // Whoever finds the list finds the library, too.
+    // The list is written last, so that it implies the library.
     AtomicFile list(list_path(folder));
     list.write(headers);
     list.commit();

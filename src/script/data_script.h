@@ -1,4 +1,4 @@
-// --data-loader-script: inputs that a script makes.
+// --data-loader-script: inputs from a script.
 #pragma once
 
 #include <memory>
@@ -10,30 +10,30 @@
 
 namespace assay::script {
 
-/// What the function of a script gives, one iteration at a time; the script runs only as far as it is asked.
+/// Results of a script's function, one iteration at a time; the script runs only on demand.
 /// In Python a generator function, or one that returns an iterable, of dictionaries from input names to NumPy
-/// arrays; an iterable or a class will do, too. A native script is a function of include/assay/script.h. Not
-/// thread-safe.
+/// arrays; an iterable or a class is accepted, too. A native script is a function of include/assay/script.h.
+/// Not thread-safe.
 class DataScript {
  public:
   static constexpr const char* kDefaultFunction = "load_data";
 
-  /// Nothing of the script runs yet. `interpreter`: find_interpreter().
+  /// Does not run the script yet. `interpreter`: find_interpreter().
   explicit DataScript(Reference reference, std::string interpreter = {});
   ~DataScript();
   DataScript(DataScript&&) noexcept;
   DataScript& operator=(DataScript&&) noexcept;
 
-  /// Does what needs no inputs: starts the interpreter, or compiles, and loads the script. Throws Error.
+  /// Prepares without inputs: starts the interpreter, or compiles, and loads the script. Throws Error.
   void prepare();
 
   /// The inputs of the next iteration, in the script's order; nothing when there are no more. Throws Error
-  /// (kInvalidArgument) that names script, function and line for what the script raises and for what is not a
-  /// feed.
+  /// (kInvalidArgument) that names script, function and line for exceptions of the script and for invalid
+  /// feeds.
   std::optional<TensorList> next();
-  /// The next iteration is the first again; the function is called anew.
+  /// Restarts with the first iteration; the function is called again.
   void restart();
-  /// Where the last iteration was made, for errors about its tensors: `at line 12 of function 'load_data' in
+  /// The origin of the last iteration, for errors about its tensors: `at line 12 of function 'load_data' in
   /// data.py`.
   const std::string& place() const;
 

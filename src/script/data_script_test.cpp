@@ -15,7 +15,7 @@ class DataScriptTest : public testing::Test {
   DataScript open(const std::string& text, const std::string& function = "load_data") {
     return DataScript(scripts_.add("data.py", with_numpy(text), function), test_interpreter());
   }
-  /// What the first iteration of a script, or opening it, ends with.
+  /// The error of a script's first iteration, or of opening it.
   std::string failure(const std::string& text, const std::string& function = "load_data") {
     return error_of([&] {
       DataScript script = open(text, function);
@@ -120,7 +120,7 @@ TEST_F(DataScriptTest, Exceptions) {
   expect_contains(
       failure("def helper():\n    raise ValueError('no picture')\ndef load_data():\n    yield helper()"),
       {"ValueError: no picture", "at line 3 of function 'helper'", "data.py"});
-  // The script's own line, not that of the library which raised.
+  // The script's own line, not that of the library that raised.
   expect_contains(failure("def load_data():\n    yield {'x': np.zeros(3).reshape(2, 2)}"),
                   {"ValueError: cannot reshape", "at line 3 of function 'load_data'", "data.py"});
   expect_contains(failure("def load_data(:\n  pass"), {"SyntaxError", "at line 2", "data.py"});
@@ -141,7 +141,7 @@ TEST_F(DataScriptTest, MissingFunction) {
 }
 
 TEST_F(DataScriptTest, WrongValues) {
-  // An iterator of one's own goes on after an error, which a generator cannot.
+  // A custom iterator continues after an error, which a generator cannot.
   const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
       {"5", {"of load_data is an int", "dictionary", "data.py"}},
       {"None", {"is None", "dictionary"}},
@@ -180,7 +180,7 @@ TEST_F(DataScriptTest, HowProcessesEnd) {
       {"of the script", "data.py ended with exit status 5 while it ran its function 'load_data'"});
   expect_contains(failure("import os, signal\ndef load_data():\n    os.kill(os.getpid(), signal.SIGKILL)"),
                   {"was killed by signal 9 (Killed)", "too little memory"});
-  // Python's own report of a crash says where.
+  // Python's crash report has the position.
   const std::string crash = failure("import ctypes\ndef load_data():\n    ctypes.string_at(0)");
   expect_contains(crash, {"was killed by signal 11 (Segmentation fault)", "data.py\", line 4 in load_data"});
 }
@@ -193,7 +193,7 @@ TEST_F(DataScriptTest, AProcessThatHasEndedSaysSo) {
 }
 
 TEST_F(DataScriptTest, AProcessThatOthersOutlive) {
-  // A process that the script leaves behind has the ends of the pipes, too.
+  // A process that the script leaves behind also holds the ends of the pipes.
   const auto started = std::chrono::steady_clock::now();
   expect_contains(failure(R"(
 import os, time

@@ -32,7 +32,7 @@ std::string named(const std::string& name, std::string_view by) {
   throw e.set_remedy(fmt::format("Name one, as in {}=/usr/bin/python3.", kVariable));
 }
 
-/// The path of the program that runs; empty where the system does not say.
+/// The path of the running program; empty if the system does not tell.
 std::string this_program() {
   std::error_code failed;
   const auto path = std::filesystem::read_symlink("/proc/self/exe", failed);

@@ -7,7 +7,7 @@
 namespace assay::script::interpreter_test {
 namespace {
 
-/// An environment variable as it was, afterwards.
+/// Restores an environment variable.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) {
@@ -90,7 +90,7 @@ TEST(ScriptInterpreter, Errors) {
     expect_contains(error_of([] { find_interpreter(); }), {"ASSAY_PYTHON names '/nowhere/python3'"});
   }
   const Variable python("ASSAY_PYTHON", nullptr);
-  // What lies in the current folder is somebody else's.
+  // Files in the current folder cannot be trusted.
   const Variable path("PATH", ".:/nowhere");
   expect_contains(error_of([] { find_interpreter(); }), {"needs a Python interpreter", "ASSAY_PYTHON"});
 }

@@ -1,4 +1,4 @@
-// What this process and a script's process tell each other: JSON's values, with tensors among them.
+// Messages between this process and a script's: JSON values, which may include tensors.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace assay::script {
 
-/// Null, a truth value, a number, a text, a list, a dictionary in order, or a tensor (a container too). The
-/// members that read throw Error (kInternal) when it is something else: the other process does not keep to
-/// the protocol.
+/// Null, a boolean, a number, a string, a list, a dictionary in order,
+/// or a tensor (a container too). Accessors throw Error (kInternal) on
+/// another type, which is a protocol violation of the other process.
 class Item {
  public:
   using List = std::vector<Item>;
@@ -52,7 +52,7 @@ class Item {
   /// Null when there is none.
   const Item* find(std::string_view name) const;
 
-  /// Calls the visitor with what it is, std::monostate for null.
+  /// Calls the visitor with the value, std::monostate for null.
   template <typename Visitor>
   void visit(Visitor& visitor) const {
     std::visit(visitor, value_);
@@ -73,20 +73,20 @@ class Item {
 Item to_item(const TensorList& tensors);
 TensorList to_tensors(const Item& dict);
 
-/// A message: its header, and the bytes of the arrays that follow it. The views hold as long as the item and
-/// this.
+/// A message: its header, and the bytes of the arrays that follow it. The views are valid as long as the item
+/// and this.
 struct Message {
   std::string header;
   std::vector<std::string_view> body;
-  std::list<std::string> made;  ///< what does not lie in memory as it travels: strings, packed types
+  std::list<std::string> made;  ///< values whose wire form differs from memory: strings, packed types
 
   size_t body_bytes() const;
 };
-/// python/assay_child/wire.py describes the form. Throws Error when no header can be made of it.
+/// Writes the form of python/assay_child/wire.py. Throws Error for an item without a header form.
 Message encode(const Item& item);
 
-/// The item of a header; `read` fills the given bytes with what comes next of the body. Throws Error
-/// (kInternal) for what is not such a header, and (kInvalidArgument) for arrays beyond the memory limit.
+/// The item of a header; `read` fills the given bytes with the next part of the body. Throws Error
+/// (kInternal) for an invalid header, and (kInvalidArgument) for arrays beyond the memory limit.
 Item decode(std::string_view header, const std::function<void(void* data, size_t bytes)>& read);
 
 }  // namespace assay::script

@@ -1,4 +1,4 @@
-// What scripts are told of inferences, and what they say of them.
+// Descriptions of inferences for scripts, and their verdicts.
 #pragma once
 
 #include <optional>
@@ -16,10 +16,10 @@ struct Iteration {
   TensorList outputs;             ///< in the runner's order
 };
 
-/// As Python scripts get it (python/assay_child/results.py).
+/// Its form for Python scripts (python/assay_child/results.py).
 Item to_item(const Iteration& iteration);
 
-/// What a script says of one output.
+/// A script's verdict on one output.
 struct ScriptVerdict {
   std::string output;
   bool passed = false;

@@ -14,14 +14,14 @@ namespace assay::script {
 /// Not thread-safe.
 class Lpips {
  public:
-  /// Starts the interpreter (find_interpreter()) and makes the network. Throws Error (kInvalidArgument) that
-  /// says what is missing.
+  /// Starts the interpreter (find_interpreter()) and creates the network. Throws Error (kInvalidArgument)
+  /// naming what is missing.
   explicit Lpips(const std::string& interpreter = {});
 
-  /// 0 for equal images, about 1 for images that have nothing in common: of shape [channels, height, width],
+  /// The distance: 0 for equal images, about 1 for unrelated ones: of shape [channels, height, width],
   /// [height, width, channels] with at most 3 channels, or several images as [images, ...], of which it is
-  /// the mean. Values in [-1, 1], [0, 1] or [0, 255], taken to be the same for both. A sentence where there
-  /// is no distance.
+  /// the mean. Values in [-1, 1], [0, 1] or [0, 255], taken to be the same for both. Returns a sentence if
+  /// there is no distance.
   std::variant<double, std::string> distance(const Tensor& first, const Tensor& second);
 
  private:

@@ -29,7 +29,7 @@ std::string_view kind_name(int32_t kind) {
   }
 }
 
-/// Tensors as a native function sees them, which live as long as this.
+/// Tensors in the form of native functions, valid as long as this.
 class PlainResult {
  public:
   explicit PlainResult(const Iteration& iteration) {
@@ -82,7 +82,7 @@ Tensor copied(const assay_script_tensor& t) {
   return out;
 }
 
-/// Collects an answer; nothing it is told may throw into the script.
+/// Collects a result; no exception may reach the script.
 struct Listener {
   NativeAnswer answer;
   std::string error;  ///< the first one

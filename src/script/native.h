@@ -18,9 +18,9 @@ enum class NativeKind : int32_t {
   kCompare = ASSAY_SCRIPT_COMPARE,
 };
 
-/// What a function gave.
+/// The result of a function.
 struct NativeAnswer {
-  bool has_ended = false;  ///< a data function has no such iteration
+  bool has_ended = false;  ///< true when a data function has no such iteration
   TensorList tensors;
   std::vector<ScriptVerdict> verdicts;
 };
@@ -34,8 +34,8 @@ class NativeFunction {
   /// Compiles and loads it. Throws Error as the calls do.
   void prepare() { load(); }
 
-  // Each for its kind. They throw Error (kInvalidArgument) that names script and function: for what it
-  // reports, for tensors that are none; kUnsupported for a library that cannot be loaded or is for another
+  // One call per kind. They throw Error (kInvalidArgument) naming script and function: for errors it reports,
+  // for invalid tensors; kUnsupported for a library that cannot be loaded or is for another
   // version.
   NativeAnswer data(int64_t iteration);
   NativeAnswer postprocess(const Iteration& iteration);

@@ -56,7 +56,7 @@ ASSAY_SCRIPT(ASSAY_DATA(load_data), ASSAY_DATA(throwing), ASSAY_DATA(twice), ASS
              strange_function());
 )";
 
-/// Leaves an equal file as it is, so that what was compiled from it holds.
+/// Leaves an equal file unchanged, so that its compiled form stays valid.
 void write(const std::string& path, const std::string& text) {
   std::ifstream before(path);
   if (before && std::string(std::istreambuf_iterator<char>(before), {}) == text) return;
@@ -69,7 +69,7 @@ class NativeScriptTest : public testing::Test {
  protected:
   NativeScriptTest() {
     ::setenv("CXXFLAGS", "-O0", 1);
-    // Tests run in processes of their own; the large script is compiled for the first one.
+    // Tests run in separate processes; the large script is compiled in the first one.
     const std::string folder = ASSAY_BINARY_FOLDER "/script_cases";
     std::filesystem::create_directories(folder);
     ::setenv("XDG_CACHE_HOME", (folder + "/cache").c_str(), 1);
@@ -244,7 +244,7 @@ TEST_F(NativeScriptTest, CompiledOncePerContent) {
   const std::string first = compile_script(script.path).library;
   EXPECT_EQ(compile_script(script.path).library, first);
   EXPECT_EQ(kept(), 1);
-  // A header of its own is part of the content.
+  // A quoted header is part of the content.
   std::ofstream(scripts.path("count.h")) << "constexpr int kCount = 1;\n";
   EXPECT_EQ(count(DataScript(script)), 1);
   EXPECT_EQ(kept(), 2);
@@ -321,7 +321,7 @@ static const assay_script_function list[] = {{ASSAY_SCRIPT_DATA, "load_data", {.
 TEST_F(NativeScriptTest, WithoutACacheItIsTemporary) {
   std::ofstream(scripts.path("count.h")) << "";
   const Reference script = small("small.cpp", "2");
-  // A folder to which everybody may write is no place for code.
+  // A world-writable folder must not be used for code.
   const std::string cache = scripts.path("open");
   std::filesystem::create_directories(cache + "/assay/scripts");
   ::chmod((cache + "/assay/scripts").c_str(), 0777);
@@ -332,7 +332,7 @@ TEST_F(NativeScriptTest, WithoutACacheItIsTemporary) {
     expect_contains(capture.out(), {"[W] The compiled script", "small.cpp is not kept: others may write to"});
   }
   EXPECT_TRUE(std::filesystem::is_empty(cache + "/assay/scripts"));
-  // A place where no folder can be made, also for the superuser.
+  // A path where no folder can be created, even by the superuser.
   ::setenv("XDG_CACHE_HOME", "/proc/self", 1);
   {
     const log::Capture capture;

@@ -25,10 +25,10 @@ void require_python(const Reference& reference) {
           reference.path);
 }
 
-/// As another process of the user can open it.
+/// A path that another process of the user can open.
 std::string path_of(const NamelessFile& file) { return fmt::format("/proc/{}/fd/{}", ::getpid(), file.fd()); }
 
-/// Writes what the script asks of its layers to their nodes, in the place of what is there.
+/// Writes the script's requests for layers to their nodes, replacing earlier ones.
 void hold_layers(Model& model, const Item& settings) {
   remove_held_types(model);
   std::unordered_map<std::string_view, Node*> nodes;
@@ -56,7 +56,7 @@ void hold_layers(Model& model, const Item& settings) {
   }
 }
 
-/// Reads what the script has written. Weights stay mapped when the file goes.
+/// Reads the script's output. Weights stay mapped when the file is removed.
 RecordedNetwork recorded(const Reference& reference, const NamelessFile& file, const Item& answer) {
   RecordedNetwork network;
   network.model = with_context(

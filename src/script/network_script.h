@@ -1,4 +1,4 @@
-// Scripts that make networks and engine configurations with TensorRT's objects
+// Scripts that create networks and engine configurations with TensorRT's objects
 // (docs/guide/network-scripts.md).
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace assay::script {
 
-/// What a network script made.
+/// The result of a network script.
 struct RecordedNetwork {
   std::shared_ptr<Model> model;
-  std::vector<std::string> unused;  ///< what it asked for in vain, a sentence each
+  std::vector<std::string> unused;  ///< unsupported requests, a sentence each
 };
 
 inline constexpr const char* kNetworkFunction = "load_network";
@@ -24,17 +24,17 @@ inline constexpr const char* kConfigFunction = "load_config";
 inline constexpr const char* kNetworkPostprocessFunction = "postprocess";
 inline constexpr const char* kConfigPostprocessFunction = "postprocess_config";
 
-/// Runs a script in Python that makes a network. Throws Error (kInvalidArgument) that names script, function
-/// and line; what the network breaks of ONNX's rules names the node.
+/// Runs a Python script that creates a network. Throws Error (kInvalidArgument) naming script, function and
+/// line; a violation of ONNX's rules names the node.
 RecordedNetwork run_network_script(const Reference& reference, const std::string& interpreter = {});
-/// Has a script change a network.
+/// Lets a script change a network.
 RecordedNetwork run_network_postprocess_script(const Reference& reference, const Model& network,
                                                const std::string& interpreter = {});
 
-/// The configuration that a script makes for a network: the dictionary of docs/guide/network-scripts.md. Same
-/// errors.
+/// The configuration that a script creates for a network: the dictionary of docs/guide/network-scripts.md.
+/// Same errors.
 Item run_config_script(const Reference& reference, const Model& network, const std::string& interpreter = {});
-/// Has a script change a configuration.
+/// Lets a script change a configuration.
 Item run_config_postprocess_script(const Reference& reference, const Model& network, const Item& config,
                                    const std::string& interpreter = {});
 

@@ -11,13 +11,13 @@
 
 namespace assay::script {
 
-/// One place where the plugin fits, by names of tensors.
+/// One match of the plugin, by names of tensors.
 struct ScriptPluginInstance {
   std::vector<std::string> inputs, outputs;
   Item attributes;  ///< a dictionary of numbers, texts and lists
 };
 
-/// What a pattern.py found in a model; without instances the rest is empty.
+/// The matches of a pattern.py in a model; without instances the rest is empty.
 struct ScriptPluginMatches {
   std::string name, op, domain;
   std::vector<ScriptPluginInstance> instances;
@@ -32,13 +32,13 @@ class PluginScript {
   explicit PluginScript(const std::string& path, std::string interpreter = {});
 
   ScriptPluginMatches match(const Model& model);
-  /// Whether the plugin replaces in a way of its own.
+  /// True when the plugin has its own replacement function.
   bool has_replacement();
   struct Replaced {
     std::shared_ptr<Model> model;
     int64_t count = 0;  ///< of instances
   };
-  /// Has it do so. `ops`: the operators that nodes may be.
+  /// Calls it. `ops`: the operator set of the nodes.
   Replaced replace(const Model& model, const std::string& op,
                    const std::vector<ScriptPluginInstance>& instances, std::shared_ptr<const OpSet> ops);
 

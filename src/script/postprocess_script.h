@@ -15,13 +15,13 @@ class PostprocessScript {
  public:
   static constexpr const char* kDefaultFunction = "postprocess_outputs";
 
-  /// Nothing of the script runs yet. `interpreter`: find_interpreter().
+  /// Does not run the script yet. `interpreter`: find_interpreter().
   explicit PostprocessScript(Reference reference, std::string interpreter = {});
   ~PostprocessScript();
   PostprocessScript(PostprocessScript&&) noexcept;
   PostprocessScript& operator=(PostprocessScript&&) noexcept;
 
-  /// Does what needs no data: starts the interpreter, or compiles, and loads the script. Throws Error.
+  /// Prepares without data: starts the interpreter, or compiles, and loads the script. Throws Error.
   void prepare();
 
   /// The new outputs, in the script's order. Throws Error (kInvalidArgument) that names script, function and

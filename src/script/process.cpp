@@ -34,8 +34,8 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-/// In the new process, between fork and exec, where only few calls are safe. Writes errno to `result` when
-/// the program does not start.
+/// Runs in the new process, between fork and exec, where only async-signal-safe calls are allowed. Writes
+/// errno to `result` when the program does not start.
 [[noreturn]] void become(char* const* arguments, const std::vector<int>& inherited, int output, pid_t parent,
                          int result) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent) ::_exit(127);
@@ -108,7 +108,7 @@ void Process::keep(std::vector<std::string> arguments, const std::vector<int>& i
   }
   ::close(result);
   if (child < 0) return;
-  // Its number is its own as long as nobody has asked for its status.
+  // Its process id stays reserved until its status is collected.
   siginfo_t info{};
   ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
   const std::lock_guard lock(mutex_);

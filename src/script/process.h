@@ -1,4 +1,4 @@
-// Another program as a child process that never outlives this one.
+// Runs another program as a child process that never outlives this one.
 #pragma once
 
 #include <sys/types.h>
@@ -12,21 +12,21 @@
 
 namespace assay::script {
 
-/// The descriptor itself, or another one when it has the number of stdin, stdout or stderr, which this
-/// process was started without: a child would take it for that.
+/// The descriptor itself, or a duplicate if it has the number of stdin, stdout or stderr because this process
+/// was started without them: a child would confuse it with them.
 Descriptor above_standard(int fd);
 
-/// Both ends, closed in programs that are started. Throws Error (kIo) when it cannot be made.
+/// Both ends, closed on exec. Throws Error (kIo) when it cannot be created.
 struct Pipe {
   Pipe();
   Descriptor reading, writing;
 };
 
-/// The process runs from construction on. It is killed when this process ends, in whatever way.
+/// The process runs from construction on. It is killed when this process ends, however it ends.
 class Process {
  public:
-  /// `arguments`: the program's path and what it is started with. It gets the descriptors `inherited` under
-  /// the same numbers, and no others that were opened with O_CLOEXEC; what it prints goes to `output`. Throws
+  /// `arguments`: the program's path and its arguments. It gets the descriptors `inherited` under
+  /// the same numbers, and no others that were opened with O_CLOEXEC; its output goes to `output`. Throws
   /// Error (kIo) when it cannot be started.
   Process(std::vector<std::string> arguments, std::vector<int> inherited, int output = STDERR_FILENO);
   /// Kills it unless it has ended, and waits for its end.
@@ -46,11 +46,11 @@ class Process {
   void keep(std::vector<std::string> arguments, const std::vector<int>& inherited, int output, int result);
 
   Descriptor ended_;
-  /// Starts the process and waits for it. The system ties a child to the thread that made it, not to the
+  /// Starts the process and waits for it. The system ties a child to the thread that created it, not to the
   /// process: this one lives as long as the child.
   std::thread keeper_;
   std::mutex mutex_;  ///< of what follows
-  pid_t pid_ = -1;    ///< -1 once nobody is to signal it
+  pid_t pid_ = -1;    ///< -1 once it must not be signalled
   int status_ = 0;
 };
 

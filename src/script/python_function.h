@@ -1,4 +1,4 @@
-// A function of a Python script, in a process of its own that starts with the first call.
+// A function of a Python script, in a separate process that starts with the first call.
 #pragma once
 
 #include <memory>

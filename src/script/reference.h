@@ -1,4 +1,4 @@
-// FILE[:FUNCTION], the way in which options name what a script defines.
+// FILE[:FUNCTION], the syntax in which options name a script's function.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ enum class Language : uint8_t {
 };
 
 struct Reference {
-  std::string path;      ///< as the user wrote it
+  std::string path;      ///< as given by the user
   std::string function;  ///< the default unless one was named
   Language language = Language::kPython;
 

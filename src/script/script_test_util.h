@@ -43,7 +43,7 @@ inline const std::string& test_interpreter() {
   if (test_interpreter().empty()) \
   GTEST_SKIP() << "skipped: no Python interpreter with NumPy; name one in ASSAY_PYTHON"
 
-/// Files that go with the object.
+/// Temporary files, removed by the destructor.
 class Scripts {
  public:
   /// Writes a file and refers to it.
@@ -57,12 +57,12 @@ class Scripts {
   TemporaryFolder folder_;
 };
 
-/// A script, with NumPy as np if it mentions that: to import it takes most of the time of a test.
+/// A script, which imports NumPy as np if it mentions that: the import takes most of a test's time.
 inline std::string with_numpy(const std::string& text) {
   return (text.find("np.") != std::string::npos ? "import numpy as np\n" : "\n") + text;
 }
 
-/// What an Error that `body` throws says.
+/// The message of an Error that `body` throws.
 template <typename Body>
 std::string error_of(Body&& body) {
   try {

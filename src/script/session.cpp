@@ -165,7 +165,7 @@ class ScriptSession final : public Session {
   Child child_;
   std::vector<TensorInfo> inputs_, outputs_;
   double seconds_ = 0;
-  bool may_differ_ = false;  ///< outputs from what is declared, which the class has not done itself
+  bool may_differ_ = false;  ///< outputs may differ from a declaration that is not the class's own
 };
 
 /// Also keeps the file that the class was given.

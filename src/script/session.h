@@ -12,7 +12,7 @@
 
 namespace assay::script {
 
-/// Which class runs a model.
+/// Names the class that runs a model.
 struct RunnerReference {
   enum class Kind : uint8_t {
     kFile,        ///< a class in the user's file
@@ -20,7 +20,7 @@ struct RunnerReference {
     kEntryPoint,  ///< one that an installed package adds: list_entry_point_runners()
   };
   Kind kind = Kind::kFile;
-  std::string name;        ///< path of the file, or what the runner is called
+  std::string name;        ///< path of the file, or name of the runner
   std::string class_name;  ///< of a file; empty: the only class with infer()
 
   /// For messages: `runner.py:MyRunner`, `the runner 'pytorch'`.
@@ -28,14 +28,14 @@ struct RunnerReference {
 };
 
 /// FILE.py[:CLASS], as parse_reference() reads it, or the name of a runner that a package adds: a word
-/// without a dot or a slash that is no file. Throws parse_reference()'s Errors, and kInvalidArgument for a
+/// without dot and slash that is not a file. Throws parse_reference()'s Errors, and kInvalidArgument for a
 /// file that is not Python.
 RunnerReference parse_runner(std::string_view text);
 
 /// A runner of python/runners.
 struct ShippedRunner {
   std::string_view name;     ///< its file there: tensorflow, pytorch, tensorrt
-  std::string_view package;  ///< what the interpreter must be able to import
+  std::string_view package;  ///< that the interpreter must be able to import
   std::string_view
       variable;  ///< environment variable that names an interpreter, or a virtual environment, with it
 };
@@ -44,25 +44,25 @@ const std::vector<ShippedRunner>& shipped_runners();
 RunnerReference shipped_runner(std::string_view name);
 
 struct ScriptSessionOptions {
-  /// Chooses the interpreter: find_interpreter(). Empty for a shipped runner: what its variable names comes
-  /// first.
+  /// Chooses the interpreter: find_interpreter(). Empty for a shipped runner: its environment variable takes
+  /// precedence.
   std::string interpreter;
   /// Keyword arguments of the class, as texts.
   std::vector<std::pair<std::string, std::string>> options;
   bool judged = false;  ///< as in SessionOptions
 };
 
-/// Loads a model of any format: the file or folder at `model_path` is what the class gets. Throws Error
-/// (kInvalidArgument) that names script, line and function for what it raises or does against the protocol;
+/// Loads a model of any format: the class gets the file or folder at `model_path`. Throws Error
+/// (kInvalidArgument) naming script, line and function for its exceptions and protocol violations;
 /// kUnsupported when a shipped runner's package is missing.
 std::unique_ptr<Session> open_script_session(const RunnerReference& runner, const std::string& model_path,
                                              const ScriptSessionOptions& options);
-/// The same for an ONNX model, which is written to a temporary file unless it is one. What the class does not
-/// say of inputs and outputs is taken from the model.
+/// The same for an ONNX model, which is written to a temporary file unless it is one. Missing descriptions of
+/// inputs and outputs are taken from the model.
 std::unique_ptr<Session> open_script_session(const RunnerReference& runner, const ModelSource& source,
                                              const ScriptSessionOptions& options);
 
-/// Empty when the runner can be used here; otherwise the sentence that says why not and what to do. Starts a
+/// Empty when the runner can be used here; otherwise a sentence with the reason and the remedy. Starts a
 /// process.
 std::string why_not(const RunnerReference& runner, const ScriptSessionOptions& options);
 
@@ -89,7 +89,7 @@ struct PluginOptionGroup {
 struct RunPlugins {
   std::vector<PluginOptionGroup> groups;
   std::vector<PluginOption> runners;  ///< flags, each of a runner of that name (without dashes)
-  std::vector<std::string> problems;  ///< why a package's are not among them
+  std::vector<std::string> problems;  ///< why a package's options are missing
 };
 /// Those of the interpreter. Throws Error when there is no interpreter, or no module polygraphy for packages
 /// that need it.

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "assay-model-";
 
-/// A file, since who writes a model locks the folder. Nothing when somebody else has it.
+/// A lock file, since writers of models lock the folder. Nothing when another process holds it.
 Descriptor lock(const std::string& folder) {
   Descriptor file(::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (file && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return Descriptor();
@@ -31,7 +31,7 @@ void remove_stale(const fs::path& where) {
     if (!it->path().filename().string().starts_with(kPrefix) || ::lstat(it->path().c_str(), &st) != 0 ||
         !S_ISDIR(st.st_mode) || st.st_uid != ::geteuid())
       continue;
-    // One that was made a moment ago may not be locked yet.
+    // One that was just created may not be locked yet.
     if (std::time(nullptr) - st.st_mtime > 60 && lock(it->path())) fs::remove_all(it->path(), ignored);
   }
 }

@@ -1,4 +1,4 @@
-// A model that exists in memory only, as a file for whoever reads files.
+// A temporary file of a model in memory, for readers of files.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace assay::script {
 
-/// An ONNX file, with its external data where it has any, in a folder of its own in the directory for
-/// temporary files; gone with the object. What a killed process leaves there, the next object removes.
+/// An ONNX file, with its external data where it has any, in a separate folder in the directory for temporary
+/// files; removed by the destructor. Leftovers of a killed process are removed by the next object.
 class TemporaryModel {
  public:
   /// Throws Error (kIo) when it cannot be written.

@@ -1,4 +1,4 @@
-// Attention layers, found by their shape.
+// Finds attention layers by their pattern.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// The shapes that there are: 0 is MatMul(q, k) -> Softmax -> MatMul(., v); in 1 the first MatMul has q and k
+/// The patterns: 0 is MatMul(q, k) -> Softmax -> MatMul(., v); in 1 the first MatMul has q and k
 /// multiplied by a factor, the square root of 1 / sqrt(last extent of q), that the graph computes from the
 /// shape of q.
 inline constexpr int kAttentionPatterns = 2;
@@ -17,7 +17,7 @@ struct AttentionMatch {
   Node *scores, *softmax, *context;
 };
 
-/// In the order of the nodes; each once. Nodes of subgraphs are not looked at.
+/// In the order of the nodes; each once. Nodes of subgraphs are not searched.
 std::vector<AttentionMatch> find_attention(const Graph& graph, int pattern);
 
 }  // namespace assay

@@ -166,7 +166,7 @@ void take_output_place(Value& output, Value& successor) {
 
 namespace {
 
-/// What inference finds wrong; empty when nothing is.
+/// The error of inference; empty when there is none.
 std::string problem_of(Model& model) {
   try {
     infer_shapes(model);
@@ -194,7 +194,7 @@ void ShapesBefore::update(Model& model, const std::unordered_set<const Value*>& 
       if (fixed.contains(v) || !v->type.has_shape())
         kept.emplace_back(v, v->type);
       else if (outputs.contains(v))
-        v->type.dims = Dims(v->type.dims->size());  // ONNX's checker wants a rank
+        v->type.dims = Dims(v->type.dims->size());  // ONNX's checker requires a rank
       else
         v->type.dims.reset();
     }

@@ -22,11 +22,11 @@ namespace {
 
 using ValueSet = std::unordered_set<const Value*>;
 
-/// A layer of the hints and where it is in the graph.
+/// A layer of the hints and its position in the graph.
 struct Layer {
   const AttentionLayerHint* hint;
   AttentionMatch match;
-  const Value* first_q;  ///< the first MatMul's operand before anything is put into the graph
+  const Value* first_q;  ///< the first MatMul's operand before anything is inserted
 
   bool gathers() const { return !hint->replace && hint->gather_kv; }
   Value* q() const { return match.scores->input(0); }
@@ -71,8 +71,8 @@ std::vector<Layer> pair_layers(const Graph& g, const ShardHints& hints,
   return layers;
 }
 
-/// Which nodes of a graph use a value, in the order of the nodes; nodes with subgraphs use what these take
-/// from outside.
+/// The users of a value in a graph, in the order of the
+/// nodes; nodes with subgraphs use the captured values.
 class Users {
  public:
   explicit Users(const Graph& g) {
@@ -89,8 +89,8 @@ class Users {
   std::vector<Node*> none_;
 };
 
-/// What a rank has of each value of a graph, before anything is put into it: a part of its sequence, or all
-/// of it after it was gathered. What no input of the hints leads to is neither.
+/// A rank's share of each value of a graph, before anything is inserted: a part of its sequence, or all of it
+/// after gathering. Values that depend on no input of the hints are neither.
 class Distribution {
  public:
   /// The nodes are sorted.
@@ -109,7 +109,7 @@ class Distribution {
 
   bool is_part(const Value* v) const { return parts_.contains(v) && !whole_.contains(v); }
   bool is_whole(const Value* v) const { return whole_.contains(v); }
-  /// Is q of a layer and gathered as its k or v, so that all that uses it gets the whole.
+  /// True for a q that is gathered as k or v of its layer, so that all its users get the whole.
   bool is_root(const Value* v) const { return roots_.contains(v); }
   void set_whole(const Value* v) { whole_.insert(v); }
 
@@ -149,7 +149,7 @@ class Distribution {
     throw e;
   }
 
-  /// Everything that follows from q, if it is also k or v, becomes whole, unless that would meet parts
+  /// If q is also k or v, everything computed from it becomes whole, unless that would be combined with parts
   /// elsewhere.
   void spread(const Layer& layer, const Users& users) {
     const Value* root = layer.q();
@@ -235,7 +235,7 @@ class ContextSharder {
     return values;
   }
 
-  /// Nothing may come between the nodes of a layer.
+  /// Nothing may be inserted between the nodes of a layer.
   static void require_untouched(const Layer& layer, const std::vector<Value*>& inputs,
                                 const std::vector<Value*>& outputs) {
     for (const Node* n : {layer.match.scores, layer.match.softmax})
@@ -251,7 +251,7 @@ class ContextSharder {
     return std::find(graph_.outputs.begin(), graph_.outputs.end(), v) != graph_.outputs.end();
   }
 
-  /// Tensors of the hints' outputs that are no outputs of the model: what uses them gets the whole.
+  /// Tensors of the hints' outputs that are not outputs of the model: their users get the whole.
   ValueSet intermediate(const std::vector<Value*>& values) const {
     ValueSet set;
     for (const Value* v : values)
@@ -289,7 +289,7 @@ class ContextSharder {
   void gather(const Layer& layer) {
     Node& scores = *layer.match.scores;
     Node& context = *layer.match.context;
-    // Those of the graph as it was: a root's gathered tensor takes its place everywhere.
+    // Users in the original graph: a root's gathered tensor replaces it everywhere.
     Value *q = layer.q(), *k = layer.k(), *v = layer.v();
     if (layer.hint->gather_q) scores.set_input(0, whole(q, q_dimension(layer), {}));
     if (!layer.hint->gather_kv) return;
@@ -298,7 +298,7 @@ class ContextSharder {
     context.set_input(1, whole(v, v == k ? hints_.k_seq_len_idx : hints_.v_seq_len_idx, hints_.kv_rank));
   }
 
-  /// q lies as v does, unless it is an input whose dimension the hints tell.
+  /// q has the layout of v, unless it is an input with a dimension in the hints.
   int64_t q_dimension(const Layer& layer) const {
     const auto it = input_dims_.find(layer.match.q);
     return it != input_dims_.end() ? it->second : hints_.v_seq_len_idx;
@@ -333,7 +333,7 @@ class ContextSharder {
       rewire(users, &v, result);
   }
 
-  /// The model's outputs keep their names, and their types where they are whole.
+  /// The model's outputs keep their names, and their types if they are whole.
   void finish_outputs(const std::vector<Value*>& before, std::unordered_set<const Value*>& fixed) {
     for (size_t i = 0; i < before.size(); ++i) {
       Value *old = before[i], *now = graph_.outputs[i];
@@ -351,8 +351,8 @@ class ContextSharder {
   Distribution* distribution_ = nullptr;
   std::map<std::pair<Value*, int64_t>, Value*> gathered_;
   std::unordered_map<const Value*, int64_t> input_dims_;
-  ValueSet roots_;        ///< as they are after inputs were scattered
-  ValueSet fixed_names_;  ///< outputs that have their names
+  ValueSet roots_;        ///< after inputs were scattered
+  ValueSet fixed_names_;  ///< outputs that already have their names
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// Puts the collective operations into a model that the hints ask for:
+/// Inserts the collective operations into a model that the hints request:
 ///
 /// - each input of the hints is scattered (reduce_scatter) before all nodes that use it;
 /// - for each attention layer k and v are gathered for its two MatMuls, or the layer becomes one node
@@ -16,9 +16,9 @@ namespace assay {
 ///   meet parts;
 /// - each output of the hints that is not whole yet is gathered. Outputs keep their names.
 ///
-/// Nodes come out sorted, and every tensor is gathered once. Logs in Polygraphy's words. Throws Error
+/// Nodes are sorted afterwards, and every tensor is gathered once. Logs in Polygraphy's words. Throws Error
 /// (kNotFound, kInvalidArgument) when the hints name tensors or layers that the model does not have, and as
-/// CollectiveAdder and ShapesBefore do; the model is then of no use.
+/// CollectiveAdder and ShapesBefore do; the model is then unusable.
 void shard_context(Model& model, const ShardHints& hints, int attention_pattern, ShardNames& names);
 
 }  // namespace assay

@@ -1,5 +1,5 @@
-// Sharding hints: how a model is to be split over devices. What `template shard-hints` writes and
-// `multi-device shard` reads.
+// Sharding hints: how to split a model over devices. `template shard-hints` writes them and `multi-device
+// shard` reads them.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ inline constexpr std::array<std::string_view, 5> kReduceOps = {"sum", "prod", "m
 /// No tensor of a model has more dimensions.
 inline constexpr int64_t kMaxHintRank = 1024;
 
-/// What the collective operations of a model have in common.
+/// Settings common to a model's collective operations.
 struct CollectiveHint {
   int64_t group_size = 0;  ///< devices that take part; 0: all
   int64_t root = -1;
@@ -36,14 +36,14 @@ struct CollectiveHint {
 
 using Permutation = std::vector<int64_t>;
 
-/// One Attention node in the place of a layer's MatMul, Softmax and MatMul.
+/// One Attention node that replaces a layer's MatMul, Softmax and MatMul.
 struct FusedAttention {
   bool is_causal = false;
   std::optional<Permutation> q_shuffle, k_shuffle, v_shuffle;  ///< transposes before the node
   int64_t nb_rank = 1;
 };
 
-/// An attention layer, known by its tensor q.
+/// An attention layer, identified by its tensor q.
 struct AttentionLayerHint {
   std::string q;
   bool gather_kv = true, gather_q = false;
@@ -54,7 +54,7 @@ struct AttentionLayerHint {
 struct ShardTensor {
   std::string name;
   int64_t seq_len_idx = 0;
-  std::optional<int64_t> rank;  ///< nothing: the model says it
+  std::optional<int64_t> rank;  ///< nothing: taken from the model
 };
 
 struct ShardHints {
@@ -74,10 +74,10 @@ std::string hints_text(const ShardHints& hints);
 /// Throws Error (kIo).
 void save_hints(const ShardHints& hints, const std::string& path);
 
-/// Reads the form of Polygraphy 0.53, and that of 0.49, of which a line warns; `file` is what errors call it.
-/// Throws Error (kInvalidArgument) with line and column for text that is no JSON, fields of another kind,
-/// values that mean nothing (a negative dimension, an unknown reduction, a shuffle that is no permutation),
-/// and fields that are missing.
+/// Reads the format of Polygraphy 0.53, and that of 0.49 with a warning; `file` is
+/// the name in errors. Throws Error (kInvalidArgument) with line and column for
+/// invalid JSON, fields of another kind, invalid values (a negative dimension, an
+/// unknown reduction, a shuffle that is not a permutation), and missing fields.
 ShardHints parse_hints(std::string_view text, const std::string& file);
 /// The same of a file. Throws also kNotFound and kIo.
 ShardHints load_hints(const std::string& path);

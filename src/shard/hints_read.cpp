@@ -1,5 +1,5 @@
-// Reading sharding hints, key by key: their order is free, and keys that are not known are passed over, as
-// Polygraphy does.
+// Reads sharding hints, key by key: their order is
+// free, and unknown keys are ignored, as in Polygraphy.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class HintsReader {
   }
 
  private:
-  /// Takes the value of a key, or says that it does not know the key.
+  /// Reads the value of a key, or returns that the key is unknown.
   using Member = std::function<bool(std::string_view)>;
 
   void object(std::string_view class_name, std::string_view what, std::set<std::string> required,

@@ -1,4 +1,4 @@
-// Finding an operator before or after a value, a number of nodes away.
+// Searches an operator within a number of nodes before or after a value.
 #pragma once
 
 #include <string_view>
@@ -17,16 +17,16 @@ class NodeSearch {
 
   explicit NodeSearch(const Graph& graph);
 
-  /// The node of that operator which a walk against the flow meets first, at most `depth` nodes away; null
-  /// when there is none.
+  /// The first node of that operator found upstream, at
+  /// most `depth` nodes away; null when there is none.
   Node* before(const Value* v, std::string_view op_type, int depth = kMaxDepth) const;
-  /// The same along the flow.
+  /// The same downstream.
   Node* after(const Value* v, std::string_view op_type, int depth = kMaxDepth) const;
   /// The nodes of the graph that have the value as an input.
   const std::vector<Node*>& users(const Value* v) const;
 
  private:
-  using Depths = std::unordered_map<const Value*, int>;  // how deep was searched from a value, in vain
+  using Depths = std::unordered_map<const Value*, int>;  // depth searched from a value in vain
   Node* search(const Value* v, std::string_view op_type, int depth, bool forward, Depths& vain) const;
 
   std::unordered_map<const Value*, std::vector<Node*>> users_;

@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-/// A value whose columns are still those of the MatMul, or something made of them.
+/// A value whose columns are still those of the MatMul, or computed from them.
 struct Place {
   const Value* value;
   bool is_columns;

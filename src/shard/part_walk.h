@@ -1,4 +1,4 @@
-// Where parts of a tensor get to.
+// Tracks parts of a tensor.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace assay {
 
-/// Follows a value of which each rank has some columns, until nodes that put up with parts.
+/// Follows a value of which each rank has some columns, up to nodes that accept parts.
 class PartWalk {
  public:
   using Ends = std::vector<const Node*>;
@@ -19,14 +19,14 @@ class PartWalk {
     size_t input;
   };
   struct Result {
-    std::string leak;  ///< says where a part would be taken for the whole; empty: nowhere
-    std::string
-        not_elementwise;  ///< names the first node that does not work on elements; empty: there is none
+    std::string leak;             ///< tells where a part of the tensor would be treated as the whole; empty:
+                                  ///< nowhere
+    std::string not_elementwise;  ///< names the first node that does not work element by element; empty: none
     std::vector<Operand> column_operands;
   };
 
-  /// What follows from an end is not looked at, except the nodes after an end's output that is given to
-  /// run().
+  /// The walk stops at ends, except for nodes
+  /// after an end's output that is given to run().
   PartWalk(const Model& model, const NodeSearch& search, Ends ends)
       : model_(model), search_(search), ends_(std::move(ends)) {}
 

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-/// Where the part lies, in bits.
+/// The position of the part, in bits.
 struct Layout {
   int64_t blocks;  ///< pieces that are each contiguous
   int64_t stride, offset, length;

@@ -11,8 +11,8 @@
 namespace assay {
 namespace {
 
-/// Which inputs and outputs of a graph its attention layers touch; what one layer has found, others do not
-/// report again.
+/// The inputs and outputs of a graph that its
+/// attention layers reach; each is reported once.
 class DependencyWalk {
  public:
   explicit DependencyWalk(const Graph& g)
@@ -67,7 +67,7 @@ class DependencyWalk {
   std::unordered_set<const Node*> up_, down_;
 };
 
-/// The rank that the model says, if it is not 0.
+/// The model's rank, if it is not 0.
 std::optional<int64_t> known_rank(const Value& v) {
   if (!v.type.has_shape() || v.type.dims->empty()) return std::nullopt;
   return static_cast<int64_t>(v.type.dims->size());

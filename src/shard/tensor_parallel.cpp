@@ -110,7 +110,7 @@ class TensorSharder {
 
   // ---- MLPs
 
-  /// The gated MLP around a Sigmoid; nothing when it is part of something else.
+  /// The gated MLP around a Sigmoid; nothing when it is part of another structure.
   static std::optional<Mlp> find_mlp(const Node& sigmoid, const NodeSearch& search) {
     Node* gate = found(search.before(sigmoid.input(0), "MatMul"));
     Node* swish = search.after(sigmoid.output(0), "Mul");
@@ -118,7 +118,7 @@ class TensorSharder {
     found(swish);
     Node* product = found(search.after(swish->output(0), "Mul"));
     if (product == nullptr || product->inputs().size() != 2) return std::nullopt;
-    // Either operand may be the one that does not come from the gate.
+    // Either operand may be the one that is not the gate's.
     Node* up = search.before(product->input(1), "MatMul");
     if (up == gate) up = search.before(product->input(0), "MatMul");
     Node* down = search.after(product->output(0), "MatMul");
@@ -148,7 +148,7 @@ class TensorSharder {
 
   // ---- weights
 
-  /// The weight of a MatMul, and what is added to or multiplied with its columns one by one.
+  /// The weight of a MatMul, and element-wise operands of its columns.
   void cut_columns(Node& matmul, const PartWalk::Ends& ends, const NodeSearch& search) {
     const int64_t width = slices_.cut(matmul, 1, 1);
     const PartWalk::Result way = PartWalk(model_, search, ends).run(matmul.output(0));
@@ -223,7 +223,7 @@ class TensorSharder {
         });
   }
 
-  /// The heads of a cache, and of what it is copied from or to.
+  /// The heads of a cache, and of the tensors that it is copied from or to.
   void divide_cache(Value* v, bool backward) {
     while (v != nullptr && caches_.insert(v).second) {
       if (v->type.has_shape() && v->type.dims->size() > kCacheHeads) {

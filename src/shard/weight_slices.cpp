@@ -66,8 +66,8 @@ int64_t WeightSlices::cut_dequantized(Node& n, size_t axis) {
   return extent;
 }
 
-/// A scale or zero point: one number for all stays; one per index of an axis is cut with that axis; blocks
-/// are cut as the weight is.
+/// A scale or zero point: a scalar is kept; one per index of an axis is sliced with that axis; blocks are
+/// sliced like the weight.
 void WeightSlices::cut_parameter(Node& n, size_t input, size_t axis, size_t rank) {
   const Value* v = n.input(input);
   const Value* source = v;

@@ -1,4 +1,4 @@
-// Which weights of a model are cut for tensor parallelism, and how.
+// Slicing of a model's weights for tensor parallelism.
 #pragma once
 
 #include <string>
@@ -9,24 +9,24 @@
 
 namespace assay {
 
-/// A constant that each rank has a part of.
+/// A constant of which each rank has a part.
 struct WeightSlice {
   Value* weight;
   size_t axis;
 };
 
-/// Collects slices, and makes sure that what is cut is used by nothing that needs the whole.
+/// Collects slices, and ensures that sliced constants have no users that need the whole.
 class WeightSlices {
  public:
   explicit WeightSlices(int64_t ranks) : ranks_(ranks) {}
 
-  /// Cuts an operand of a node along an axis: a constant, or what Cast, Identity, Transpose and
-  /// DequantizeLinear (its scale and zero point with it, those that are dequantized themselves too) make of
-  /// one. Throws Error (kInvalidArgument) when the extent, or that of the scale's blocks, cannot be divided
-  /// by the number of ranks; when the operand is something else; when its data were not loaded; and when it
-  /// is computed by nodes that others use as well. Returns the extent of the whole along the axis.
+  /// Slices an operand of a node along an axis: a constant, possibly through Cast, Identity, Transpose and
+  /// DequantizeLinear (with its scale and zero point, also if those are dequantized themselves). Throws Error
+  /// (kInvalidArgument) when the extent, or that of the scale's blocks, cannot be divided
+  /// by the number of ranks; for any other operand; when its data were not loaded; and when it is computed by
+  /// nodes with other users. Returns the extent of the whole along the axis.
   int64_t cut(Node& user, size_t input, size_t axis);
-  /// Gives cut constants that uncut nodes use, too, a second self. Call it once, when all is cut.
+  /// Duplicates sliced constants that are also used whole. Call it once, when all slices are collected.
   void separate_shared();
 
   const std::vector<WeightSlice>& all() const { return slices_; }
@@ -47,11 +47,11 @@ class WeightSlices {
   std::unordered_map<const Value*, std::vector<std::pair<size_t, Use>>> uses_;  // axis and use, by constant
 };
 
-/// Gives every cut constant of the model that the slices were made for the shape of a part, but any elements;
-/// nothing is copied.
+/// Sets the shape of a part, with arbitrary elements, for every sliced constant of the model; nothing is
+/// copied.
 void keep_shapes_of_parts(const WeightSlices& slices);
-/// Gives every cut constant of a model (the one that the slices were made for, or a clone of it) the part of
-/// one rank.
+/// Sets every sliced constant of a model (the
+/// original or a clone) to the part of one rank.
 void keep_slices_of_rank(Model& model, const WeightSlices& slices, int64_t rank);
 
 }  // namespace assay

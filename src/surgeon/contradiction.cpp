@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-/// What inference finds wrong; empty when nothing is.
+/// The error of inference; empty when there is none.
 std::string first_problem(const Model& model) {
   const std::shared_ptr<Model> copy = clone_model(model);
   try {

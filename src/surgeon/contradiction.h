@@ -1,4 +1,4 @@
-// Shapes and types that a user gives and that a graph cannot have.
+// Detects shapes and types given by a user that are impossible for a graph.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace assay {
 
-/// Throws Error (kInvalidArgument) when inference proves that what was given is impossible: `after`, the
-/// model with it, breaks a rule of an operator, or an output would be of another type than it is declared
-/// with, and `before`, the model without it, does not. `given` says in the message what was given, as in `the
+/// Throws Error (kInvalidArgument) when inference proves that a change is impossible: `after`, the model with
+/// it, violates a rule of an operator, or an output would differ from its declared type, and `before`, the
+/// model without it, does not. `given` describes the change in the message, as in `the
 /// shapes that --override-input-shapes gives`. Neither model changes.
 void require_possible(const Model& before, const Model& after, const std::string& given);
 

@@ -30,7 +30,7 @@ void cut_off(Value& v) {
   detach_from_producer(v);
 }
 
-/// Names the tensors that something uses and nothing gives.
+/// Names the tensors that are used but not computed.
 void require_all_given(const Graph& g) {
   const std::unordered_set<const Value*> inputs(g.inputs.begin(), g.inputs.end());
   std::vector<std::string> missing;
@@ -49,7 +49,7 @@ void require_all_given(const Graph& g) {
   throw e;
 }
 
-/// Everything that nodes of the graph, and of graphs inside it, take from outside.
+/// All outer values captured by the graph and its subgraphs.
 void collect_captures(const Graph& g, const Graph& top, std::unordered_set<const Value*>& seen,
                       std::vector<Value*>& found) {
   const auto is_inside = [&](const Value* v) {

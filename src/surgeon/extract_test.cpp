@@ -71,7 +71,7 @@ TEST(Extract, NamesWhatIsMissing) {
 }
 
 TEST(Extract, RefusesACutThatIsACycle) {
-  // The output lies before the input.
+  // The output comes before the input.
   const auto m = small_model();
   const std::string message = error_of([&] { extract(*m->graph, {{"y", {}, {}}}, {{"n", {}, {}}}); });
   EXPECT_NE(message.find("'x'"), std::string::npos) << message;

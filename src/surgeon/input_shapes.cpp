@@ -29,10 +29,10 @@ void override_input_shapes(Model& model, const std::vector<std::pair<std::string
     const size_t before = changes.size();
     for (Value* v : select_values(model, name)) {
       require(&v->graph() == &g, ErrorCode::kInvalidArgument,
-              "'{}' lies in a subgraph; only tensors of the main graph can be inputs of the model", name);
+              "'{}' is in a subgraph; only tensors of the main graph can be inputs of the model", name);
       if (name == v->name() || inputs.contains(v)) changes.emplace_back(v, dims);
     }
-    // A pattern is for inputs; a tensor that is to become one is given by its name.
+    // Patterns match inputs; a tensor that becomes one is given by its name.
     if (changes.size() == before) select_inputs(model, name);
   }
   forget_shapes(g);

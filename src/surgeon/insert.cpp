@@ -15,13 +15,13 @@ namespace {
 
 constexpr const char* kSuffix = "_polygraphy_surgeon_insert_output";
 
-/// What the specs name, in their order.
+/// The tensors of the specs, in order.
 std::vector<Value*> find_all(Model& model, const std::vector<std::string>& specs) {
   std::vector<Value*> values;
   for (const std::string& spec : specs)
     for (Value* v : select_values(model, spec)) {
       require(&v->graph() == model.graph.get(), ErrorCode::kInvalidArgument,
-              "'{}' lies in a subgraph; nodes are inserted into the main graph", spec);
+              "'{}' is in a subgraph; nodes are inserted into the main graph", spec);
       values.push_back(v);
     }
   return values;
@@ -31,7 +31,7 @@ bool contains(const std::vector<Value*>& list, const Value* v) {
   return std::find(list.begin(), list.end(), v) != list.end();
 }
 
-/// What the new node writes in the place of `old`, which it also reads.
+/// The output of the new node that replaces `old`, which it also reads.
 Value* follow(Graph& g, Value* old) {
   const bool is_output = contains(g.outputs, old);
   const std::string name = old->name();
@@ -43,7 +43,7 @@ Value* follow(Graph& g, Value* old) {
   return fresh;
 }
 
-/// An operator that is known does not take every type; nobody could read the model.
+/// Checks types for a known operator; otherwise no runtime could load the model.
 void check_types(const Node& n, const Model& model) {
   const BoundOp op = bind_op(n, model);
   if (!op || model.find_function(n.domain, n.op_type, n.overload) != nullptr) return;
@@ -82,11 +82,11 @@ Node* insert_node(Model& model, const InsertedNode& spec) {
           ? g.insert_node(before, spec.op_type, inputs, outputs, spec.attributes, spec.name, spec.domain)
           : g.add_node(spec.op_type, inputs, outputs, spec.attributes, spec.name, spec.domain);
   check_types(*node, model);
-  // A cycle would make the order impossible; this names it.
+  // Throws for a cycle, naming it.
   depth_first_order(g);
   cleanup(g);
   names.settle(model);
-  node->name = spec.name;  // as it was asked for
+  node->name = spec.name;  // as requested
   return node;
 }
 

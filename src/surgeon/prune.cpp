@@ -13,11 +13,11 @@
 namespace assay {
 namespace {
 
-/// Elements between two looks at the resident memory.
+/// Elements between two releases of resident memory.
 constexpr int64_t kReadAtOnce = int64_t{1} << 21;
 
-/// Four rows of `inner` elements each: of every column the two elements of least magnitude become zero. Bits
-/// without the sign order like magnitudes, NaN last.
+/// Four rows of `inner` elements each: of every column the two elements of smallest magnitude become zero.
+/// Bits without the sign order like magnitudes, NaN last.
 template <typename Bits>
 void prune_rows(Bits* rows, int64_t inner) {
   for (int64_t i = 0; i < inner; ++i) {
@@ -33,7 +33,7 @@ void prune_rows(Bits* rows, int64_t inner) {
   }
 }
 
-/// Copies and prunes; four neighbours along the axis lie in one of `blocks` blocks of 4 * `inner` elements.
+/// Copies and prunes; four neighbours along the axis are in one of `blocks` blocks of 4 * `inner` elements.
 template <typename Bits>
 void prune_blocks(const UnalignedTensor& from, ScratchTensor& to, int64_t blocks, int64_t inner) {
   const auto* in = static_cast<const char*>(from.data());

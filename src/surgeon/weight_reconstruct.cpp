@@ -17,12 +17,12 @@
 namespace assay {
 namespace {
 
-/// Elements made at a time: a multiple of eight, so that packed types end on a byte.
+/// Elements generated at a time: a multiple of eight, so that packed types end on a byte.
 constexpr int64_t kDrawnAtOnce = int64_t{1} << 20;
-/// Of floats whose use says nothing.
+/// Default distribution of floats with an unknown use.
 constexpr double kPlainDeviation = 0.05;
 
-/// Numbers of a size that keeps what is computed from them in range, as far as the use tells.
+/// Random numbers of a scale that keeps results in range, as far as the use determines it.
 Init init_of(const Value& v, const Shape& shape, const Model& model) {
   if (!is_float(v.type.dtype)) return Init::normal(1);
   return init_by_use(v, shape, model).value_or(Init::normal(kPlainDeviation));

@@ -27,8 +27,8 @@ Model stripped(DType dtype, Shape shape) {
 
 Tensor weight(const Model& m) { return m.graph->find_value("w")->tensor().aligned(); }
 
-/// Of variance 2 / 300, for sums over 300: what is computed keeps its size, also where many layers follow
-/// each other.
+/// Of variance 2 / 300, for sums over 300: results
+/// keep their scale, also through many layers.
 TEST(WeightReconstruct, NormalOfEveryTypeThatSuitsItsUse) {
   for (const DType dtype : {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
     Model m = stripped(dtype, {300, 100});

@@ -37,7 +37,7 @@ std::vector<std::string_view> product_names(const Model& model) {
 
 bool is_standard(const Node& n, std::string_view op_type) { return n.domain.empty() && n.op_type == op_type; }
 
-/// Whether a node that `holds` true for takes the output as an operand, the first one if `first_only`.
+/// True when a node with `holds` uses the output as an operand, as the first one if `first_only`.
 template <typename Predicate>
 bool feeds(const Node& n, Predicate holds, bool first_only) {
   const Value* out = n.output(0);
@@ -57,7 +57,7 @@ bool is_quantized_operand(const Node& quantize, const Model& model) {
       true);
 }
 
-/// The inputs of a node that hold weights: the first so many.
+/// The number of leading inputs of a node that are weights.
 size_t weight_inputs(const Node& n, const Model& model) {
   const bool unknown = !n.domain.empty() || find_op(n, model) == nullptr;
   if (unknown || is_product(n, model) || is_standard(n, "Gather")) return n.inputs().size();

@@ -1,4 +1,4 @@
-// Taking the weights out of a model, so that only its structure is left.
+// Strips the weights of a model, so that only its structure is left.
 #pragma once
 
 #include <set>
@@ -16,7 +16,7 @@ namespace assay {
 /// names in `excluded` are kept.
 ///
 /// A stripped initializer is marked in its doc string, with SPARSE_2_4 where it had that pattern (the only
-/// thing that data are read for, and of dense weights no more than one group), and the model in its own. Logs
+/// reason to read data, at most one group of dense weights), and the model in its own. Logs
 /// in Polygraphy's words, with a warning for excluded names that no initializer has. Returns how many were
 /// stripped.
 int64_t strip_weights(Model& model, const std::set<std::string>& excluded = {},

@@ -1,4 +1,4 @@
-// What every template is built with: names, weights, constants and nodes of one model under construction.
+// The builder of templates: names, weights, constants and nodes of one model under construction.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,12 @@
 
 namespace assay {
 
-/// A module of a PyTorch model: where its nodes stand in the exporter's naming (`/layer1/layer1.0/conv1`) and
-/// where its weights stand in the state_dict (`layer1.0.conv1`). The default is the model itself.
+/// A module of a PyTorch model: the path of its nodes in the exporter's naming (`/layer1/layer1.0/conv1`) and
+/// of its weights in the state_dict (`layer1.0.conv1`). The default is the model itself.
 class Scope {
  public:
-  /// The submodule kept in an attribute. For an element of a ModuleList, which is not a call of its own, the
-  /// name is `list.index`.
+  /// The submodule kept in an attribute. For an element of a ModuleList, which is not called itself, the name
+  /// is `list.index`.
   Scope child(std::string_view name) const;
   /// Submodules of submodules, by names with '/' between them.
   Scope at(std::string_view names) const;
@@ -34,11 +34,11 @@ class Scope {
   std::string path_, key_, leaf_;
 };
 
-/// What exporters do differently.
+/// Variations between exporters.
 struct ExportStyle {
-  bool folds_norms = false;     ///< batch normalisations are part of the convolutions before them
+  bool folds_norms = false;     ///< batch normalizations are part of the convolutions before them
   bool constant_nodes = false;  ///< constant() adds Constant nodes instead of initializers
-  bool decomposes = false;      ///< layer normalisation and GELU in simpler operators, whatever the opset has
+  bool decomposes = false;      ///< layer normalization and GELU in simpler operators, whatever the opset has
 };
 
 /// Builds one model. Nodes are added in the order of the calls, which is topological.
@@ -49,12 +49,12 @@ class TemplateBuilder {
   int64_t opset() const { return options_.opset.value_or(kDefaultTemplateOpset); }
   const ExportStyle& style() const { return style_; }
   bool is_dynamic() const { return !options_.batch.has_value(); }
-  /// False when weights are not to be computed.
+  /// False when weights are not computed.
   bool has_weights() const { return options_.weights == TemplateWeights::kRandom; }
   /// The extent of the first dimension in types: a number or the symbol `batch`.
   Dim batch() const { return is_dynamic() ? Dim::symbol("batch") : Dim(*options_.batch); }
 
-  /// Of the model; inside body(), of the body.
+  /// An input of the model, or inside body() of the body.
   Value* input(std::string name, DType dtype, Dims dims);
   /// Makes v an output under this name, of the model or the body.
   void output(Value* v, std::string name, DType dtype, Dims dims);
@@ -67,18 +67,18 @@ class TemplateBuilder {
   std::vector<Value*> node_with_outputs(const Scope& scope, std::string_view op_type,
                                         std::vector<Value*> inputs, AttributeList attributes, int outputs,
                                         std::string_view domain = "");
-  /// The body of an If, Loop or Scan: what `fill` adds goes there, and may refer to values outside.
+  /// The body of an If, Loop or Scan: `fill` adds its nodes, which may refer to outer values.
   std::shared_ptr<Graph> body(std::string name, const std::function<void()>& fill);
-  /// Says that the model has operators of another domain than ONNX's own.
+  /// Imports another domain than ONNX's own.
   void import(std::string domain, int64_t version);
 
   /// A float32 entry of the state_dict, drawn from `init`.
   Value* weight(const Scope& scope, std::string_view leaf, const Shape& shape, const Init& init);
-  /// The values that weight() would give, for a caller that changes them before it adds them by add_weight().
+  /// The values of weight(), for a caller that modifies them before add_weight().
   Tensor draw(const Scope& scope, std::string_view leaf, const Shape& shape, const Init& init) const;
   Value* add_weight(const Scope& scope, std::string_view leaf, Tensor values);
 
-  /// A constant that belongs to the code, not to the state_dict; its name begins with the path.
+  /// A constant of the code, not of the state_dict; its name begins with the path.
   Value* constant(const Scope& scope, Tensor values);
   Value* ints(const Scope& scope, const std::vector<int64_t>& values);
   Value* scalar(const Scope& scope, float value);
@@ -92,7 +92,7 @@ class TemplateBuilder {
   TemplateOptions options_;
   ExportStyle style_;
   std::shared_ptr<Model> model_ = std::make_shared<Model>();
-  Graph* graph_ = model_->graph.get();  ///< what is being built: the main graph or a body
+  Graph* graph_ = model_->graph.get();  ///< the graph under construction: the main graph or a body
   std::map<std::string, int, std::less<>> uses_;
 };
 

@@ -1,6 +1,6 @@
 // Conformer (S) with a CTC output (Gulati et al., "Conformer: Convolution-augmented Transformer for Speech
 // Recognition", 2020), built as in ESPnet: relative positions with Transformer-XL's shift; batch
-// normalisation folded into the depthwise convolutions.
+// normalization folded into the depthwise convolutions.
 #include <fmt/core.h>
 
 #include <cmath>

@@ -11,7 +11,7 @@ using Ints = std::vector<int64_t>;
 
 constexpr Init kSmallBias = Init::normal(0.05);
 
-/// x with another value and other moments that no activation function shaped.
+/// x with another value and other moments, without an activation function.
 Feature shaped(const Feature& x, Value* value, ChannelMoments moments) {
   Feature y{value, x.channels, x.height, x.width, moments, moments};
   return y;
@@ -102,7 +102,7 @@ Feature conv_transpose_3x3(TemplateBuilder& b, const Scope& s, const Feature& x,
 
 namespace {
 
-/// Scale, shift, mean and variance of a batch normalisation, and what comes out of it.
+/// Scale, shift, mean and variance of a batch normalization, and its result.
 struct NormParameters {
   Tensor scale, shift, mean, variance;
   ChannelMoments result;
@@ -247,7 +247,7 @@ Feature concat(TemplateBuilder& b, const Scope& s, const std::vector<Feature>& p
 
 namespace {
 
-/// Channels first to last of x as v holds them.
+/// Channels first to last of x, with the value v.
 Feature channels_of(const Feature& x, Value* v, int64_t first, int64_t last) {
   const auto cut = [&](const std::vector<float>& all) {
     return all.empty() ? all : std::vector<float>(all.begin() + first, all.begin() + last);

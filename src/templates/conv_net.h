@@ -1,5 +1,5 @@
-// The layers that convolutional networks share. Each adds its nodes and says what the result looks like:
-// extents, and the statistics that the next batch normalisation needs.
+// The layers that convolutional networks share. Each adds its nodes and describes the result: extents, and
+// the statistics that the next batch normalization needs.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace assay {
 
-/// A map [batch, channels, height, width] on its way through the network.
+/// A feature map [batch, channels, height, width] in the network.
 struct Feature {
   Value* value = nullptr;
   int64_t channels = 0, height = 0, width = 0;
   ChannelMoments moments;
-  /// What the last activation function was applied to, for a pooling layer that follows it.
+  /// The input of the last activation function, for a following pooling layer.
   ChannelMoments before_activation;
   double (*activation)(double) = identity;
 };
@@ -38,7 +38,7 @@ struct ConvSpec {
   }
 };
 
-/// What stands behind a convolution or normalisation.
+/// The activation function after a convolution or normalization.
 enum class Nonlinearity : uint8_t {
   kNone,
   kRelu,
@@ -54,13 +54,13 @@ enum class Nonlinearity : uint8_t {
   kClip20,  ///< Clip(x, 0, 20), the clipped ReLU of speech networks
 };
 
-/// The means from which a batch normalisation's scales and shifts are drawn.
+/// The means from which a batch normalization's scales and shifts are drawn.
 struct NormSpec {
   double scale, shift;
   double epsilon = 1e-5;
 };
-/// Before an activation function. The positive shift makes an error in the predicted statistics fade from
-/// layer to layer; without one ReLU carries it on as it is, and SiLU enlarges it.
+/// Before an activation function. The positive shift damps errors of the predicted statistics from layer to
+/// layer; without it ReLU preserves them, and SiLU amplifies them.
 inline constexpr NormSpec kActivatedNorm = {1.0, 0.5};
 /// At the end of a block without activation function.
 inline constexpr NormSpec kLinearNorm = {1.0, 0.0};
@@ -80,13 +80,13 @@ Feature conv(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpe
 Feature conv_transpose_2x(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs);
 /// Doubles the extents: kernel 3, stride 2, padding 1 and one more row and column at the end, with bias.
 Feature conv_transpose_3x3(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs);
-/// Running statistics are those that x has.
+/// Running statistics are those of x.
 Feature batch_norm(TemplateBuilder& b, const Scope& s, const Feature& x, const NormSpec& spec);
-/// A convolution and the batch normalisation behind it as the one Conv with bias that exporters make of them.
+/// A convolution and its batch normalization, folded into one Conv with bias as by exporters.
 Feature conv_with_folded_norm(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec,
                               const NormSpec& norm = kActivatedNorm);
-/// A convolution at `s` and the batch normalisation at `norm_scope`: folded or not, as the builder's style
-/// says.
+/// A convolution at `s` and the batch normalization at
+/// `norm_scope`: folded or not, by the builder's style.
 Feature conv_norm(TemplateBuilder& b, const Scope& s, const Scope& norm_scope, const Feature& x,
                   const ConvSpec& spec, const NormSpec& norm = kActivatedNorm);
 
@@ -100,7 +100,7 @@ Feature add(TemplateBuilder& b, const Scope& s, const Feature& x, const Feature&
 Feature concat(TemplateBuilder& b, const Scope& s, const std::vector<Feature>& parts);
 /// The channels in equal parts.
 std::vector<Feature> split_channels(TemplateBuilder& b, const Scope& s, const Feature& x, int parts);
-/// `reach` is the window that an output value has seen in all when pools follow each other; 0: the kernel.
+/// `reach` is the receptive field of successive pools; 0: the kernel.
 Feature max_pool(TemplateBuilder& b, const Scope& s, const Feature& x, const Window& window,
                  int64_t reach = 0);
 /// Padding counts as zeros, unless `counts_padding` is false.
@@ -108,13 +108,13 @@ Feature average_pool(TemplateBuilder& b, const Scope& s, const Feature& x, const
                      bool counts_padding = true);
 /// [batch, channels, 1, 1]. A pooled map varies much less than the map: its moments are the means alone.
 Feature global_pool(TemplateBuilder& b, const Scope& s, const Feature& x);
-/// x times a gate of each channel, both of one shape but for the extents.
+/// x times a gate per channel, both with the same number of channels.
 Feature gate(TemplateBuilder& b, const Scope& s, const Feature& x, const Feature& factors);
 /// Channels first to last of x.
 Feature slice_channels(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t first, int64_t last);
 
-/// Squeeze-and-excitation (Hu et al., 2018): 1x1 convolutions of the channels' means give each channel a
-/// factor.
+/// Squeeze-and-excitation (Hu et al., 2018): 1x1 convolutions of the channels' means compute a factor per
+/// channel.
 struct SqueezeExcite {
   int64_t channels = 0;
   std::string_view reduce = "fc1", expand = "fc2";

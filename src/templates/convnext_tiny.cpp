@@ -1,5 +1,5 @@
 // ConvNeXt-T (Liu et al., "A ConvNet for the 2020s", 2022), as torchvision builds it: maps are transposed to
-// channels-last for the layer normalisations and linear layers, and back.
+// channels-last for the layer normalizations and linear layers, and back.
 #include "templates/conv_net.h"
 #include "templates/layers.h"
 #include "templates/template_list.h"

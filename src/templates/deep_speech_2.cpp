@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kFrames = 200, kFrequencies = 161, kHidden = 1024, kLabels = 29, kAhead = 20;
 constexpr int kLayers = 5;
 
-/// Batch normalisation of [steps, batch, width], whose first two axes become one.
+/// Batch normalization of [steps, batch, width], whose first two axes become one.
 Value* sequence_norm(TemplateBuilder& b, const Scope& s, Value* x, int64_t width) {
   Value* shape = b.node(s, "Shape", {x});
   Value* rows = reshape(b, s, x, {-1, width});
@@ -45,7 +45,7 @@ Value* recurrent(TemplateBuilder& b, const Scope& s, Value* x, int64_t inputs, D
   return is_lstm ? reduce(b, s, "ReduceSum", y, {1}, false) : reshape(b, s, y, {0, -1, kHidden});
 }
 
-/// Each channel's weighted sum of this step and those ahead.
+/// Each channel's weighted sum of this step and later ones.
 Value* look_ahead(TemplateBuilder& b, const Scope& s, Value* x) {
   Value* y = transpose(b, s, x, {1, 2, 0});
   y = b.node(s, "Pad", {y, b.ints(s, {0, 0, 0, 0, 0, kAhead - 1})}, {{"mode", std::string("constant")}});

@@ -12,7 +12,7 @@ namespace assay {
 
 enum class DeepSpeechCell : uint8_t {
   kBidirectionalLstm,  ///< both directions are added up
-  kGru,                ///< one direction, and a convolution that looks 20 steps ahead behind the last layer
+  kGru,                ///< one direction, and after the last layer a lookahead convolution of 20 steps
 };
 
 /// Two seconds of frames.

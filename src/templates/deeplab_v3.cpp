@@ -13,7 +13,7 @@ Feature conv_norm_relu(TemplateBuilder& b, const Scope& s, const Feature& x, con
   return relu(b, s.item(2), conv_norm(b, s.item(0), s.item(1), x, spec));
 }
 
-/// Atrous spatial pyramid pooling: convolutions of several dilations and the image's mean beside each other.
+/// Atrous spatial pyramid pooling: convolutions of several dilations in parallel with the image's mean.
 Feature pyramid(TemplateBuilder& b, const Scope& s, const Feature& x) {
   constexpr int64_t kWidth = 256;
   const Scope convs = s.child("convs");
@@ -24,7 +24,7 @@ Feature pyramid(TemplateBuilder& b, const Scope& s, const Feature& x) {
                                    {.outputs = kWidth, .kernel = 3, .pad = rate, .dilation = rate}));
   const Scope pool = convs.item(i);
   Feature mean = global_pool(b, pool.item(0), x);
-  // From image to image a mean differs less than from place to place.
+  // A mean varies less between images than values within an image.
   mean.moments = x.moments;
   for (float& v : mean.moments.variance) v *= 0.0625F;
   mean = conv_norm(b, pool.item(1), pool.item(2), mean, {.outputs = kWidth});

@@ -1,5 +1,5 @@
 // DenseNet-121 (Huang et al., "Densely Connected Convolutional Networks", 2017), as torchvision builds it.
-// Its normalisations stand before the convolutions, where they cannot be folded.
+// Its normalizations stand before the convolutions, where they cannot be folded.
 #include <fmt/core.h>
 
 #include "templates/conv_net.h"

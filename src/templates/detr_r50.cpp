@@ -21,8 +21,8 @@ const Init kInit = Init::lecun_normal(kWidth);
 
 Value* norm(TemplateBuilder& b, const Scope& s, Value* x) { return layer_norm(b, s, x, kWidth, kEpsilon); }
 
-/// torch.nn.MultiheadAttention: heads become part of the batch. The three projections are one weight there
-/// and three here, as the exporter splits it.
+/// torch.nn.MultiheadAttention: heads become part of the batch. Its single weight of the three projections is
+/// split, as by the exporter.
 Value* attention(TemplateBuilder& b, const Scope& s, Value* query, Value* key, Value* value, int64_t queries,
                  int64_t keys) {
   const auto heads = [&](const char* name, Value* x, int64_t tokens) {

@@ -24,7 +24,7 @@ class DiffusionUnet {
   std::shared_ptr<Model> build();
 
  private:
-  /// A convolution without activation statistics: group normalisation needs none.
+  /// A convolution without activation statistics: group normalization needs none.
   Feature conv2d(const Scope& s, const Feature& x, int64_t outputs, int64_t kernel, int64_t stride = 1,
                  double gain = 1) {
     const ConvSpec spec = {
@@ -115,7 +115,7 @@ Feature DiffusionUnet::transformer(const Scope& s, const Feature& x) {
   return y;
 }
 
-/// x beside the newest of the maps kept on the way down.
+/// x concatenated with the latest of the maps kept on the way down.
 Feature DiffusionUnet::joined(const Scope& s, const Feature& x) {
   Feature y = x;
   y.value = concat(b_, s, {x.value, skips_.back().value}, 1);

@@ -1,5 +1,5 @@
 // EDSR baseline (Lim et al., "Enhanced Deep Residual Networks for Single Image Super-Resolution", 2017): 16
-// residual blocks of 64 channels without normalisation, twice as large.
+// residual blocks of 64 channels without normalization, twice as large.
 #include <cmath>
 
 #include "templates/conv_net.h"

@@ -9,7 +9,7 @@ class EfficientNet {
  public:
   EfficientNet(TemplateBuilder& b, const EfficientNetSpec& spec) : b_(b), spec_(spec) {}
 
-  /// Conv2dNormActivation: convolution, batch normalisation, SiLU.
+  /// Conv2dNormActivation: convolution, batch normalization, SiLU.
   Feature conv_norm_silu(const Scope& s, const Feature& x, const ConvSpec& conv) {
     return silu(b_, s.item(2), conv_norm(b_, s.item(0), s.item(1), x, conv, norm(kActivatedNorm)));
   }

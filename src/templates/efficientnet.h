@@ -20,7 +20,7 @@ struct EfficientNetStage {
 struct EfficientNetSpec {
   std::span<const EfficientNetStage> stages;
   int64_t extent, stem;
-  double epsilon = 1e-5;  ///< of the batch normalisations
+  double epsilon = 1e-5;  ///< of the batch normalizations
 };
 
 std::shared_ptr<Model> build_efficientnet(const TemplateOptions& options, std::string name,

@@ -44,7 +44,7 @@ Edges edges() {
   return e;
 }
 
-/// What all layers refer to.
+/// Values shared by all layers.
 struct CitationGraph {
   Value *sources, *targets, *weights;
 };

@@ -1,4 +1,4 @@
-// GPT-2 small, a whole prompt at once.
+// GPT-2 small, a whole prompt in one run.
 #include "templates/gpt2_layers.h"
 #include "templates/template_list.h"
 

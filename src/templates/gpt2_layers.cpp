@@ -24,7 +24,7 @@ constexpr Init kResidualInit = Init::normal(0.02 / 4.898979485566356);
 /// shares their table, and logits should differ by several units.
 constexpr Init kEmbeddingInit = Init::normal(0.14);
 
-/// One model under construction with what all its layers refer to.
+/// One model under construction with values shared by all its layers.
 class Gpt2 {
  public:
   Gpt2(const TemplateOptions& options, std::string name, Gpt2Mode mode)
@@ -56,7 +56,7 @@ class Gpt2 {
   std::vector<Value*> past_keys_, past_values_, keys_, values_;
   /// The extents of input_ids as a tensor; null when they are numbers.
   Value* ids_shape_ = nullptr;
-  /// True where a query may not look at a key; null when there is no such place.
+  /// True where a query must not attend to a key; null when there is no such position.
   Value* hidden_ = nullptr;
   Value* token_table_ = nullptr;
 };

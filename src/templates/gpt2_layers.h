@@ -10,8 +10,8 @@
 namespace assay {
 
 enum class Gpt2Mode : uint8_t {
-  kPrefill,  ///< a whole prompt; gives the cache
-  kDecode,   ///< one token and the cache of those before it; gives the longer cache
+  kPrefill,  ///< a whole prompt; outputs the cache
+  kDecode,   ///< one token and the cache of earlier ones; outputs the longer cache
 };
 
 /// Tokens of the prompt, and of the cache that a decoding step gets, unless they are symbolic.

@@ -1,6 +1,6 @@
 // HiFi-GAN's generator (Kong et al., "HiFi-GAN: Generative Adversarial Networks for Efficient and High
-// Fidelity Speech Synthesis", 2020): transposed convolutions with sums of residual blocks behind each. Weight
-// normalisation is part of the weights.
+// Fidelity Speech Synthesis", 2020): transposed convolutions, each followed by sums of residual blocks.
+// Weight normalization is part of the weights.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ struct HifiGanBlock {
 };
 
 struct HifiGanSpec {
-  int64_t inputs, channels;  ///< of the input and behind the first convolution; halved by each upsampling
+  int64_t inputs, channels;  ///< of the input and after the first convolution; halved by each upsampling
   std::vector<std::pair<int64_t, int64_t>> upsampling;  ///< rate and kernel
   std::vector<HifiGanBlock> blocks;
   bool has_second_convs =

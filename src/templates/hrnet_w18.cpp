@@ -1,6 +1,6 @@
 // HRNet-W18 (Wang et al., "Deep High-Resolution Representation Learning for Visual Recognition", 2020) with
-// its classification head, as timm builds it: maps of up to four scales side by side, exchanged again and
-// again.
+// its classification head, as timm builds it: maps of up
+// to four scales in parallel, with repeated exchange.
 #include <fmt/core.h>
 
 #include "templates/conv_net.h"
@@ -48,7 +48,7 @@ Feature upsampled(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t 
   return y;
 }
 
-/// Branch j as branch i has it.
+/// Branch j resampled to branch i.
 Feature exchanged(TemplateBuilder& b, const Scope& s, const Feature& x, size_t i, size_t j) {
   if (j > i) {
     const Feature y = conv_norm(b, s.item(0), s.item(1), x, {.outputs = width_of(i)}, kLinearNorm);

@@ -1,4 +1,4 @@
-// What the Inception networks share.
+// Shared parts of the Inception networks.
 #pragma once
 
 #include <initializer_list>
@@ -10,7 +10,7 @@ namespace assay {
 
 inline constexpr NormSpec kInceptionNorm = {1.0, 0.5, 1e-3};
 
-/// Convolution, batch normalisation, ReLU.
+/// Convolution, batch normalization, ReLU.
 Feature inception_conv(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec);
 /// Kernels with an even border: 1x1, 3x3, 1xn and nx1.
 ConvSpec same_conv(int64_t outputs, int64_t height = 1, int64_t width = 1);
@@ -21,7 +21,7 @@ struct NamedConv {
   std::string_view name;
   ConvSpec spec;
 };
-/// One behind the other.
+/// In sequence.
 Feature inception_chain(TemplateBuilder& b, const Scope& s, Feature x,
                         std::initializer_list<NamedConv> convs);
 /// GlobalAveragePool, Flatten, Gemm, output of 1000 classes.

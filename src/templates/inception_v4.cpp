@@ -1,5 +1,5 @@
 // Inception v4 (Szegedy et al., "Inception-v4, Inception-ResNet and the Impact of Residual Connections on
-// Learning", 2017), as timm builds it, batch normalisation folded.
+// Learning", 2017), as timm builds it, batch normalization folded.
 #include <fmt/core.h>
 
 #include "templates/inception.h"
@@ -14,7 +14,7 @@ Feature reduced(TemplateBuilder& b, const Scope& s, const Feature& x) {
   return max_pool(b, s, x, {.kernel = 3, .stride = 2});
 }
 
-/// Convolutions behind each other, items of a Sequential from `first` on.
+/// Convolutions in sequence, items of a Sequential from `first` on.
 Feature chain(TemplateBuilder& b, const Scope& s, Feature x, std::initializer_list<ConvSpec> specs,
               int first = 0) {
   for (const ConvSpec& spec : specs) x = inception_conv(b, s.item(first++), x, spec);

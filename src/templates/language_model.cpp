@@ -70,7 +70,7 @@ Value* LanguageModel::norm(const Scope& s, Value* x) {
   return b_.node(s, "RMSNormalization", {x, weight}, {{"axis", int64_t{-1}}, {"epsilon", kEpsilon}});
 }
 
-/// 0 where a token may look, the lowest float elsewhere: [batch, 1, tokens, total].
+/// 0 where a token may attend, the lowest float elsewhere: [batch, 1, tokens, total].
 Value* LanguageModel::score_bias(const Scope& s) {
   Value* mask = b_.node(s, "Cast", {unsqueeze(b_, s, attention_mask_, {1, 2})},
                         {{"to", static_cast<int64_t>(DType::kBool)}});

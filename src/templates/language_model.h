@@ -22,12 +22,12 @@ Rotation rotary_positions(TemplateBuilder& b, const Scope& s, Value* position_id
                           double base);
 /// x of [batch, heads, tokens, width] rotated, halves against each other.
 Value* rotate(TemplateBuilder& b, const Scope& s, Value* x, const Rotation& r, int64_t width);
-/// True where a query [queries] may look at a key [keys], [queries, keys], the last query being the last
+/// True where a query [queries] may attend to a key [keys], [queries, keys], the last query being the last
 /// key's.
 Value* causal_mask(TemplateBuilder& b, const Scope& s, Value* tokens, int64_t axis);
 
 enum class LanguageMode : uint8_t {
-  kPrefill,      ///< a prompt of 64 tokens; gives the key-value cache
+  kPrefill,      ///< a prompt of 64 tokens; outputs the key-value cache
   kDecode,       ///< one token after a cache of 128
   kFusedDecode,  ///< the same with the operators of opset 23: RMSNormalization, RotaryEmbedding, Attention
 };
@@ -36,7 +36,7 @@ struct LanguageSpec {
   int64_t vocabulary, width, query_heads, key_heads, inner;
   int layers;
   double rotary_base = 10000;
-  int64_t experts = 0;  ///< 0: a dense network; else two of so many for each token
+  int64_t experts = 0;  ///< 0: a dense network; else the number of experts, two for each token
 };
 
 std::shared_ptr<Model> build_language_model(const TemplateOptions& options, std::string name,

@@ -15,7 +15,7 @@ std::vector<Value*> split(TemplateBuilder& b, const Scope& s, Value* x, int64_t 
                           const std::vector<int64_t>& extents);
 /// x[first:last] along one axis.
 Value* slice(TemplateBuilder& b, const Scope& s, Value* x, int64_t axis, int64_t first, int64_t last);
-/// To a shape that is known but for -1 and 0, which mean what they do for the operator.
+/// To a shape of numbers, in which -1 and 0 have the operator's meaning.
 Value* reshape(TemplateBuilder& b, const Scope& s, Value* x, const std::vector<int64_t>& shape);
 Value* transpose(TemplateBuilder& b, const Scope& s, Value* x, const std::vector<int64_t>& permutation);
 /// Over the last axis, where the operator's definitions before and since opset 13 agree.
@@ -38,7 +38,7 @@ Value* silu(TemplateBuilder& b, const Scope& s, Value* x);
 
 /// LayerNormalization from opset 17 on, its definition in simpler operators before.
 Value* layer_norm(TemplateBuilder& b, const Scope& s, Value* x, int64_t width, float epsilon);
-/// With weights that are there already.
+/// With existing weights.
 Value* layer_norm(TemplateBuilder& b, const Scope& s, Value* x, Value* weight, Value* bias, float epsilon);
 /// The exact form, by Erf. From opset 20 on both are the operator Gelu.
 Value* gelu(TemplateBuilder& b, const Scope& s, Value* x);

@@ -10,8 +10,8 @@ namespace assay {
 
 enum class MnistTail : uint8_t {
   kDigits,   ///< Softmax and ArgMax
-  kNonZero,  ///< and where the hidden layer is not 0, whose extent only the data tell
-  kShapes,   ///< extents are computed from Shape at every turn, as exporters write them
+  kNonZero,  ///< and the positions where the hidden layer is not 0, whose number depends on data
+  kShapes,   ///< extents are computed from Shape throughout, as exporters write them
 };
 
 /// [batch, 1, 28, 28] `tensor-0`: 5x5x32, pool, 5x5x64, pool, 1024, 10.

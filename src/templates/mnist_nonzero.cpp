@@ -1,4 +1,4 @@
-// The MNIST network, with an output whose extent only the data tell.
+// The MNIST network, with an output of data-dependent extent.
 #include "templates/mnist.h"
 #include "templates/template_list.h"
 

@@ -1,5 +1,5 @@
 // MobileNetV1 (Howard et al., "MobileNets: Efficient Convolutional Neural Networks for Mobile Vision
-// Applications", 2017): depthwise and pointwise convolutions in turn, batch normalisation folded.
+// Applications", 2017): depthwise and pointwise convolutions in turn, batch normalization folded.
 #include "templates/conv_net.h"
 #include "templates/template_list.h"
 

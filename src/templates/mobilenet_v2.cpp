@@ -16,7 +16,7 @@ constexpr Stage kStages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 6
 constexpr int64_t kLastChannels = 1280;
 constexpr int64_t kClasses = 1000;
 
-/// Conv2dNormActivation: convolution, batch normalisation, ReLU6.
+/// Conv2dNormActivation: convolution, batch normalization, ReLU6.
 Feature conv_norm_relu6(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec) {
   Feature y = batch_norm(b, s.item(1), conv(b, s.item(0), x, spec), kActivatedNorm);
   return relu6(b, s.item(2), y);

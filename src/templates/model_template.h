@@ -10,18 +10,18 @@
 
 namespace assay {
 
-/// The opsets that templates can be written in, and the one they are written in unless told otherwise.
+/// The supported opsets of templates, and the default.
 inline constexpr int64_t kOldestTemplateOpset = 11;
 inline constexpr int64_t kNewestTemplateOpset = 28;
 inline constexpr int64_t kDefaultTemplateOpset = 17;
 
-/// The largest batch that is a number; no count of elements or operations overflows with it.
+/// The largest fixed batch; counts of elements and operations do not overflow with it.
 inline constexpr int64_t kLargestTemplateBatch = 1 << 20;
 
-/// What the weights of a generated model hold.
+/// The weights of a generated model.
 enum class TemplateWeights : uint8_t {
-  kRandom,      ///< seeded random values of the scale that the architecture's paper or reference code gives
-  kShapesOnly,  ///< zeros that take no memory: for counting, and for whatever looks at the structure only
+  kRandom,      ///< seeded random values with the scale of the architecture's paper or reference code
+  kShapesOnly,  ///< zeros that take no memory: for counting, and for analysis of the structure
 };
 
 struct TemplateOptions {
@@ -41,7 +41,7 @@ struct ModelTemplate {
   std::string_view summary;  ///< one line for --list
   int64_t min_opset = kOldestTemplateOpset;
   int64_t max_opset = kNewestTemplateOpset;
-  /// Shapes inside depend on the data: operations behind them are not counted.
+  /// Inner shapes depend on data: later operations are not counted.
   bool is_data_dependent = false;
   /// The first dimension of every input is the batch; false: some have states, tables or scalars.
   bool has_batch_first = true;

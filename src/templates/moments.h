@@ -1,8 +1,8 @@
 // Mean and variance of activations, channel by channel, carried through a convolutional network while it is
-// built, so that batch normalisation gets the running statistics which inference would have gathered.
+// built, so that batch normalization gets the running statistics that inference would have measured.
 //
 // The model is the usual mean-field one: values of a channel are normal and independent over positions and
-// channels. Random weights make the cross terms that it leaves out vanish on average. Arithmetic is arranged
+// channels. With random weights the neglected cross terms vanish on average. Arithmetic is arranged
 // so that no result depends on whether the compiler fuses a multiplication with an addition: summed products
 // have float factors, whose product is exact in double.
 #pragma once
@@ -22,11 +22,11 @@ struct ChannelMoments {
   static ChannelMoments uniform_unit(int64_t channels);  ///< of inputs uniform in [0, 1)
 };
 
-/// How a kernel of given extent lies on an axis of a map.
+/// The windows of a kernel on an axis of a map.
 struct Window {
   int64_t kernel = 1, stride = 1, pad = 0;
   int64_t dilation = 1;
-  bool ceil_mode = false;  ///< a pool's last window may lie partly outside
+  bool ceil_mode = false;  ///< a pool's last window may be partly outside
 
   int64_t output_extent(int64_t extent) const {
     const int64_t room = extent + 2 * pad - dilation * (kernel - 1) - 1;

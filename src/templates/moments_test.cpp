@@ -134,7 +134,7 @@ TEST(Moments, OfATransposedConvolution) {
   const ChannelMoments still = conv_transpose_moments(one(2, 0), w, {});
   EXPECT_EQ(still.mean[0], 4.0F);
   EXPECT_EQ(still.variance[0], 4.0F);
-  // Noise of variance 1 comes on top, times the mean square of the taps.
+  // Plus noise of variance 1, times the mean square of the taps.
   EXPECT_EQ(conv_transpose_moments(one(2, 1), w, {}).variance[0], 9.0F);
 }
 

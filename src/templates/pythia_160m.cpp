@@ -1,6 +1,6 @@
 // Pythia-160M (Biderman et al., "Pythia: A Suite for Analyzing Large Language Models", 2023), GPT-NeoX's
-// architecture (Black et al., 2022): attention and network beside each other, a quarter of each head rotated;
-// a prompt.
+// architecture (Black et al., 2022): attention and network in parallel, a quarter of each head rotated; a
+// prompt.
 #include <fmt/core.h>
 
 #include <limits>

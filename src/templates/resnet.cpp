@@ -9,7 +9,7 @@ struct BlockSpec {
   int64_t width, stride, dilation;
 };
 
-/// The input brought to the extents of the block's output, where they differ.
+/// The input, converted to the extents of the block's output if they differ.
 Feature shortcut(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs, int64_t stride) {
   if (stride == 1 && x.channels == outputs) return x;
   const Scope sequence = s.child("downsample");

@@ -22,10 +22,10 @@ struct ResNetSpec {
   std::array<int, 4> depths{};  ///< blocks of the four stages
   int64_t groups = 1;           ///< of the 3x3 convolution of a bottleneck
   int64_t width_per_group = 64;
-  int dilated_stages = 0;  ///< so many of the last stages have dilations instead of strides
+  int dilated_stages = 0;  ///< number of last stages with dilations instead of strides
 };
 
-/// The maps of the four stages behind x, an image.
+/// The maps of the four stages, from the image x.
 std::vector<Feature> resnet_stages(TemplateBuilder& b, const Scope& root, const Feature& x,
                                    const ResNetSpec& spec);
 /// The classifier of 1000 classes.

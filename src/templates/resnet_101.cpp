@@ -1,4 +1,4 @@
-// ResNet-101, batch normalisation folded.
+// ResNet-101, batch normalization folded.
 #include "templates/resnet.h"
 #include "templates/template_list.h"
 

@@ -1,4 +1,4 @@
-// ResNet-34, batch normalisation folded.
+// ResNet-34, batch normalization folded.
 #include "templates/resnet.h"
 #include "templates/template_list.h"
 

@@ -1,5 +1,5 @@
 // RoBERTa base (Liu et al., "RoBERTa: A Robustly Optimized BERT Pretraining Approach", 2019), with layer
-// normalisation and GELU as older exporters wrote them.
+// normalization and GELU as older exporters wrote them.
 #include "templates/template_list.h"
 #include "templates/text_encoder.h"
 

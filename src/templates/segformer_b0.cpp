@@ -34,7 +34,7 @@ Feature plain_conv(TemplateBuilder& b, const Scope& s, const Feature& x, ConvSpe
   return conv(b, s, x, spec, Init::lecun_normal(fan), Init::normal(0.02));
 }
 
-/// Attention whose keys and values come from a smaller map.
+/// Attention with keys and values from a smaller map.
 Value* attention(TemplateBuilder& b, const Scope& s, Value* x, const Feature& map, const Stage& stage) {
   const Scope self = s.child("self");
   const int64_t width = stage.width, heads = width / kHeadWidth;
@@ -97,7 +97,7 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
     levels.insert(levels.begin(), level);
   }
   x = concat(b, head, levels);
-  // Layer normalisations and linear layers left about a unit normal behind.
+  // Layer normalizations and linear layers lead to about a unit normal.
   if (b.has_weights())
     x.moments = {std::vector<float>(static_cast<size_t>(x.channels), 0),
                  std::vector<float>(static_cast<size_t>(x.channels), 1)};

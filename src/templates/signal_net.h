@@ -18,8 +18,8 @@ Value* depthwise_conv1d(TemplateBuilder& b, const Scope& s, Value* x, const Dept
 /// ConvTranspose; weights [inputs, outputs, kernel].
 Value* depthwise_conv1d_transpose(TemplateBuilder& b, const Scope& s, Value* x, const DepthwiseConv1d& spec);
 
-/// Group normalisation as PyTorch exports it: Reshape, InstanceNormalization, Reshape, Mul, Add. `spatial` is
-/// the number of axes behind the channels.
+/// Group normalization as PyTorch exports it: Reshape, InstanceNormalization, Reshape, Mul, Add. `spatial` is
+/// the number of axes after the channels.
 Value* group_norm(TemplateBuilder& b, const Scope& s, Value* x, int64_t channels, int64_t groups, int spatial,
                   float epsilon = 1e-5F);
 /// LeakyRelu of that slope.

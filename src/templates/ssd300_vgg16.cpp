@@ -32,7 +32,7 @@ Feature l2_normalized(TemplateBuilder& b, const Scope& s, const Feature& x) {
   return y;
 }
 
-/// The six maps that boxes are found on.
+/// The six maps for box predictions.
 std::vector<Feature> maps(TemplateBuilder& b, const Feature& image) {
   const Scope root = Scope().child("backbone"), features = root.child("features");
   Feature x = image;

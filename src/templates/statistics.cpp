@@ -1,4 +1,4 @@
-// Counting on built graphs: parameters, multiply-accumulates, bytes.
+// Counts of built graphs: parameters, multiply-accumulates, bytes.
 #include "assay/graph.h"
 #include "graph/export.h"
 #include "ops/infer.h"

@@ -20,7 +20,7 @@ constexpr float kEpsilon = 1e-6F;
 const Init kInit = Init::lecun_normal(kWidth);
 
 /// The bucket of key - query, [sequence, sequence]: half of the buckets for each sign, half of these for
-/// single distances and the others for ranges that grow.
+/// single distances and the others for growing ranges.
 Value* buckets(TemplateBuilder& b, const Scope& s, Value* ids) {
   const auto number = [&](int64_t n) { return b.constant(s, Tensor::scalar(n)); };
   const auto cast = [&](Value* v, DType to) {
@@ -47,7 +47,7 @@ Value* attention(TemplateBuilder& b, const Scope& s, Value* x, Value* bias) {
   const auto heads = [&](const char* name, const Init& init) {
     return split_heads(b, s, product(b, s.child(name), x, kWidth, kWidth, init), kHeads.count, kHeads.width);
   };
-  // The query's weights are smaller instead of a scale of the scores.
+  // The query's weights are scaled down instead of the scores.
   Value* query = heads("q", Init::lecun_normal(kWidth * kHeads.width));
   Value *key = heads("k", kInit), *value = heads("v", kInit);
   Value* scores = b.node(s, "MatMul", {query, transpose(b, s, key, {0, 1, 3, 2})});

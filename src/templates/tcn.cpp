@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kCharacters = 50, kEmbedding = 100, kSequence = 400, kKernel = 3;
 constexpr int64_t kWidths[] = {450, 450, kEmbedding};
 
-/// Convolution, cut to the length of x, ReLU.
+/// Convolution, cropped to the length of x, ReLU.
 Value* causal(TemplateBuilder& b, const Scope& s, int index, Value* x, DepthwiseConv1d spec) {
   spec.pad = (spec.kernel - 1) * spec.dilation;
   spec.gain = 1.4;

@@ -42,7 +42,7 @@ void expect_consistent(const Graph& g) {
     const auto is_used = [&](const Value* x) {
       return !x->consumers().empty() || std::find(g.outputs.begin(), g.outputs.end(), x) != g.outputs.end();
     };
-    // Of several outputs one is enough.
+    // Of several outputs, one used output is enough.
     const bool has_used_sibling =
         v->producer() != nullptr && std::ranges::any_of(v->producer()->outputs(), is_used);
     EXPECT_TRUE(is_used(v.get()) || has_used_sibling) << v->name() << " leads nowhere";
@@ -60,7 +60,7 @@ void expect_legal(const Model& model) {
   }
 }
 
-/// What inference finds of the outputs agrees with what the template declares.
+/// Inferred output types agree with those that the template declares.
 void expect_declared_outputs(Model& model, bool exactly) {
   std::vector<Type> declared;
   for (Value* v : model.graph->outputs) declared.push_back(std::exchange(v->type, {}));
@@ -112,9 +112,9 @@ struct Published {
 };
 
 TEST(Templates, HaveThePublishedSizes) {
-  // torchvision, timm, Ultralytics (fused), Hugging Face. Where batch normalisations are folded, one
-  // parameter of each of their channels is gone: "- N". What says "sum" is the sum over the layers, for want
-  // of a publication of this size. Publications that count multiply-accumulates are doubled here; operations
+  // torchvision, timm, Ultralytics (fused), Hugging Face. Where batch normalizations are folded, one
+  // parameter of each of their channels is gone: "- N". "sum" marks sums over the layers, if no publication
+  // has this size. Publications that count multiply-accumulates are doubled here; operations
   // of language models are sums.
   const std::map<std::string, Published> published = {
       {"resnet-18", {11689512, 3.63}},
@@ -205,7 +205,7 @@ TEST(Templates, StatisticsScaleWithTheBatch) {
   EXPECT_THROW(template_statistics(find_template("mlp"), {.batch = std::nullopt}), Error);
   const TemplateOptions largest = {.batch = kLargestTemplateBatch};
   for (const ModelTemplate* t : all_templates()) {
-    // What does not depend on the input, like products of positions, is there once; it is little.
+    // Values independent of the input, like products of positions, count once; they are few.
     const int64_t one = template_statistics(*t).macs,
                   slope = template_statistics(*t, {.batch = 2}).macs - one;
     EXPECT_EQ(template_statistics(*t, largest).macs, one + (kLargestTemplateBatch - 1) * slope) << t->name;

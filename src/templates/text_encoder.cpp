@@ -35,7 +35,7 @@ class TextEncoder {
   Value* heads(const Scope& s, Value* x, const std::vector<int64_t>& permutation);
   Value* attention(const Scope& s, Value* x, Value* bias);
   Value* layer(const Scope& s, Value* x, Value* bias);
-  /// linear() whose weights are made once in a model that shares them.
+  /// linear() whose weights are created once in a model that shares them.
   Value* dense(const Scope& s, Value* x, int64_t inputs, int64_t outputs);
   Value* norm(const Scope& s, Value* x);
 
@@ -102,7 +102,7 @@ Value* TextEncoder::embeddings(const Scope& s) {
   return layer_norm(b_, s.child("LayerNorm"), x, width, spec_.epsilon);
 }
 
-/// What is added to the scores, [batch, 1, 1, sequence]: 0 where the mask is set, else the lowest float.
+/// The bias of the scores, [batch, 1, 1, sequence]: 0 where the mask is set, else the lowest float.
 Value* TextEncoder::score_bias(const Scope& root) {
   Value* mask = unsqueeze(b_, root, attention_mask_, {1, 2});
   mask = b_.node(root, "Cast", {mask}, {{"to", static_cast<int64_t>(DType::kBool)}});

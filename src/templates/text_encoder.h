@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// Where the parts of a layer stand below it, with '/' between submodules.
+/// Paths of a layer's parts below it, with '/' between submodules.
 struct TextLayerNames {
   std::string_view query, key, value, attention_output, attention_norm, inner, activation, outer, output_norm;
 };
@@ -20,9 +20,9 @@ struct TextEncoderSpec {
   int64_t embedding_width = 768;  ///< where it differs from the width, a linear layer follows
   int layers = 12;
   float epsilon = 1e-12F;
-  bool shares_layers = false;  ///< one layer's weights for all (ALBERT)
-  bool counts_positions =
-      false;  ///< positions are counted over the tokens that are no padding, from 2 (RoBERTa)
+  bool shares_layers = false;     ///< one layer's weights for all (ALBERT)
+  bool counts_positions = false;  ///< positions are counted over the tokens that are not padding, from 2 on
+                                  ///< (RoBERTa)
   bool has_pooler = true;
   bool tanh_gelu = false;
   bool shape_arithmetic = false;  ///< heads are split by extents that the graph computes

@@ -1,5 +1,5 @@
 // U-Net (Ronneberger et al., "U-Net: Convolutional Networks for Biomedical Image Segmentation", 2015) in its
-// padded form with batch normalisation and learned up-sampling, so that input and output have the same
+// padded form with batch normalization and learned up-sampling, so that input and output have the same
 // extents.
 #include <fmt/core.h>
 

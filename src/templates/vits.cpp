@@ -1,8 +1,8 @@
 // VITS (Kim et al., "Conditional Variational Autoencoder with Adversarial Learning for End-to-End
 // Text-to-Speech", 2021) for synthesis, in the sizes of Piper's medium voices (Rhasspy, 2023) with the
-// deterministic duration predictor: text encoder, durations that decide the number of frames, flow, HiFi-GAN.
-// Without noise and without the text encoder's relative positions, so that results do not depend on a random
-// generator.
+// deterministic duration predictor: text encoder, durations that determine the number of frames, flow,
+// HiFi-GAN. Without noise and without the text encoder's relative positions, so that results do not depend on
+// a random generator.
 #include <fmt/core.h>
 
 #include <limits>
@@ -19,7 +19,7 @@ constexpr int64_t kSymbols = 256, kTokens = 48, kWidth = 192, kInner = 768, kHal
 constexpr Heads kHeads = {2, 96};
 constexpr int kLayers = 6, kCouplings = 4, kWaveLayers = 4;
 
-/// Layer normalisation over the channels of [batch, channels, tokens].
+/// Layer normalization over the channels of [batch, channels, tokens].
 Value* channel_norm(TemplateBuilder& b, const Scope& s, Value* x, int64_t width) {
   return transpose(b, s, layer_norm(b, s, transpose(b, s, x, {0, 2, 1}), width, 1e-5F), {0, 2, 1});
 }
@@ -91,7 +91,7 @@ Value* alignment(TemplateBuilder& b, const Scope& s, Value* frames) {
   return b.node(s, "Sub", {before(ends), before(b.node(s, "Sub", {ends, frames}))});
 }
 
-/// WaveNet's layers: dilated convolutions whose halves are tanh and gate, and sums of what they leave.
+/// WaveNet's layers: dilated convolutions whose halves are tanh and gate, and sums of their skip connections.
 Value* wave_net(TemplateBuilder& b, const Scope& s, Value* x) {
   Value* sum = nullptr;
   for (int i = 0; i < kWaveLayers; ++i) {
@@ -112,8 +112,8 @@ Value* wave_net(TemplateBuilder& b, const Scope& s, Value* x) {
   return sum;
 }
 
-/// The flow backwards: each coupling turns the channels around and subtracts from half of them what the other
-/// gives.
+/// The inverse flow: each coupling reverses the channels
+/// and subtracts from one half a function of the other.
 Value* flow(TemplateBuilder& b, const Scope& s, Value* x) {
   for (int i = kCouplings - 1; i >= 0; --i) {
     const Scope coupling = s.child(fmt::format("flows.{}", 2 * i)),

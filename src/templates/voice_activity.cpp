@@ -1,6 +1,6 @@
 // A voice activity detector in the form of Silero VAD, version 5 (Silero Team, 2021 to 2024): the sampling
 // rate chooses between two networks inside an If, each with its Fourier transform as a convolution, four
-// convolutions and an LSTM cell whose state comes in and goes out. The widths are those of its published
+// convolutions and an LSTM cell whose state is an input and output. The widths are those of its published
 // file; its weights are not.
 #include <fmt/core.h>
 
@@ -60,7 +60,7 @@ void network(TemplateBuilder& b, const Scope& s, Value* samples, Value* state, i
     x = b.node(layer.child("activation"), "Relu", {x});
   }
   const Scope decoder = s.child("decoder");
-  // One frame is left of 16 kHz samples; of others, more.
+  // 16 kHz samples lead to one frame; others to more.
   x = reshape(b, decoder, reduce(b, decoder, "ReduceMean", x, {2}), {0, kHidden});
   const CellState next =
       lstm_cell(b, decoder.child("rnn"), x, {pick(b, decoder, state, 0, 0), pick(b, decoder, state, 0, 1)},

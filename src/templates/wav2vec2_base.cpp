@@ -1,6 +1,6 @@
 // wav2vec 2.0 base with its CTC head (Baevski et al., "wav2vec 2.0: A Framework for Self-Supervised Learning
 // of Speech Representations", 2020), named as in Hugging Face's Wav2Vec2ForCTC: one second of sound. The
-// weight normalisation of the position convolution is part of its weights.
+// weight normalization of the position convolution is part of its weights.
 #include <fmt/core.h>
 
 #include "templates/layers.h"

@@ -16,7 +16,7 @@ Value* whisper_norm(TemplateBuilder& b, const Scope& s, Value* x);
 Value* whisper_heads(TemplateBuilder& b, const Scope& s, std::string_view name, Value* x);
 /// Attention and its output projection.
 Value* whisper_attention(TemplateBuilder& b, const Scope& s, Value* query, Value* key, Value* value);
-/// The network behind the attention of a layer, added to x.
+/// The feed-forward network after the attention of a layer, added to x.
 Value* whisper_network(TemplateBuilder& b, const Scope& layer, Value* x);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// Whisper tiny's decoder, one token after a cache of 32: keys and values of the sound are inputs.
+// Whisper tiny's decoder, one token after a cache of 32: keys and values of the audio are inputs.
 #include <fmt/core.h>
 
 #include "templates/template_list.h"

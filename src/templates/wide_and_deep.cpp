@@ -1,6 +1,6 @@
 // Wide & Deep (Cheng et al., "Wide & Deep Learning for Recommender Systems", 2016): a linear model over
-// crossed features beside layers of 1024, 512 and 256 over embeddings of 32, as in the paper; 26 categories
-// and 13 numbers as in the Criteo data set, hashed to 10,000 buckets each, crosses to 100,000.
+// crossed features in parallel with layers of 1024, 512 and 256 over embeddings of 32, as in the paper; 26
+// categories and 13 numbers as in the Criteo data set, hashed to 10,000 buckets each, crosses to 100,000.
 #include <fmt/core.h>
 
 #include "templates/conv_net.h"

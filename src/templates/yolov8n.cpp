@@ -13,7 +13,7 @@ Feature c2f(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t output
   });
 }
 
-/// Layers 0 to 21: the three maps that the head looks at, finest first.
+/// Layers 0 to 21: the three maps of the head, finest first.
 std::vector<Feature> backbone_and_neck(TemplateBuilder& b, Feature x) {
   x = yolo_conv(b, yolo_layer(0), x, 16, 3, 2);
   x = yolo_conv(b, yolo_layer(1), x, 32, 3, 2);

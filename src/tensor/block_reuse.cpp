@@ -13,18 +13,18 @@
 namespace assay {
 namespace {
 
-/// Smaller ones come from the heap's own lists.
+/// Smaller blocks come from the heap.
 constexpr size_t kLargeBlock = size_t{128} << 10;
 constexpr size_t kBlockUnit = 4096, kChunkUnit = size_t{2} << 20;
-/// What is asked of the system at a time, at least. Pages that nobody writes to cost nothing.
+/// Minimum size of a request to the system. Untouched pages cost nothing.
 constexpr size_t kChunk = size_t{32} << 20;
 
 using Address = uintptr_t;
 
 size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-/// Ranges that are free, in chunks of the system's memory: split when a part is taken, joined with their
-/// neighbours when they come back.
+/// Free ranges within chunks of the system's memory: split on allocation, merged with their neighbours on
+/// release.
 class Pool {
  public:
   std::atomic<int> users = 0;
@@ -56,7 +56,7 @@ class Pool {
     const Address begin = fit->second;
     const Range whole = free_.at(begin);
     erase(begin);
-    // What was written before is clear of no page: that first.
+    // Prefers ranges that were written before, whose pages exist.
     const size_t written = std::min(bytes, whole.written);
     if (whole.bytes > bytes) insert(begin + bytes, {whole.bytes - bytes, whole.written - written});
     return reinterpret_cast<void*>(begin);
@@ -92,7 +92,7 @@ class Pool {
  private:
   struct Range {
     size_t bytes = 0;
-    size_t written = 0;  ///< of them, the first ones, that hold the system's memory (an estimate)
+    size_t written = 0;  ///< leading bytes that are backed by memory (an estimate)
     void add(const Range& other) { bytes += other.bytes, written += other.written; }
   };
   using Chunks = std::map<Address, Address>;  // begin and end
@@ -145,7 +145,7 @@ class Pool {
 };
 
 Pool& pool() {
-  static Pool* const all = new Pool;  // tensors may outlive everything else
+  static Pool* const all = new Pool;  // never destroyed: tensors may outlive other statics
   return *all;
 }
 

@@ -1,4 +1,4 @@
-// Memory of tensors that is used again, for work that makes and forgets many.
+// Reuse of tensor memory, for work that creates and destroys many tensors.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 
 namespace assay {
 
-/// While one is alive, large blocks that tensors give back are kept for the next ones, whatever their sizes:
-/// the system clears every page that it hands out, which takes longer than to write it. What is kept does not
-/// count as memory in use, and is at most `most_bytes` (the largest of several alive), and no more than an
+/// For its lifetime large blocks of destroyed tensors are kept for new ones of any size: the system clears
+/// every page that it hands out, which takes longer than writing it. Kept blocks do not count as memory in
+/// use, and are at most `most_bytes` (the largest of several alive), and no more than an
 /// eighth of memory_limit(). Tensors may outlive it.
 class BlockReuse {
  public:
@@ -22,9 +22,9 @@ namespace internal {
 /// A block of at least this size, aligned to pages; null where none is handed out: for small ones, and while
 /// no BlockReuse is alive.
 void* take_block(size_t bytes);
-/// Takes a block of take_block back; `bytes` as they were asked for.
+/// Returns a block of take_block(); `bytes` as requested.
 void return_block(void* block, size_t bytes);
-/// Bytes that are kept and may hold memory of the system.
+/// Bytes in kept blocks that may be backed by memory.
 int64_t kept_bytes();
 }  // namespace internal
 

@@ -10,16 +10,16 @@
 namespace assay {
 namespace {
 
-/// What one or several sequences hold, each a part of it. Elements are added behind the last and never
-/// changed, so that those who have a part see no difference.
+/// A buffer shared by sequences, each a part of it. Elements are only appended and never changed, so that
+/// parts remain valid.
 struct Buffer {
   explicit Buffer(size_t capacity)
       : share(static_cast<int64_t>(capacity * sizeof(Tensor)), "a list of values") {
     list.reserve(capacity);
   }
   MemoryShare share;
-  std::mutex mutex;          ///< of who adds
-  std::vector<Tensor> list;  ///< stays where it is
+  std::mutex mutex;          ///< held for appending
+  std::vector<Tensor> list;  ///< never reallocated
 };
 
 /// The storage of a container: as many elements of the buffer from `first` on as the tensor says.
@@ -41,7 +41,7 @@ struct Elements {
 };
 static_assert(kDTypeCount <= 32);
 
-/// Room for more behind so many, so that adding one after the other takes linear time.
+/// Capacity for growth, so that appending one by one takes linear time.
 size_t with_room(size_t count) { return std::max<size_t>(8, 2 * count); }
 
 bool is_vector(const Tensor& t) { return !t.is_container() && t.defined() && t.rank() == 1; }
@@ -98,7 +98,7 @@ Tensor Tensor::with_element(size_t position, Tensor element) const {
     const std::lock_guard lock(own.buffer->mutex);
     std::vector<Tensor>& list = own.buffer->list;
     const size_t end = own.offset() + all.size();
-    // What is behind is nobody's when no other sequence has this buffer.
+    // Elements beyond the end are unused if no other sequence shares this buffer.
     if (end < list.size() && own.buffer.use_count() == 1) list.resize(end);
     if (end != list.size() || list.size() == list.capacity()) return false;
     list.push_back(std::move(element));
@@ -131,7 +131,7 @@ Tensor Tensor::without_element(size_t position) const {
     const std::lock_guard lock(own.buffer->mutex);
     held = own.buffer->list.size();
   }
-  // The buffer holds no more that nobody needs than what is needed.
+  // The buffer has at most as many unneeded elements as needed ones.
   if (!at_end || held > 2 * left) {
     std::vector<Tensor> rest(all.begin(), all.end());
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(position));

@@ -8,11 +8,11 @@
 namespace assay {
 
 /// f(t) for a tensor; for a container the same container with every tensor in it, keys of maps too, replaced
-/// by f of it. The container itself when f gives every tensor back as it is.
+/// by f of it. Returns the container itself when f returns every tensor unchanged.
 Tensor map_leaves(const Tensor& t, const std::function<Tensor(const Tensor&)>& f);
 
-/// Whether there may be floats of another type than `dtype` in it, at any depth. Takes no time for a
-/// container.
+/// True when it may hold floats of a type other than
+/// `dtype`, at any depth. Constant time for a container.
 bool may_hold_floats_but(const Tensor& t, DType dtype);
 
 /// Calls f for a tensor, or for every tensor in a container, in order.

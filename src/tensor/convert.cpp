@@ -16,14 +16,14 @@ namespace {
 
 /// Elements handled at a time: a multiple of 8, so that packed types split at bytes.
 constexpr int64_t kBlock = 2048;
-constexpr int64_t kGrain = 32;  // blocks; fewer are done before another thread wakes up
+constexpr int64_t kGrain = 32;  // blocks; fewer are not worth waking another thread
 
 struct Options {
   bool saturate = true;
   E8M0Rounding e8m0_rounding = E8M0Rounding::kUp;
 };
 
-/// Room for a block of any native type.
+/// Scratch memory for a block of any native type.
 struct Scratch {
   alignas(64) std::array<std::byte, kBlock * 8> bytes;
   template <typename T>
@@ -44,7 +44,7 @@ void decode_block(const Code* in, float* out, int64_t n, Decode decode) {
   for (int64_t i = 0; i < n; ++i) out[i] = decode(in[i]);
 }
 
-/// Codes of up to 8 bits are looked up.
+/// Lookup table of codes with up to 8 bits.
 template <typename Decode>
 constexpr std::array<float, 256> make_table(Decode decode) {
   std::array<float, 256> table{};
@@ -168,7 +168,7 @@ void visit_native(DType dtype, F&& f) {
   }
 }
 
-/// Truncates; what no int64 holds becomes the least int64, as x86-64's instruction has it.
+/// Truncates; values out of range become INT64_MIN, as with x86-64's instruction.
 template <typename From>
 int64_t truncate(From x) {
   constexpr From kLimit = 9223372036854775808.0;
@@ -200,8 +200,8 @@ void convert_block(const From* in, To* out, int64_t n) {
   }
 }
 
-/// A double that the narrow formats round as they would the integer itself: of an integer that double cannot
-/// hold, the low bits, all far below what those formats keep, are gathered in one.
+/// A double that the narrow formats round as they would the integer itself: for an integer that double cannot
+/// represent, the low bits, far below the formats' precision, become a sticky bit.
 template <typename Int>
 double sticky_double(Int x) {
   if constexpr (sizeof(Int) == 8) {
@@ -293,7 +293,7 @@ void store_block(const From* in, DType to, void* data, int64_t first, int64_t n,
   }
 }
 
-/// A view into a file may lie at any address.
+/// A view into a file may have any address.
 Tensor aligned(const Tensor& t) {
   const auto bytes = static_cast<uintptr_t>(std::max(1, bit_width(t.dtype()) / 8));
   Tensor copy = t;

@@ -20,7 +20,7 @@ Tensor convert(const Tensor& t, DType to, bool saturate = true);
 /// To float8e8m0, with ONNX Cast's attributes saturate and round_mode.
 Tensor convert_to_e8m0(const Tensor& t, bool saturate, E8M0Rounding rounding);
 
-/// The same as convert into float64; the way the reference looks at any real type.
+/// The same as convert into float64; as the reference reads any real type.
 inline Tensor to_float64(const Tensor& t) { return convert(t, DType::kFloat64); }
 inline Tensor to_float64(const UnalignedTensor& t) { return to_float64(t.aligned()); }
 

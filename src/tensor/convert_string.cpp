@@ -11,7 +11,7 @@
 namespace assay::internal {
 namespace {
 
-/// What Python calls white space within ASCII.
+/// Python's white space within ASCII.
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || (c >= '\x1c' && c <= '\x1f'); }
 
 std::string_view strip(std::string_view s) {
@@ -25,7 +25,7 @@ std::string_view strip(std::string_view s) {
        dtype_name(to));
 }
 
-/// A decimal or special literal; false when it is none.
+/// A decimal or special literal; false for other text.
 bool parse_double(std::string_view s, double& value) {
   const bool negative = s.starts_with('-');
   if (negative || s.starts_with('+')) s.remove_prefix(1);
@@ -49,7 +49,7 @@ double parse_number(const std::string& text, DType to) {
   not_a_number(text, to);
 }
 
-/// Integers are read as such, so that all 64 bits survive; anything else as a number that is then truncated.
+/// Integers are parsed as such, so that all 64 bits are kept; other numbers are truncated.
 template <typename Int>
 Int parse_integer(const std::string& text, DType to) {
   std::string_view s = strip(text);

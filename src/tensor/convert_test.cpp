@@ -25,7 +25,7 @@ std::vector<int> codes(const Tensor& t) {
   return out;
 }
 
-/// Every pair of neighbouring magnitudes of a format: what lies between them rounds as it must.
+/// Every pair of neighbouring magnitudes of a format: values between them round correctly.
 template <typename Format>
 void check_rounding() {
   const auto encode_double = [](double x) { return encode<Format>(x, false); };
@@ -147,7 +147,7 @@ TEST(Convert, SaturatesOnlyTheNarrowTypes) {
 }
 
 TEST(Convert, NothingIsRoundedTwice) {
-  // Each lies just above the middle of two neighbours; by way of a shorter type it would land on the middle.
+  // Each is just above the midpoint of two neighbours; a shorter type would hit the midpoint.
   const double to_half = 1 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40);
   EXPECT_EQ(double_to_half(to_half), 0x3c01);
   EXPECT_EQ(codes(convert(Tensor::scalar(to_half), DType::kFloat16)), std::vector{0x3c01});

@@ -11,7 +11,7 @@ struct FloatRange {
   double normal;    ///< smallest normal number
 };
 
-/// Of float32 when the type is no floating one.
+/// The range of float32 for types that are not floating.
 FloatRange float_range(DType t);
 
 }  // namespace assay

@@ -78,8 +78,8 @@ Decimal shortest_decimal(DType dtype, uint32_t code) {
     const uint32_t self = encode_again(static_cast<double>(value));
     for (int precision = 0;; ++precision) {
       const Decimal d = rounded_decimal(value, precision);
-      // At a power of two the numbers below lie closer together, so the far neighbour may do where the near
-      // does not.
+      // At a power of two the numbers below are closer together, so the far neighbour may be identifying
+      // where the near one is not.
       for (const int step : {0, 1, -1}) {
         const double candidate = to_double(stepped_decimal(d, step));
         if (encode_again(candidate) == self) return shortest_decimal(candidate);

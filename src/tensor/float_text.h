@@ -8,12 +8,12 @@
 
 namespace assay {
 
-/// The fewest digits that identify the number `code` within the type, the nearest to it where several would
-/// do. `dtype` is a floating type of at most 16 bits; the number must be finite.
+/// The fewest digits that identify the number `code` within the type, the nearest to it if there are several.
+/// `dtype` is a floating type of at most 16 bits; the number must be finite.
 Decimal shortest_decimal(DType dtype, uint32_t code);
 
-/// The number whose digits, at most 18 and read as an integer, are raised by `step`; as it is when there are
-/// more.
+/// The number whose digits, at most 18 and read as an integer, are raised by `step`; unchanged if there are
+/// more digits.
 Decimal stepped_decimal(const Decimal& d, int step);
 
 /// str() of a scalar as NumPy 2.4 prints it: scientific below 1e-4, from 1e16 for float64, 1e6 for float32

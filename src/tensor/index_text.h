@@ -1,4 +1,4 @@
-// The sentence about an index that points outside.
+// The message for an index out of range.
 #pragma once
 
 #include <fmt/core.h>

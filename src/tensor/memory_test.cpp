@@ -71,7 +71,7 @@ TEST_F(TensorMemory, ViewsAndWhatWasRefusedTakeNothing) {
   EXPECT_EQ(taken(), 0);
 }
 
-// An axis of a million million, beside one of 0, is not a tensor that anything can be computed with.
+// A shape with an extent of 10^12 next to one of 0 is refused.
 TEST_F(TensorMemory, ExtentsBesideAZeroCount) {
   EXPECT_EQ(room_of(DType::kFloat32, {0, 3, 0, 5}), 60);
   EXPECT_EQ(room_of(DType::kInt4, {3}), 2);

@@ -7,9 +7,9 @@
 
 namespace assay {
 
-/// A sign bit, kExponentBits and kMantissaBits. Magnitudes (codes without sign) are ordered as the numbers
-/// they stand for; kMax is the largest finite one, kOverflow what a number beyond it becomes without
-/// saturation, kNan the NaN that encode() gives. Formats without negative zero have a single NaN in its
+/// A sign bit, kExponentBits and kMantissaBits. Magnitudes (codes without sign) are ordered like their
+/// values; kMax is the largest finite one, kOverflow the result beyond it without saturation, kNan the NaN
+/// that encode() returns. Formats without negative zero have a single NaN in its
 /// place.
 template <int ExponentBits, int MantissaBits, int Bias, uint32_t Max, uint32_t Overflow, uint32_t Nan,
           bool HasNegativeZero>
@@ -93,7 +93,7 @@ constexpr uint32_t encode(Float x, bool saturate) {
   return result == 0 || result == Format::kNan ? result : result | sign;
 }
 
-/// The number a code stands for, exactly.
+/// The exact value of a code.
 template <typename Format>
 constexpr float decode(uint32_t code) {
   constexpr uint32_t kSign = 1u << (Format::kBits - 1);
@@ -116,15 +116,15 @@ constexpr float decode(uint32_t code) {
   return std::bit_cast<float>(bits);
 }
 
-/// How a number between two powers of two becomes a float8e8m0 (attribute round_mode of ONNX Cast).
+/// Rounding of a number between two powers of two to float8e8m0 (attribute round_mode of ONNX Cast).
 enum class E8M0Rounding : uint8_t {
   kUp,       ///< away from zero
   kDown,     ///< towards zero
   kNearest,  ///< to nearest, ties up
 };
 
-/// float8e8m0 holds the powers of two from 2^-127 to 2^127 and NaN. What lies outside clamps if `saturate`
-/// (infinity and zero too), else becomes NaN. A negative number becomes NaN.
+/// float8e8m0 holds the powers of two from 2^-127 to 2^127 and NaN. Values out of range (infinity and zero
+/// too) are clamped if `saturate`, else become NaN. A negative number becomes NaN.
 constexpr uint32_t encode_e8m0(double x, bool saturate, E8M0Rounding rounding) {
   constexpr uint32_t kNan = 0xff, kMax = 0xfe;
   const auto bits = std::bit_cast<uint64_t>(x);

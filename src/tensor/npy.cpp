@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kWordGrain = 1 << 15;
 constexpr size_t kPiece = 1 << 18;
 
-/// Bytes that are swapped together: the parts of a complex number each for itself.
+/// Unit of byte swapping: each part of a complex number.
 size_t swap_unit(const NpyHeader& h) {
   if (h.element == NpyElement::kUcs4) return 4;
   return is_complex(h.dtype) ? h.element_bytes / 2 : h.element_bytes;
@@ -118,7 +118,7 @@ std::string decode_string(const NpyHeader& h, const char* raw) {
 
 Tensor read_strings(const NpyHeader& h, const NpyDataReader& read) {
   Tensor t = Tensor::allocate(DType::kString, h.shape);
-  if (t.numel() == 0) return t;  // of no element, nobody has shown that its bytes are there
+  if (t.numel() == 0) return t;  // without elements, the presence of bytes was not checked
   auto* out = t.mutable_data<std::string>();
   std::string raw(h.element_bytes, '\0');
   const auto read_element = [&](int64_t from, int64_t to) {

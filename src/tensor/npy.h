@@ -13,12 +13,12 @@ namespace assay {
 
 /// The bytes of one element in a stream.
 enum class NpyElement : uint8_t {
-  kPlain,  ///< as in memory, but for the byte order
+  kPlain,  ///< as in memory, except for the byte order
   kUcs4,   ///< '<U5': a fixed number of code points, 4 bytes each, padded with zeros
   kBytes,  ///< '|S5': a fixed number of bytes, padded with zeros
 };
 
-/// What stands before the elements.
+/// The header before the elements.
 struct NpyHeader {
   DType dtype = DType::kUndefined;
   NpyElement element = NpyElement::kPlain;
@@ -29,17 +29,17 @@ struct NpyHeader {
   size_t data_offset = 0;  ///< bytes before the first element
   size_t data_bytes = 0;   ///< bytes of all elements
 
-  /// True when the elements in the stream are those of a tensor in memory.
+  /// True when the stream has the elements in memory order.
   bool is_native() const;
 };
 
 /// Bytes that parse_npy_header() needs, found from the first 12 (or all) bytes of the stream. Throws Error
-/// (kInvalidArgument) when they do not begin an .npy stream.
+/// (kInvalidArgument) when they are not the beginning of an .npy stream.
 size_t npy_header_bytes(std::string_view first_bytes);
 
-/// Reads the header from bytes that hold it whole. Throws Error: kInvalidArgument for a malformed header and
-/// sizes that overflow, kUnsupported for element types without a DType; arrays of Python objects, which would
-/// have to be unpickled, are never read.
+/// Parses the header from bytes that contain all of it. Throws Error: kInvalidArgument for a malformed header
+/// and sizes that overflow, kUnsupported for element types without a DType; arrays of Python objects, which
+/// would need unpickling, are never read.
 NpyHeader parse_npy_header(std::string_view bytes);
 
 /// Copies bytes [offset, offset + count) of the elements, as they are in the stream, to `out`.

@@ -35,7 +35,7 @@ size_t text_bytes(std::string_view bytes) {
   return n;
 }
 
-/// Reads the one kind of text NumPy writes here: a dict of strings, truth values and tuples of integers.
+/// Reads the one kind of text NumPy writes here: a dict of strings, booleans and tuples of integers.
 class HeaderText {
  public:
   explicit HeaderText(std::string_view text) : rest_(text) {}

@@ -21,7 +21,7 @@ class NpzReader {
   /// Reads the directory. With an owner that keeps the bytes alive, arrays that are stored and aligned are
   /// views.
   explicit NpzReader(std::string_view bytes, std::shared_ptr<const void> owner = nullptr);
-  /// A mapped file. Errors of opening name it.
+  /// Maps a file. Errors name it.
   static NpzReader open(const std::string& path);
 
   size_t size() const { return entries_.size(); }
@@ -42,7 +42,7 @@ class NpzReader {
   };
 
   void read_directory(uint64_t offset, uint64_t bytes, uint64_t count);
-  /// Throws Error where entries share bytes: a few could then claim to be any number of arrays.
+  /// Throws Error if entries overlap: a few bytes could otherwise claim to be any number of arrays.
   void check_overlaps() const;
   std::string_view stored_data(const Entry& entry) const;
   Tensor load_deflated(const Entry& entry, std::string_view data) const;
@@ -60,7 +60,7 @@ class NpzWriter {
   ~NpzWriter();
   /// Throws Error: kInvalidArgument for a name that was used, kUnsupported as npy_header().
   void add(const std::string& name, const Tensor& tensor);
-  /// Completes the file; without it nothing is left behind.
+  /// Completes the file; without it no file is left.
   void commit();
 
  private:

@@ -46,7 +46,7 @@ uint32_t checksum(std::string_view bytes, uint32_t crc = 0) {
   return static_cast<uint32_t>(::crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
-/// The end record lies within the last 64 KiB, behind a comment of that size at most.
+/// The end record is within the last 64 KiB, before a comment of at most that size.
 uint64_t find_end_record(std::string_view bytes) {
   if (bytes.size() >= kEndBytes) {
     const uint64_t last = bytes.size() - kEndBytes;
@@ -212,7 +212,7 @@ Tensor NpzReader::load_deflated(const Entry& e, std::string_view data) const {
   in.read(header_text);
   const size_t prefix = header_text.size(), header_bytes = npy_header_bytes(header_text);
   if (header_bytes > e.bytes) damaged("an array ends within its header");
-  // No dict is so short that the first bytes reach beyond it.
+  // Every header dict is longer than the first bytes.
   if (header_bytes < prefix) damaged("an array's header is empty");
   header_text.resize(header_bytes);
   in.read(std::span(header_text).subspan(prefix));

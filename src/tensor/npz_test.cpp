@@ -159,7 +159,7 @@ TEST_F(Npz, RefusesAHeaderShorterThanItsBeginning) {
     stream += length;
     stream += '\0';
     stream += '{';
-    // What follows was inflated over the stack.
+    // Regression: the rest was inflated over the stack.
     const std::string content = stream + std::string(4096, '\x41');
     EXPECT_EQ(error_of(deflated(content, content.size())),
               "the .npz archive is damaged: an array's header is empty [in array 'x']");

@@ -1,5 +1,5 @@
-// Sequences of real numbers that are read block by block, so that what is computed on the way (a conversion,
-// the difference of two tensors) never exists as a whole.
+// Sequences of real numbers that are read block by block, so that intermediate results (a conversion, the
+// difference of two tensors) are never materialized.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class Numbers {
   static constexpr int64_t kBlock = 2048;
   static constexpr int64_t kGrain = 32;  ///< blocks: the least that is worth a thread
 
-  /// Room for one block of any kind, with the tensor that a conversion may need.
+  /// Scratch memory for one block of any kind, with the tensor that a conversion may need.
   struct Scratch {
     alignas(64) std::array<std::byte, kBlock * sizeof(double)> bytes;
     Tensor converted;

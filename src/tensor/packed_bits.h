@@ -1,5 +1,5 @@
 // Elements of fewer than 8 bits (ONNX's raw_data): one after the other in a stream of bits, low bits first,
-// the last byte filled up with zeros. Elements of 2 and 4 bits stay within a byte, four of 6 bits share three
+// the last byte padded with zeros. Elements of 2 and 4 bits stay within a byte, four of 6 bits share three
 // bytes.
 #pragma once
 

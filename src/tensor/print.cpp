@@ -53,7 +53,7 @@ class ArrayPrinter {
   std::string print() { return axis_text(0, " ", linewidth_); }
 
  private:
-  /// What is printed of an axis: indices, and kEllipsis where some are left out.
+  /// The printed part of an axis: indices, and kEllipsis where some are omitted.
   static std::vector<int64_t> kept_indices(int64_t n, bool shorten, int64_t edge) {
     std::vector<int64_t> kept;
     const bool cut = shorten && n > 2 * edge;
@@ -65,7 +65,7 @@ class ArrayPrinter {
     return kept;
   }
 
-  /// The flat indices of what is printed, in that order.
+  /// The flat indices of printed elements, in that order.
   void collect(const std::vector<int64_t>& strides, size_t axis, int64_t offset,
                std::vector<int64_t>& shown) const {
     if (axis == strides.size()) {
@@ -76,7 +76,7 @@ class ArrayPrinter {
       if (i != kEllipsis) collect(strides, axis + 1, offset + i * strides[axis], shown);
   }
 
-  /// The text from `axis` on; `indent` stands before every line but the first, lines end before `columns`.
+  /// The text from `axis` on; `indent` precedes every line but the first, lines end before `columns`.
   std::string axis_text(size_t axis, const std::string& indent, int64_t columns) {
     const bool innermost = axis + 1 == kept_.size();
     std::string s = innermost ? row_text(indent, columns) : block_text(axis, indent, columns);

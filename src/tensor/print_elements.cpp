@@ -112,8 +112,8 @@ void strip_zeros(std::string& digits, size_t keep) {
   while (digits.size() > keep && digits.back() == '0') digits.pop_back();
 }
 
-/// A finite number cut into what stands before and after the point (and, in scientific notation, its
-/// exponent).
+/// A finite number split at the point (and,
+/// in scientific notation, its exponent).
 struct Parts {
   std::string whole, fraction, exponent;
 };
@@ -314,7 +314,7 @@ std::vector<std::string> element_texts(const Tensor& t, const PrintOptions& opti
   if (is_complex(t.dtype())) return complex_texts(t, options);
   if (is_float(t.dtype())) return float_texts(t, options);
   std::vector<std::string> texts = word_texts(t);
-  // NumPy pads truth values to the width of False even where none is False.
+  // NumPy pads booleans to the width of False even if none is False.
   if (t.dtype() == DType::kBool)
     for (std::string& s : texts) s.insert(0, s == "True" ? " " : "");
   return texts;

@@ -1,4 +1,4 @@
-// How the elements of one array are printed; tensor/print.cpp is the only user.
+// Formats the elements of one array; tensor/print.cpp is the only user.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace assay::internal {
 
-/// The texts of a tensor's elements in their order. All of them together decide widths and notation.
+/// The texts of a tensor's elements in order. All of them determine widths and notation.
 std::vector<std::string> element_texts(const Tensor& t, const PrintOptions& options);
 
 /// str() of the only element of a tensor of rank 0.

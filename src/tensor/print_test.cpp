@@ -36,7 +36,7 @@ TEST(Print, ChoosesNotationAndDigitsForTheWholeArray) {
   EXPECT_EQ(array_str(Tensor::vector<float>({1000000, 1000})), "[1.e+06 1.e+03]");
 }
 
-/// What NumPy prints of ml_dtypes' types: each element by itself, six digits, no common width.
+/// NumPy's format of ml_dtypes' types: each element by itself, six digits, no common width.
 TEST(Print, TypesThatNumpyLacksArePrintedAsMlDtypesDoes) {
   EXPECT_EQ(array_str(convert(Tensor::vector<double>({0.1, 3, 1e-7, 3e38, -0.0, 123456}), DType::kBFloat16)),
             "[0.100098 3 1.00117e-07 3.00406e+38 -0 123392]");

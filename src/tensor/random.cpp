@@ -120,7 +120,7 @@ RandomState::RandomState(uint32_t seed) {
 
 void RandomState::refill() {
   uint32_t* s = state_.data();
-  // Each loop reads only what it has not written, or what lies further back than any vector is long.
+  // Each loop reads only elements that it has not written, or that are farther back than any vector is long.
 #pragma omp simd
   for (size_t i = 0; i < kWords - kShift; ++i) s[i] = s[i + kShift] ^ twist(s[i], s[i + 1]);
 #pragma omp simd safelen(64)

@@ -35,7 +35,7 @@ uint64_t sum_fields(uint64_t w) {
 }
 
 /// A normal number as an integer in units of 1/kNormalUnits standard deviations: eight uniform 16-bit numbers
-/// summed, with twelve more fraction bits so that the values do not lie on a coarse grid.
+/// summed, with twelve more fraction bits so that the values are not on a coarse grid.
 int64_t draw_normal(uint64_t key, uint64_t i) {
   const uint64_t a = mix(key + (2 * i + 1) * kGolden);
   const uint64_t b = mix(key + (2 * i + 2) * kGolden);

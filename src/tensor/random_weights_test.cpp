@@ -78,7 +78,7 @@ TEST(Weights, HaveTheSameBitsEverywhere) {
     return random_weights(44, "layer1.0.conv1.weight", {4}, init).bitcast(DType::kInt32).to_int64();
   };
   EXPECT_EQ(bits(Init::normal(1)), (std::vector<int64_t>{-1086972514, 1073808405, 1064086375, -1088413408}));
-  // The second lies beyond two standard deviations and is drawn again.
+  // The second is beyond two standard deviations and is drawn again.
   EXPECT_EQ(bits(Init::truncated_normal(1)),
             (std::vector<int64_t>{-1086972514, -1110633392, 1064086375, -1088413408}));
   EXPECT_EQ(bits(Init::uniform(1)), (std::vector<int64_t>{1043958654, -1084504912, 1062942144, 1053727290}));

@@ -1,4 +1,4 @@
-// How much memory the extents of a tensor stand for.
+// The memory that a tensor's extents imply.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 namespace assay {
 
 /// Bytes of a tensor of this shape as if every extent of 0 were 1; INT64_MAX when they are more. A tensor
-/// without elements may have other extents of any size, and evaluations keep lists as long as one extent or
-/// several: bounding this bounds them, too. Throws Error for negative extents.
+/// without elements may have other extents of any size, and evaluations allocate lists of such lengths:
+/// bounding this bounds them, too. Throws Error for negative extents.
 int64_t room_of(DType dtype, const Shape& shape);
 
 }  // namespace assay

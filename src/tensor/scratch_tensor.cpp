@@ -25,7 +25,7 @@ class ScratchMapping {
  private:
   static void* map(size_t bytes) {
     const NamelessFile file;
-    // With the room taken now, a full disk is an error here and no signal later.
+    // Allocates the space now, so that a full disk is an error here and not a signal later.
     const int error = ::posix_fallocate(file.fd(), 0, static_cast<off_t>(bytes));
     if (error != 0) file.fail_with(fmt::format("keep a tensor of {} bytes", bytes), error);
     void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd(), 0);

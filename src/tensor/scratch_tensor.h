@@ -1,4 +1,4 @@
-// Room for a tensor that is computed piece by piece.
+// Storage for a tensor that is computed piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +8,22 @@
 
 namespace assay {
 
-/// Elements to be written once: a large tensor lies in a temporary file (NamelessFile), so that making many
-/// of them takes disk and not memory, a small one in memory.
+/// Write-once elements: a large tensor is in a temporary file (NamelessFile), so that creating many takes
+/// disk and not memory; a small one is in memory.
 class ScratchTensor {
  public:
-  /// Tensors of this size and above lie on disk. Bytes.
+  /// Tensors of this size and above are on disk. Bytes.
   static constexpr size_t kOnDisk = size_t{1} << 20;
 
   /// Zeros; strings and containers are not allowed. Throws Error: kInvalidArgument on overflow or when memory
   /// is refused, kIo when the disk has no room.
   ScratchTensor(DType dtype, Shape shape, size_t on_disk = kOnDisk);
 
-  /// Where the elements go, aligned to 64 bytes.
+  /// The memory of the elements, aligned to 64 bytes.
   char* data() { return data_; }
-  /// Says that the bytes before this offset are written: on disk, they leave the memory.
+  /// Marks the bytes before this offset as written; on disk, their pages are released.
   void written_up_to(size_t offset);
-  /// The tensor; read-only from now on. The object is left without.
+  /// Returns the tensor, which is then read-only, and empties the object.
   Tensor finish();
 
  private:

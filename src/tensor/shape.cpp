@@ -21,7 +21,7 @@ std::vector<int64_t> Shape::strides() const {
   int64_t step = 1;
   for (size_t i = dims_.size(); i-- > 0;) {
     s[i] = step;
-    // Only a shape of no element, where no stride is used, can have extents whose product does not fit.
+    // Only a shape without elements, which uses no stride, can have extents whose product overflows.
     if (__builtin_mul_overflow(step, dims_[i], &step)) step = 0;
   }
   return s;

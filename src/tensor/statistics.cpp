@@ -38,7 +38,7 @@ struct Moments {
   }
 };
 
-/// The least and the greatest element, and the first blocks that hold them.
+/// The smallest and the largest element, and the first blocks that hold them.
 template <typename T>
 struct Range {
   T min{}, max{};
@@ -95,7 +95,7 @@ Moments moments_of_block(const T* p, int64_t n) {
   return {n, zeros, sum, magnitude, squares};
 }
 
-/// What one pass learns. Each thread has its own, made from the same brackets.
+/// The results of one pass. Each thread has its own, with the same brackets.
 template <typename T>
 struct Pass {
   Moments moments;
@@ -103,7 +103,7 @@ struct Pass {
   int64_t first_nan = -1;
   internal::Brackets<T> brackets;
 
-  /// Takes a block in; false once a NaN was found: nothing else matters then.
+  /// Processes a block; false once a NaN was found, which makes the rest irrelevant.
   bool operator()(const T* p, int64_t n, int64_t first) {
     Range<T> of_block;
     if (!range_of_block(p, n, first / Numbers::kBlock, of_block)) {
@@ -157,7 +157,7 @@ struct Quantile {
     const auto below = std::min(count - 1, static_cast<int64_t>(position));
     return {{below, std::min(count - 1, below + 1)}, position - static_cast<double>(below)};
   }
-  /// NumPy's formula, which decides what becomes of infinities.
+  /// NumPy's formula, which determines the treatment of infinities.
   double of(const internal::ValuePair& v) const {
     const double difference = v.above - v.below;
     return weight >= 0.5 ? v.above - difference * (1 - weight) : v.below + difference * weight;

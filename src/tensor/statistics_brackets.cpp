@@ -30,7 +30,7 @@ std::vector<T> take_sample(const Numbers& numbers) {
   return sample;
 }
 
-/// The sample's element at a place that may lie outside, where there is no limit.
+/// The sample's element at a position; no limit if that is out of range.
 template <typename T>
 T order_statistic(std::vector<T>& sample, double place) {
   using Limits = std::numeric_limits<T>;

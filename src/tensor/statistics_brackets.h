@@ -1,5 +1,5 @@
-// Order statistics in a single pass: a sample brackets each wanted rank, the pass counts what lies below and
-// gathers what lies inside; internal to statistics.
+// Order statistics in a single pass: a sample brackets each wanted rank, the pass counts elements below and
+// gathers those inside; internal to statistics.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 
 namespace assay::internal {
 
-/// Ranges of values in which wanted ranks probably lie. Each thread scans with a copy of its own; merge()
-/// brings them together; values() tells whether the brackets held what they promised.
+/// Ranges of values that probably contain the wanted ranks. Each thread scans with a copy of its own; merge()
+/// combines them; values() tells whether the brackets contained the ranks.
 template <typename T>
 class Brackets {
  public:
   static constexpr size_t kMax = 5;
-  /// So few elements are not worth a sample.
+  /// Below this a sample is not worthwhile.
   static constexpr int64_t kMinElements = 4096;
   /// Elements gathered at most, in all threads together; more means that the sample was misleading.
   static constexpr size_t kMaxGathered = size_t{1} << 23;
@@ -32,12 +32,12 @@ class Brackets {
 
   void scan(const T* p, int64_t n);
   void merge(const Brackets& other);
-  /// The elements at the ranks that the brackets were made for; nothing when a rank lies outside its bracket.
+  /// The elements at the ranks that the brackets were made for; nothing when a rank is outside its bracket.
   std::optional<std::vector<ValuePair>> values(std::span<const RankPair> ranks) const;
 
  private:
   /// As wide as T, and of a kind that SSE2 can select by comparing T: counts within a block, and for each
-  /// element in how many brackets it lies.
+  /// element the number of brackets that contain it.
   using Mask = std::conditional_t<std::is_same_v<T, double>, double,
                                   std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
   /// Counts of elements on either side of the limits. Those that equal a limit are only counted: a sample

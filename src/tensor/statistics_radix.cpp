@@ -10,7 +10,7 @@ namespace assay::internal {
 namespace {
 
 constexpr int kDigitBits = 11;          // of one histogram
-constexpr int64_t kFewElements = 2048;  // are looked at one by one
+constexpr int64_t kFewElements = 2048;  // are sorted directly
 
 /// Unsigned integers that are ordered as the numbers are. -0 and 0 have the same key; NaN must not occur.
 template <typename T>
@@ -48,9 +48,9 @@ struct SortKey<uint64_t> {
   static double value(Type key) { return static_cast<double>(key); }
 };
 
-/// Narrows, histogram by histogram, the ranges of keys ("rows", numbered in the order of their keys) in which
-/// the wanted ranks lie, until few enough elements are left to be looked at one by one. The row after the
-/// last stands for all elements that are out of the race.
+/// Narrows, histogram by histogram, the ranges of keys ("rows", numbered in the order of their keys) that
+/// contain the wanted ranks, until few enough elements are left to sort them. The row after the last collects
+/// all eliminated elements.
 template <typename T>
 class Selection {
  public:
@@ -78,7 +78,7 @@ class Selection {
     int64_t rank;  ///< among the elements of the row
     Key key = 0;   ///< the leading bits found so far
   };
-  /// Where one histogram led: the new row of (old row, digit).
+  /// The result of one histogram: the new row of (old row, digit).
   struct Level {
     int shift, bits;
     std::vector<uint8_t> next;

@@ -12,7 +12,7 @@ namespace assay::internal {
 struct RankPair {
   int64_t below, above;
 };
-/// The elements that stand there.
+/// The elements at these positions.
 struct ValuePair {
   double below, above;
 };

@@ -27,7 +27,7 @@ Tensor make(int64_t n, const std::function<double(int64_t)>& f) {
   return t;
 }
 
-/// What NumPy gives in extended precision for the same numbers.
+/// NumPy's results in extended precision for the same numbers.
 struct Golden {
   const char* name;
   Tensor tensor;
@@ -117,8 +117,8 @@ void expect_same_as_sorting(const char* name, const std::vector<T>& values) {
   EXPECT_DOUBLE_EQ(s.quantile, sorted_quantile(sorted, 0.001));
 }
 
-/// Data that would slow a careless selection down or lead it astray: equal leading bits, masses of one value,
-/// outliers.
+/// Adversarial data for selection: equal
+/// leading bits, masses of one value, outliers.
 template <typename T>
 void expect_selection_works(const char* type) {
   SCOPED_TRACE(type);
@@ -159,7 +159,7 @@ TEST(Statistics, SelectsAmongNegativeAndTinyNumbers) {
 }
 
 TEST(Statistics, SurvivesASampleThatMisleads) {
-  // The sample is taken from 1024 blocks at most, spread evenly. All other blocks hold something else.
+  // The sample is taken from 1024 blocks at most, spread evenly. All other blocks hold other values.
   constexpr int64_t kBlocks = 2049;
   std::vector<float> values(static_cast<size_t>(kBlocks * Numbers::kBlock), 5.0f);
   for (int64_t b = 0; b < 1024; ++b) {

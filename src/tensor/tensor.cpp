@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kAlignment = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
 
-/// What a tensor costs beside its elements: the allocations' own fields and the control block.
+/// Overhead of a tensor in addition to its elements: the allocations' own fields and the control block.
 constexpr int64_t kOverhead = 128;
 
 [[noreturn]] void refuse(int64_t bytes, const Shape& shape, DType dtype) {
@@ -39,10 +39,10 @@ MemoryShare share_for(int64_t bytes, const Shape& shape, DType dtype) {
   return share;
 }
 
-/// Frees memory and gives its part of the budget back.
+/// Frees memory and returns its part of the budget.
 struct Release {
   MemoryShare share;
-  size_t block = 0;  ///< bytes of a block that is used again, or 0
+  size_t block = 0;  ///< bytes of a reusable block, or 0
   void operator()(void* p) const { block != 0 ? internal::return_block(p, block) : std::free(p); }
 };
 
@@ -58,7 +58,7 @@ std::shared_ptr<void> allocate_bytes(size_t bytes, const Shape& shape, DType dty
     release.block = rounded;
     return {block, std::move(release)};
   }
-  // Large tensors want huge pages: advice only, without them everything still works.
+  // Large tensors prefer huge pages: advice only.
   const bool large = rounded >= 2 * kHugePage && rounded <= SIZE_MAX - kHugePage;
   if (large) rounded = (rounded + kHugePage - 1) / kHugePage * kHugePage;
   void* p = rounded < bytes ? nullptr : std::aligned_alloc(large ? kHugePage : kAlignment, rounded);

@@ -16,7 +16,7 @@
 namespace assay {
 namespace {
 
-/// A mapped range of a file, unmapped when the last tensor that views it goes; until then `range` keeps its
+/// A mapped range of a file, unmapped with the last tensor that views it; until then `range` keeps its
 /// content.
 class Mapping {
  public:
@@ -69,7 +69,7 @@ class TensorStore::Budget {
  public:
   explicit Budget(size_t limit) : limit_(limit) {}
 
-  /// Takes `bytes` of the memory if they are left.
+  /// Reserves `bytes` of memory if they are left.
   bool take(size_t bytes) {
     size_t used = memory_.load();
     do {
@@ -88,7 +88,7 @@ class TensorStore::Budget {
   std::atomic<size_t> memory_{0}, disk_{0};
 };
 
-/// The temporary file. Space is never reused by offset: what is freed becomes a hole.
+/// The temporary file. Space is never reused by offset: freed ranges become holes.
 class TensorStore::SpillFile {
  public:
   int fd() const { return file_.fd(); }
@@ -118,7 +118,7 @@ class TensorStore::SpillFile {
   std::atomic<size_t> end_{0};
 };
 
-/// A part of the file with a tensor's bytes; freed with the object.
+/// A range of the file with a tensor's bytes; freed with the object.
 class TensorStore::SpillRange {
  public:
   SpillRange(std::shared_ptr<SpillFile> file, std::shared_ptr<Budget> budget, const Tensor& t)
@@ -172,7 +172,7 @@ class TensorStore::Spilled : public StoredTensorSource {
   mutable std::weak_ptr<Mapping> mapping_;
 };
 
-/// A tensor in a file that is not ours, such as a backend's: mapped, and nothing to be copied.
+/// A tensor in another component's file, such as a backend's: mapped, not copied.
 class TensorStore::InPlace : public StoredTensorSource {
  public:
   InPlace(Tensor tensor, std::shared_ptr<Budget> budget)
@@ -182,7 +182,7 @@ class TensorStore::InPlace : public StoredTensorSource {
   }
   ~InPlace() override { budget_->remove_disk(tensor_.nbytes()); }
 
-  /// A view that gives the pages back when its last copy goes.
+  /// A view that releases the pages with its last copy.
   Tensor load() const override {
     const std::shared_ptr<const void> pages(
         tensor_.data(), [t = tensor_](const void*) { drop_resident_pages(t.data(), t.nbytes()); });

@@ -11,19 +11,19 @@
 
 namespace assay {
 
-/// Where a StoredTensor that is not in memory comes from. Implementations are safe to use from several
-/// threads.
+/// The source of a StoredTensor that is not in
+/// memory. Implementations are thread-safe.
 class StoredTensorSource {
  public:
   virtual ~StoredTensorSource() = default;
-  /// The tensor; memory that it needs is given back when the last copy of it goes. Throws Error.
+  /// Loads the tensor; its memory is released with its last copy. Throws Error.
   virtual Tensor load() const = 0;
-  /// Gives the resident pages of tensors that load() returned and that are still alive back to the system;
-  /// they are read again when they are touched.
+  /// Releases the resident pages of live tensors that
+  /// load() returned; they are read again on access.
   virtual void release() const {}
 };
 
-/// A handle to a tensor whose type and shape are at hand and whose elements are fetched when they are wanted:
+/// A handle to a tensor whose type and shape are known and whose elements are loaded on demand:
 /// from memory, from a TensorStore's file, or from a result file. Copies are cheap and share what they refer
 /// to.
 class StoredTensor {
@@ -31,7 +31,7 @@ class StoredTensor {
   StoredTensor() = default;
   /// A tensor in memory.
   StoredTensor(Tensor tensor) : tensor_(std::move(tensor)) {}  // NOLINT: a tensor is a stored tensor
-  /// One that lives elsewhere. Throws Error when the shape has more elements than 64 bits can count.
+  /// A tensor stored elsewhere. Throws Error when the shape has more elements than 64 bits can count.
   StoredTensor(DType dtype, Shape shape, std::shared_ptr<const StoredTensorSource> source);
 
   bool defined() const { return dtype() != DType::kUndefined; }
@@ -43,9 +43,9 @@ class StoredTensor {
   bool in_memory() const { return source_ == nullptr; }
 
   /// The elements. One that is not in memory occupies memory only as long as a copy of the returned tensor
-  /// lives: load one at a time and let it go. Throws Error (a damaged file, no memory).
+  /// lives: load one at a time and release it. Throws Error (a damaged file, no memory).
   Tensor load() const { return source_ ? source_->load() : tensor_; }
-  /// While a loaded tensor has to stay alive: gives its resident pages back. No effect on a tensor in memory.
+  /// Releases the resident pages of a loaded tensor that has to stay alive. No effect on a tensor in memory.
   void release() const {
     if (source_) source_->release();
   }
@@ -68,13 +68,13 @@ struct NamedStoredTensor {
 /// Stored tensors in order (of the model's inputs or outputs).
 using StoredTensorList = std::vector<NamedStoredTensor>;
 const StoredTensor* find(const StoredTensorList& list, std::string_view name);
-/// All of them in memory at once.
+/// All of them in memory together.
 TensorList load_all(const StoredTensorList& list);
 
-/// Keeps tensors in memory up to a budget; what comes beyond it goes to one temporary file that has no name,
-/// in the folder TMPDIR (default /var/tmp), and vanishes with the process however it ends. The budget counts
-/// live handles: when the last handle of a tensor goes, its memory, or its part of the file, is free again.
-/// Strings always stay in memory. Handles may outlive the store. Safe to use from several threads.
+/// Keeps tensors in memory up to a budget; others are written to one unlinked temporary file,
+/// in the folder TMPDIR (default /var/tmp), which is freed with the process however it ends. The budget
+/// counts live handles: with the last handle of a tensor its memory, or its part of the file, is freed.
+/// Strings always stay in memory. Handles may outlive the store. Thread-safe.
 class TensorStore {
  public:
   /// `memory_budget` in bytes; 0 spills every tensor.
@@ -84,7 +84,7 @@ class TensorStore {
   TensorStore& operator=(const TensorStore&) = delete;
 
   /// Takes a tensor over. Pass an rvalue: the memory of a tensor that is spilled is free when its last copy
-  /// goes. One that lies in a mapped file already (ReclaimableRange) stays there. Throws Error (kIo) that
+  /// goes. One that is already in a mapped file (ReclaimableRange) stays there. Throws Error (kIo) that
   /// names the folder when the file cannot be made or the disk is full.
   StoredTensor put(Tensor tensor);
 

@@ -12,7 +12,7 @@ UnalignedTensor UnalignedTensor::view(DType dtype, Shape shape, const void* data
   return UnalignedTensor(Tensor::view_anywhere(dtype, std::move(shape), data, std::move(owner)));
 }
 
-/// What was copied is let go of piece by piece where it is a file's: a large tensor must not be there twice.
+/// Releases the copied pages of a file piece by piece: a large tensor must not be resident twice.
 Tensor UnalignedTensor::copied() const {
   constexpr size_t kPiece = size_t{4} << 20;
   Tensor copy = Tensor::allocate(dtype(), shape());

@@ -29,7 +29,7 @@ class Odd {
   char* at_;
 };
 
-/// What gives typed elements takes none that may be misaligned.
+/// Typed access refuses misaligned elements.
 template <typename T>
 concept HasTypedElements = requires(const T& t) {
   t.template data<float>();

@@ -10,7 +10,7 @@ inline constexpr uint32_t kLocalMark = 0x04034b50, kDirectoryMark = 0x02014b50, 
 inline constexpr uint32_t kEnd64Mark = 0x06064b50, kLocatorMark = 0x07064b50;
 inline constexpr uint64_t kLocalBytes = 30, kDirectoryBytes = 46, kEndBytes = 22, kEnd64Bytes = 56,
                           kLocatorBytes = 20;
-/// Stands where the number is in the zip64 extra field instead.
+/// Placeholder for a number that is in the zip64 extra field.
 inline constexpr uint32_t kMax32 = 0xffffffff;
 inline constexpr uint16_t kZip64Extra = 1;
 inline constexpr int kStored = 0, kDeflated = 8;

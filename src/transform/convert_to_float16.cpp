@@ -50,7 +50,7 @@ class Converter {
   explicit Converter(Model& model) : model_(model), functions_(model), names_(model) {}
 
   void run() {
-    // What inference cannot tell shows below, as a tensor without type.
+    // Failures of inference show below, as a tensor without type.
     infer_shapes(model_, {.on_problem = [](const Node&, const std::string&) {}});
     require_known_types(*model_.graph);
     clamp_functions();
@@ -66,7 +66,7 @@ class Converter {
   }
 
  private:
-  /// Null for what keeps float32.
+  /// Null for values that keep float32.
   const Schema* schema_for(const Node& node) const {
     if (functions_.called(node) != nullptr || needs_float32(node)) return nullptr;
     const OpDef* op = ops_of(model_).find(node.domain, node.op_type);
@@ -82,19 +82,19 @@ class Converter {
   void require_known_types(const Graph& graph) const;
   void convert_graph(Graph& graph);
   void convert_node(Graph& graph, Node& node, Node* next);
-  /// Sets attributes that decide the outputs' type. False when the node gives float32 whatever is asked for.
+  /// Sets attributes that decide the outputs' type. False when the node always returns float32.
   bool set_output_type(Node& node, const Schema& schema);
   bool halve_value(Node& constant);
   /// The numbers in float16, what it cannot hold replaced by the nearest that it can; `what` holds them.
   Tensor half_of(Tensor values, const std::string& what);
-  /// Float attributes that become elements: the number that a Pad pads with, the bounds of a Clip.
+  /// Float attributes that become elements: the padding value of a Pad, the bounds of a Clip.
   void clamp_attributes(Node& node);
-  /// Numbers that a Cast makes floats of.
+  /// Numbers that a Cast converts to floats.
   void clamp_cast_constant(Graph& graph, Node& node);
-  /// Calls of local functions stay in float32, but what they give does not.
+  /// Calls of local functions stay in float32, but their results do not.
   void clamp_functions();
   void clamp_sentinels(Graph& body);
-  /// Places a Cast before a node, which is null for the end.
+  /// Inserts a Cast before a node; null: at the end.
   void add_cast(const Node* next, Value* from, Value* to, int64_t type, const std::string& name);
   NodeOrder& order_of(Graph& graph) { return orders_.try_emplace(&graph, graph).first->second; }
   Value* as_half(Value* value);
@@ -109,8 +109,8 @@ class Converter {
   DistinctNames names_;
   std::unordered_map<Graph*, NodeOrder> orders_;  ///< of graphs that get nodes
   std::unordered_map<Value*, Value*> half_of_;    ///< of float32 constants and model inputs
-  std::unordered_map<Value*, Value*> float_of_;   ///< of values that are float16 now
-  /// What was changed, by whom it belongs to: how many numbers, and one of them.
+  std::unordered_map<Value*, Value*> float_of_;   ///< of values that are now float16
+  /// Changed numbers by their holder: how many, and an example.
   struct Changed {
     int64_t count = 0;
     std::vector<std::string> places;
@@ -144,7 +144,7 @@ void Converter::require_known_types(const Graph& graph) const {
     }
 }
 
-/// The first few, and how many more.
+/// The first few, and the number of others.
 std::string Converter::Changed::text() const {
   constexpr size_t kFew = 8;
   std::string text;
@@ -211,8 +211,8 @@ void Converter::clamp_functions() {
   }
 }
 
-/// Numbers that stand for infinity, as masks have them: no sum or product with float16 leaves them what they
-/// are. Others may be divided again before they leave the function.
+/// Numbers that represent infinity, as in masks, which become infinite in float16 arithmetic. Others may be
+/// divided again before they leave the function.
 void Converter::clamp_sentinels(Graph& body) {
   constexpr float kSentinel = 0x1p100F;
   const auto is_one = [](float v) { return std::abs(v) >= kSentinel && std::isfinite(v); };
@@ -237,7 +237,7 @@ void Converter::clamp_sentinels(Graph& body) {
       if (std::none_of(numbers.begin(), numbers.end(), is_one)) continue;
       for (float& v : values.mutable_span<float>()) clamp(v, *n);
       n->set_attribute(std::string(a.name), UnalignedTensor(values));
-      break;  // the list of attributes is another now
+      break;  // the list of attributes has changed
     }
   }
 }
@@ -380,7 +380,7 @@ void Converter::convert_graph(Graph& graph) {
   for (Value*& output : graph.outputs) output = as_half(output);
 }
 
-/// The model's float32 outputs get their name and type back through a Cast at the end.
+/// Restores the name and type of the model's float32 outputs by a Cast at the end.
 void Converter::restore_interface(const std::vector<Value*>& outputs) {
   Graph& graph = *model_.graph;
   for (Value* output : outputs) {
@@ -395,7 +395,7 @@ void Converter::restore_interface(const std::vector<Value*>& outputs) {
   }
 }
 
-/// A float16 constant takes the name of the float32 one that nobody needs any more.
+/// A float16 constant takes the name of the float32 one that is not needed any more.
 void Converter::adopt_names() {
   std::unordered_set<Graph*> changed;
   OutputIndex outputs;

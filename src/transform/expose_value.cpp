@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-/// Lifts values out of graphs, and remembers what it would have to look for each time.
+/// Lifts values out of graphs, and caches searches.
 class Exposer {
  public:
   explicit Exposer(const Model& model) : opset_(model.opset()) {
@@ -21,7 +21,7 @@ class Exposer {
         for (const Dim& d : *v->type.dims)
           if (d.is_symbol()) fixed_.insert(d.symbol());
   }
-  /// The value of the enclosing graph that stands for one of a subgraph. Where it throws nothing has changed.
+  /// The value of the enclosing graph that exposes one of a subgraph. If it throws, nothing has changed.
   Value* lift(Value& inner);
 
  private:
@@ -29,7 +29,7 @@ class Exposer {
   Value* from_branch(Value& given, const Value& inner, Node& holder, std::string name);
   /// All iterations' as a scan output.
   Value* stacked(Value& given, Node& holder, std::string name);
-  /// All iterations' in a sequence that the Loop carries along.
+  /// All iterations' in a sequence that the Loop carries.
   Value* collected(Value& given, Node& holder, std::string name);
   Node& holder_of(const Graph& g);
   Value* as_output(Graph& g, Value& v);
@@ -39,7 +39,7 @@ class Exposer {
 
   int64_t opset_;
   std::unordered_set<std::string> fixed_;   // extents that the main graph's inputs have
-  std::unordered_set<const Graph*> known_;  // of their nodes it is known which graphs they hold
+  std::unordered_set<const Graph*> known_;  // graphs whose nodes are indexed
   std::unordered_map<const Graph*, Node*> holders_;
   std::unordered_map<const Graph*, std::unordered_set<const Value*>> outputs_;
 };
@@ -58,7 +58,7 @@ Node& Exposer::holder_of(const Graph& g) {
   return *it->second;
 }
 
-/// Makes the graph give something out in addition: a value that it computes and does not give out yet.
+/// Adds an output to the graph: a value that it computes and does not return yet.
 Value* Exposer::as_output(Graph& g, Value& v) {
   const auto [it, is_new] = outputs_.try_emplace(&g);
   if (is_new) it->second.insert(g.outputs.begin(), g.outputs.end());
@@ -69,7 +69,7 @@ Value* Exposer::as_output(Graph& g, Value& v) {
   return copy;
 }
 
-/// What the other branch gives: a tensor without elements, of the same rank, or an empty sequence.
+/// The result of the other branch: a tensor without elements, of the same rank, or an empty sequence.
 void add_empty_output(Graph& branch, const Value& like) {
   const std::string name = branch.unique_name(like.name() + "_absent");
   if (like.type.kind == Type::Kind::kSequence) {
@@ -125,7 +125,7 @@ bool Exposer::is_fixed(const Dim& d) const {
   return true;
 }
 
-/// Whether iterations may differ in its shape, as far as types tell.
+/// True when its shape may differ between iterations, as far as types tell.
 bool Exposer::may_vary(const Type& t) const {
   return !t.dims || !std::all_of(t.dims->begin(), t.dims->end(), [&](const Dim& d) { return is_fixed(d); });
 }

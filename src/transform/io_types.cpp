@@ -26,7 +26,7 @@ void check(const Value& v, DType to) {
           "'{}' is of type {}, and no Cast leads from there to {}", v.name(), v.type.str(), dtype_name(to));
 }
 
-/// `v` keeps its name; what the network reads or computes in its place is of its old type.
+/// `v` keeps its name; the network reads or computes a value of the old type in its place.
 void change_input(Graph& g, Value& v, DType to) {
   Value* inner = g.add_value(g.unique_name(v.name() + "/inner"), v.type);
   replace_inputs(v, inner);
@@ -53,7 +53,7 @@ void set_io_types(Model& model, const std::vector<IoType>& types, std::vector<st
   Graph& g = *model.graph;
   const auto is_bfloat16 = [](const IoType& t) { return t.dtype == DType::kBFloat16; };
   if (std::any_of(types.begin(), types.end(), is_bfloat16)) raise_opset(model, kBfloat16Opset);
-  std::map<const Value*, std::pair<bool, DType>> wanted;  // whether by its name
+  std::map<const Value*, std::pair<bool, DType>> wanted;  // true: by its name
   const std::vector<Value*> all = interface_of(g);
   for (const IoType& t : types) {
     const NamePattern pattern(t.name);

@@ -1,4 +1,4 @@
-// Other element types for what a model takes and gives.
+// Changes the element types of a model's inputs and outputs.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ struct IoType {
   DType dtype = DType::kUndefined;
 };
 
-/// Gives inputs and outputs these types, with Cast nodes behind and before them; a name counts more than a
-/// pattern, and of equals the later one. Patterns mean floating-point tensors. Types of the values are known.
-/// Throws Error: kNotFound for a name that none has, with the nearest ones; kUnsupported for types that Cast
-/// does not lead to. `unknown`: gets the sentences of kNotFound instead, if it is given.
+/// Sets the types of inputs and outputs, with Cast nodes after and before them; a name takes precedence over
+/// a pattern, and of equals the later one. Patterns match floating-point tensors. Types of the values must be
+/// known. Throws Error: kNotFound for an unknown name, with the nearest ones; kUnsupported for types that
+/// Cast does not support. `unknown`: receives the sentences of kNotFound instead, if given.
 void set_io_types(Model& model, const std::vector<IoType>& types,
                   std::vector<std::string>* unknown = nullptr);
 

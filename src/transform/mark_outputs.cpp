@@ -37,7 +37,7 @@ class Candidates {
   std::unordered_set<const Value*> inputs_;
 };
 
-/// Names that contain a missing one, or the other way round, case ignored; else those nearest to it.
+/// Names that contain a missing one, or vice versa, ignoring case; else those nearest to it.
 std::vector<std::string> similar_names(const Graph& graph, const std::vector<std::string>& missing) {
   std::vector<std::string> hints, known;
   const Candidates candidates(graph);
@@ -63,7 +63,7 @@ std::vector<std::string> similar_names(const Graph& graph, const std::vector<std
   throw error;
 }
 
-/// What a name or another spec of naming/selector.h stands for; nothing when there is no such tensor.
+/// The tensors of a name or another spec of naming/selector.h; nothing when there are none.
 std::vector<Value*> find(Model& model, const Candidates& candidates, const std::string& spec) {
   if (Value* v = model.graph->find_value(spec))
     return candidates.contains(v) ? std::vector<Value*>{v} : std::vector<Value*>();
@@ -71,7 +71,7 @@ std::vector<Value*> find(Model& model, const Candidates& candidates, const std::
   try {
     found = select_values(model, spec);
   } catch (const Error& e) {
-    // What is not a plain name has a better sentence than upstream's.
+    // For other specs than names there is a better sentence than upstream's.
     if (e.code() != ErrorCode::kNotFound || spec.starts_with("op:") || spec.starts_with(kRegexPrefix) ||
         spec.find("::") != std::string::npos)
       throw;
@@ -81,7 +81,7 @@ std::vector<Value*> find(Model& model, const Candidates& candidates, const std::
   return found;
 }
 
-/// A pattern of names, as upstream tells it; no tensor has that very name.
+/// A pattern of names by upstream's rule: no tensor has exactly that name.
 bool is_wildcard(const Model& model, const std::string& spec) {
   return !spec.starts_with("op:") && !spec.starts_with(kRegexPrefix) && spec.find("::") == spec.npos &&
          spec.find_first_of("*?[]") != spec.npos && model.graph->find_value(spec) == nullptr;
@@ -112,25 +112,25 @@ std::vector<Value*> find_all(Model& model, std::span<const std::string> specs) {
   return all;
 }
 
-/// An output must have a type in the file, an inner value need not: those that have none get what inference
-/// finds.
+/// An output must have a type in the file, unlike
+/// an inner value: missing ones are inferred.
 void give_types(Model& model) {
   const auto lacks_type = [](const Value* v) { return v->type.kind == Type::Kind::kUnknown; };
   auto& outputs = model.graph->outputs;
   if (std::none_of(outputs.begin(), outputs.end(), lacks_type)) return;
-  // On a copy: the other values are not asked about.
+  // On a copy: other values must not change.
   const std::shared_ptr<Model> copy = clone_model(model);
   const TopologicalScope sorted(*copy);
   infer_shapes(*copy, {.on_problem = [](const Node&, const std::string&) {}});
   for (Value* v : outputs) {
     if (!lacks_type(v)) continue;
     const Type& found = copy->graph->find_value(v->name())->type;
-    // A rank without an element type, as behind an unknown operator, would be refused as a type.
+    // A rank without an element type, as after an unknown operator, would be refused as a type.
     if (!found.is_tensor() || found.dtype != DType::kUndefined) v->type = found;
   }
 }
 
-/// Says which tensors the mark of all leaves out because they only exist while a node runs its body.
+/// Reports the tensors that are not marked because they only exist while a node runs its body.
 void name_unmarked(const Model& model) {
   size_t tensors = 0;
   std::vector<const Node*> holders;
@@ -225,7 +225,7 @@ void unmark_outputs(Model& model, std::span<const std::string> names) {
   const Candidates candidates(*model.graph);
   for (const std::string& name : names) {
     const std::vector<Value*> found = find(model, candidates, name);
-    if (found.empty()) continue;  // a pattern, and that was warned of
+    if (found.empty()) continue;  // a pattern, which got a warning
     if (std::any_of(found.begin(), found.end(), [&](const Value* v) { return given.contains(v); })) continue;
     std::vector<std::string> known;
     for (const Value* v : outputs) known.push_back(v->name());

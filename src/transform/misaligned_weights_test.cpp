@@ -1,4 +1,4 @@
-// Every pass over a model whose constants begin at every address.
+// Runs every pass on models with misaligned constants.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -21,7 +21,7 @@
 namespace assay::misaligned_weights_test {
 namespace {
 
-/// A place for most of the patterns that passes look for. The inputs behind x become constants.
+/// A graph with most of the patterns that passes search. The inputs after x become constants.
 constexpr const char* kText = R"(<ir_version: 10, opset_import: ["" : 17]>
 g (float[1, 4, 6, 6] x, float[8, 4, 3, 3] w, float[8] b, float[8] scale, float[8] bias, float[8] mean, float[8] variance,
    float[8, 1, 1] factor, float[8, 8] gw, float[8] gb, float[8] ln, float16[8, 8] hw, int64[8] table, float[8, 8] uniform)
@@ -89,7 +89,7 @@ std::shared_ptr<Model> aligned_model() {
   return model;
 }
 
-/// The model with every constant moved to an address that is so many bytes off one that suits every type.
+/// The model with every constant moved to an address that is off by this many bytes from full alignment.
 std::shared_ptr<Model> misaligned(const Model& model, size_t offset) {
   const auto move = [offset](const UnalignedTensor& t) {
     struct alignas(64) Line {
@@ -144,7 +144,7 @@ void expect_same(const char* what, Change change) {
 }
 
 TEST(MisalignedWeights, EveryPassAlone) {
-  // This one writes an operator of opset 23, which the model is not of.
+  // This one writes an operator of opset 23, which the model does not import.
   for (const PassDef* pass : built_in_passes().all())
     if (pass->name != "fuse_rms_norm")
       expect_same(std::string(pass->name).c_str(), [&](Model& m) { run_passes(m, {&pass, 1}); });

@@ -18,7 +18,7 @@ namespace {
 
 constexpr float kLargest = 127;
 
-/// The axis of the result's channels in constant weights, and how many products are summed.
+/// The output-channel axis of constant weights, and the number of summed products.
 struct Weights {
   size_t axis = 0;
   int64_t depth = 0;
@@ -48,7 +48,7 @@ std::string read_matrix(const Node& n, const Shape& w, Weights& weights) {
   return {};
 }
 
-/// Weights as integers, with what one step of them stands for.
+/// Weights as integers, with their scales.
 struct Integers {
   Tensor stored, scale;
 };
@@ -66,7 +66,7 @@ std::optional<Integers> to_integers(const Tensor& w, size_t axis) {
     if (!std::isfinite(numbers[i])) return std::nullopt;
     scale[channel(i)] = std::max(scale[channel(i)], std::fabs(numbers[i]));
   }
-  // Channels of nothing but zeros, or of numbers that no scale of normal size shows, may have any scale.
+  // Channels of zeros, or of numbers too small for a normal scale, may have any scale.
   for (int64_t c = 0; c < count; ++c)
     scale[c] = std::max(scale[c] / kLargest, std::numeric_limits<float>::min());
   auto* stored = result.stored.mutable_data<int8_t>();
@@ -122,7 +122,7 @@ class Quantizer {
     ++report_.quantized;
   }
 
-  /// The value as 8 bits show it.
+  /// The value, quantized to 8 bits.
   Value* quantized(const Node& user, Value& x, float scale) {
     Value*& known = activations_[&x];
     if (known != nullptr) return known;

@@ -1,4 +1,4 @@
-// A float32 network becomes one with QuantizeLinear and DequantizeLinear, by scales that calibration found.
+// Converts a float32 network to one with QuantizeLinear and DequantizeLinear, by scales from calibration.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace assay {
 
-/// The first opset whose two operators have scales along an axis.
+/// The first opset in which these operators have scales along an axis.
 inline constexpr int64_t kQuantizedOpset = 13;
 
 struct QuantizeOptions {
-  /// One step of 8 bits by the name of the tensor; 0: the tensor stays in float32.
+  /// The scale by the name of the tensor; 0: the tensor stays in float32.
   std::map<std::string, float> scales;
   /// Names of ONNX nodes that stay in float32.
   std::set<std::string> float_nodes;
 };
 
-/// What became of the products whose weights are constant.
+/// The outcome for products with constant weights.
 struct QuantizeReport {
   int64_t quantized = 0;
-  /// Tensors that other products read, and that `scales` does not have; each once, in node order.
+  /// Tensors read by other products, and missing in `scales`; each once, in node order.
   std::vector<std::string> without_scale;
   /// Nodes that stay in float32 for other reasons.
   struct Kept {
@@ -34,10 +34,10 @@ struct QuantizeReport {
   std::vector<Kept> kept;
 };
 
-/// Puts the two operators before the first input of every Conv, Gemm and MatMul of the main graph with
-/// constant weights, and stores the weights as integers behind a DequantizeLinear: symmetric, -127 to 127,
-/// one scale for each channel of the result. What else the network computes stays float32, bias and sums
-/// included. Throws Error (kInvalidArgument) for a model below kQuantizedOpset.
+/// Inserts the two operators before the first input of every Conv, Gemm and MatMul of the main graph with
+/// constant weights, and stores the weights as integers before a DequantizeLinear: symmetric, -127 to 127,
+/// one scale for each channel of the result. Everything else stays float32, including bias and sums. Throws
+/// Error (kInvalidArgument) for a model below kQuantizedOpset.
 QuantizeReport quantize(Model& model, const QuantizeOptions& options);
 
 }  // namespace assay

@@ -15,7 +15,7 @@
 namespace assay::quantize_test {
 namespace {
 
-/// A model whose inputs and weights are whole numbers up to 127, which 8 bits of the scale 1 hold exactly.
+/// A model whose inputs and weights are integers up to 127, exactly represented in 8 bits with scale 1.
 struct Quantize : testing::Test {
   Quantize() : model(std::make_shared<Model>()), g(*model->graph) { model->opsets = {{"", 17}}; }
 

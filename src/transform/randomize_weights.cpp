@@ -35,8 +35,8 @@ void fold_generated(Model& model) {
   for (auto& [v, t] : found) v->set_tensor(std::move(t));
 }
 
-/// Whether about half of a value is cut off, as a Relu does: then products need twice the variance to keep
-/// the scale (He et al. 2015, section 2.2). What only moves or pools values is looked through.
+/// True when about half of a value is zeroed, as by a Relu: then products need twice the variance to keep the
+/// scale (He et al. 2015, section 2.2). Follows nodes that only move or pool values.
 bool is_rectified(const Value* v, const Model& model, int depth = 0) {
   const Node* n = v != nullptr ? v->producer() : nullptr;
   if (n == nullptr) return true;  // an image or the like: no negative values
@@ -55,14 +55,14 @@ Init linear_init(const Node& n, const Shape& shape, const Model& model) {
   return is_rectified(n.input(0), model) ? Init::he_normal(fan) : Init::lecun_normal(fan);
 }
 
-/// True when the node's result goes into a sum: the end of a residual branch.
+/// True when the node's result is added to another: the end of a residual branch.
 bool ends_branch(const Node& n) {
   const Value* y = n.output(0);
   return y != nullptr && std::any_of(y->consumers().begin(), y->consumers().end(),
                                      [](const Node* c) { return is_op(*c, "Add") || is_op(*c, "Sum"); });
 }
 
-/// What a constant in input `i` of a node should look like; nothing when the node does not treat it as a
+/// The distribution of a constant in input `i` of a node; nothing when the node does not treat it as a
 /// weight.
 std::optional<Init> init_for(const Node& n, size_t i, const Shape& shape, const Model& model) {
   constexpr double kSmall = 0.05, kSpread = 0.25;
@@ -79,7 +79,7 @@ std::optional<Init> init_for(const Node& n, size_t i, const Shape& shape, const 
   return std::nullopt;
 }
 
-/// Looks through nodes that only rearrange: the first use that counts.
+/// Follows nodes that only rearrange: the first significant use.
 std::optional<Init> init_at(const Value& v, const Shape& shape, const Model& model, int depth) {
   for (const Node* n : v.consumers())
     for (size_t i = 0; i < n->inputs().size(); ++i) {

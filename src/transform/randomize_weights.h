@@ -1,4 +1,4 @@
-// Random weights for models that come with constant ones.
+// Random weights for models whose weights are uniform constants.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace assay {
 /// equal, which hides errors. Same model and seed, same weights. Returns how many tensors were replaced.
 int64_t randomize_weights(Model& model, uint64_t seed);
 
-/// What random numbers suit a constant of that shape, by its first use that counts; nothing when none does.
+/// The distribution for a constant of that shape, by its first significant use; nothing when there is none.
 std::optional<Init> init_by_use(const Value& v, const Shape& shape, const Model& model);
 
 }  // namespace assay

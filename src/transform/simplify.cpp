@@ -16,9 +16,9 @@
 namespace assay {
 namespace {
 
-/// Each round makes the model smaller or ends the work; so many are far more than any model has needed.
+/// Maximum number of rounds, each of which makes the model smaller or is the last: more than any needs.
 constexpr int kMaxRounds = 16;
-/// Marks the symbols that stand for open extents without a name while the passes run.
+/// Prefix of the symbols for unnamed open extents while the passes run.
 constexpr char kUnnamed = '?';
 
 /// The graph and those inside it.
@@ -44,8 +44,8 @@ class DeclaredTypes {
     }
   }
 
-  /// Inputs and outputs get their declared types back; the others keep what was inferred, and what is
-  /// declared where that says less.
+  /// Restores the declared types of inputs and outputs; others keep the inferred type, or the declared one if
+  /// that is more specific.
   void restore() {
     for (Graph* g : all_graphs(graph_)) {
       const auto saved = types_.find(g);
@@ -127,7 +127,7 @@ void add_report(SimplifyReport& report, const PassReport& done) {
   known->seconds += done.seconds;
 }
 
-/// Passes give all nodes that they make of one its name: the later ones get numbers.
+/// Passes name all nodes made from one after it: later ones get numbers.
 void number_equal_names(Graph& g) {
   std::unordered_set<std::string> taken;
   for (const auto& n : g.nodes()) taken.insert(n->name);
@@ -150,8 +150,8 @@ std::unordered_set<std::string> value_names(Graph& g) {
   return names;
 }
 
-/// Passes name a constant that they make after what it was made of, which takes more bytes than many of them
-/// hold.
+/// Passes name a new constant after its sources,
+/// which takes more bytes than many constants have.
 void shorten_new_names(Graph& g, const std::unordered_set<std::string>& old_names) {
   std::unordered_set<std::string> taken = value_names(g);
   int64_t count = 0;
@@ -165,7 +165,7 @@ void shorten_new_names(Graph& g, const std::unordered_set<std::string>& old_name
     }
 }
 
-/// One model whose functions are left alone.
+/// One model, without its functions.
 void simplify_graph(Model& model, const SimplifyOptions& options, SimplifyReport& report) {
   for (Graph* g : all_graphs(*model.graph)) sort_topologically(*g);
   DeclaredTypes declared(*model.graph);
@@ -208,7 +208,7 @@ void simplify_graph(Model& model, const SimplifyOptions& options, SimplifyReport
   declared.restore();
 }
 
-/// Attributes that the call gives are unknown here.
+/// Attributes from the call are unknown here.
 bool refers_to_parameters(const Graph& g) {
   const auto refers = [](const Graph& each) {
     return std::any_of(each.nodes().begin(), each.nodes().end(), [](const auto& n) {

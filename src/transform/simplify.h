@@ -1,4 +1,4 @@
-// Making a model smaller without changing what it computes.
+// Simplifies a model without changing its results.
 #pragma once
 
 #include <vector>
@@ -11,16 +11,16 @@ namespace assay {
 
 struct SimplifyOptions {
   FoldOptions fold;
-  /// Infer shapes between rounds: most of what is proven rests on them. What the file declares of
-  /// intermediate values then counts for nothing.
+  /// Infer shapes between rounds, on which most simplifications depend. Declared types of intermediate values
+  /// are then ignored.
   bool infer = true;
-  /// Where the passes come from; null: the built-in ones.
+  /// The passes; null: the built-in ones.
   std::shared_ptr<const PassSet> set;
-  /// Asked before each edit of a pass.
+  /// Called before each edit of a pass.
   AllowsEdit allows_edit;
 };
 
-/// What was done, over all rounds.
+/// The edits, over all rounds.
 struct SimplifyReport {
   std::vector<PassReport> passes;  ///< those that made edits, in the order of their first one
   int64_t folded_nodes = 0, flattened_ifs = 0, elided_casts = 0;
@@ -28,8 +28,8 @@ struct SimplifyReport {
 
 /// Runs PassStage::kSimplify and constant folding over the main graph, the bodies of control flow and the
 /// local functions without attribute parameters, until nothing changes. Results are the same up to rounding;
-/// open extents are taken to be at least 1. Inputs and outputs keep names and types; initializers that a
-/// caller may replace (listed among the inputs, from IR version 4 on) stay as they are. Nodes end in
+/// open extents are assumed to be at least 1. Inputs and outputs keep names and types; initializers that a
+/// caller may replace (listed among the inputs, from IR version 4 on) are unchanged. Nodes end in
 /// topological order.
 SimplifyReport simplify(Model& model, const SimplifyOptions& options = {});
 

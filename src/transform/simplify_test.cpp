@@ -43,7 +43,7 @@ TEST(Simplify, AnExtentWithoutANameIsOneToo) {
 }
 
 TEST(Simplify, DeclaredExtentsOfIntermediateValuesCountForNothing) {
-  // The file says that h is what x is; it is not.
+  // The file declares the type of x for h, wrongly.
   EXPECT_EQ(simplified("g (float[N,M] x, float[K,L] z) => (float[N,M] y) <float[N,M] h> "
                        "{ s = Shape (x) h = Neg (z) y = Reshape (h, s) }"),
             "Shape(x); Neg(z); y = Reshape(%1, %0)");

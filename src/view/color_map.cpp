@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-/// Every eighth colour of the map, which its authors gave to the public domain.
+/// Every eighth colour of the map, which is in the public domain.
 constexpr std::array<Color, 33> kPlasma{
     {{13, 8, 135},   {34, 6, 144},   {49, 5, 151},   {63, 4, 156},   {76, 2, 161},   {89, 1, 165},
      {102, 0, 167},  {114, 1, 168},  {126, 3, 168},  {138, 9, 165},  {149, 17, 161}, {160, 26, 156},

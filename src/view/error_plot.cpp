@@ -46,7 +46,7 @@ class Axis {
   /// 0 at the lower end, 1 at the upper.
   double place(double value) const {
     const double v = logarithmic_ ? (value > 0 ? std::log10(value) : low_) : value;
-    // Where all are equal they lie at the lower end.
+    // If all are equal, they are at the lower end.
     return high_ > low_ ? std::clamp((v - low_) / (high_ - low_), 0.0, 1.0) : 0;
   }
 
@@ -64,12 +64,12 @@ class Axis {
   std::vector<double> ticks_;
 };
 
-/// How many elements fall on each pixel of a panel.
+/// Number of elements per pixel of a panel.
 class Panel {
  public:
   Panel() : counts_(static_cast<size_t>(kPanelWidth) * kPanelHeight) {}
 
-  /// Places from 0 to 1; what has none (NaN) is left out.
+  /// Positions from 0 to 1; NaN is skipped.
   void add(double x, double y) {
     if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1)) return;
     const auto column = static_cast<size_t>(x * (kPanelWidth - 1)),
@@ -121,7 +121,7 @@ void draw_frame(Image& image, int top, const Axis& x, const Axis& y, const std::
   image.draw_upward_text(20, top + (kPanelHeight + length) / 2, label, kTextScale, kBlack);
 }
 
-/// Reads the same block of several sequences at once, as double.
+/// Reads the same block of several sequences together, as double.
 template <typename Visit>
 void for_each_point(const Numbers& absolute, const Numbers& relative, const Numbers& reference,
                     Visit&& visit) {

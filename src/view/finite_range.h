@@ -1,4 +1,4 @@
-// Numbers as pictures look at them.
+// Ranges of numbers for plots.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace assay {
 
-/// What can be drawn of some numbers.
+/// The plottable range of numbers.
 struct FiniteRange {
   double min = 0, max = 0;    ///< of the finite ones; 0 when there are none
   double least_positive = 0;  ///< finite; 0 when no number is positive
@@ -18,7 +18,7 @@ struct FiniteRange {
 };
 FiniteRange finite_range(const Numbers& numbers);
 
-/// Calls visit(i, value) for the elements first + i, i in [0, count), in order; the range must lie inside.
+/// Calls visit(i, value) for the elements first + i, i in [0, count), in order; which must be in range.
 template <typename Visit>
 void for_each_number(const Numbers& numbers, int64_t first, int64_t count, Visit&& visit) {
   const int64_t last = first + count;

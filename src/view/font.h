@@ -1,4 +1,4 @@
-// A small dot font, so that pictures can carry text without any font file.
+// A small bitmap font, so that images can have text without a font file.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@ namespace assay {
 
 inline constexpr int kGlyphColumns = 5, kGlyphRows = 9;
 
-/// One character: `#` is a dot. The last two rows lie below the line.
+/// One character: `#` is a dot. The last two rows are below the baseline.
 struct Glyph {
   char character;
   std::array<std::string_view, kGlyphRows> rows;

@@ -25,8 +25,8 @@ struct Plane {
   std::vector<double> values;
 };
 
-/// How a plane of any size becomes one that can be drawn: a long single row is broken into several, and
-/// groups of elements that would not fit are merged.
+/// Reduces a plane to a drawable size: a long single row is broken into several, and groups of elements are
+/// merged if they would not fit.
 struct Reduction {
   int64_t row_length;    ///< elements of a row of the plane
   int64_t down, across;  ///< elements merged
@@ -43,7 +43,7 @@ struct Reduction {
   }
 };
 
-/// The elements [first, first + count) of a plane; of merged elements the greatest, NaN above all.
+/// The elements [first, first + count) of a plane; of merged elements the largest, with NaN above all.
 Plane read_plane(const Numbers& numbers, int64_t first, int64_t count, const Reduction& r) {
   Plane plane{r.height, r.width, {}};
   plane.values.assign(static_cast<size_t>(r.height * r.width), kNothing);
@@ -147,9 +147,9 @@ std::string HeatmapFigures::position_text(int64_t plane) const {
   return fmt::format("({},0:{},0:{})", text, layout_.height, layout_.width);
 }
 
-/// Where the images of a figure stand.
+/// The layout of a figure's images.
 struct HeatmapFigures::Geometry {
-  bool separate;         ///< each image with its position above it; else all side by side
+  bool separate;         ///< each image with its position above it; else all in a row
   int dots_x, dots_y;    ///< pixels of an element
   double width, height;  ///< of an image
   double title_height, cell_width, cell_height;

@@ -1,4 +1,4 @@
-// Tensors as pictures: each plane of the last two dimensions an image whose colours stand for values.
+// Heatmaps of tensors: each plane of the last two dimensions is an image.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace assay {
 
 class Svg;
 
-/// How the planes of a tensor are laid out on figures.
+/// The layout of a tensor's planes on figures.
 struct HeatmapLayout {
   int64_t planes = 0;             ///< images in all
   int64_t height = 0, width = 0;  ///< of a plane, in elements
@@ -19,8 +19,8 @@ struct HeatmapLayout {
   int64_t per_figure() const { return rows * columns; }
   int64_t figures() const { return planes == 0 ? 0 : (planes + per_figure() - 1) / per_figure(); }
 
-  /// At most 14 x 7 images and 1080 x 1920 elements on a figure, as upstream has it. Where that would need
-  /// more than 4 figures, as many images as 1080 x 1920 elements hold, side by side.
+  /// At most 14 x 7 images and 1080 x 1920 elements on a figure, as in upstream. If that needs more than 4
+  /// figures, as many images as fit in 1080 x 1920 elements, in a row.
   static HeatmapLayout of(const Shape& shape);
 };
 
@@ -30,16 +30,16 @@ struct HeatmapFigure {
   std::string svg;
 };
 
-/// Figures of numbers that are not negative. Colours run from the least to the greatest finite one; with
-/// `log_scale`, and if they differ, on a logarithmic scale from the least positive one, and zeros have its
-/// colour. NaN is grey, infinity black. A plane of more than 1080 x 1920 elements is drawn with the greatest
-/// of each group of elements, a single row of more than 1920 broken into several. `name`: `Absolute Error |
-/// y`. The numbers must outlive the figures.
+/// Figures of non-negative numbers. Colours range from the smallest to the largest finite one; with
+/// `log_scale`, and if they differ, on a logarithmic scale from the smallest positive one, whose colour zeros
+/// have, too. NaN is grey, infinity black. A plane of more than 1080 x 1920 elements is drawn with the
+/// largest of each group of elements, a single row of more than 1920 broken into several. `name`: `Absolute
+/// Error | y`. The numbers must outlive the figures.
 class HeatmapFigures {
  public:
   HeatmapFigures(std::string name, const Numbers& numbers, bool log_scale);
   int64_t count() const { return layout_.figures(); }
-  /// The name, with ` (Log Scale)` if that is what it has.
+  /// The name, followed by ` (Log Scale)` for a logarithmic scale.
   const std::string& name() const { return name_; }
   /// Figure `index` of count().
   HeatmapFigure draw(int64_t index) const;

@@ -69,7 +69,7 @@ std::string encode_png(const Image& image) {
   }
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
   png_infop info = png != nullptr ? png_create_info_struct(png) : nullptr;
-  // It leaves what fails with longjmp, past everything between here and there.
+  // It reports errors by longjmp, which skips all frames in between.
   const bool written = info != nullptr && setjmp(png_jmpbuf(png)) == 0;
   if (written) {
     png_set_write_fn(png, &file, write, nullptr);

@@ -1,4 +1,4 @@
-// Pictures made of pixels, and PNG files of them.
+// Raster images, and PNG files of them.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct Color {
 };
 inline constexpr Color kWhite{255, 255, 255}, kBlack{0, 0, 0}, kGrey{200, 200, 200};
 
-/// Width x height pixels, (0, 0) at the top left. What is drawn outside is not drawn.
+/// Width x height pixels, (0, 0) at the top left. Drawing outside is clipped.
 class Image {
  public:
   /// Throws Error (kInvalidArgument) unless both are between 1 and 32767 and the product is at most 2^26.
@@ -22,7 +22,7 @@ class Image {
 
   int width() const { return width_; }
   int height() const { return height_; }
-  /// The pixel must lie inside.
+  /// The pixel must be inside.
   Color at(int x, int y) const { return pixels_[index(x, y)]; }
   void set(int x, int y, Color color) {
     if (x >= 0 && y >= 0 && x < width_ && y < height_) pixels_[index(x, y)] = color;
@@ -51,8 +51,8 @@ int text_height(int scale);
 /// The bytes of a PNG file (8 bits, RGB).
 std::string encode_png(const Image& image);
 
-/// The colour map "plasma" of matplotlib: dark blue at 0 to yellow at 1. Values outside are taken to the
-/// nearer end.
+/// The colour map "plasma" of matplotlib: dark blue at
+/// 0 to yellow at 1. Values out of range are clamped.
 Color plasma(double t);
 
 }  // namespace assay

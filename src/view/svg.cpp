@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-/// Not of those that XML forbids.
+/// False for characters that XML forbids.
 bool is_xml_character(char32_t point) {
   return point < 0x20 ? point == '\t' || point == '\n' || point == '\r'
                       : point < 0xfffe || (point >= 0x10000 && point != kNotUtf8);
@@ -54,7 +54,7 @@ std::string xml_text(std::string_view text) {
 
 std::string picture_file_name(std::string_view title, std::string_view extension) {
   constexpr size_t kMaxBytes = 200;
-  // What a shell, a file manager or a page that lists the folder could take for more than a name.
+  // Characters that a shell, a file manager or a web page could interpret.
   constexpr std::string_view kForbidden = "\\<>\"'`&;$!*?\t";
   std::string name = visible_text(title, Lines::kOne);
   bool is_changed = false;

@@ -246,7 +246,7 @@ class BenchTest(unittest.TestCase):
 
     def test_elements_that_nobody_gave(self):
         """0 or 1 are no target for 12 elements."""
-        self.fails(f"reshape.onnx {QUICK}", "Nothing was said of the input 'target'", "assay")
+        self.fails(f"reshape.onnx {QUICK}", "Nothing was given for the input 'target'", "assay")
 
     def test_several_profiles(self):
         line = ("--onnx=model.onnx --profile=0 --minShapes=x:0:1x1x28x28 --maxShapes=x:0:2x1x28x28 --profile=1 "

@@ -225,7 +225,7 @@ def cases():
         normal(1, 48000, 1), Const(128), Const(np.hanning(512), np.float32), Const(512)], 1
     yield "MelWeightMatrix", "MelWeightMatrix", {}, [
         np.array(80), np.array(512), np.array(16000), np.array(0, np.float32), np.array(8000, np.float32)], 1
-    # Products and quantisation.
+    # Products and quantization.
     yield "Einsum bij,bjk", "Einsum", {"equation": "bij,bjk->bik"}, [normal(8, 128, 64), normal(8, 64, 128)], 1
     yield "Einsum bhid,bhjd", "Einsum", {"equation": "bhid,bhjd->bhij"}, [normal(1, 12, 128, 64), normal(1, 12, 128, 64)], 1
     yield "Einsum bnhd,hde", "Einsum", {"equation": "bnhd,hde->bne"}, [

@@ -14,7 +14,7 @@
 
 namespace assay {
 
-/// A file (weights that are constant are randomised) or the name of a template, with all shapes inferred.
+/// A file (weights that are constant are randomized) or the name of a template, with all shapes inferred.
 inline std::shared_ptr<Model> load_named_model(const std::string& name) {
   std::shared_ptr<Model> model;
   if (std::filesystem::exists(name)) {

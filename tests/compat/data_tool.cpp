@@ -1,4 +1,4 @@
-// What data_check.py runs: the data layer, from files to files.
+// The program that data_check.py runs: the data layer, from files to files.
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // Every choice of the builder gives right results: each pass left out, each tactic left out, each tactic
-// alone beside the plain evaluation. Every plan is saved and loaded before it runs.
+// alone with the reference evaluation. Every plan is saved and loaded before it runs.
 //
 // usage: choices CASES [PATTERN]
 //
-// CASES is a folder of ONNX's backend tests. Beside them, networks of the generator are compared with the
+// CASES is a folder of ONNX's backend tests. In addition, networks of the generator are compared with the
 // reference. PATTERN: only choices whose name holds it.
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ std::vector<Choice> all_choices() {
   for (const PassStage stage : {PassStage::kCanonical, PassStage::kSpecialize, PassStage::kIdioms})
     for (const PassDef* p : built_in_passes().stage(stage)) passes.emplace(p->name);
   for (const std::string& p : passes) choices.push_back({"without pass " + p, {p}, {}});
-  // What moves values from one form to another is no way to compute anything.
+  // Conversions from one form to another compute nothing.
   const std::set<std::string_view> plumbing = {"control", "network", "view", "reorder", "copy", "evaluate"};
   for (const engine::TacticDef* t : engine::built_in_tactics().all()) {
     const std::string name(t->name);
@@ -53,7 +53,7 @@ std::vector<Choice> all_choices() {
   return choices;
 }
 
-/// What open() builds with: backends are functions.
+/// The choices open() builds with: backends are functions.
 const Choice* current = nullptr;
 
 std::shared_ptr<Engine> reloaded_engine(const Runtime& runtime, const std::shared_ptr<const Model>& model) {

@@ -7,7 +7,7 @@
 //
 // Each operator's newest version is drawn as a valid node (tests/fuzz/valid) many times, and a plan is made
 // for it: with its inputs known only when it runs, and with all but the first one constant, as weights are. A
-// type counts as served when no step of the better of the two plans evaluates plainly.
+// type counts as served when no step of the better of the two plans uses the reference.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -35,7 +35,7 @@ struct Served {
   std::string reason;
 };
 
-/// Of the first step that evaluates plainly: what it evaluates, and what the other tactics say.
+/// Of the first step that uses the reference: its nodes, and the other tactics' reasons.
 std::string reason_of(const engine::Plan& plan, const engine::Step& step) {
   std::string text;
   for (const engine::Refusal& r : step.refusals)
@@ -90,7 +90,7 @@ Served plan_of(const Case& c, bool constant) {
   return served;
 }
 
-/// What is known of an operator's nodes of one type.
+/// Findings on an operator's nodes of one type.
 struct Forms {
   int nodes = 0, plainly = 0;
   std::set<std::string> tactics;

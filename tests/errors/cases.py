@@ -163,7 +163,7 @@ DATA = [
     ("run identity.onnx --ref --load-outputs not.json", 1, ERR, "[!] expected a key in double quotes in a JSON object [in not.json, line 1, column 3]"),
     ("run identity.onnx --ref --save-outputs identity.onnx/out.json", 1, ERR, "[!] cannot create the folder identity.onnx: Not a directory"),
     ("run identity.onnx --ref --save-outputs name.json/x", 1, ERR, "[!] cannot create the folder name.json/x: Not a directory"),
-    ("run identity.onnx --ref --load-outputs folder", 1, OUT, "[E] FAILED | Iterations of some runs were not compared with any. --partial compares what there is."),
+    ("run identity.onnx --ref --load-outputs folder", 1, OUT, "[E] FAILED | Iterations of some runs were not compared with any. --partial compares the results that exist."),
     ("run identity.onnx --ref --load-inputs name.json --save-inputs name.json", 1, ERR, "[!] The load path 'name.json' overlaps the save path 'name.json'. Saving would overwrite or conflict with the data being loaded. Use distinct paths for loading and saving."),
     ("run identity.onnx --ref --compare l2 --l2-threshold abc", 1, ERR, "[!] --l2-threshold: 'abc' is not a number."),
     ("run identity.onnx --ref --check-average", 1, ERR, "[!] --check-average is not supported with check_error_stat='elemwise' (the default). Specify --check-error-stat max, mean, median, or quantile."),

@@ -40,7 +40,7 @@ bool has_subgraph(const Node& n) {
                      [](const Attribute& a) { return a.get_if<std::shared_ptr<Graph>>() != nullptr; });
 }
 
-/// What the node gets, floats as float64.
+/// The node's inputs, floats as float64.
 std::vector<Tensor> exact_inputs(const Case& c) {
   std::vector<Tensor> inputs;
   const auto& fed = c.model->graph->inputs;
@@ -69,7 +69,7 @@ double arithmetic_roundoff(const Case& c, DType result) {
   return u;
 }
 
-/// How far output i of the node may lie from the float64 result y: its bound, in arithmetic of this unit
+/// How far output i of the node may be from the float64 result y: its bound, in arithmetic of this unit
 /// roundoff.
 Tensor bound_of(const Case& c, const Results& y, size_t i, double roundoff) {
   const BoundOp bound = require_op(node_of(c), *c.model);
@@ -178,7 +178,7 @@ std::string attribute_text(const Attribute& a) {
   return "...";
 }
 
-/// A sentence about memory without its numbers, which hang on what is in use; others as they are.
+/// A sentence about memory without its numbers, which depend on what is in use; others as they are.
 std::string without_amounts(std::string text) {
   const bool is_of_memory = text.find("bytes that there are") != std::string::npos ||
                             text.find("bytes are in use") != std::string::npos;

@@ -2,7 +2,7 @@
 //
 // When do both agree? Types and shapes are equal, and
 //  * integers, booleans and strings are equal to what the reference computes on the stored types;
-//  * a float is either that, too, bit for bit (but for the payload of a NaN), or it lies within the
+//  * a float is either that, too, bitwise (except the payload of a NaN), or it is within the
 //  worst-case
 //    bound of the operator (reference/error_bound.h) around the float64 result, for arithmetic of the unit
 //    roundoff of the output's own type (of stash_type or softmax_precision, if coarser), in any order, and

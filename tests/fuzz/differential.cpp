@@ -55,7 +55,7 @@ struct Tally {
 std::vector<Subject> all_subjects(const std::string& only, bool contrib = false) {
   std::vector<Subject> list;
   for (const OpDef* op : built_in_ops().all()) {
-    // What com.microsoft's operators give is compared by tests/contrib; on drawn nodes that they refuse,
+    // Results of com.microsoft's operators are compared by tests/contrib; on drawn nodes that they refuse,
     // several kernels of ONNX Runtime crash.
     if (op->random || (op->domain == "com.microsoft" && !contrib)) continue;
     for (const OpVersion& v : op->versions) {
@@ -155,7 +155,7 @@ void Run::note(Tally& tally, const Subject& s, int round, const Case& c, const C
 /// In a child: all rounds from where it stands; what came of them as text.
 std::string Run::rounds(size_t subject) {
   set_memory_limit(kMemory);
-  if (!options_.verbose)  // what the backend prints about refusals
+  if (!options_.verbose)  // the backend's messages about refusals
     if (const int null = open("/dev/null", O_WRONLY); null >= 0) dup2(null, 2), close(null);
   const Subject& s = subjects_[subject];
   Tally tally;
@@ -203,7 +203,7 @@ void Run::merge(size_t subject, const std::string& text) {
 int Run::all() {
   std::vector<size_t> open(subjects_.size());
   for (size_t i = 0; i < open.size(); ++i) open[i] = i;
-  // Where a child died, all rounds of its subject but the one are run anew.
+  // Where a child died, all rounds of its subject but the one are run again.
   while (!open.empty()) {
     std::vector<size_t> again;
     run_isolated(

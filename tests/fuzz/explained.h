@@ -14,7 +14,7 @@ struct Explained {
   const char* backend;   ///< onnxrt, engine
   const char* subjects;  ///< patterns of fnmatch() for operator-version, separated by blanks
   bool (*applies)(const Case&, const Comparison&);
-  const char* reason;  ///< what the specification says, and what the backend does
+  const char* reason;  ///< the specification's rule, and the backend's behaviour
   /// A case of that kind: op_fuzz --against BACKEND --only SUBJECT --seed 1 --round ROUND
   const char* subject;
   int round;

@@ -1,4 +1,4 @@
-// What becomes of a case, and whether that may be.
+// The outcome of a case, and whether it is allowed.
 #pragma once
 
 #include <string>

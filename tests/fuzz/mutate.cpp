@@ -107,7 +107,7 @@ void forget(Graph& g) {
   for (const auto& n : g.nodes())
     for (Attribute& a : n->attributes)
       if (auto* sub = std::get_if<std::shared_ptr<Graph>>(&a.data)) {
-        for (Value* v : (*sub)->inputs) v->type = {};  // what flows into a body may be mutated
+        for (Value* v : (*sub)->inputs) v->type = {};  // values that flow into a body may be mutated
         forget(**sub);
       }
 }

@@ -16,8 +16,8 @@ void mutate(Case& c, Random& random);
 
 bool has_loop(const Case& c);
 
-/// Numbers of which a Loop may make the count of its turns become small: thousands of millions would be
-/// right, but take their time.
+/// Numbers that may become a Loop's count of iterations become small: thousands of millions would be right,
+/// but slow.
 void tame_loops(Case& c);
 
 /// Forgets what the model declares of all values, or of those that nodes produce.

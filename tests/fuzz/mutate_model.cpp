@@ -162,7 +162,7 @@ void add_node(Model& model, Random& r) {
     g.outputs.push_back(made->output(0));
 }
 
-/// The same node again and again, one behind the other or beside one another.
+/// The same node again and again, in a row or in parallel.
 void repeat_node(Model& model, Random& r) {
   Graph& g = some_graph(model, r);
   Node* n = some_node(g, r);

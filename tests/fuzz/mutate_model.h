@@ -14,7 +14,7 @@ std::shared_ptr<Model> random_model(Random& random);
 
 /// Changes one thing: what mutate() changes (attributes, constants, arity), or an operator, a type, a shape,
 /// a name, the outputs, the imports; adds a node on values that are there; puts a node into the branches of
-/// an If, the body of a Loop or a local function; doubles a node many times in a row or beside one another.
+/// an If, the body of a Loop or a local function; doubles a node many times in a row or in parallel.
 void mutate_model(std::shared_ptr<Model>& model, Random& random);
 
 /// True when a Loop or Scan is in it, functions included.

@@ -39,7 +39,7 @@ namespace {
 
 /// No tensor may be larger, so that nothing is computed for long.
 constexpr int64_t kMemory = int64_t{32} << 20;
-/// What a process may have of memory in all.
+/// The memory limit of a process.
 constexpr int64_t kAddressSpace = int64_t{4} << 30;
 
 struct Options {
@@ -52,7 +52,7 @@ struct Options {
   bool verbose = false, table = false, stale = false, reproduce = false, invalid = false;
 };
 
-/// What the rounds of one subject came to.
+/// The outcome of one subject's rounds.
 struct Tally {
   int accepted = 0, rejected = 0;
   std::string problem;  ///< the first one

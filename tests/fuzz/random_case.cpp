@@ -154,7 +154,7 @@ Tensor random_tensor(DType dtype, const Shape& shape, Random& r) {
   return convert(t, dtype);
 }
 
-/// What stands between `prefix` and the last parenthesis.
+/// The text between `prefix` and the last parenthesis.
 std::string inner(const std::string& type, size_t prefix) {
   return type.substr(prefix, type.size() - prefix - 1);
 }

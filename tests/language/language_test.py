@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
-"""Documents use the field's words: none of the words and forms in words.txt is in a Markdown file.
+"""Documents and comments use the field's words: none of the words and forms in words.txt is in a Markdown file or a C++ comment.
 
 usage: language_test.py SOURCE_FOLDER [--all]
 
-Code (fenced blocks, `code`), links' targets and comments are not looked at. waiting.txt lists documents that are not held to the
-list yet; --all looks at them, too. Exit status 1 names every place, with the better word.
+Code (fenced blocks, `code`), links' targets and a document's HTML comments are not checked. waiting.txt lists documents and sources
+that are not held to the list yet; --all checks them, too. Exit status 1 names every place, with the better word.
 """
 
+import fnmatch
 import pathlib
 import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 FOLDERS = ("docs", "examples", "tests", "extensions", "python")
+SOURCE_FOLDERS = ("src", "include", "examples", "tests", "extensions", "python")
+SOURCE_ENDINGS = (".h", ".cpp", ".def")
+BEGINNING = "\N{PILCROW SIGN}"     # of a comment
 
 
 class Rule:
@@ -58,8 +62,25 @@ def prose(text):
     return re.sub(r"\]\([^)\s]*\)", blank, text)
 
 
-def findings(name, text, rules):
-    """A sentence for each place; forms may go over the end of a line."""
+def comments(text):
+    """The comments in C++ text, each with a mark at its beginning, and the number of each of their lines."""
+    lines, numbers, last = [], [], (0, 0)
+    for number, line in enumerate(text.splitlines(), 1):
+        if "//" not in line:
+            continue
+        code = re.sub(r'"(?:\\.|[^"\\])*"', lambda m: "_" * len(m[0]), line)
+        comment = re.match(r"(\s*|.*?\s)///?<? (.*)", code)
+        if not comment:
+            continue
+        place = (number, len(comment[1]))
+        lines.append((" " if last == (number - 1, place[1]) else BEGINNING + " ") + comment[2])
+        numbers.append(number)
+        last = place
+    return "\n".join(lines), numbers
+
+
+def findings(name, text, rules, numbers=None):
+    """A sentence for each place; forms may go over the end of a line. `numbers`: of the text's lines."""
     text = prose(text)
     flat = re.sub(r"\n[ *]*", lambda m: " " * len(m[0]), text)       # lines of a paragraph are one
     flat = re.sub(r" {2,}", lambda m: " " + "\0" * (len(m[0]) - 1), flat)
@@ -68,28 +89,43 @@ def findings(name, text, rules):
     for rule in rules:
         for match in rule.finds(flat):
             line = text.count("\n", 0, places[match.start()]) + 1
-            yield f"{name}:{line}: '{match[0].strip()}': better {rule.better}"
+            yield f"{name}:{numbers[line - 1] if numbers else line}: '{match[0].strip(BEGINNING + ' ')}': better {rule.better}"
 
 
 def self_test(rules):
     """The test can fail: words of the list are found, also over the end of a line, and code is left alone."""
-    bad = "Values lie\nin memory, measured in\nturns. `lies`\n\n```text\nbeside\n```\n"
-    found = list(findings("sample", bad, rules))
-    lines = sorted(line.split(":")[1] for line in found)
-    return [] if lines == ["1", "2", "3"] and not any("beside" in line for line in found) else [f"language_test.py does not find what it should: {found}"]
+    problems = []
+
+    def expect(found, wanted, what):
+        lines = sorted(line.split(":")[1] for line in found)
+        if lines != wanted:
+            problems.append(f"language_test.py finds in {what} {found}, not lines {wanted}")
+
+    expect(list(findings("sample", "Values lie\nin memory, measured in\nturns. `lies`\n\n```text\nbeside\n```\n", rules)), ["1", "2", "3"], "a document")
+    source = 'int lies = 0;  ///< what lies there\n\n/// A value\n/// that is no\n/// number.\nf("// beside");  // next to it\n// What it is.\n'
+    text, numbers = comments(source)
+    expect(list(findings("sample", text, rules, numbers)), ["1", "1", "4", "7"], "a source")
+    return problems
 
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     rules, waiting = read_rules(HERE / "words.txt"), read_waiting(HERE / "waiting.txt")
     documents = sorted(root.glob("*.md")) + [p for folder in FOLDERS for p in sorted((root / folder).rglob("*.md"))]
-    names = {p.relative_to(root).as_posix(): p for p in documents}
-    problems = self_test(rules) + [f"waiting.txt names {name}, which is not there" for name in waiting if name not in names]
+    sources = [p for folder in SOURCE_FOLDERS for p in sorted((root / folder).rglob("*")) if p.suffix in SOURCE_ENDINGS]
+    names = {p.relative_to(root).as_posix(): p for p in documents + sources}
+    waits = {name for pattern in waiting for name in fnmatch.filter(names, pattern)}
+    problems = self_test(rules) + [f"waiting.txt names {pattern}, which is not there" for pattern in waiting if not fnmatch.filter(names, pattern)]
     for name, path in names.items():
-        if "--all" in sys.argv[2:] or name not in waiting:
-            problems += findings(name, path.read_text(encoding="utf-8"), rules)
-    print("\n".join(problems + [f"{len(names)} documents, {len(waiting)} of them waiting, {len(rules)} rules, {len(problems)} problems"]))
-    return 1 if problems or len(names) < 10 else 0
+        if "--all" not in sys.argv[2:] and name in waits:
+            continue
+        text, numbers = path.read_text(encoding="utf-8"), None
+        if path.suffix in SOURCE_ENDINGS:
+            text, numbers = comments(text)
+        problems += findings(name, text, rules, numbers)
+    print("\n".join(problems + [f"{len(documents)} documents, {len(sources)} sources, {len(waits)} of them waiting, "
+                               f"{len(rules)} rules, {len(problems)} problems"]))
+    return 1 if problems or len(documents) < 10 or len(sources) < 1000 else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// What the tests of this folder run: a model on a runner in Python, from files to files.
+// The program that the tests of this folder run: a model on a runner in Python, from files to files.
 //
 //   runner_tool RUNNER MODEL INPUTS.npz OUTPUTS.npz [OPTION=VALUE...]
 //

@@ -114,10 +114,10 @@ ERRORS = [
     ("inspect model open.onnxtxt --input-shapes y*:[3]", "[!] the model has no input 'y*'; its inputs are 'x0', 'x1'"),
     ("inspect capability open.onnxtxt --input-shapes y*:[3]", "[!] the model has no input 'y*'; its inputs are 'x0', 'x1'"),
     ("surgeon extract m.onnxtxt --outputs e:auto -o o.onnxtxt", "[!] Tensor: e does not exist in the model [in $DIR/m.onnxtxt]. There is 'choice::else_branch::e'."),
-    ("surgeon insert m.onnxtxt --inputs choice::then_branch::a --outputs out0 --op F -o o.onnxtxt", "[!] 'choice::then_branch::a' lies in a subgraph; nodes are inserted into the main graph [in $DIR/m.onnxtxt]"),
+    ("surgeon insert m.onnxtxt --inputs choice::then_branch::a --outputs out0 --op F -o o.onnxtxt", "[!] 'choice::then_branch::a' is in a subgraph; nodes are inserted into the main graph [in $DIR/m.onnxtxt]"),
     ("surgeon insert m.onnxtxt --inputs h0 --outputs oup0 --op F -o o.onnxtxt", "[!] Tensor: oup0 does not exist in the model [in $DIR/m.onnxtxt]. Did you mean 'out0'?"),
     ("surgeon sanitize open.onnxtxt --override-input-shapes op:Add:[4] -o o.onnxtxt", "[!] the model has no input 'op:Add'; its inputs are 'x0', 'x1' [in $DIR/open.onnxtxt]"),
-    ("surgeon sanitize m.onnxtxt --override-input-shapes choice::then_branch::a:[2] -o o.onnxtxt", "[!] 'choice::then_branch::a' lies in a subgraph; only tensors of the main graph can be inputs of the model [in $DIR/m.onnxtxt]"),
+    ("surgeon sanitize m.onnxtxt --override-input-shapes choice::then_branch::a:[2] -o o.onnxtxt", "[!] 'choice::then_branch::a' is in a subgraph; only tensors of the main graph can be inputs of the model [in $DIR/m.onnxtxt]"),
     ("surgeon sanitize m.onnxtxt --set-unbounded-dds-upper-bound oup0:1 -o o.onnxtxt", "[!] Tensor: oup0 does not exist in the model [in $DIR/m.onnxtxt]. Did you mean 'out0'?"),
 ]
 

@@ -1,4 +1,4 @@
-// What a program of a user's does with the library: it builds, runs, compares, and meets errors of every
+// A user's program as it uses the library: it builds, runs, compares, and meets errors of every
 // class. Nothing of that may reach standard output or standard error. With the argument `shown` it asks for
 // the log first; with `sink` it takes the messages itself. It says by its exit status whether everything came
 // out as it should.

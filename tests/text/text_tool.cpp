@@ -28,8 +28,8 @@ void write_file(const std::string& path, const std::string& bytes) {
   require(std::fclose(file) == 0 && is_written, ErrorCode::kIo, "cannot write {}", path);
 }
 
-/// Forgets how the file said it: what the IR keeps beside its meaning (encodings, empty texts, orders, fields
-/// that it does not know) has no place in the text form.
+/// Forgets the file's form: what the IR keeps in addition to its meaning (encodings, empty texts, orders,
+/// fields that it does not know) has no place in the text form.
 void forget_form(Graph& g) {
   g.extra_fields.clear();
   g.input_order.clear();

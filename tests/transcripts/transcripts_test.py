@@ -88,7 +88,7 @@ VIEWER, PAGE, PAYLOAD = "inspect_model_save_visual.txt", "dds.html", "visual_pay
 WITHOUT_RANK = "conv_out_13"
 
 # What is shown otherwise on purpose: docs/reference/compatibility.md says why.
-SHORT = "[E] FAILED | Iterations of some runs were not compared with any. --partial compares what there is."
+SHORT = "[E] FAILED | Iterations of some runs were not compared with any. --partial compares the results that exist."
 FAILS = {"[I] PASSED | Runtime": "[E] FAILED | Runtime"}
 # The object that Python prints for an open file.
 HINTS_FILE = {f"<_io.TextIOWrapper name='hints.json' mode='{mode}' encoding='UTF-8'>": "hints.json" for mode in "rw"}

@@ -2,7 +2,7 @@
 // result is wrong.
 //
 // usage: agreement [--no-onnxrt] MODEL...
-// A MODEL is a file (weights that are constant are randomised) or the name of a template. `error` is the
+// A MODEL is a file (weights that are constant are randomized) or the name of a template. `error` is the
 // largest error of an element relative to the largest magnitude in its output; `of explained` says which part
 // of the error that rounding explains was used up at worst (docs/internals/numerics.md).
 #include <fmt/core.h>

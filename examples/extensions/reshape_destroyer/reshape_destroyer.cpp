@@ -1,5 +1,5 @@
-// The example of docs/guide/extensions.md: a loader that puts Identity in the place of Reshape nodes that
-// change nothing, a runner that knows Identity alone, and their options.
+// The example of docs/guide/extensions.md: a loader that replaces Reshape nodes that change nothing by
+// Identity, a runner that knows Identity alone, and their options.
 #include <assay/extension.h>
 
 #include <algorithm>

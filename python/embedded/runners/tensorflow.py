@@ -135,7 +135,7 @@ class Checkpoint(_Graph):
 
     def _open(self, graph, session):
         if not self._wanted:
-            # What saves and restores, initialises and counts is not what the graph is for.
+            # What saves and restores, initializes and counts is not what the graph is for.
             self._wanted = [t.name for op in graph.get_operations()
                             if _can_be_fetched(op) and _is_last(op) and not op.name.startswith("save/")
                             for t in op.outputs if _is_value(t) and _depends_on_input(t)]

@@ -9,7 +9,7 @@
 namespace assay::cli {
 namespace {
 
-/// A word for a shell. A line end in it would end the comment: such a name is shown with blanks.
+/// Quotes a word for a shell. Line ends would end the comment, so they are shown as blanks.
 std::string shell_word(const std::string& word) {
   if (!word.empty() && word.find_first_of(" \t\n'\"\\$`!*?()[]{}<>|&;#~=") == std::string::npos &&
       word[0] != '-')

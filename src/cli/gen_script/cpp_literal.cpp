@@ -29,7 +29,7 @@ std::string cpp_strings(const std::vector<std::string>& texts) {
 }
 
 std::string cpp_integer(int64_t value) {
-  // The literal of the smallest one would be that of its opposite, which does not exist.
+  // The smallest integer has no literal, since its absolute value is out of range.
   return value == std::numeric_limits<int64_t>::min() ? "std::numeric_limits<std::int64_t>::min()"
                                                       : std::to_string(value);
 }

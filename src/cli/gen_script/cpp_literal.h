@@ -1,4 +1,4 @@
-// Values as C++ writes them.
+// Values as C++ literals.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A device or a pipe, which has no ending to choose.
+/// A device or a pipe, whose name has no extension.
 bool is_special(const std::string& path) {
   std::error_code ec;
   const fs::file_status status = fs::status(path, ec);

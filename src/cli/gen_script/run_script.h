@@ -1,4 +1,4 @@
-// `run --gen-script`: a program or a script that does what the command line says.
+// `run --gen-script`: writes a program or script equivalent to the command line.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace assay::cli {
 
-/// A command line of `run`, read.
+/// A parsed command line of `run`.
 struct RunLine {
   const ParsedArgs& args;
   const Invocation& invocation;
@@ -22,17 +22,17 @@ struct RunLine {
 };
 
 enum class ScriptLanguage : uint8_t { kCpp, kPython };
-/// What the file's ending says; `-`, devices and pipes get Python. Throws Error for another one.
+/// The language of the file's extension; Python for `-`, devices and pipes. Throws Error for others.
 ScriptLanguage script_language(const std::string& path);
 
 /// `runs MODEL using ONNX-Runtime`, for the first lines.
 std::string what_it_does(const RunLine& line);
-/// On the public headers alone.
+/// Uses only the public headers.
 std::string run_script_cpp(const RunLine& line);
-/// With every option, for the program that was started.
+/// Has every option, for the program that was started.
 std::string run_script_python(const RunLine& line);
 
-/// Writes what --gen-script asks for: standard output, or a file that appears whole or not at all. Throws
+/// Writes the output of --gen-script to standard output or, atomically, to a file. Throws
 /// Error.
 void write_run_script(const RunLine& line);
 

@@ -14,7 +14,7 @@ namespace {
 /// Statements of the function that describes the run, under a comment for each part that has any.
 class Statements {
  public:
-  /// What follows belongs to this part.
+  /// Begins this part.
   void part(std::string comment) { comment_ = std::move(comment); }
   void add(const std::string& statement) {
     if (!comment_.empty()) text_ += fmt::format("{}  // {}\n", text_.empty() ? "" : "\n", comment_);
@@ -269,7 +269,7 @@ std::string run_script_cpp(const RunLine& line) {
   poly::RunSettings settings = line.settings;
   const char* comment = nullptr;
   for (const poly::RunRow* row : poly::run_members()) {
-    // How results are compared is always there, to be changed.
+    // Comparison settings are always written, so that users can change them.
     if (!poly::differs_from_default(*row, settings) && row->member != "compare_funcs") continue;
     if (const char* own = part_comment(row->part); own != comment) s.part(comment = own);
     std::visit([&](const auto* value) { state(s, row->member, *value); }, row->at(settings));

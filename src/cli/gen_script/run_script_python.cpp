@@ -13,14 +13,14 @@
 namespace assay::cli {
 namespace {
 
-/// How the script starts the program: by the name that PATH has it under, or by its place.
+/// The program as the script starts it: its name if PATH finds it, else its path.
 std::string program_of(const Invocation& invocation) {
   if (invocation.path.find('/') == std::string::npos) return invocation.path;
   return std::filesystem::absolute(invocation.path).lexically_normal().string();
 }
 
-/// A string literal for a word of a command line; bytes that are not UTF-8 stand there as Python's
-/// os.fsdecode() gives them.
+/// A string literal for a word of a command line; bytes that are not UTF-8 are escaped as Python's
+/// os.fsdecode() does.
 std::string word_literal(std::string_view word) {
   std::string literal = "\"";
   while (!word.empty()) {
@@ -44,7 +44,7 @@ std::string list_literal(const std::vector<std::string>& words) {
   return "[" + list + "]";
 }
 
-/// The words of an option as a list in Python. A value that begins with a dash would be taken for an option.
+/// The words of an option as a list in Python. A value that begins with a dash would be parsed as an option.
 std::string words_of(const GivenOption& given) {
   if (given.words.size() == 1 && given.words.front().starts_with('-'))
     return list_literal({given.name + "=" + given.words.front()});
@@ -58,7 +58,7 @@ std::string first_sentence(const std::string& help) {
   return in_one_line(help.substr(0, end));
 }
 
-/// The options of a group that are given, a line each, in their order.
+/// The given options of a group, one per line, in order.
 std::string group_text(const OptionGroup& group, const ParsedArgs& args) {
   std::string text;
   for (const GivenOption& given : args.occurrences()) {

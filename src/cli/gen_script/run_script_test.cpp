@@ -1,4 +1,4 @@
-// What --gen-script writes: nothing of a command line is lost, whatever its words hold.
+// Tests that --gen-script loses nothing of a command line, whatever its words contain.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -52,7 +52,7 @@ TEST(ScriptComment, StaysInItsLine) {
   EXPECT_EQ(in_one_line("no UTF-8 \xff"), "no UTF-8 \\xff");
 }
 
-/// A folder with what samples need.
+/// A folder with the files that samples need.
 class Folder {
  public:
   Folder() : path_(fs::temp_directory_path() / ("assay-run-script-" + std::to_string(::getpid()))) {
@@ -65,7 +65,7 @@ class Folder {
   ~Folder() { fs::remove_all(path_); }
   std::string path(const std::string& name) const { return (path_ / name).string(); }
 
-  /// The program for a line of `run`, but for the lines that show the line itself.
+  /// The program for a line of `run`, without the lines that show the command line itself.
   std::string program(const Words& words, const std::string& ending = ".cpp") const {
     Words line = {"assay", "run"};
     for (const std::string& word : words) line.push_back(word.starts_with("@") ? path(word.substr(1)) : word);
@@ -95,7 +95,7 @@ class Folder {
   fs::path path_;
 };
 
-/// An option with its words, and what else the line needs for it to be read (`@` stands for the folder).
+/// An option with its words, and further words that the line needs (`@` is the folder).
 struct Sample {
   Words given, rest = {"@m.onnxtxt", "--ref"};
 };
@@ -242,7 +242,7 @@ std::vector<Option> all_options() {
   return options;
 }
 
-/// Options that have acted when the run begins, or do nothing in this build.
+/// Options that act before the run begins, or have no effect in this build.
 bool leaves_nothing(const Option& o) {
   const poly::RunRow* row = poly::find_run_option(o.names.front());
   return row != nullptr ? !row->has_member() : o.help.starts_with("Accepted, without effect");
@@ -274,7 +274,7 @@ TEST(RunScript, EveryOptionChangesTheProgram) {
       EXPECT_NE(script.find(word.starts_with("@") ? folder.path(word.substr(1)) : word), std::string::npos)
           << word;
   }
-  // What a runner in Python is told without a flag of its own.
+  // Options of a Python runner that has no flag.
   shown.insert("--strict-trt");
   for (const poly::RunGroup& group : poly::run_groups())
     for (const poly::RunRow& row : group.rows)
@@ -293,7 +293,7 @@ std::string text_of(const std::string& file) {
 
 TEST(RunScript, EveryOptionSurvivesASettingsFile) {
   const Folder folder;
-  // What samples name is looked for when settings are used.
+  // Files that samples name must exist when settings are used.
   for (const char* name : {"a.json", "b", "g.json", "r.json", "t.json"}) folder.touch(name);
   const std::string first = folder.path("first.json"), second = folder.path("second.json");
   for (const Sample& s : samples()) {
@@ -366,7 +366,7 @@ TEST(RunScript, SettingsThatCannotBeUsed) {
             std::string::npos);
   EXPECT_NE(error("\"log\": {\"verbosity\": [\"LOUD\"]}", {"@m.onnxtxt", "--ref"}).find("'LOUD'"),
             std::string::npos);
-  // Two functions of one kind: no line can say that, and none can change it.
+  // Two functions of one kind cannot be expressed on, nor changed by, a command line.
   const std::string two =
       "\"compare_funcs\": [{\"function\": \"l2\", \"threshold\": 1}, {\"function\": \"l2\"}]";
   EXPECT_NE(

@@ -33,7 +33,7 @@ std::pair<int64_t, int64_t> parse_top_k(const std::string& text) {
   return {*k, *axis};
 }
 
-/// What --postprocess says: the elements of outputs, or a function of a module.
+/// The post-processing of --postprocess: top elements of outputs, or a function of a module.
 void read_postprocess(const ParsedArgs& args, OutputNames& outputs, extension::Modules modules,
                       poly::RunSettings& s) {
   std::vector<std::pair<std::string, std::pair<int64_t, int64_t>>> top_k;
@@ -65,7 +65,7 @@ void read_postprocess(const ParsedArgs& args, OutputNames& outputs, extension::M
   if (!top_k.empty()) s.postprocess = poly::PostprocessFunc::top_k(std::move(top_k));
 }
 
-/// A script takes the place of --postprocess.
+/// A script replaces --postprocess.
 void read_postprocess_script(const ParsedArgs& args, poly::RunSettings& s) {
   const auto script = args.text("--postprocess-func-script");
   if (!script) return;
@@ -83,7 +83,7 @@ void read_postprocess_script(const ParsedArgs& args, poly::RunSettings& s) {
   s.postprocess = poly::PostprocessFunc::script(*script);
 }
 
-/// A script takes the place of --compare.
+/// A script replaces --compare.
 void read_compare_script(const ParsedArgs& args, poly::RunSettings& s) {
   const auto script = args.text("--compare-func-script");
   if (!script) return;

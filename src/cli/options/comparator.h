@@ -1,4 +1,4 @@
-// How inference runs, what happens to outputs, and how they are compared.
+// Options of inference, post-processing and comparison.
 #pragma once
 
 #include "cli/args.h"
@@ -7,7 +7,7 @@
 namespace assay::cli {
 
 /// Comparator Inference, Postprocessing and Comparisons, the options of each comparison function, and the
-/// verdict (read_comparison_settings() reads them). `modules` bring functions of their own.
+/// verdict (read_comparison_settings() reads them). `modules` add functions.
 void add_comparator_options(ArgParser& parser, extension::Modules modules = {});
 
 }  // namespace assay::cli

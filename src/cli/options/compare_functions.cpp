@@ -24,7 +24,7 @@ std::vector<Option> options_of_function(const char* function) {
 struct MetricOption {
   CompareFunction function;
   const char* choice;  ///< of --compare
-  const char* alias;   ///< a choice that stands for several; null: none
+  const char* alias;   ///< the alias of a group of choices; null: none
   const char* name;    ///< of the option for its threshold
   poly::CompareFunc (*make)(const poly::ByOutput<poly::Number>& threshold, bool check_shapes);
 };
@@ -38,7 +38,7 @@ constexpr std::array<MetricOption, 5> kMetrics = {{
      poly::CompareFunc::perceptual_metrics},
 }};
 
-/// The functions that the words of --compare stand for, each once.
+/// The functions that the words of --compare name, each once.
 std::vector<CompareFunction> selected_functions(const std::vector<std::string>& words) {
   std::vector<CompareFunction> functions;
   const auto add = [&](CompareFunction f) {
@@ -58,7 +58,7 @@ void warn_about_unselected(const ParsedArgs& args, const std::vector<Option>& op
                            const std::vector<std::string>& words) {
   const std::vector<CompareFunction> selected = selected_functions(words);
   if (std::find(selected.begin(), selected.end(), owner) != selected.end()) return;
-  // Saved results may be of other functions than those that are named.
+  // Saved results may come from functions that are not named.
   const bool is_error = refuses_idle_options(args) && args.declares("--trt");
   for (const Option& option : options)
     if (is_error && args.has(option.names.front()))

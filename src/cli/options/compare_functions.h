@@ -14,25 +14,25 @@ namespace assay::cli {
 
 /// The option --compare, with the functions of modules among its choices.
 Option compare_option(extension::Modules modules = {});
-/// What it can name without any module.
+/// Its built-in choices.
 const std::vector<std::string>& comparison_choices();
 /// The option --no-shape-check.
 Option shape_check_option();
 /// A group for each function: simple, indices, l2, cosine_similarity, psnr, snr, perceptual_metrics.
 void add_compare_function_options(ArgParser& parser);
 
-/// What --compare names: functions, each once, in its order, and the names of those of modules.
+/// The functions that --compare names, each once, in order, and the names of modules' functions.
 struct ComparisonsOfLine {
   std::vector<poly::CompareFunc> functions;
   std::vector<std::string> of_modules;
 };
-/// Warns about options of the other functions. Throws Error for values that none of them can use, and as
-/// `outputs` does.
+/// Warns about options of the other functions. Throws
+/// Error for invalid values, and as `outputs` does.
 ComparisonsOfLine read_comparisons(const ParsedArgs& args, OutputNames& outputs,
                                    extension::Modules modules = {});
 /// The option for the threshold of a function with one number.
 const char* threshold_option(std::string_view function);
-/// Whether any option says how outputs are compared.
+/// True when any option configures the comparison of outputs.
 bool chooses_comparison(const ParsedArgs& args);
 
 }  // namespace assay::cli

@@ -1,4 +1,4 @@
-// Where input data come from: drawn at random, or loaded.
+// Options of input data: random or loaded.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ namespace assay::cli {
 struct DataOptions {
   DataLoaderOptions random;
   std::vector<std::string> load_inputs;          ///< files; empty: random data
-  std::optional<script::Reference> script = {};  ///< that gives the data, instead of both
+  std::optional<script::Reference> script = {};  ///< source of the data, in place of both
 };
 
 /// `no_scripts` says why data from a script (--data-loader-script) are refused; empty: they are not.
@@ -35,13 +35,13 @@ std::optional<poly::Number> run_number(const std::optional<PythonValue>& value);
 /// Warns as above. Throws Error.
 DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> shapes);
 
-/// Makes the data that the options ask for, a script's among them, for a calibration.
+/// Creates the requested data, possibly a script's, for a calibration.
 std::function<std::shared_ptr<DataSource>()> calibration_data(const DataOptions& data);
-/// Whether they are drawn.
+/// True for random data.
 bool are_drawn(const DataOptions& data);
 
-/// The data that the options ask for: of a script's only the first iteration, or those of the files, else
-/// random ones.
+/// The requested data: the first iteration of a
+/// script's, or those of the files, else random ones.
 LoaderCache input_cache(const DataOptions& data);
 
 }  // namespace assay::cli

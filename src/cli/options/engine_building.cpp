@@ -18,7 +18,7 @@ struct Idle {
   const char* reason;
 };
 
-/// Upstream's options that have nothing to act on in this engine, and why.
+/// Upstream's options without effect on this engine, with the reasons.
 constexpr Idle kIdle[] = {
     {"--tf32", Arity::kNone, "a CPU has no TensorFloat-32: float32 is computed in float32"},
     {"--fp8", Arity::kNone,
@@ -189,7 +189,7 @@ void read_building_settings(const ParsedArgs& args, bool as_upstream, const engi
                             poly::RunEngine& engine) {
   BuilderConfig& config = engine.config;
   engine.profiles = read_profiles(args);
-  // Of an engine that nothing builds there is nothing to say.
+  // Without a build there is nothing to report.
   if (!args.declares("--trt") || args.has("--trt"))
     read_layer_types(args, as_upstream, /*as_bench=*/false, config);
   apply_strong_types(args, "--strongly-typed", as_upstream, config);

@@ -1,4 +1,4 @@
-// How an engine is built and run, in upstream's options: `run --trt` and `convert`.
+// Upstream's options for building and running an engine: `run --trt` and `convert`.
 #pragma once
 
 #include "assay/run.h"
@@ -8,25 +8,25 @@
 
 namespace assay::cli {
 
-/// The options of a profile: least, best and largest shapes. The n-th use of each belongs to profile n.
+/// The options of a profile: minimum, optimum and maximum shapes. The n-th use of each belongs to profile n.
 inline constexpr const char* kProfileOptions[] = {"--trt-min-shapes", "--trt-opt-shapes", "--trt-max-shapes"};
-/// How many profiles are given.
+/// The number of profiles given.
 size_t count_profiles(const ParsedArgs& args);
 
-/// TensorRT Builder Configuration, and what of its network and engine options this build has. `saves`:
-/// --save-engine and what concerns runs, too.
+/// TensorRT Builder Configuration, and the supported network and engine options. `saves`: also --save-engine
+/// and options of runs.
 void add_engine_building_options(ArgParser& parser, bool runs);
-/// Of these options, those that say how an engine is built, by their first names; not those that do nothing
-/// on a CPU, --save-engine and --optimization-profile.
+/// The subset of these options that affects the build, by their first names; without those that have no
+/// effect on a CPU, --save-engine and --optimization-profile.
 std::vector<std::string> builder_option_names();
 /// The class of --calib-base-cls.
 const char* calibrator_class(CalibrationAlgorithm algorithm);
-/// Says in a line each which of the given options do nothing on a CPU.
+/// Logs a line for each given option that has no effect on a CPU.
 void warn_about_idle_options(const ParsedArgs& args);
-/// Of read_engine_settings(), what is about how the engine is built.
+/// The build settings of read_engine_settings().
 void read_building_settings(const ParsedArgs& args, bool as_upstream, const engine::TacticSet& tactics,
                             poly::RunEngine& engine);
-/// What read_engine_settings() makes of the line, for who builds an engine without a run. `input_shapes` are
+/// The result of read_engine_settings(), for commands that build an engine without a run. `input_shapes` are
 /// those of --input-shapes.
 EngineBuildOptions read_engine_building_options(const ParsedArgs& args, bool as_upstream,
                                                 const std::vector<InputShape>& input_shapes,

@@ -123,7 +123,7 @@ std::vector<extension::Candidate> extensions_of(std::span<const std::string> wor
   }
   std::vector<extension::Candidate> all =
       searches ? extension::find_extensions() : std::vector<extension::Candidate>();
-  // What is found and named is loaded once.
+  // A module that is both found and named is loaded once.
   const auto is_named = [&](const extension::Candidate& found) {
     std::error_code ignored;
     return std::any_of(named.begin(), named.end(), [&](const extension::Candidate& n) {
@@ -215,7 +215,7 @@ bool is_module_option(const Registries& registries, std::string_view name) {
 
 namespace {
 
-/// A module that only brings runners takes part when one of them, or one of its options, is given.
+/// A module that only adds runners takes part when one of them, or one of its options, is given.
 bool takes_part(const extension::Extension& module, const ParsedArgs& args) {
   if (!module.operators().empty() || !module.passes().empty() || !module.tactics().empty() ||
       !module.loaders().empty() || !module.postprocesses().empty() || !module.comparisons().empty())

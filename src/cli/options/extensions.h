@@ -1,4 +1,4 @@
-// Extension modules on the command line: which are loaded, and the options and commands that they bring.
+// Extension modules on the command line: their loading, options and commands.
 #pragma once
 
 #include <memory>
@@ -15,29 +15,29 @@ namespace assay::cli {
 /// --extension and --no-extensions, which every command has.
 void add_extension_options(ArgParser& parser);
 
-/// The modules that this command line asks for: those that are found, unless --no-extensions is among the
-/// words, and those of --extension and of the file of --settings. To be asked before the words are parsed,
-/// since modules bring options. Throws Error for a file of settings that cannot be read.
+/// The modules of this command line: those found, unless --no-extensions is given, and those of --extension
+/// and of the file of --settings. Call it before the words are parsed, since modules add options. Throws
+/// Error for an unreadable settings file.
 std::vector<extension::Candidate> extensions_of(std::span<const std::string> words);
 
-/// Loads and adds them. One that fails is left out, and a sentence says why, but for those of --extension,
-/// whose Error is thrown.
+/// Loads and adds them. One that fails is skipped with a logged reason, except those of --extension, whose
+/// Error is thrown.
 std::vector<std::string> load_extensions(Registries& registries,
                                          std::span<const extension::Candidate> candidates);
 
 /// The options of `run` that modules add.
 void add_module_options(ArgParser& parser, const Registries& registries);
-/// Throws Error when the module has an option that `run` has already, of itself or of another module.
+/// Throws Error when the module has an option that `run` or another module already has.
 void check_extension_options(const extension::Extension& module, const Registries& registries);
 void add_extension_commands(const std::shared_ptr<extension::Extension>& module, CommandSet& commands);
 
-/// Whether the option is one that a module adds to `run`.
+/// True when a module adds this option to `run`.
 bool is_module_option(const Registries& registries, std::string_view name);
-/// The modules that take part in the run of this command line, by their files, and what their options say.
+/// The files of the modules that this command line uses, with their options.
 void read_module_settings(const ParsedArgs& args, const Registries& registries,
                           poly::RunExtensions& settings);
 
-/// Shows modules the command line while it lives, and has them check it. Throws Error with what they refuse.
+/// Gives modules access to the command line for its lifetime, and has them validate it. Throws their Error.
 class ExtensionArgs {
  public:
   ExtensionArgs(const ParsedArgs& args, const Registries& registries);
@@ -47,7 +47,7 @@ class ExtensionArgs {
 
   /// Calls the validation of every option group.
   void validate() const;
-  /// What the loaders whose options are given do to a model.
+  /// Applies the loaders whose options are given to a model.
   std::vector<std::function<void(const std::shared_ptr<Model>&)>> model_edits() const;
 
  private:

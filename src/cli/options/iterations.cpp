@@ -86,7 +86,7 @@ void add_replay_options(OptionGroup& own) {
        .metavar = "FILE"});
 }
 
-/// Answers of a person.
+/// Interactive answers.
 class AskedCheck final : public debug::Check {
  public:
   debug::Answer check(const std::string& candidate, debug::SearchObserver&) override {
@@ -210,7 +210,7 @@ Until read_until(const ParsedArgs& args) {
 
 void repeat_until(const Until& until, debug::Iterations& iterations,
                   const debug::Iterations::Candidate& candidate) {
-  constexpr int64_t kMost = 100000;  // more would not end in anybody's lifetime
+  constexpr int64_t kMost = 100000;  // an arbitrary limit that no search reaches
   iterations.begin("");
   for (int64_t i = 0; i < kMost; ++i) {
     const bool passed = iterations.run(candidate).answer.passed();

@@ -1,4 +1,4 @@
-// How the searches of `debug` check their candidates, and what they keep of it.
+// Options for how searches of `debug` check candidates and keep artifacts.
 #pragma once
 
 #include <memory>
@@ -27,8 +27,8 @@ struct IterationGroup {
 /// Pass/Fail Reporting, Artifact Sorting, Iterative Debugging.
 void add_iteration_options(ArgParser& parser, const IterationGroup& group);
 
-/// What --check says; or a person, who is asked, where there is none: a line says so. `compares`: another
-/// failure than the first one is told from it. Throws Error.
+/// The check of --check; without it, a logged interactive question. `compares`: distinguishes other failures
+/// from the first. Throws Error.
 std::unique_ptr<debug::Check> read_check(const ParsedArgs& args, bool compares);
 /// `candidate`: as in IterationGroup.
 debug::IterationOptions read_iteration_options(const ParsedArgs& args, const std::string& candidate = {});
@@ -39,17 +39,17 @@ std::string file_identity(const std::string& path);
 /// When --until says to stop.
 struct Until {
   std::optional<bool> success = {};  ///< at the first iteration that passes, or fails
-  int64_t count = 0;                 ///< else after so many
+  int64_t count = 0;                 ///< else after this many
 };
 Until read_until(const ParsedArgs& args);
-/// One phase of iterations of the same candidate, as long as that says.
+/// One phase of iterations on the same candidate, until that condition.
 void repeat_until(const Until& until, debug::Iterations& iterations,
                   const debug::Iterations::Candidate& candidate);
 
 /// Writes the lines of a search.
 class SearchText final : public debug::ReductionObserver {
  public:
-  /// `shows_kinds`: failures other than the one that is looked for are told by name.
+  /// `shows_kinds`: reports failures other than the sought one by name.
   SearchText(const ParsedArgs& args, bool shows_kinds);
   ~SearchText() override;
 

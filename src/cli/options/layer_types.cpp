@@ -43,7 +43,7 @@ DType parse_type(const std::string& option, const std::string& entry, std::strin
       option, text, entry);
 }
 
-/// The words, or what stands between commas in them.
+/// The words, or their comma-separated parts.
 std::vector<std::string> entries(const std::vector<std::string>& words, bool has_commas) {
   std::vector<std::string> list;
   for (const std::string& word : words) {
@@ -60,7 +60,7 @@ std::vector<std::string> entries(const std::vector<std::string>& words, bool has
   return list;
 }
 
-/// Splits at the last colon: names may have some.
+/// Splits at the last colon: names may contain colons.
 LayerTypes parse_entry(const std::string& option, const std::string& entry, bool are_outputs) {
   const size_t colon = entry.rfind(':');
   if (colon == std::string::npos || colon == 0)

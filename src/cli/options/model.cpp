@@ -32,7 +32,7 @@ constexpr std::pair<const char*, const char*> kTypeOfExtension[] = {
     {".pt2", "torch"},
 };
 
-/// What the option for shapes of inputs is called, by command.
+/// The name of the option for input shapes, by command.
 constexpr const char* kShapesOptions[] = {"--input-shapes", "--model-input-shapes",
                                           "--override-input-shapes"};
 
@@ -62,7 +62,7 @@ std::string type_of(const ParsedArgs& args, const std::string& path) {
 std::string model_type_of(const std::string& path) {
   if (fs::is_directory(path)) return fs::exists(fs::path(path) / "saved_model.pb") ? "saved" : "ckpt";
   const std::string extension = fs::path(path).extension().string();
-  // Caffe's files end as ONNX's in protobuf's text format do; what is in them tells.
+  // Caffe's files have the extension of ONNX's text-format protobuf; their content decides.
   const bool may_be_caffe = extension == ".prototxt";
   if (may_be_caffe ? holds_onnx_text(path) : onnx::form_of_name(path) != onnx::ModelForm::kBinary)
     return "onnx";

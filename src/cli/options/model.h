@@ -19,7 +19,7 @@ struct ModelOptions {
   std::string foreign_format;
 };
 
-/// Which files besides ONNX models a command can work with.
+/// The kinds of files besides ONNX models that a command accepts.
 enum class Plans : uint8_t {
   kRefused,     ///< none
   kScripts,     ///< scripts that make networks
@@ -27,24 +27,24 @@ enum class Plans : uint8_t {
   kAndForeign,  ///< that, and formats that runners in Python read
 };
 
-/// What a file is by its name and, where that is not enough, by what it holds: a word of --model-type. Empty:
-/// nobody knows.
+/// The type of a file by its name and, if necessary,
+/// its content: a word of --model-type. Empty: unknown.
 std::string model_type_of(const std::string& path);
 
 /// `model_file`, --model-type, --input-shapes. `is_required` makes the positional required; `shapes_help`
-/// says what the shapes are for, if not for generated data, and `shapes_name` what they may be given for.
+/// describes the use of the shapes, if not for generated data, and `shapes_name` the tensors they apply to.
 void add_model_options(ArgParser& parser, bool is_required, const std::string& shapes_help = {},
                        const std::vector<std::string>& shapes_names = {"--input-shapes", "--inputs"},
                        Names shapes_name = Names::kInputs);
-/// A required `model_file` alone, for tools that read nothing but ONNX whatever the file is called.
+/// A required `model_file` alone, for tools that read only ONNX, whatever the file is called.
 void add_onnx_model_option(ArgParser& parser, const std::string& name = "model_file",
                            const std::string& help = "The ONNX model.");
 /// The path of that option: absolute when the file exists, with a warning when it does not.
 std::string read_onnx_model_path(const ParsedArgs& args, const std::string& name = "model_file");
-/// What the command calls the option for shapes of inputs; null when it has none.
+/// The command's option for input shapes; null when it has none.
 const char* shapes_option(const ParsedArgs& args);
-/// Warns when the file does not exist. Throws Error when it is neither an ONNX model nor a plan that is
-/// accepted, by its name or by what --model-type says.
+/// Warns when the file does not exist. Throws Error when, by its name or --model-type, it is neither an ONNX
+/// model nor an accepted plan.
 ModelOptions read_model_options(const ParsedArgs& args, Plans plans = Plans::kRefused);
 
 }  // namespace assay::cli

@@ -24,7 +24,7 @@ OptionGroup& add_onnx_load_options(ArgParser& parser, bool can_change_outputs) {
 
 void add_onnx_shape_inference_options(ArgParser& parser, InferenceOptions kind) {
   OptionGroup& group = parser.add_group("ONNX Shape Inference");
-  // Those that exclude each other.
+  // Mutually exclusive options.
   const std::string exclusive = poly::find_run_option("--shape-inference")->option.exclusive;
   if (kind == InferenceOptions::kOnFallback)
     group.options.push_back({.names = {"--no-shape-inference"},

@@ -1,4 +1,4 @@
-// How an ONNX model is loaded, changed and saved.
+// Options for loading, changing and saving an ONNX model.
 #pragma once
 
 #include <memory>
@@ -23,27 +23,27 @@ enum class InferenceOptions : uint8_t {
 void add_onnx_shape_inference_options(ArgParser& parser, InferenceOptions kind = InferenceOptions::kOff);
 /// ONNX Model Saving, with --save-onnx.
 void add_onnx_save_options(ArgParser& parser);
-/// The same with -o/--output. Where it need not be given, nothing is written without it.
+/// The same with -o/--output. If it is optional, nothing is written without it.
 inline constexpr const char* kOutputOption = "-o";
 void add_onnx_output_options(ArgParser& parser, bool is_required = true);
 
 ModelSaveOptions read_onnx_save_options(const ParsedArgs& args, const std::string& path_option);
 
-/// Whether the words of an option for outputs mean every tensor: `*`, or the deprecated `mark all`, of which
-/// a line warns.
+/// True when the words of an option for outputs mean every tensor: `*`, or the deprecated `mark all`, which
+/// logs a warning.
 bool means_all_tensors(const std::optional<std::vector<std::string>>& words);
 
-/// Reads all three groups, those of --save-onnx. `given`: what read_model_options() made of the line. `ops`:
-/// the operators that nodes may be.
+/// Reads all three groups, those of --save-onnx. `given`: the result of read_model_options(). `ops`: the
+/// operator set of the nodes.
 ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const ModelOptions& given,
                                              std::shared_ptr<const OpSet> ops);
 
-/// For commands that look at a model: logs that it is loaded, and loads it as the first two groups say (the
+/// For commands that inspect a model: logs that it is loaded, and loads it as the first two groups say (the
 /// second may be absent). Nodes stay in the order of the file. Throws Error naming the file.
 std::shared_ptr<Model> load_onnx_model(const ParsedArgs& args, const std::string& path,
                                        std::shared_ptr<const OpSet> ops);
-/// The same in two steps, for who changes the model before its types are: the first leaves --fp-to-fp16 to
-/// the second.
+/// The same in two steps, for commands that change the model before its types: the first leaves --fp-to-fp16
+/// to the second.
 std::shared_ptr<Model> load_unconverted_model(const ParsedArgs& args, const std::string& path,
                                               std::shared_ptr<const OpSet> ops);
 void convert_loaded_model(const ParsedArgs& args, Model& model);

@@ -8,7 +8,7 @@
 namespace assay::cli {
 
 OutputNames::OutputNames(ModelLoaderOptions options) : options_(std::move(options)) {
-  options_.convert_to_fp16 = false;  // puts a Cast before each output
+  options_.convert_to_fp16 = false;  // would insert a Cast before each output
 }
 
 std::vector<std::string> OutputNames::expand(const std::string& option, const std::string& key) {

@@ -10,14 +10,14 @@
 
 namespace assay::cli {
 
-/// Puts the names of outputs in the place of `op:OPERATOR`. Reads the model when there is such a word.
+/// Replaces `op:OPERATOR` by names of outputs. Reads the model if there is such a word.
 class OutputNames {
  public:
-  /// The model whose outputs are meant, with the changes of its outputs.
+  /// The model in question, with the requested outputs.
   explicit OutputNames(ModelLoaderOptions options);
 
-  /// What the option's key stands for: itself, unless it is `op:OPERATOR`. Throws Error when there is no
-  /// model, no such operator (the nearest are suggested), or none that computes an output.
+  /// The names that the option's key selects: itself, unless it is `op:OPERATOR`. Throws Error when there is
+  /// no model, no such operator (suggesting the nearest), or none that computes an output.
   std::vector<std::string> expand(const std::string& option, const std::string& key);
 
  private:

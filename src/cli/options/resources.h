@@ -6,8 +6,8 @@
 namespace assay::cli {
 
 void add_resource_options(ArgParser& parser);
-/// Sets the budget of the process. Throws Error for what is not a number of bytes, and for one too small to
-/// do anything with.
+/// Sets the budget of the process. Throws Error for an invalid number of bytes, and for one that is too
+/// small.
 void apply_resource_options(const ParsedArgs& args);
 
 }  // namespace assay::cli

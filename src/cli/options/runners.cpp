@@ -19,7 +19,7 @@ constexpr const char* kStrict = "--strict-trt";
 constexpr const char *kRunnerScriptFlag = "--runner-script", *kTensorFlowFlag = "--tf",
                      *kPyTorchFlag = "--pytorch";
 
-/// What the class of TensorFlow's runner is told.
+/// The arguments of TensorFlow's runner class.
 std::vector<std::pair<std::string, std::string>> tensorflow_options(const ParsedArgs& args) {
   std::vector<std::pair<std::string, std::string>> options;
   if (const auto outputs = args.list("--tf-outputs"))
@@ -31,7 +31,7 @@ std::vector<std::pair<std::string, std::string>> tensorflow_options(const Parsed
   return options;
 }
 
-/// Of --runner-options.
+/// The arguments of --runner-options.
 std::vector<std::pair<std::string, std::string>> script_options(const ParsedArgs& args) {
   std::vector<std::pair<std::string, std::string>> options;
   for (const std::string& word : args.list("--runner-options").value_or(std::vector<std::string>{})) {
@@ -48,14 +48,14 @@ std::vector<std::pair<std::string, std::string>> pytorch_options(const ParsedArg
   return {};
 }
 
-/// TensorRT itself, in an interpreter that the user has named or insists on.
+/// TensorRT itself, in an interpreter that the user named or insists on.
 bool wants_tensorrt(const ParsedArgs& args) {
   const char* interpreter = std::getenv("ASSAY_TENSORRT");
   return args.has(kStrict) || (interpreter != nullptr && *interpreter != 0);
 }
 
-/// The key of RunRunner::backend. The engine that is built as TensorRT's options say has the role of
-/// TensorRT, unless TensorRT is there.
+/// The key of RunRunner::backend. The engine, built by TensorRT's options, has the role of TensorRT unless
+/// that is available.
 std::string backend_for(const Backend& backend, const ParsedArgs& args) {
   if (!backend.builds_engines) return std::string(backend.name);
   if (wants_tensorrt(args)) return "tensorrt";
@@ -77,7 +77,7 @@ Option plugin_option(const script::PluginOption& o) {
   return option;
 }
 
-/// The words of the options that packages add and whatever else their groups may ask for.
+/// The words of options that packages add, and of others that their groups may query.
 std::string plugin_words(const ParsedArgs& args) {
   std::vector<std::string> words;
   for (const GivenOption& o : args.occurrences()) {

@@ -1,4 +1,4 @@
-// Which backends run, and how they are set up.
+// Options that choose and configure backends.
 #pragma once
 
 #include <optional>
@@ -20,19 +20,19 @@ Option providers_option();
 Option onnxrt_library_option();
 /// --custom-ops: libraries of operators for ONNX Runtime.
 Option custom_ops_option();
-/// --opset, which no model in ONNX goes by (check_run_effects, check_convert_effects).
+/// --opset, which has no effect on ONNX models (check_run_effects, check_convert_effects).
 Option opset_option();
-/// --graph-optimization-level, and what it says. Throws Error for a level that does not exist.
+/// --graph-optimization-level, and its value. Throws Error for a level that does not exist.
 Option graph_optimization_option();
 std::optional<int> read_graph_optimization_level(const ParsedArgs& args);
-/// Its word for a level; empty: there is none.
+/// The word for a level; empty: there is none.
 std::string graph_optimization_name(int level);
 
-/// One flag per backend of this build, --trt, and what concerns them all: --threads, --ref-precision,
+/// One flag per built-in backend, --trt, and common options: --threads, --ref-precision,
 /// --providers,
 /// --onnxrt-library.
 void add_runner_options(ArgParser& parser, const BackendSet& backends);
-/// What packages of Python add: flags of runners, and their groups. An option that `run` has is left out.
+/// Additions of Python packages: flags of runners, and their groups. Options of `run` are skipped.
 void add_plugin_options(ArgParser& parser, const script::RunPlugins& plugins);
 /// The runners in the order of the flags. Warns once when --trt is among them. Throws Error.
 std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendSet& backends,

@@ -1,4 +1,4 @@
-// How a model is to be split over devices.
+// Options for splitting a model over devices.
 #pragma once
 
 #include "cli/args.h"
@@ -8,9 +8,9 @@ namespace assay::cli {
 
 /// Shard Hints: of `template shard-hints` and `multi-device shard`.
 void add_shard_hint_options(ArgParser& parser);
-/// Throws log::LoggedError for numbers that mean nothing.
+/// Throws log::LoggedError for invalid numbers.
 HintOptions read_shard_hint_options(const ParsedArgs& args);
-/// Warns of those of these options that were given and that a hints file takes the place of.
+/// Warns of given options that a hints file overrides.
 void warn_about_unused_hint_options(const ParsedArgs& args);
 
 }  // namespace assay::cli

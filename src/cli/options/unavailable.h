@@ -1,5 +1,5 @@
-// Upstream's options for things that this build does not have. They are known, so that a line that uses one
-// gets the reason and not a guess, and they are always refused.
+// Upstream's options for features that this build lacks. They are declared, so that a line with one gets the
+// reason instead of a suggestion, and they are always refused.
 #pragma once
 
 #include "cli/args.h"

@@ -1,4 +1,4 @@
-// Attributes that became inputs, and on the way down inputs that must be constant to become attributes.
+// Attributes that became inputs; converting down, the inputs must be constant to become attributes.
 #include <algorithm>
 #include <limits>
 
@@ -31,7 +31,7 @@ void clip_bounds_to_inputs(Rewrite& r) {
   if (high < kMax) r.node().set_input(2, r.number(high, r.dtype(0), "max"));
 }
 
-/// Bounds that are computed: Max and Min take them.
+/// Computed bounds: use Max and Min.
 void clip_by_comparing(Rewrite& r) {
   r.set_opset(8);
   Value* x = r.input(0);
@@ -160,7 +160,7 @@ void count_outputs(Rewrite& r) {
     r.node().set_attribute("num_outputs", static_cast<int64_t>(r.node().outputs().size()));
 }
 
-/// Lengths where the axis does not divide evenly, or may not.
+/// Lengths if the axis does not divide evenly, or its extent is unknown.
 void split_by_lengths(Rewrite& r) {
   if (r.input(1) != nullptr) return;
   r.node().remove_attribute("num_outputs");

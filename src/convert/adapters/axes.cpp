@@ -17,7 +17,7 @@ int64_t axis_rank(Rewrite& r, size_t axes) {
 
 bool is_negative(int64_t x) { return x < 0; }
 
-/// Indices that count from the end came with negative axes.
+/// Indices from the end were introduced together with negative axes.
 void check_indices(Rewrite& r, size_t input) {
   const std::optional<Tensor> indices = r.constant_value(r.input(input));
   if (!indices) {
@@ -61,15 +61,15 @@ void axes_to_attribute(Rewrite& r) {
   r.node().set_inputs({r.input(0)});
 }
 
-/// No axes were all axes, and still are.
+/// An empty list still means all axes.
 void reduce_axes_to_input(Rewrite& r) {
   const std::vector<int64_t> axes = r.get_ints("axes");
   r.node().remove_attribute("axes");
   if (!axes.empty()) r.node().set_input(1, r.ints(axes, "axes"));
 }
 
-/// Without axes and with noop_with_empty_axes nothing is summed up: that is what a reduction over a new axis
-/// of extent 1 does.
+/// Without axes and with noop_with_empty_axes nothing is reduced, which equals a reduction over a new axis of
+/// extent 1.
 void reduce_nothing(Rewrite& r) {
   r.set_opset(11);
   r.node().set_input(0, r.add("Unsqueeze", {r.input(0)}, {{"axes", std::vector<int64_t>{0}}}));

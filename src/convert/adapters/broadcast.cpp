@@ -14,7 +14,7 @@ Value* with_trailing_ones(Rewrite& r, Value* v, int rank, int64_t ones) {
   return r.add("Reshape", {v, r.ints(shape, "shape")});
 }
 
-/// The second input meets the first one's dimensions from `axis` on; NumPy's rule wants ones after it.
+/// The second input aligns with the first one's dimensions from `axis` on; NumPy's rule needs trailing ones.
 void align_second(Rewrite& r) {
   if (r.get_int("broadcast", 0) != 0 && r.has("axis")) {
     const int a = r.rank(0), b = r.rank(1);
@@ -25,7 +25,7 @@ void align_second(Rewrite& r) {
   r.node().remove_attribute("axis");
 }
 
-/// The axis of `a` from which on `b`, its outer ones left out, meets it; nothing when it does not.
+/// The axis of `a` at which `b`, without its outer ones, aligns; nothing when it does not.
 std::optional<int64_t> place_of(const Shape& a, const std::vector<int64_t>& b, int64_t trailing) {
   const int64_t first = static_cast<int64_t>(a.size()) - trailing - static_cast<int64_t>(b.size());
   if (first < 0) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<int64_t> place_of(const Shape& a, const std::vector<int64_t>& b, i
   return first;
 }
 
-/// Says the broadcasting of the second input with attributes.
+/// Expresses the broadcasting of the second input by attributes.
 void name_broadcast(Rewrite& r) {
   const Shape a = r.shape(0), b = r.shape(1);
   if (a == b) return;
@@ -75,7 +75,7 @@ bool have_equal_shapes(Rewrite& r) {
   });
 }
 
-/// Additions two at a time broadcast since opset 7.
+/// Pairwise additions broadcast since opset 7.
 void add_one_by_one(Rewrite& r) {
   const std::vector<Value*> in = r.node().inputs();
   Value* sum = in[0];

@@ -11,7 +11,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-/// Batch and sequence (or direction) change places.
+/// Swaps batch and sequence (or direction).
 void swap_first_two(Rewrite& r, size_t i) {
   if (r.input(i) != nullptr)
     r.node().set_input(i, r.add("Transpose", {r.input(i)}, {{"perm", Ints{1, 0, 2}}}));
@@ -115,7 +115,7 @@ bool differ_in_shape(const Type& a, const Type& b) {
   return false;
 }
 
-/// Old versions want outputs of one shape, whichever branch runs.
+/// Old versions require outputs of the same shape in both branches.
 void one_shape(Rewrite& r) {
   const Graph* then_branch = graph_attribute(r.node(), "then_branch");
   const Graph* else_branch = graph_attribute(r.node(), "else_branch");

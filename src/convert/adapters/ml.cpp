@@ -21,7 +21,7 @@ const T* find_list(Rewrite& r, const std::string& name) {
   return a != nullptr ? a->get_if<T>() : nullptr;
 }
 
-/// Which entries of a table stay: the first, or the last, of equal keys.
+/// The entries of a table to keep: the first, or the last, of equal keys.
 template <typename T>
 std::vector<size_t> kept_entries(const std::vector<T>& keys, bool first) {
   std::set<T> seen;
@@ -50,7 +50,7 @@ void pick_values(Rewrite& r, const std::vector<size_t>& places) {
   pick<float>(r, "values_floats", places);
 }
 
-/// Leaves one entry for each key; of equal keys version 2 takes the first, later ones the last.
+/// Keeps one entry per key; of equal keys version 2 uses the first, later versions the last.
 template <typename T>
 void drop_repeated(Rewrite& r, const std::string& name, bool first) {
   const auto* keys = find_list<std::vector<T>>(r, name);
@@ -63,7 +63,7 @@ void drop_repeated(Rewrite& r, const std::string& name, bool first) {
   pick_values(r, places);
 }
 
-/// Places in one list were the numbers; of a repeated word the last counted.
+/// Positions in one list were the numbers; of a repeated word the last one applied.
 void table_from_classes(Rewrite& r) {
   const auto* classes = find_list<Strings>(r, "classes_strings");
   if (classes == nullptr) no_equivalent("a node without the attribute 'classes_strings'");

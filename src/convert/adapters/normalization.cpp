@@ -1,4 +1,4 @@
-// Normalisation: what it is taken over, and what scales it.
+// Normalization: its axes and scales.
 #include <algorithm>
 
 #include "convert/rewrite.h"
@@ -14,7 +14,7 @@ std::vector<int64_t> swapped_axes(int rank, int64_t axis) {
   return perm;
 }
 
-/// Before, everything from the axis on counted as one axis.
+/// Earlier, all axes from the given one on counted as one.
 void softmax_over_rows(Rewrite& r) {
   const int64_t axis = r.get_int("axis", 1);
   const int rank = rank_of(r.input(0));
@@ -90,7 +90,7 @@ void scale_channels(Rewrite& r) {
   for (size_t i = 1; i < 3; ++i) r.node().set_input(i, for_channels(r, r.input(i), groups, size));
 }
 
-/// The normalisation with ones and zeros, then the scale and bias of each channel.
+/// The normalization with ones and zeros, then the scale and bias of each channel.
 void scale_groups(Rewrite& r) {
   const int64_t groups = listable(r.get_int("num_groups", 0), "groups");
   const DType dtype = r.dtype(0);

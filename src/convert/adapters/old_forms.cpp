@@ -121,7 +121,7 @@ void extents_from_scales(Rewrite& r) {
 void drop_broadcast(Rewrite& r) { r.node().remove_attribute("broadcast"); }
 void ask_broadcast(Rewrite& r) { r.node().set_attribute("broadcast", int64_t{1}); }
 
-/// Only the outputs say whether batch statistics are wanted.
+/// Only the outputs show whether batch statistics are requested.
 void batch_norm_leave_test(Rewrite& r) {
   if (r.get_int("is_test", 0) != 0) r.node().set_outputs({r.output(0)});
   r.node().remove_attribute("is_test");
@@ -131,7 +131,7 @@ void batch_norm_enter_test(Rewrite& r) {
   r.node().set_attribute("is_test", static_cast<int64_t>(r.node().outputs().size() == 1));
 }
 
-/// Dropping elements is an input of its own again since opset 12.
+/// Dropout is controlled by a separate input since opset 12.
 void dropout_leave_test(Rewrite& r) {
   const bool is_test = r.get_int("is_test", 0) != 0;
   r.node().remove_attribute("is_test");

@@ -1,4 +1,4 @@
-// Quantisation: scales of an axis, and types that attributes name.
+// Quantization: scales of an axis, and types named by attributes.
 #include "convert/rewrite.h"
 #include "convert/steps.h"
 
@@ -49,7 +49,7 @@ void leave_axis(Rewrite& r) {
     dequantize_axis(r, front);
 }
 
-/// A zero point says the type, too.
+/// A zero point determines the type, too.
 void zero_point_from_type(Rewrite& r) {
   const auto to = static_cast<DType>(r.get_int("output_dtype", 0));
   r.node().remove_attribute("output_dtype");

@@ -1,4 +1,4 @@
-// Resize, and its forerunner Upsample: where coordinates come from, and which axes they are of.
+// Resize, and its predecessor Upsample: the transformation of coordinates, and its axes.
 #include <algorithm>
 #include <cmath>
 

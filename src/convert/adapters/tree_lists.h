@@ -1,4 +1,4 @@
-// What the conversions between the two forms of tree ensembles share: their words and their lists.
+// Shared by the conversions between the two forms of tree ensembles: their names and lists.
 #pragma once
 
 #include <algorithm>

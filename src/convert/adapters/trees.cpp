@@ -38,7 +38,7 @@ int64_t at(const Ints& list, size_t i, const char* name) {
   return list[i];
 }
 
-/// What a leaf adds to a target.
+/// The contribution of a leaf to a target.
 struct Vote {
   int64_t target = 0;
   float weight = 0;

@@ -1,4 +1,4 @@
-// Attribute values that a version brought or renamed, and types and forms of single operators.
+// Attribute values that a version added or renamed, and types and forms of individual operators.
 #include <algorithm>
 
 #include "convert/rewrite.h"
@@ -63,7 +63,7 @@ void floor_from_truncated(Rewrite& r) {
   r.replace({r.add("Where", {r.add("Equal", {rest, zero}), signed_zero, signed_rest})});
 }
 
-/// Half precision in float, as stash_type asks for; other types know no other way.
+/// Half precision in float, as stash_type specifies; other types have no alternative.
 void count_in_float(Rewrite& r) {
   const int64_t stash = r.get_int("stash_type", 1);
   r.node().remove_attribute("stash_type");
@@ -90,7 +90,7 @@ void slice_shape(Rewrite& r) {
   r.give(out, "Slice", {r.take_output(0), starts, ends});
 }
 
-/// Whatever form the tensor has, as the tensor.
+/// A tensor of any form as `value`.
 void plain_constant(Rewrite& r) {
   for (const Attribute& a : r.node().attributes)
     if (!a.ref_attr_name.empty())
@@ -102,7 +102,7 @@ void plain_constant(Rewrite& r) {
   r.node().set_attribute("value", value);
 }
 
-/// Only floats could be constants of a node; whatever else is an initializer.
+/// Only floats could be constants of a node; other types become initializers.
 void initializer_from_constant(Rewrite& r) {
   const Attribute* a = r.node().find_attribute("value");
   const UnalignedTensor* t = a != nullptr ? a->get_if<UnalignedTensor>() : nullptr;
@@ -119,7 +119,7 @@ void give_bias(Rewrite& r) {
   if (r.input(2) == nullptr) r.node().set_input(2, r.numbers({0}, r.dtype(0), "C"));
 }
 
-/// A zero in the shape is an extent, not a copy: where there is none, both mean the same.
+/// A zero in the shape is an extent, not a copy: without zeros both mean the same.
 void copy_extents(Rewrite& r) {
   if (r.get_int("allowzero", 0) == 0) return;
   const Ints shape = r.constant_ints(1, "shape");

@@ -1,10 +1,10 @@
-// Windows of pools and transposed convolutions: what newer texts say holds for older versions.
+// Windows of pools and transposed convolutions: newer specifications clarify older versions.
 #include "convert/convert_test_util.h"
 
 namespace assay::windows_test {
 namespace {
 
-/// What version 22 says of windows that would start behind the input holds for all versions with ceil_mode.
+/// Version 22's rule on windows that would start after the input applies to all versions with ceil_mode.
 TEST(WindowAdapters, PoolWindowsInThePaddingOnTheRight) {
   const Tensor x = Tensor::from<float>({1, 1, 5}, {1, 2, 3, 4, 5});
   const AttributeList how = {

@@ -1,4 +1,4 @@
-// Activations by the functions that they are made of.
+// Activations by their definitions.
 #include <cmath>
 #include <numbers>
 

@@ -1,4 +1,4 @@
-// Attention by products, a bias of the places that may not be seen, and Softmax.
+// Attention by products, a mask as bias, and Softmax.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -109,7 +109,7 @@ class AttentionFormula {
     return 1 / std::sqrt(static_cast<double>(size));
   }
 
-  /// The places that a query may look at when all extents are known.
+  /// The positions that a query may attend to when all extents are known.
   std::optional<Tensor> known_places() const {
     const auto queries = known_extent(q_, 2), keys = known_extent(key_, 2),
                added = known_extent(r_.input(kKey), by_sequence_ ? 1 : 2);
@@ -127,7 +127,7 @@ class AttentionFormula {
 
   Value* both(Value* a, Value* b) { return a == nullptr ? b : r_.add("And", {a, b}); }
 
-  /// The same by numbers that are known when the model runs: true where a place may be seen, broadcasting to
+  /// The same computed at run time: true where a position may be attended to, broadcasting to
   /// [batch, heads, queries, keys]. Null: everywhere.
   Value* computed_places() {
     Value* columns = count_up(r_, extent(r_, key_, 2));
@@ -187,7 +187,7 @@ class AttentionFormula {
     return r_.add("Pad", {m, pads, minus_infinity(r_, score_type_)});
   }
 
-  /// What is added to the scores; null when nothing is.
+  /// The bias of the scores; null when there is none.
   Value* bias() {
     Value* m = mask();
     empty_rows_ = m != nullptr;
@@ -219,7 +219,7 @@ class AttentionFormula {
     return convert(t, score_type_);
   }
 
-  /// Zeros for a query that may look at nothing.
+  /// Zeros for a query that attends to nothing.
   Value* softmax(Value* scores, Value* places) {
     const auto precision =
         static_cast<DType>(r_.get_int("softmax_precision", static_cast<int64_t>(score_type_)));
@@ -245,7 +245,7 @@ class AttentionFormula {
   DType type_, score_type_;
   bool by_sequence_, causal_, empty_rows_ = false;
   int64_t left_, right_;
-  Value *q_ = nullptr, *key_ = nullptr;  ///< with heads; the keys behind the past
+  Value *q_ = nullptr, *key_ = nullptr;  ///< with heads; the keys after the past
 };
 
 void expand_attention(Rewrite& r) {
@@ -253,7 +253,7 @@ void expand_attention(Rewrite& r) {
   AttentionFormula(r).expand();
 }
 
-/// Version 23 knows no lengths of caches, 24 no windows.
+/// Version 23 has no lengths of caches, 24 no windows.
 void expand_cache_lengths(Rewrite& r) {
   if (r.input(kKeyLengths) != nullptr) expand_attention(r);
 }

@@ -1,4 +1,4 @@
-// Attention before opset 23, and its younger inputs before 24 and 25.
+// Attention before opset 23, and its newer inputs before 24 and 25.
 #include "convert/convert_test_util.h"
 
 namespace assay::attention_test {
@@ -46,11 +46,11 @@ TEST(AttentionExpansion, Masks) {
       expect_same({"Attention", 23, {t.q, t.k, t.v, mixed({2, 1, 3, 4})}, shown, 4}, 9, {}, kClose);
       expect_same({"Attention", 23, {t.q, t.k, t.v}, shown, 4}, 7, {}, kClose);
     }
-  // A query without places gives zeros; a NaN in the mask is not such a thing.
+  // A query without positions gives zeros; a NaN in the mask is not such a case.
   const Tensor odd = shaped({-inf, -inf, -inf, -inf, 0, NAN, -inf, -inf, 0, -inf, 1, -1}, {3, 4});
   expect_same({"Attention", 23, {t.q, t.k, t.v, odd}, {{"qk_matmul_output_mode", int64_t{3}}}, 4}, 11, {},
               kClose);
-  // Shorter masks forbid the keys that they do not reach.
+  // Shorter masks exclude the keys beyond them.
   expect_same({"Attention", 24, {t.q, t.k, t.v, mixed({3, 2})}}, 9, {}, kClose);
   expect_same({"Attention", 24, {t.q, t.k, t.v, bools({3, 2}, {1, 0, 1, 1, 0, 0})}}, 13, {}, kClose);
   // Integers, and numbers that the queries' type does not hold.
@@ -65,7 +65,7 @@ TEST(AttentionExpansion, PastKeysAndValues) {
   const OneNode node("Attention", 23, {t.q, t.k, t.v, missing(), mixed({2, 1, 2, 4}), counted({2, 1, 2, 3})},
                      causal, 3);
   expect_same(node, 7, {}, kClose);
-  // Lengths that only the data say: of the queries and keys, and of the past.
+  // Lengths that depend on data: of the queries and keys, and of the past.
   expect_same(with_open_axes(with_open_axes(with_open_axes(node, 0, {0, 2}), 1, {0, 2}), 3, {2}), 11, {},
               kClose);
   expect_same(with_open_axes(node, 3, {0, 2}), 10, {}, kClose);

@@ -1,4 +1,4 @@
-// Operators on bits by arithmetic on integers, which wraps as bits are cut off.
+// Bitwise operators by integer arithmetic, which wraps like truncation of bits.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -27,7 +27,7 @@ Value* floor_quotient(Rewrite& r, Value* v, Value* power, bool is_signed) {
 }
 
 /// Products with or quotients by powers of 2 from a table: two of them, because no type holds the power for a
-/// shift by its whole width, which is what every shift outside of the type is one by.
+/// shift by its whole width, and larger shifts are equal to that one.
 void expand_bit_shift(Rewrite& r) {
   const DType t = r.dtype(0);
   const bool left = r.get_string("direction", "") == "LEFT", is_signed = is_signed_integer(t);
@@ -63,7 +63,7 @@ void expand_bit_cast(Rewrite& r) {
   r.replace({cast(r, r.input(0), to)});
 }
 
-/// Versions before 28 have no signed integers, and do not say what a shift by the width of the type gives.
+/// Versions before 28 have no signed integers, and do not define a shift by the width of the type.
 void define_shift(Rewrite& r) {
   const DType t = r.dtype(0);
   if (const std::optional<Tensor> by = r.constant_value(r.input(1)); by && !is_signed_integer(t)) {

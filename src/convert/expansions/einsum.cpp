@@ -1,5 +1,5 @@
-// Einsum as a chain of pairwise products: MatMul where an index that both have is summed over, Mul where none
-// is. Axes that broadcast keep them from being merged, so hardly any extents need to be known.
+// Einsum as a chain of pairwise products: MatMul if a common index is summed over, Mul otherwise.
+// Broadcasting axes are not merged, so few extents need to be known.
 #include <algorithm>
 #include <map>
 
@@ -73,8 +73,8 @@ class EinsumFormula {
     return sum(x, alone);
   }
 
-  /// The elements where axis d and the earlier one of its label agree, picked from both axes in a row. `x`
-  /// has the axes behind d, too, still without labels.
+  /// The diagonal of axis d and the earlier one of its label, gathered from both axes flattened. `x` also has
+  /// the axes after d, still without labels.
   Labelled diagonal(Labelled x, const EinsumTerm& own, size_t d, const Dims& dims) {
     const EinsumLabel label = own[d];
     const Dim &first = x.extents[label], &second = dims[d];
@@ -193,7 +193,7 @@ class EinsumFormula {
     return perm;
   }
 
-  /// Whether the summed extents are the same on both sides, none of them broadcasts, and they can be merged.
+  /// True when the summed extents agree on both sides without broadcasting, and can be merged.
   static bool can_multiply(const Labelled& a, const Labelled& b, const EinsumTerm& summed) {
     if (summed.empty()) return false;
     return std::all_of(summed.begin(), summed.end(), [&](EinsumLabel label) {
@@ -204,7 +204,7 @@ class EinsumFormula {
 
   /// [front..., row, summed], where the row may be missing and the summed labels are one axis.
   Value* matrix(const Labelled& x, const EinsumTerm& front, const EinsumTerm& row, const EinsumTerm& summed) {
-    // A label that no term has stands for a missing row.
+    // A label that no term has represents a missing row.
     constexpr EinsumLabel kNone = -1;
     const EinsumTerm head = join(front, row.empty() ? EinsumTerm{kNone} : row);
     Value* v = spread(x, join(head, summed));

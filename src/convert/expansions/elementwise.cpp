@@ -1,4 +1,4 @@
-// Functions of single elements by older ones that are exact or round alike: for NaN, infinities and zeros of
+// Element-wise functions by older ones that are exact or round alike: for NaN, infinities and zeros of
 // both signs, too.
 #include <algorithm>
 #include <cmath>
@@ -34,14 +34,14 @@ void expand_is_inf(Rewrite& r) {
     found = found == nullptr ? below : r.add("Or", {found, below});
   }
   if (found == nullptr) {
-    // Nothing is asked for: false everywhere.
+    // Neither sign is requested: false everywhere.
     Value* low = r.number(-std::numeric_limits<double>::infinity(), t, "minus_infinity");
     found = r.add("Less", {r.input(0), low});
   }
   r.replace({found});
 }
 
-/// 1 above 0, -1 below; NaN, which is neither, comes in by a product with 0 that no infinity is part of.
+/// 1 above 0, -1 below; NaN is propagated by a product with 0 that excludes infinities.
 void expand_sign(Rewrite& r) {
   const DType t = r.dtype(0), wide = is_float(t) ? t : DType::kFloat64;
   Value *x = as_float(r, 0), *zero = r.number(0, wide, "zero");
@@ -75,7 +75,7 @@ void expand_shrink(Rewrite& r) {
   Value* width = r.number(bias, t, "bias");
   Value* below = r.add("Less", {x, r.number(-lambd, t, "lower")});
   Value* above = r.add("Greater", {x, r.number(lambd, t, "upper")});
-  // What is neither is NaN, which stays, or becomes 0.
+  // Otherwise it is NaN, which is kept or becomes 0.
   Value* is_number =
       r.add("Or", {r.add("Less", {x, r.number(1, t, "one")}), r.add("Greater", {x, r.number(0, t, "zero")})});
   r.set_opset(9);
@@ -93,7 +93,7 @@ void expand_mod(Rewrite& r) {
   Value *a = cast(r, r.input(0), wide), *b = cast(r, r.input(1), wide);
   Value* rest = r.add("Sub", {a, r.add("Mul", {r.add("Div", {a, b}), b})});
   if (is_signed_integer(t) && r.get_int("fmod", 0) == 0) {
-    // It has the sign of a. Where that is not the sign of b, it is one b too far away.
+    // It has the sign of a. If that differs from the sign of b, it is off by one b.
     const auto is_negative = [&](Value* v) {
       return r.add("Less", {cast(r, v, DType::kFloat64), r.number(0, DType::kFloat64, "zero")});
     };

@@ -91,7 +91,7 @@ TEST(ElementwiseExpansion, Bits) {
     }
     const Tensor negative = Tensor::vector(std::vector<int32_t>{-1, -64, 3});
     expect_same({"BitShift", 28, {negative, negative}, attributes}, 11);
-    // What every version defines stays one node.
+    // An operator that every version defines stays one node.
     expect_same({"BitShift", 28, {extremes<uint32_t>(), fixed(Tensor::scalar(uint32_t{5}))}, attributes}, 11,
                 {"BitShift"});
   }

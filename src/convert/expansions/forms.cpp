@@ -1,4 +1,4 @@
-// Operators that older versions have under another name, or as a few plain ones.
+// Operators that older versions have under another name, or as a few basic ones.
 #include "convert/rewrite.h"
 #include "convert/steps.h"
 #include "tensor/convert.h"
@@ -14,7 +14,7 @@ void rename_to_scatter(Rewrite& r) {
   if (axis < 0) r.node().set_attribute("axis", r.front_axis(axis, 0));
 }
 
-/// The forerunner only enlarges.
+/// The predecessor only enlarges.
 void rename_to_upsample(Rewrite& r) {
   const Tensor scales = to_float64(r.constant_input(1, "scales"));
   for (const double s : scales.span<double>())
@@ -35,7 +35,7 @@ void expand_cast_like(Rewrite& r) {
   r.replace({r.add("Cast", {r.input(0)}, std::move(attributes))});
 }
 
-/// Rounding and saturation of the zero point are those of a quantisation with the scale 1.
+/// Rounding and saturation of the zero point are those of a quantization with the scale 1.
 void expand_dynamic_quantize_linear(Rewrite& r) {
   const DType t = DType::kFloat32;
   Value *x = r.input(0), *zero = r.number(0, t, "zero");
@@ -63,7 +63,7 @@ void expand_bernoulli(Rewrite& r) {
   r.note("other random numbers are drawn");
 }
 
-/// Rows and columns are counted, and what lies on the wrong side of the diagonal becomes 0.
+/// Compares row and column indices, and zeroes elements on the wrong side of the diagonal.
 void expand_trilu(Rewrite& r) {
   Value* shape = r.add("Shape", {r.input(0)});
   const auto count = [&](int64_t axis) {

@@ -1,4 +1,4 @@
-// Losses, windows, frames, products by index and quantised arithmetic.
+// Losses, windows, frames, products by index and quantized arithmetic.
 #include <cstring>
 
 #include "base/log.h"
@@ -28,7 +28,7 @@ TEST(FormulaExpansion, ClassLosses) {
       expect_same({op, 13, {image, pixels, weights}, far, outputs}, 11, {}, kClose);
       expect_same(with_open_axes({op, 13, {image, pixels}, plain, 1}, 0, {0, 2, 3}), 11, {}, kClose);
     }
-  // A class without weight counts nothing, even where its probability is 0.
+  // A class of weight 0 contributes nothing, even if its probability is 0.
   const Tensor certain = floats({0, -INFINITY, -INFINITY, 0}).reshaped({2, 2});
   expect_same({"NegativeLogLikelihoodLoss",
                13,

@@ -10,7 +10,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-/// Padding that may be negative, and cuts off then. Halves are rounded towards 0.
+/// Padding that may be negative, which crops. Halves are rounded towards 0.
 void expand_center_crop_pad(Rewrite& r) {
   const int rank = r.rank(0);
   Ints axes = r.get_ints("axes");
@@ -18,7 +18,7 @@ void expand_center_crop_pad(Rewrite& r) {
     axes.resize(static_cast<size_t>(rank));
     std::iota(axes.begin(), axes.end(), int64_t{0});
   }
-  // Where each axis of the input stands among those that change, behind one that does not.
+  // Positions of the input's axes among those that change, after one that does not.
   Ints place(static_cast<size_t>(rank), 0);
   for (size_t i = 0; i < axes.size(); ++i) {
     if (axes[i] < 0) axes[i] += rank;
@@ -48,7 +48,7 @@ void expand_center_crop_pad(Rewrite& r) {
   r.replace({r.add("Pad", {r.input(0), r.add("Concat", {of_all(begin), of_all(end)}, in_a_row)})});
 }
 
-/// theta * (x, y, [z,] 1), where every coordinate lies along an axis of its own.
+/// theta * (x, y, [z,] 1), where every coordinate has its own axis.
 void expand_affine_grid(Rewrite& r) {
   const int64_t rows = needed_extent(r, 0, 1, "theta");
   if (rows < 2 || rows > 3) no_equivalent("an input 'theta' of {} rows", rows);
@@ -61,7 +61,7 @@ void expand_affine_grid(Rewrite& r) {
     Value* count = r.add("Gather", {r.input(1), whole(r, axis, "axis")});
     Value *place = doubled(cast(r, count_up(r, count), wide)), *n = cast(r, count, wide);
     if (!corners) return r.add("Div", {r.add("Sub", {r.add("Add", {place, one}), n}), n});
-    // A single element lies at 0.
+    // A single element is at 0.
     Value* last = r.add("Sub", {n, one});
     Value* is_single = cast(r, r.add("Not", {cast(r, last, DType::kBool)}), wide);
     return r.add("Div", {r.add("Sub", {place, last}), r.add("Add", {last, is_single})});

@@ -1,5 +1,5 @@
-// Operators that choose, place or repeat elements, by Gather and Tile: nothing is computed with the elements,
-// so the choice is exact and what is not chosen leaves no trace. Most need shapes that are known.
+// Operators that choose, place or repeat elements, by Gather and Tile: no arithmetic on the elements, so the
+// choice is exact and other elements have no effect. Most need known shapes.
 #include <algorithm>
 
 #include "convert/expansions/parts.h"
@@ -12,7 +12,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-/// Where the elements of `out` lie in a contiguous tensor of `shape` that broadcasts to it.
+/// Positions of the elements of `out` in a contiguous tensor of `shape` that broadcasts to it.
 Tensor places(const Shape& shape, const Shape& out) {
   listable(out, "places");
   Tensor t = Tensor::allocate(DType::kInt64, out);
@@ -28,14 +28,14 @@ Tensor places(const Shape& shape, const Shape& out) {
 /// All elements in a row. There must be some.
 Value* flat(Rewrite& r, Value* v) { return reshape(r, v, {-1}); }
 
-/// What has no elements is a constant.
+/// A tensor without elements is a constant.
 bool become_empty(Rewrite& r, const Shape& out, DType dtype) {
   if (out.numel() != 0) return false;
   r.replace({r.constant(Tensor::zeros(dtype, out), "empty")});
   return true;
 }
 
-/// Both inputs in a row, of which the condition picks a place.
+/// Both inputs concatenated, indexed by the condition.
 void expand_where(Rewrite& r) {
   const Shape condition = r.shape(0), x = r.shape(1), y = r.shape(2);
   const Shape out = broadcast(broadcast(condition, x), y);
@@ -94,14 +94,14 @@ void expand_eye_like(Rewrite& r) {
   r.replace({r.constant(convert(eye, to), "eye")});
 }
 
-/// Indices from the front. Older comparisons know no integers; a double is exact far beyond any extent.
+/// Indices from the front. Older comparisons do not support integers; double is exact far beyond any extent.
 Value* from_front(Rewrite& r, Value* indices, Value* extent) {
   Value* number = cast(r, indices, DType::kFloat64);
   Value* below = r.add("Less", {number, r.number(0, DType::kFloat64, "zero")});
   return r.add("Add", {indices, r.add("Mul", {cast(r, below, DType::kInt64), extent})});
 }
 
-/// The place of every element in the data, all in a row.
+/// The flat position of every element in the data.
 void expand_gather_elements(Rewrite& r) {
   const Shape data = r.shape(0), out = r.shape(1);
   const auto axis = static_cast<size_t>(r.front_axis(r.get_int("axis", 0), 0));
@@ -122,7 +122,7 @@ void expand_gather_elements(Rewrite& r) {
   r.replace({r.add("Gather", {flat(r, r.input(0)), r.add("Add", {index, r.constant(rest, "rest")})})});
 }
 
-/// Indices of the leading axes as one, and these axes in a row.
+/// Flattens the leading axes and their indices.
 void expand_gather_nd(Rewrite& r) {
   const Shape data = r.shape(0), indices = r.shape(1);
   const auto batch = static_cast<size_t>(r.get_int("batch_dims", 0));
@@ -158,14 +158,14 @@ void expand_gather_nd(Rewrite& r) {
   r.replace({r.add("Gather", {reshape(r, r.input(0), rows), index})});
 }
 
-/// Version 11 knows no batches.
+/// Version 11 has no batch dimensions.
 void expand_batches(Rewrite& r) {
   if (r.get_int("batch_dims", 0) == 0) return;
   r.set_opset(10);
   expand_gather_nd(r);
 }
 
-/// Equal places choose the second value, all others the first.
+/// Equal positions select the second value, all others the first.
 void expand_one_hot(Rewrite& r) {
   const Ints depth = r.constant_ints(1, "depth");
   if (depth.size() != 1) no_equivalent("a depth of {} numbers", depth.size());

@@ -1,4 +1,4 @@
-// Choosing and placing elements: exact, whatever the elements are.
+// Selecting and placing elements: exact for any elements.
 #include "convert/convert_test_util.h"
 
 namespace assay::indexing_test {
@@ -40,7 +40,7 @@ TEST(IndexingExpansion, Expand) {
   expect_same({"Expand", 8, {mixed({2, 3, 4}), shape({4})}}, 7, {"Tile"});
   expect_same({"Expand", 8, {mixed({1, 3}), shape({0, 1})}}, 7);
   expect_same({"Expand", 8, {Tensor::scalar(2.5F), shape({2, 2})}}, 7);
-  // An extent that is not known needs to be repeated only where another is asked for.
+  // An unknown extent needs to be repeated only if another is requested.
   expect_same(with_open_axes({"Expand", 8, {mixed({2, 1}), shape({1, 3})}}, 0, {0}), 7);
   EXPECT_NE(
       refusal(with_open_axes({"Expand", 8, {mixed({2, 1}), shape({2, 1})}}, 0, {0}), 7).find("extent 0"),

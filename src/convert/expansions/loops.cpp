@@ -44,7 +44,7 @@ Value* range_length(Rewrite& r, Value* start, Value* limit, Value* delta) {
   if (wide == DType::kFloat64) {
     count = cast(r, r.add("Ceil", {count}), DType::kInt64);
   } else {
-    // The quotient is rounded towards 0, which is up unless it is positive and leaves a rest.
+    // The quotient is rounded towards 0, which is up unless it is positive and has a remainder.
     Value* rest = r.add("Sub", {distance, r.add("Mul", {count, step})});
     Value* is_down = r.add("Xor", {is_negative(r, distance), is_negative(r, step)});
     Value* is_up = r.add("And", {r.add("Not", {is_down}), cast(r, rest, DType::kBool)});
@@ -64,7 +64,7 @@ void expand_range(Rewrite& r) {
   Value* carried = body_input(*body, "carried", Type::tensor(DType::kInt64, Shape{}));
   Value* number = r.add_inside(*body, "Cast", {i}, {{"to", static_cast<int64_t>(own)}});
   number = r.add_inside(*body, "Add", {start, r.add_inside(*body, "Mul", {number, delta})});
-  // Old versions of Loop carry something.
+  // Old versions of Loop require a carried value.
   body->outputs = {r.add_inside(*body, "Identity", {condition}), r.add_inside(*body, "Identity", {carried}),
                    number};
   Value* yes = r.constant(Tensor::scalar(true), "go_on");
@@ -115,7 +115,7 @@ void accumulate(Rewrite& r, const char* op, double first) {
   r.replace({results[1]});
 }
 
-/// -0 + x is x, -0 included; what an exclusive sum starts with is given, and is 0.
+/// -0 + x is x, including -0; the start of an exclusive sum is given, and is 0.
 void expand_cum_sum(Rewrite& r) {
   const bool keeps_sign = is_float(r.dtype(0)) && r.get_int("exclusive", 0) == 0;
   accumulate(r, "Add", keeps_sign ? -0.0 : 0.0);
@@ -123,7 +123,7 @@ void expand_cum_sum(Rewrite& r) {
 
 void expand_cum_prod(Rewrite& r) { accumulate(r, "Mul", 1); }
 
-/// The body in a loop that picks one element of every sequence and puts the results behind those before.
+/// Wraps the body in a loop that takes one element of every sequence and appends the results.
 void expand_sequence_map(Rewrite& r) {
   const Attribute* attribute = r.node().find_attribute("body");
   if (attribute == nullptr || attribute->get_if<std::shared_ptr<Graph>>() == nullptr)
@@ -166,7 +166,7 @@ void expand_sequence_map(Rewrite& r) {
   const std::unordered_set<const Node*> placed(order.begin(), order.end());
   for (const auto& n : body->nodes())
     if (!placed.contains(n.get())) order.push_back(n.get());
-  // What picks the elements comes first.
+  // The nodes that take the elements come first.
   const auto picks = order.begin() + own, rest = picks + static_cast<std::ptrdiff_t>(parts.size());
   std::rotate(order.begin(), picks, rest);
   body->reorder_nodes(order);

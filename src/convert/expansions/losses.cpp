@@ -19,7 +19,7 @@ class ClassLoss {
     Value* target = r_.input(1);
     Value* ignored = is_ignored();
     if (ignored != nullptr) {
-      // Any class that exists: what it gives counts nothing.
+      // Any valid class: its result has weight 0.
       Value* zero = r_.constant(convert(Tensor::scalar(int64_t{0}), r_.dtype(1)), "class");
       target = r_.add("Where", {ignored, zero, target});
     }
@@ -31,7 +31,7 @@ class ClassLoss {
     if (r_.input(2) != nullptr) {
       weights = r_.add("Gather", {r_.input(2), target});
       if (ignored != nullptr) weights = r_.add("Where", {ignored, zero, weights});
-      // Nothing counts nothing, be it infinite.
+      // Weight 0 contributes 0, even if the value is infinite.
       loss = r_.add("Where", {cast(r_, weights, DType::kBool), r_.add("Mul", {loss, weights}), zero});
     } else if (ignored != nullptr) {
       weights = r_.add("Cast", {r_.add("Not", {ignored})}, {{"to", static_cast<int64_t>(type_)}});
@@ -64,7 +64,7 @@ class ClassLoss {
   DType type_;
 };
 
-/// The order of axes that brings the classes to the end, or back.
+/// The order of axes that moves the classes to the end, or back.
 Ints moved_axes(int rank, bool back) {
   Ints perm = {0};
   if (back) perm.push_back(rank - 1);

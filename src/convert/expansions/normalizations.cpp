@@ -1,4 +1,4 @@
-// Normalisations by means, squares and roots.
+// Normalizations by means, squares and roots.
 #include <algorithm>
 #include <numeric>
 
@@ -17,8 +17,8 @@ AttributeList axes_from(Rewrite& r) {
   return {{"axes", axes}, {"keepdims", int64_t{1}}};
 }
 
-/// The model's type where the statistics of doubles would be rounded to float: as the reference does, in
-/// double.
+/// Uses the model's type if statistics of doubles would
+/// be rounded to float: like the reference, in double.
 DType stash_of(Rewrite& r) {
   const auto stash = static_cast<DType>(r.get_int("stash_type", 1));
   return r.dtype(0) == DType::kFloat64 ? DType::kFloat64 : stash;

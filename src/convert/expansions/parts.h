@@ -1,5 +1,5 @@
-// Pieces that several expansions are made of. They are written for opset 13 and newer where they say so, else
-// for every opset that has their operators.
+// Parts shared by expansions. They are for opset 13 and newer if noted, else for every opset that has their
+// operators.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace assay {
 
-/// A whole number of rank 0.
+/// An integer of rank 0.
 Value* whole(Rewrite& r, int64_t number, std::string_view hint);
 /// -inf of an element type, of rank 0.
 Value* minus_infinity(Rewrite& r, DType dtype);

@@ -1,5 +1,5 @@
-// Quantised products and roundings by plain ones. Integers of 8 bits and the sums of their products are exact
-// in int32 and in double.
+// Quantized products and roundings by ordinary ones. Integers of 8 bits and the sums of their products are
+// exact in int32 and in double.
 #include <numeric>
 
 #include "base/diagnostics.h"
@@ -16,7 +16,7 @@ Value* centred(Rewrite& r, size_t x, size_t zero_point, DType type, bool per_row
   Value* v = cast(r, r.input(x), type);
   if (r.input(zero_point) == nullptr) return v;
   Value* zero = cast(r, r.input(zero_point), type);
-  // A zero point of its own for every row of a matrix; for a row of columns the last axes meet as they are.
+  // One zero point for every row of a matrix; for columns the last axes align without reshaping.
   if (per_row && r.rank(zero_point) == 1 && r.rank(x) > 1)
     zero = r.add("Unsqueeze", {zero}, {{"axes", Ints{1}}});
   return r.add("Sub", {v, zero});
@@ -29,8 +29,8 @@ void expand_mat_mul_integer(Rewrite& r) {
   r.replace({r.add("MatMul", {a, centred(r, 1, 3, DType::kInt32, false)})});
 }
 
-/// How large a sum of a convolution of 8-bit integers can become, its parts included; nothing where not even
-/// the extents of the weights are known. Constant weights say it more closely.
+/// A bound of a convolution's sums of 8-bit integers, including partial sums; nothing if not even the extents
+/// of the weights are known. Constant weights give a tighter bound.
 std::optional<int64_t> largest_sum(Rewrite& r) {
   constexpr int64_t kLargest = 255;  // of an element less its zero point
   const std::optional<Shape> shape = shape_of(r.input(1));

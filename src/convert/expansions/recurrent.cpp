@@ -1,4 +1,4 @@
-// What carries a state along a sequence, and the turning of its positions.
+// Operators with a state along a sequence, and rotary position embeddings.
 #include <cmath>
 #include <limits>
 
@@ -60,7 +60,7 @@ void expand_rotary_embedding(Rewrite& r) {
   r.replace({rank == 3 ? reshape(r, y, {0, 0, hidden}) : y});
 }
 
-/// A convolution over the state, or zeros, and the input behind it.
+/// A convolution over the state, or zeros, followed by the input.
 void expand_causal_conv(Rewrite& r) {
   const int64_t channels = needed_extent(r, 1, 0, "weight"), taps = needed_extent(r, 1, 2, "weight");
   Value* x = r.input(0);
@@ -78,7 +78,7 @@ void expand_causal_conv(Rewrite& r) {
   r.replace({y, state});
 }
 
-/// New entries of a cache, each at its place on the sequence's axis.
+/// New entries of a cache, each at its position on the sequence axis.
 void expand_tensor_scatter(Rewrite& r) {
   const int rank = r.rank(0);
   const int64_t axis = r.front_axis(r.get_int("axis", -2), 0);

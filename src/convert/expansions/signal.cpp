@@ -7,10 +7,10 @@
 namespace assay {
 namespace {
 
-/// first - second * cos(t) + third * cos(2 t), where t turns once within a period; 1 where the period is 0.
+/// first - second * cos(t) + third * cos(2 t), where t covers 2 pi per period; 1 if the period is 0.
 void expand_window(Rewrite& r, double first, double second, double third) {
   const auto to = static_cast<DType>(r.get_int("output_datatype", static_cast<int64_t>(DType::kFloat32)));
-  // Integers cut off what lies behind the point: 1 must not be a bit less.
+  // Integers truncate the fraction, so 1 must not be slightly less.
   const DType t = is_float(to) && to != DType::kFloat64 ? DType::kFloat32 : DType::kFloat64;
   Value* size = cast(r, r.input(0), DType::kInt64);
   if (rank_of(size) != 0) size = r.add("Reshape", {size, r.ints({}, "scalar")});

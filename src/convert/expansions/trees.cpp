@@ -136,7 +136,7 @@ class ListWriter {
   Ints modes_, features_, yes_, no_, yes_is_leaf_, no_is_leaf_, missing_, targets_;
   Floats splits_, weights_;
   std::map<size_t, Floats> sets_;
-  // What is written.
+  // The output lists.
   int64_t tree_ = 0, count_ = 0, depth_ = 0;
   std::map<size_t, int64_t> branches_, leaves_;
   Ints tree_ids_, ids_, out_features_, out_yes_, out_no_, out_missing_;

@@ -11,7 +11,7 @@
 
 namespace assay {
 
-/// What calibrate() goes by.
+/// Options of calibrate().
 struct CalibrationJob {
   const Builder* builder = nullptr;
   std::shared_ptr<const Model> network;
@@ -19,27 +19,27 @@ struct CalibrationJob {
   /// Of the engine that is calibrated; the last one has the shapes of the data.
   std::vector<OptimizationProfile> profiles;
   std::shared_ptr<ThreadPool> pool;
-  std::shared_ptr<const PassSet> passes;  ///< null: those of this build
+  std::shared_ptr<const PassSet> passes;  ///< null: the built-in ones
   std::function<void(const std::string&)> warn;
   std::function<void(const BuildProgress&)> on_progress;  ///< may be empty
 };
 
-/// Whether a network says itself where it computes in 8 bits: it has a QuantizeLinear, a
-/// DequantizeLinear or a QLinear operator.
+/// True when a network defines its own quantization: it has a QuantizeLinear, a DequantizeLinear or a QLinear
+/// operator.
 bool is_quantized(const Model& network);
 
-/// By what a network is quantized: the scales of the calibrator's cache, or those that calibrate() finds,
-/// which are written there. Null, with a warning unless the network is quantized itself: nothing is. Throws
+/// The quantization of a network: the scales of the calibrator's cache, or those of calibrate(), which are
+/// written there. Null, with a warning unless the network defines its own quantization: none. Throws
 /// Error as calibrate(), for a cache that cannot be read, and (kNotFound) for a node that does not exist.
 std::shared_ptr<const QuantizeOptions> quantization_for(const CalibrationJob& job,
                                                         const std::vector<std::string>& float_nodes);
-/// Warns of tensors without scales, and where nothing is computed in 8 bits.
+/// Warns of tensors without scales, and if nothing is computed in 8 bits.
 void report_quantization(const QuantizeReport& report, const CalibrationJob& job);
 
-/// Runs the network in float32 over the calibrator's data and gives a scale for every float32 tensor of its
-/// main graph that is not constant, functions inlined. One set of inputs is in memory at a time, with what
-/// the network computes of it. Throws Error (kInvalidArgument) naming the set of inputs that does not fit,
-/// and when there is none.
+/// Runs the network in float32 on the calibrator's data and returns a scale for
+/// every float32 tensor of its main graph that is not constant, functions inlined.
+/// One set of inputs is in memory at a time, with its results. Throws Error
+/// (kInvalidArgument) naming an invalid set of inputs, and when there is none.
 CalibrationTable calibrate(const CalibrationJob& job);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// Engines that calibrate: what they compute, what is in their caches, and what is told of both.
+// Engines that calibrate: their results, their caches, and the messages about both.
 #include "engine/objects/calibrate.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Extents that differ from run to run: one plan serves them all where most of the network does not depend on
-// them.
+// Extents that vary between runs: one plan serves them
+// all if most of the network does not depend on them.
 #include <gtest/gtest.h>
 
 #include <set>

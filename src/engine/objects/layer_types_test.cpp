@@ -1,4 +1,4 @@
-// Layers are held in the types that are asked for them: read from the plan, and seen in results.
+// Requested types of layers are honored: in the plan, and in results.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,4 +1,4 @@
-// Loops whose iterations are alike and loops whose iterations are not, on the engine and on the reference.
+// Loops with and without equal iterations, on the engine and on the reference.
 #include <gtest/gtest.h>
 
 #include <fmt/ranges.h>

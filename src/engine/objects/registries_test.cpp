@@ -1,4 +1,4 @@
-// Runtimes with operators, passes and tactics of their own, side by side in one process.
+// Runtimes with separate operators, passes and tactics in one process.
 #include <gtest/gtest.h>
 
 #include <algorithm>

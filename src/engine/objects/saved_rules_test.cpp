@@ -1,4 +1,4 @@
-// What the builder was not allowed is not allowed to plans that are made later, for other shapes, either.
+// Build settings also apply to plans that are made later, for other shapes.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,4 +1,4 @@
-// What the public objects hold.
+// The state of the public objects.
 #pragma once
 
 #include <atomic>
@@ -24,19 +24,19 @@ struct Runtime::State {
   void warn(const std::string& sentence) const;
 };
 
-/// What every plan is made with on this runtime.
+/// Settings of all plans on this runtime.
 engine::BuildConfig base_config(const Runtime::State& runtime);
 
 struct Engine::State {
   std::shared_ptr<Runtime::State> runtime;
-  /// What was loaded or built; `model` and `plans` change when weights are refitted.
+  /// The loaded or built content; `model` and `plans` change when weights are refitted.
   engine::SavedEngine saved;
   std::vector<IoTensor> io;
   size_t input_count = 0;
 
   mutable std::mutex mutex;
   std::shared_ptr<engine::Specializer> plans;
-  /// Raised by a refit: contexts look at it before they run.
+  /// Incremented by a refit: contexts check it before they run.
   std::atomic<uint64_t> generation = 0;
 
   std::shared_ptr<engine::Specializer> current_plans() const {
@@ -45,15 +45,15 @@ struct Engine::State {
   }
 };
 
-/// Sets what the builder of a saved engine was allowed.
+/// Restores the build settings of a saved engine.
 void apply(const engine::SavedRules& rules, engine::BuildConfig& config);
 
-/// An engine of what was loaded or built. `builder`: what made its plans, for other shapes; null: one is made
-/// when these come. `is_lazy`: see BuilderConfig.
+/// An engine with loaded or built content. `builder`: the builder of its plans, for other shapes; null:
+/// created on demand. `is_lazy`: see BuilderConfig.
 std::shared_ptr<Engine> make_engine(std::shared_ptr<Runtime::State> runtime, engine::SavedEngine saved,
                                     std::unique_ptr<engine::PlanBuilder> builder = nullptr,
                                     bool is_lazy = false);
-/// What makes plans of a saved engine for other shapes, with its plans in it.
+/// Creates the builder of plans for other shapes of a saved engine, with its plans.
 std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runtime,
                                                       const engine::SavedEngine& saved, bool is_lazy = false);
 

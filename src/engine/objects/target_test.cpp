@@ -1,5 +1,5 @@
-// A target of one's own: building, timing, running and loading ask it for everything that the CPU's gives
-// otherwise.
+// A custom target: building, timing, running
+// and loading use it in place of the CPU's.
 #include "engine/target/target.h"
 
 #include <gtest/gtest.h>

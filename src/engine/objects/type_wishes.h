@@ -1,4 +1,4 @@
-// From a builder's wishes for layers to the types that they are held in.
+// Converts a builder's type requests for layers to rules (TypeRules).
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace assay {
 
-/// What the network's own records (analysis/held_types.h) and the configuration ask for, by name. Throws
-/// Error: see BuilderConfig::layer_types.
+/// The requests of the network's own records (analysis/held_types.h) and of the configuration, by name.
+/// Throws Error: see BuilderConfig::layer_types.
 engine::TypeRules type_rules_of(const Model& network, const BuilderConfig& config,
                                 const std::function<void(const std::string&)>& warn);
 

@@ -1,4 +1,4 @@
-// How a plan file begins, and how its blobs are laid out.
+// The header of a plan file, and the layout of its blobs.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ static_assert(sizeof(FileHeader) == 64);
 
 inline constexpr char kMagic[8] = {'A', 'S', 'S', 'A', 'Y', 'P', 'L', 'N'};
 inline constexpr uint32_t kByteOrder = 0x01020304;
-/// A page, so that blobs keep their alignment where the file is mapped.
+/// A page, so that blobs keep their alignment when the file is mapped.
 inline constexpr uint64_t kBlobPartAlignment = 4096;
 
 uint64_t header_hash_of(const FileHeader& header);
@@ -38,7 +38,7 @@ class BlobList {
   struct Place {
     uint64_t offset, bytes;
   };
-  /// `bytes` must live until they have been written.
+  /// `bytes` must live until they are written.
   Place add(std::string_view bytes);
   /// The same for bytes that the list keeps.
   Place add_owned(std::string bytes);

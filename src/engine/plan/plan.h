@@ -1,5 +1,5 @@
-// What the builder decides and the runtime carries out: values with their places in memory, constants, and
-// steps in order. Plain data: it can be printed, and written to a file.
+// The plan, built by the builder and executed by the runtime: values with their memory, constants, and steps
+// in order. It is plain data, which can be printed and written to a file.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,11 @@
 
 namespace assay::engine {
 
-/// How the elements of a value lie in memory.
+/// The memory layout of a value.
 struct Layout {
-  /// 0: row-major. kAllChannels: axis 1 is the innermost dimension, [N, spatial..., C]. Else axis 1 is cut
-  /// into blocks of so many channels and the place inside the block is the innermost dimension:
-  /// [N, ceil(C / block), spatial..., block]. Channels that fill up the last block are 0.
+  /// 0: row-major. kAllChannels: axis 1 is the innermost dimension, [N, spatial..., C]. Otherwise axis 1 is
+  /// split into blocks of this many channels and the position within the block is the innermost dimension:
+  /// [N, ceil(C / block), spatial..., block]. Padding channels of the last block are 0.
   int32_t block = 0;
 
   static constexpr int32_t kAllChannels = -1;
@@ -31,7 +31,7 @@ struct Layout {
   std::string str() const;
 };
 
-/// How a value is stored: its layout, and its element type where that is not its own.
+/// The format of a stored value: its layout, and its element type if that differs from its own.
 struct Format {
   Layout layout;
   DType dtype = DType::kUndefined;  ///< kUndefined: the value's own
@@ -45,23 +45,23 @@ struct Format {
 
 /// Bytes of a value of a fixed-size type.
 size_t layout_bytes(DType dtype, const Shape& shape, Layout layout);
-/// True when both layouts put every element of the shape at the same place.
+/// True when both layouts place every element of the shape at the same address.
 bool same_memory(const Shape& shape, Layout a, Layout b);
 
-/// Types that float32 numbers may be rounded to where that is faster.
+/// Types to which float32 values may be rounded if that is faster.
 struct Precisions {
   bool float16 = false, bfloat16 = false;
   bool operator==(const Precisions&) const = default;
 };
 
-/// Where the bytes of a value are while a context runs.
+/// The storage of a value while a context runs.
 enum class Storage : uint8_t {
   kUnused,    ///< nothing refers to it
   kArena,     ///< in the context's arena, from `offset`
   kConstant,  ///< in constant `slot`
   kInput,     ///< in the tensor fed as input `slot`, from `offset`
   kOutput,    ///< in the memory given for output `slot`, from `offset`
-  kTensor,    ///< in a tensor (or container) of its own, made when the step runs: its shape (or its type's
+  kTensor,    ///< in a separate tensor (or container), created when the step runs: its shape (or its type's
               ///< size) is not known before
 };
 
@@ -80,19 +80,19 @@ struct PlanValue {
 };
 
 struct PlanConstant {
-  /// The packing of a constant that is given as its bytes, which may lie at any address: the model's own.
+  /// The packing of a constant that is passed as the model's own bytes, at any address.
   static constexpr const char* kAsBytes = "bytes";
 
   std::string name;
   Tensor tensor;  ///< packed weights: uint8
-  /// How the bytes came out of the constant of that name; empty: as the model has them.
+  /// The packing of the named constant into these bytes; empty: unchanged.
   std::string packing;
 
-  /// It takes memory beside the model's.
+  /// True when it takes memory in addition to the model's.
   bool is_packed() const { return !packing.empty() && packing != kAsBytes; }
 };
 
-/// A tactic that was asked before the chosen one and why it could not be used.
+/// A tactic that precedes the chosen one and the reason why it was not used.
 struct Refusal {
   std::string tactic;
   std::string reason;
@@ -101,48 +101,48 @@ struct Refusal {
 /// One kernel call.
 struct Step {
   std::string tactic;
-  std::string variant;                   ///< which of the tactic's ways it is
-  std::vector<int32_t> inputs, outputs;  ///< values; -1 where one is left out
+  std::string variant;                   ///< variant of the tactic
+  std::vector<int32_t> inputs, outputs;  ///< values; -1 for omitted ones
   Parameters parameters;
   int64_t scratch_bytes = 0;   ///< memory that the kernel needs only while it runs
-  int64_t scratch_offset = 0;  ///< its place in the arena
-  /// Pairs (output, input) of positions. Before memory is planned: outputs that may take the place of an
-  /// input that dies here. After it: those that do.
+  int64_t scratch_offset = 0;  ///< its offset in the arena
+  /// Pairs (output, input) of positions. Before memory is planned: outputs that may reuse the memory of an
+  /// input whose last use is here. After it: those that do.
   std::vector<std::pair<int32_t, int32_t>> in_place;
-  /// An input that the step copies byte by byte into output 0, from `offset` on. `done`: it lies there
-  /// already.
+  /// An input that the step copies byte by byte into output
+  /// 0, from `offset` on. `done`: it is already there.
   struct Placement {
     int32_t input = 0;
     int64_t offset = 0;
     bool done = false;
   };
   std::vector<Placement> placements;
-  std::vector<std::string> origins;  ///< names of the ONNX nodes that it stands for
-  /// What it computes in: the type of the factors of its products, else of its numbers; kUndefined: it
-  /// only brings numbers from one layout or type into another.
+  std::vector<std::string> origins;  ///< names of the ONNX nodes that it implements
+  /// Its computation type: that of the factors of its products, else of its elements; kUndefined: it only
+  /// converts between layouts or types.
   DType computes = DType::kUndefined;
-  /// Why that type, where others were allowed: "held in float32".
+  /// The reason for that type, if others were allowed: "held in float32".
   std::string why;
   std::vector<Refusal> refusals;
-  /// Of the plan's networks: the node that the plain evaluation runs; bodies of control flow; what waits for
-  /// shapes.
+  /// Indices of the plan's networks: the node run by the reference evaluator; bodies of control flow; parts
+  /// that wait for shapes.
   std::vector<int32_t> networks;
 };
 
 struct Plan;
 
-/// The ONNX nodes that a step stands for, "conv1 + relu1"; its tactic when there are none.
+/// The ONNX nodes that a step implements, "conv1 + relu1"; its tactic when there are none.
 std::string step_name(const Step& step);
 /// "dnnl_conv:blocked8".
 std::string tactic_text(const Step& step);
-/// "float16", or "float32 (held in float32)" with the reason; empty for what only moves numbers between
-/// formats.
+/// "float16", or "float32 (held in float32)" with the
+/// reason; empty for steps that only convert formats.
 std::string computes_text(const Step& step);
 
-/// Nodes that a step carries along. One of both is there, or both.
+/// A network embedded in a step. At least one of both is present.
 struct PlanNetwork {
   std::shared_ptr<const Model> model;
-  /// Made ready, where the shapes of its inputs are known.
+  /// The prepared plan, if the shapes of its inputs are known.
   std::shared_ptr<const Plan> plan;
 };
 
@@ -156,8 +156,8 @@ struct Plan {
   int threads = 1;
 };
 
-/// What a plan was made for: the shapes of the network's inputs, and what those of them hold that decide
-/// about shapes.
+/// The key of a plan: the shapes of the network's inputs,
+/// and the elements of those that determine shapes.
 struct PlanKey {
   std::vector<Shape> shapes;  ///< those of containers are empty
   std::vector<std::pair<size_t, Tensor>> values;
@@ -167,7 +167,7 @@ struct PlanKey {
   bool matches(std::span<const Tensor> inputs) const;
 };
 
-/// The same for all inputs that a key with that hash has the shapes of.
+/// The hash of a key with the shapes of these inputs.
 size_t hash_of_shapes(std::span<const Tensor> inputs);
 
 }  // namespace assay::engine

@@ -1,4 +1,4 @@
-// Files with the networks inside of them.
+// Networks inside plan files.
 #include "assay/io.h"
 #include "base/mapped_file.h"
 #include "engine/plan/plan_file.h"

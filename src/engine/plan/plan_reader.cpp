@@ -1,4 +1,4 @@
-// Engines from files.
+// Reads engines from files.
 #include <flatbuffers/flatbuffers.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Engines into files.
+// Writes engines to files.
 #include <flatbuffers/flatbuffers.h>
 
 #include "base/atomic_file.h"

@@ -1,4 +1,4 @@
-// The element types that layers and tensors are held in, by name.
+// Requested element types of layers and tensors, by name.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@ namespace assay::engine {
 struct TypeRules {
   struct Wish {
     DType dtype = DType::kUndefined;
-    /// Named by itself, not by a pattern that others fit, too: what has no floating-point numbers is then no
-    /// reason to leave it out.
+    /// Named explicitly, not by a pattern: a layer without floating-point numbers is then reported instead of
+    /// skipped.
     bool is_exact = true;
     bool operator==(const Wish&) const = default;
   };

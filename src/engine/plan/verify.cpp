@@ -1,4 +1,4 @@
-// Whether a plan holds together.
+// Checks the consistency of a plan.
 #include <algorithm>
 #include <map>
 

@@ -8,7 +8,7 @@
 
 namespace assay::engine {
 
-/// A decision is known by its number; its alternatives by theirs.
+/// Decisions and alternatives are identified by number.
 class Assignment {
  public:
   /// A decision with the cost of each alternative, of which there is at least one. Returns its number.
@@ -17,12 +17,12 @@ class Assignment {
   /// its k of n. Called again for the same pair, costs add up.
   void connect(size_t a, size_t b, const std::vector<double>& costs);
 
-  /// The chosen alternative of every decision. The least cost where the decisions form a tree or a
-  /// series-parallel network (a chain with residual connections, say); elsewhere the decisions with most
-  /// neighbours are taken greedily. Equal costs: the lower number. Time grows linearly with decisions and
-  /// connections where the number of neighbours is bounded.
+  /// The chosen alternative of every decision. Minimum cost if the decisions form a tree or a series-parallel
+  /// network (such as a chain with residual connections); otherwise decisions with most neighbours are made
+  /// greedily. Equal costs: the lower number. Linear time in decisions and connections if the number of
+  /// neighbours is bounded.
   std::vector<size_t> solve() const;
-  /// What a choice costs.
+  /// The cost of a choice.
   double cost_of(const std::vector<size_t>& choice) const;
 
  private:

@@ -1,4 +1,4 @@
-// How steps were chosen for other shapes of the same network.
+// Records choices of steps for other shapes of the same network.
 #pragma once
 
 #include <mutex>
@@ -12,28 +12,28 @@
 
 namespace assay::engine {
 
-/// All extents are within a factor of two, 1 apart.
+/// True when all extents are within a factor of two, except extents of 1.
 bool are_near(const Shape& a, const Shape& b);
 
-/// What plans of a network chose for its regions, found by the ONNX nodes that these stand for. What was best
-/// for some shapes serves others that are near, so that a plan for new shapes asks few tactics, and packs
-/// weights as the plans before it did. May be used by several threads.
+/// The choices of plans of a network for its regions, keyed by their ONNX nodes. The best choice for some
+/// shapes is reused for similar ones, so that a plan for new shapes queries few tactics, and packs weights
+/// like earlier plans. Thread-safe.
 class ChoiceMemory {
  public:
   /// One step of a plan.
   struct Known {
     std::string option;  ///< "dnnl_conv:blocked8"
-    /// Of inputs, then outputs; nothing for constants, for what is left out, and for unknown shapes.
+    /// Of inputs, then outputs; nothing for constants, omitted operands, and unknown shapes.
     std::vector<std::optional<Shape>> operands;
   };
 
-  /// Keeps the steps of this plan in mind. Of one region the kMax last that differ.
+  /// Records the steps of this plan. Keeps the kMax latest distinct ones per region.
   void learn(const Plan& plan);
   bool empty() const;
-  /// What was chosen for a region, the last first.
+  /// The choices for a region, latest first.
   std::vector<Known> of(const Region& region) const;
 
-  /// Whether what was known about a step holds for a candidate: its operands are near.
+  /// True when a recorded step applies to a candidate: its operands are similar.
   static bool is_near(const Known& known, const Candidate& candidate, OptionMaker& maker);
 
  private:

@@ -1,4 +1,4 @@
-// The ways to cut a graph into regions.
+// Partitions of a graph into regions.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace assay::engine {
 
-/// Nodes that may be cut into regions in several ways; what one cluster does leaves the others free.
+/// Nodes that may be partitioned into regions in several ways, independently of other clusters.
 struct Cluster {
   /// Each covers all nodes of the cluster once. Regions are in an order in which they can run; the first
   /// partition fuses most, the last consists of single nodes.
@@ -15,7 +15,7 @@ struct Cluster {
 };
 
 /// Clusters that cover every node of the main graph once: attention, whose other partitions are those of its
-/// parts; convolutions and matrix products with the chains behind them and the transpositions around them,
+/// parts; convolutions and matrix products with the chains after them and the transpositions around them,
 /// pointwise operators that feed each other, and all other nodes alone. In the order of their last nodes.
 std::vector<Cluster> find_clusters(const Model& model);
 

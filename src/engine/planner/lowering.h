@@ -1,4 +1,4 @@
-// From choices to the steps of a plan.
+// Lowers choices to the steps of a plan.
 #pragma once
 
 #include <memory>
@@ -13,22 +13,22 @@
 
 namespace assay::engine {
 
-/// Constants that steps have made of a model's (packed weights), shared by the plans that use them. What no
-/// plan uses any more is forgotten: a model that runs with ever new shapes keeps no more than its last plans
-/// do.
+/// Constants derived from a model's by steps (packed weights), shared by
+/// the plans that use them. Unused ones are released, so that a model
+/// that runs with many shapes keeps only those of its latest plans.
 class ConstantCache {
  public:
-  /// What was made of `source` in this way before, where somebody still has it; else what `make` gives now.
+  /// The existing constant made from `source` with this packing, if still in use; else the result of `make`.
   Tensor get(const UnalignedTensor& source, const std::string& packing, const std::function<Tensor()>& make);
-  /// Lets go of a source whose address may mean another one soon.
+  /// Releases a source whose address may be reused.
   void release(const void* source);
-  /// Entries that somebody has, and those that are not forgotten yet.
+  /// Numbers of entries in use, and of all entries.
   size_t size() const;
 
  private:
   struct Entry {
-    /// Keeps the source's storage, so that its address means it and nothing else for as long as the entry is
-    /// there.
+    /// Keeps the source's storage, so that its address
+    /// stays unique for the lifetime of the entry.
     UnalignedTensor source;
     std::weak_ptr<const Tensor> made;
   };
@@ -39,15 +39,15 @@ class ConstantCache {
   size_t limit_ = 16;
 };
 
-/// What becomes of constants.
+/// Treatment of constants.
 struct ConstantUse {
   bool has_data = true;  ///< false: the plan's constants have no data
-  /// Nothing else will be made of the model and the choices: a constant goes with its last use, and a choice
-  /// when it is written down.
+  /// The model and the choices are not used afterwards: a constant is released after its last use, and a
+  /// choice when it is lowered.
   bool takes = false;
 };
 
-/// Writes the steps down, in order. Values have no places yet.
+/// Writes the steps in order. Values have no memory yet.
 LoweredPlan lower_choices(Model& model, OptionMaker& maker, std::span<Choice> choices, int threads,
                           ConstantCache& cache, ConstantUse use = {});
 

@@ -1,4 +1,4 @@
-// What candidates take, measured on this machine.
+// Times of candidates, measured on this machine.
 #pragma once
 
 #include <functional>
@@ -13,27 +13,27 @@
 
 namespace assay::engine {
 
-/// How far measuring may go.
+/// Limits of measuring.
 struct TimingOptions {
-  /// Runs of each candidate, at least and at most.
+  /// Minimum and maximum runs of each candidate.
   int least_runs = 4, most_runs = 12;
-  /// Seconds for the candidates of one problem, after the least runs.
+  /// Seconds for the candidates of one problem, after the minimum runs.
   double seconds_per_problem = 0.03;
-  /// Seconds for the runs of the whole network by each choice, after the least runs; 0: it is not run.
+  /// Seconds for the runs of the whole network by each choice, after the minimum runs; 0: it is not run.
   double seconds_per_network = 0;
-  /// Weights come from memory, not from a cache: as they do in a network whose weights are larger than the
-  /// caches.
+  /// Weights are read from memory, not from a cache,
+  /// as in a network whose weights exceed the caches.
   bool cold_weights = true;
   /// Unknown problems throw Error (kNotFound) instead of being measured.
   bool use_only = false;
 };
 
-/// What counts for a run that failed: longer than any takes, and yet what a timing cache may hold.
+/// The time of a failed run: longer than any, but valid in a timing cache.
 inline constexpr double kFailedSeconds = 1e5;
 
-/// Candidates of a problem run in turns, so that a change of the machine's speed meets all of them; the
-/// median of each counts. Times are looked up in, and added to, a timing cache. The plain evaluation is not
-/// measured where there is anything else.
+/// Candidates of a problem run alternately, so that changes of the machine's speed affect all of them; the
+/// median of each is used. Times are looked up in, and added to, a timing cache. The reference evaluator is
+/// not measured if there is another candidate.
 class MeasuredCosts final : public Costs {
  public:
   /// `target`, `cache` and `constants` outlive it. Kernels run on the threads of `pool`.
@@ -43,9 +43,9 @@ class MeasuredCosts final : public Costs {
   void rate(std::vector<Option>& options) override;
   double reorder(const Value& v, const Shape& shape, Format from, Format to) override;
 
-  /// Told before each problem that is measured.
+  /// Called before each problem that is measured.
   std::function<void(const std::string& problem)> progress;
-  /// Times that the cache knew.
+  /// Number of times found in the cache.
   size_t found() const { return found_; }
 
  private:
@@ -62,9 +62,9 @@ class MeasuredCosts final : public Costs {
   size_t found_ = 0;
 };
 
-/// What a candidate's time depends on besides the environment: tactic, version, operands, parameters.
+/// The key of a candidate's time within an environment: tactic, version, operands, parameters.
 std::string problem_text(const Candidate& c, const TacticDef& tactic);
-/// The same for a step that brings a value from one format into another.
+/// The same for a step that converts a value between formats.
 std::string reorder_text(const Value& v, const Shape& shape, Format from, Format to);
 std::string reorder_text(const PlanValue& from, const PlanValue& to);
 

@@ -1,4 +1,4 @@
-// The choice of a network's candidates, judged by runs of the whole network.
+// Chooses a network's candidates by runs of the whole network.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace assay::engine {
 
-/// A choice, and what was made for it already.
+/// A choice, with constants already created for it.
 struct NetworkChoice {
   std::vector<Choice> choices;
-  /// Keeps packed weights until the choice is lowered; null where nothing was run.
+  /// Keeps packed weights until the choice is lowered; null if nothing was run.
   std::shared_ptr<const Plan> rehearsed;
 };
 
-/// What the runs need, and how far they may go.
+/// Resources and limits of the runs.
 struct NetworkTrial {
   const Target& target;
   TimingCache& cache;
@@ -27,13 +27,13 @@ struct NetworkTrial {
   int threads = 1;
 };
 
-/// select() by measured costs. A candidate that is measured alone finds its inputs in the caches and its
-/// weights out of them, which in the network is true to another degree for each; so the choice by
-/// measurement, the one by estimates, and those that follow from the steps' times in these networks run in
-/// turns as whole networks, and the fastest is taken. What was measured goes into the timing cache: with a
-/// full one the choice is the same. Where TimingOptions::seconds_per_network is 0, or where nothing is to be
-/// measured and the cache does not know these networks (it is another build's, or the caller now steers the
-/// choice), it is select() alone.
+/// select() by measured costs. A candidate that is measured alone has its inputs in the caches and its
+/// weights in memory, which holds to a varying degree within a network; so the choice by measurement, the one
+/// by estimates, and those that follow from the steps' times in these networks run alternately as whole
+/// networks, and the fastest is chosen. Times are added to the timing cache: with a complete one the choice
+/// is reproducible. If TimingOptions::seconds_per_network is 0, or if measuring is not allowed and the cache
+/// lacks these networks (it is another build's, or the caller now constrains the choice), it is just
+/// select().
 NetworkChoice choose_in_network(Model& model, OptionMaker& maker, MeasuredCosts& costs,
                                 const SelectHooks& hooks, const NetworkTrial& trial);
 

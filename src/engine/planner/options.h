@@ -1,4 +1,4 @@
-// What tactics answer about a region, within what the caller allows.
+// The candidates of tactics for a region, within the caller's constraints.
 #pragma once
 
 #include <limits>
@@ -16,15 +16,15 @@
 
 namespace assay::engine {
 
-/// What the caller allows. Names are those of tactics ("dnnl_conv") or of one of their ways
+/// The caller's constraints. Names are those of tactics ("dnnl_conv") or of one of their variants
 /// ("dnnl_conv:row").
 struct TacticRules {
-  /// Which tactics there are.
+  /// The set of tactics.
   std::shared_ptr<const TacticSet> set;
   std::set<std::string> disabled;
   /// By the name of an ONNX node: the step that it becomes part of must be one of this name.
   std::map<std::string, std::string> pinned;
-  /// The same, but as a wish: it is taken wherever it is possible.
+  /// The same as a preference: it is followed if possible.
   std::unordered_map<std::string, std::string> preferred;
   /// Scratch memory that a step may take. Bytes.
   int64_t most_scratch = std::numeric_limits<int64_t>::max();
@@ -33,14 +33,14 @@ struct TacticRules {
 
 inline const TacticSet& tactics_of(const TacticRules& rules) { return *rules.set; }
 
-/// How a candidate wants what it reads or writes.
+/// The format of a candidate's operand.
 struct OperandFormat {
   DType dtype = DType::kUndefined;
-  std::optional<Shape> shape;  ///< nothing where it is not known before the run
+  std::optional<Shape> shape;  ///< nothing if it is known only at run time
   Layout layout;
 };
 
-/// Of values of the graph among a candidate's operands.
+/// Formats of the graph's values among a candidate's operands.
 std::vector<OperandFormat> formats_of(const std::vector<Candidate::Operand>& operands);
 
 /// A candidate with its tactic and, once it is known, its time.
@@ -49,7 +49,7 @@ struct Option {
   Candidate candidate;
   double seconds = 0;
   bool is_preferred = false;
-  /// "dnnl_conv:blocked8", or the tactic's name where it has one way only.
+  /// "dnnl_conv:blocked8", or the tactic's name if it has only one variant.
   std::string name() const;
 };
 
@@ -58,10 +58,10 @@ struct RegionOptions {
   std::vector<Refusal> refusals;  ///< of tactics without a candidate, and of candidates that rules exclude
 };
 
-/// Asks tactics. Shapes are looked up once for each value.
+/// Queries tactics. Shapes are looked up once for each value.
 class OptionMaker {
  public:
-  /// All must outlive it. `holds`: the types that nodes are held in; null: none is.
+  /// All must outlive it. `holds`: requested types of nodes; null: none.
   OptionMaker(const Model& model, const TacticConfig& config, const TacticRules& rules,
               const TypeHolds* holds = nullptr);
 
@@ -69,7 +69,7 @@ class OptionMaker {
   const Model& model() const { return model_; }
 
   RegionOptions options_of(const Region& region);
-  /// Only those of this name (Option::name); other tactics are not asked.
+  /// Only those of this name (Option::name); other tactics are not queried.
   RegionOptions options_of(const Region& region, std::string_view name);
   /// Extents, when they are all known before the run.
   const Shape* shape_of(const Value* v);

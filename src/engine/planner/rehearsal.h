@@ -1,4 +1,4 @@
-// Runs of a whole network for the clock's sake: what each step takes with the others around it.
+// Timed runs of a whole network: measures each step in the context of the others.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@
 
 namespace assay::engine {
 
-/// A plan's kernels on memory of their own, with numbers as activations have them. Steps on whole tensors
-/// (bodies of control flow, parts that wait for shapes, plain evaluation) are left out: they run alike
-/// whatever is chosen around them. Not thread-safe.
+/// A plan's kernels on separate memory, with data similar to activations. Steps on whole tensors (bodies of
+/// control flow, parts that wait for shapes, the reference evaluator) are skipped, because they do not depend
+/// on the choices. Not thread-safe.
 class Rehearsal {
  public:
   /// `target` outlives it. Kernels run on the threads of `pool`; null: on the caller's. Throws Error when
@@ -26,9 +26,9 @@ class Rehearsal {
   /// Runs all steps. False when one of them failed.
   bool run(bool counts);
   size_t runs() const { return totals_.size(); }
-  /// Seconds of all runs that counted.
+  /// Seconds of all timed runs.
   double spent() const { return spent_; }
-  /// Seconds of a run: the lower quartile, as others on the machine only ever add time.
+  /// Seconds of a run: the lower quartile, because other processes can only add time.
   double seconds() const;
   /// seconds() of one step.
   double step_seconds(size_t step) const;
@@ -45,8 +45,8 @@ class Rehearsal {
   double spent_ = 0;
 };
 
-/// Numbers as activations have them: small, of both signs, none denormal. Integers and bools are 0, which
-/// every index may be.
+/// Data similar to activations: small, of both signs, without denormals. Integers and bools are 0, a valid
+/// index.
 void fill_with_activations(void* data, DType dtype, size_t bytes);
 
 /// The lower quartile.

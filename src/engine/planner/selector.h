@@ -1,5 +1,5 @@
-// Picks the regions that run, and how: the cover of the graph by candidates that takes the least time, layout
-// changes included.
+// Selects regions and their candidates: the cover of the graph that takes the least time, including layout
+// changes.
 #pragma once
 
 #include <functional>
@@ -12,17 +12,17 @@
 
 namespace assay::engine {
 
-/// What steps take. Seconds.
+/// Costs of steps. Seconds.
 class Costs {
  public:
   virtual ~Costs() = default;
   /// Sets Option::seconds of all options of a region. They compute the same.
   virtual void rate(std::vector<Option>& options) = 0;
-  /// A value of this type and shape brought from one layout into another; 0 where both are the same memory.
+  /// Conversion of a value of this type and shape between layouts; 0 if both are the same memory.
   virtual double reorder(const Value& v, const Shape& shape, Format from, Format to) = 0;
 };
 
-/// Costs without measurements: each candidate's own estimate (TacticDef, estimate_seconds), and memory's rate
+/// Costs without measurements: each candidate's estimate (TacticDef, estimate_seconds), and memory bandwidth
 /// for layout changes.
 class EstimatedCosts final : public Costs {
  public:
@@ -30,7 +30,7 @@ class EstimatedCosts final : public Costs {
   double reorder(const Value& v, const Shape& shape, Format from, Format to) override;
 };
 
-/// A region with what tactics answered, and which of the options runs.
+/// A region with its options, and the chosen one.
 struct Choice {
   Region region;
   RegionOptions options;
@@ -41,21 +41,21 @@ struct Choice {
   const Option& option() const { return options.options[chosen]; }
 };
 
-/// What a caller may say while the choice is made.
+/// Callbacks of the selection.
 struct SelectHooks {
-  /// Takes options away from a region's; their times are known.
+  /// Removes options of a region; their times are known.
   std::function<void(const Region&, std::vector<Option>&)> filter;
-  /// Told before each cluster of nodes that is looked at: how many are done, and how many there are.
+  /// Called before each cluster: the numbers of completed and of all clusters.
   std::function<void(size_t done, size_t total)> progress;
-  /// Regions that ran before with shapes that are near run in the same way, and nothing else is asked; null:
-  /// nothing ran.
+  /// Regions with recorded choices for similar shapes
+  /// reuse them without further queries; null: no records.
   const ChoiceMemory* memory = nullptr;
 };
 
-/// One choice for every region that runs, in an order in which they can. A measured candidate must be 3 %
-/// faster than one before it in the fixed order (regions that fuse most first, then tactics.def) to be taken
-/// instead, so that equal ones do not change places from build to build. Throws Error naming the node that
-/// nothing can run.
+/// One choice for every selected region, in execution order. A measured candidate must be 3 % faster than one
+/// before it in the fixed order (regions that fuse most first, then tactics.def) to replace it, so that
+/// choices between equal ones are stable across builds.
+/// Throws Error naming a node that no tactic can run.
 std::vector<Choice> select(const Model& model, OptionMaker& maker, Costs& costs,
                            const SelectHooks& hooks = {});
 

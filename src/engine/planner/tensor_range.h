@@ -1,4 +1,4 @@
-// How far the numbers of a tensor reach, from any number of parts that come one after the other.
+// The dynamic range of a tensor, accumulated over any number of parts.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace assay::engine {
 
-/// Levels that the magnitudes of signed 8-bit integers have room for.
+/// Number of magnitudes of signed 8-bit integers.
 inline constexpr int64_t kInt8Quantized = 128;
 
-/// How many of the first bins of a histogram of magnitudes to keep so that least is lost when they become
-/// `levels` levels: the Kullback-Leibler divergence of the histogram that is clipped there (what lies beyond
-/// is counted in the last bin) from the one with all non-empty bins of a level alike is smallest. Of equal
-/// divergences the one that clips least. Between `levels` and counts.size(), the last bin of which is not
-/// empty; counts.size() where that is not more than `levels`.
+/// The number of leading bins of a histogram of magnitudes to keep so that quantization to `levels` values
+/// loses the least information: the Kullback-Leibler divergence of the histogram that is clipped there (with
+/// larger ones in the last bin) from the one with all non-empty bins of a level alike is smallest.
+/// For equal divergences, the largest number of bins. Between `levels` and counts.size(), the last bin of
+/// which is not empty; counts.size() where that is not more than `levels`.
 size_t least_divergence(std::span<const int64_t> counts, int64_t levels);
 
-/// Statistics of a tensor's magnitudes. They take the same memory however much comes, and depend on the
-/// numbers alone: not on their order, nor on the parts in which they come.
+/// Statistics of a tensor's magnitudes. They take constant memory, and depend only on the numbers: not on
+/// their order, nor on the division into parts.
 class TensorRange {
  public:
   /// `counts`: whether a histogram is needed; else only the largest magnitude is known.
@@ -33,16 +33,16 @@ class TensorRange {
   int64_t not_finite() const { return not_finite_; }
   /// The largest magnitude of the finite numbers.
   float largest() const { return largest_; }
-  /// The magnitude that 8 bits shall reach, at most largest(); it is that where there are too few numbers to
-  /// tell (for the entropy, 64 for each bin on average). Zeros count for quantiles only: every scale shows
+  /// The largest magnitude to represent, at most largest(); equal to it if there are too few numbers to
+  /// decide (for the entropy, 64 per bin on average). Zeros count only for quantiles: every scale represents
   /// them exactly. Needs a histogram, unless it is kMinMax.
   float limit(CalibrationAlgorithm algorithm, double quantile) const;
-  /// One step of 8 bits; 0 where there is no range: see CalibrationTable::scales.
+  /// The scale; 0 without a range: see CalibrationTable::scales.
   float scale(CalibrationAlgorithm algorithm, double quantile) const;
 
  private:
   static constexpr int64_t kBins = 4096;
-  /// The upper end of the histogram is 2^exponent_, and at most twice the largest magnitude; it never sinks
+  /// The upper end of the histogram is 2^exponent_, and at most twice the largest magnitude; it is never
   /// below this, so that smaller numbers share the first bin.
   static constexpr int kMinExponent = -100;
 

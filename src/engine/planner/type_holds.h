@@ -1,10 +1,10 @@
-// Keeps layers and tensors in the types that they are held in (TypeRules).
+// Enforces requested types of layers and tensors (TypeRules).
 //
-// A layer that is held in float32 runs on algorithms that compute in float32 and read weights of 32 bits. One
-// that is held in float16 or bfloat16 runs on an algorithm that reads its weights in that type; where there
-// is none, its operands are rounded to the type before it computes, as those of a network that declares it
-// are. One that is held in int8 runs on an algorithm that multiplies 8-bit integers, or that works on the
-// levels. A tensor that is stored in float16 or bfloat16 is rounded behind the layer that gives it.
+// A layer with requested float32 runs on algorithms that compute in float32 and read 32-bit weights. One with
+// float16 or bfloat16 runs on an algorithm that reads its weights in that type; if there is none, its
+// operands are rounded to the type before, as in a network that declares it. One with int8 runs on an
+// algorithm that multiplies 8-bit integers, or that works on quantized values. A tensor stored in float16 or
+// bfloat16 is rounded after the layer that computes it.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ namespace assay::engine {
 
 class OptionMaker;
 
-/// A wish that was not followed.
+/// A request that was not honored.
 struct UnmetWish {
   std::string name;  ///< of the layer or tensor
   bool is_tensor = false;
@@ -31,41 +31,41 @@ struct UnmetWish {
   std::string str() const;
 };
 
-/// Throws Error (kUnsupported) that names them all, if there are any.
+/// Throws Error (kUnsupported) naming them all, if there are any.
 void refuse_unmet(const std::vector<UnmetWish>& unmet);
 
-/// What wishes a network can follow at all, before anything has changed it: types are known. Those that it
-/// cannot are taken out of `rules` and given back.
+/// Checks which requests an unmodified network with known types can honor. Removes the others from `rules`
+/// and returns them.
 std::vector<UnmetWish> take_out_impossible(const Model& model, const Precisions& allowed, TypeRules& rules);
 
-/// Why the network's quantization left a node in float32; empty: it does not say.
+/// The reason why quantization left a node in float32; empty: unknown.
 std::string quantization_reason(const Node& n, const QuantizeReport& quantized);
 
-/// Marks the nodes that are held (analysis/held_types.h), by their origins, and forgets older marks.
+/// Marks the nodes with requested types (analysis/held_types.h), by their origins, and removes older marks.
 void mark_held(Model& model, const TypeRules& rules);
 
-/// Puts roundings behind tensors of the main graph that are stored in 16 bits.
+/// Inserts roundings after tensors of the main graph that are stored in 16 bits.
 void round_stored_tensors(Model& model, const TypeRules& rules);
 
 /// The opset whose Cast the rules need; 0: any.
 int64_t opset_for(const TypeRules& rules);
 
-/// Of one network, while a plan of it is made.
+/// The requested types of one network, while a plan of it is made.
 class TypeHolds {
  public:
   /// Both must outlive it.
   TypeHolds(const TypeRules& rules, const Model& model) : rules_(rules), model_(model) {}
 
-  /// Finds what is held, and rounds the operands of nodes that no algorithm computes in their type. After it
-  /// no node may be added or removed. `maker` asks these holds. Gives back what cannot be followed; that is
-  /// held no longer. `quantized`: what became of the network by calibration; null: it was not quantized.
+  /// Finds requested types, and rounds the operands of nodes that no algorithm computes in their type. Nodes
+  /// must not be added or removed afterwards. `maker` consults this object. Returns and drops requests that
+  /// cannot be honored. `quantized`: the outcome of the network's quantization; null: it was not quantized.
   std::vector<UnmetWish> prepare(Model& model, OptionMaker& maker, const QuantizeReport* quantized);
 
-  /// Why a candidate may not run the region; empty: it may.
+  /// The reason why a candidate may not run the region; empty: it may.
   std::string refusal(const Region& region, const Candidate& c) const;
-  /// The type that the node is held in; kUndefined: none.
+  /// The requested type of the node; kUndefined: none.
   DType held(const Node& n) const;
-  /// The type that the operands of one of the region's nodes are rounded to; kUndefined: none.
+  /// The type to which the operands of one of the region's nodes are rounded; kUndefined: none.
   DType rounded(const Region& region) const;
 
  private:
@@ -78,8 +78,8 @@ class TypeHolds {
   std::unordered_set<const Node*> rounded_;
 };
 
-/// What a region computes in when this candidate runs it: the type of its products, else of its numbers;
-/// kUndefined: it only moves or converts numbers.
+/// The computation type of a region with this candidate: of its products, else of its elements; kUndefined:
+/// it only moves or converts elements.
 DType computed_type(const Region& region, const Candidate& c, const TypeHolds* holds, const Model& model);
 
 }  // namespace assay::engine

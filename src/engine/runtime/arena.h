@@ -6,7 +6,7 @@
 
 namespace assay::engine {
 
-/// Large blocks are asked to lie on huge pages.
+/// Large blocks request huge pages.
 class Arena final : public MemoryBlock {
  public:
   /// Throws Error when the budget (kUnsupported) or the system (kInvalidArgument) refuses.

@@ -1,4 +1,4 @@
-// What is wrong with the operands of a kernel that refused them.
+// Explanations of refused operands of kernels.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace assay::engine {
 
-/// A kernel that can say it.
+/// A kernel that can explain a refusal.
 class ComplainingKernel : public Kernel {
  public:
-  /// After a run that refused: in the words of the operator's evaluation; empty when nothing is found.
+  /// After a refused run: the message of the operator's reference evaluation; empty when nothing is found.
   virtual std::string complaint(const KernelArgs& args) const = 0;
 };
 

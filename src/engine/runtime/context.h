@@ -14,27 +14,27 @@
 
 namespace assay::engine {
 
-/// Where the outputs of a run go. Every output gets either memory() and then finished(), or computed().
+/// Receives the outputs of a run. Every output gets either memory() and then finished(), or computed().
 class OutputBinding {
  public:
   virtual ~OutputBinding() = default;
-  /// Memory for output i, aligned to kAlignment, asked for once in a run, before the first step that writes
+  /// Memory for output i, aligned to kAlignment, requested once in a run, before the first step that writes
   /// it. Null ends the run.
   virtual void* memory(size_t i, size_t bytes) noexcept = 0;
   /// Output i is final. Later steps may still read it.
   virtual void finished(size_t i) noexcept = 0;
   /// No later step reads output i.
   virtual void released(size_t i) noexcept = 0;
-  /// Output i, whose shape the plan did not know.
+  /// Output i, whose shape is not known in the plan.
   virtual void computed(size_t i, const Tensor& tensor) noexcept = 0;
 };
 
-/// Not thread-safe. run() neither throws, nor locks, nor allocates of its own, as long as the plan has no
-/// tensor kernels.
+/// Not thread-safe. run() itself neither throws, locks nor allocates, as long as the plan has no tensor
+/// kernels.
 class Context {
  public:
-  /// Runs on the threads of `pool`; null: on the caller's alone. Throws Error when a step's tactic is unknown
-  /// or refuses the step. `networks` outlives it.
+  /// Runs on the threads of `pool`; null: only on the caller's. Throws Error when a step's tactic is unknown
+  /// or refuses the step. `networks` must outlive it.
   Context(std::shared_ptr<const Plan> plan, const KernelLookup& lookup, NetworkSource& networks,
           std::shared_ptr<ThreadPool> pool);
   ~Context();
@@ -43,32 +43,32 @@ class Context {
 
   const Plan& plan() const { return *plan_; }
 
-  /// Where intermediate values are kept: the plan's arena_bytes, at a multiple of kAlignment, which nobody
-  /// else uses during a run. To be given before the first run.
+  /// Memory of intermediate values: the plan's arena_bytes, at a multiple of kAlignment, not used otherwise
+  /// during a run. Must be set before the first run.
   void set_memory(char* memory);
   const char* memory() const { return memory_; }
 
   /// `inputs` have the types and shapes of the plan's inputs; they must stay alive and unchanged during the
   /// call.
   Status run(std::span<const Tensor> inputs, OutputBinding& outputs) noexcept;
-  /// The same for inputs that all have known shapes and are bound to memory, one by one, which they stay
-  /// until something else is bound.
+  /// The same for inputs with known shapes that are
+  /// bound to memory individually; bindings persist.
   void bind_input(size_t i, const void* memory) noexcept;
   Status run_bound(OutputBinding& outputs) noexcept { return run_steps({}, outputs); }
-  /// After a run that failed: the step that did, and what it said.
+  /// After a failed run: the failing step, and its message.
   size_t failed_step() const { return failed_step_; }
   const std::string& error() const { return error_; }
 
-  /// While the flag is set, a run ends after the step that it is at, with Status::kCancelled; null: never.
+  /// While the flag is set, a run ends after its current step, with Status::kCancelled; null: never.
   void set_cancel_flag(const std::atomic<bool>* flag) { cancel_ = flag; }
-  /// Called after each step with its number; null: no more.
+  /// Called after each step with its number; null: none.
   void set_observer(std::function<void(size_t)> observer) { observer_ = std::move(observer); }
-  /// What an output of a step holds when an observer is told of the step: row-major, a copy. Undefined when
-  /// the step leaves it out.
+  /// A row-major copy of a step's output, valid while an observer is called for the step. Undefined when the
+  /// step omits it.
   Tensor observed(size_t step, size_t output) const;
 
-  /// From now on the seconds of every step, by the given clock, are added to `seconds`, one entry a step;
-  /// null stops it.
+  /// Adds the seconds of every step, by the given clock,
+  /// to `seconds`, one entry per step; null stops it.
   void set_profile(std::vector<double>* seconds, std::function<double()> clock) {
     profile_ = seconds;
     clock_ = std::move(clock);
@@ -76,7 +76,7 @@ class Context {
 
  private:
   struct Call;
-  /// An argument that changes from run to run: points into the memory of input or output `slot`.
+  /// An argument that varies between runs: points into the memory of input or output `slot`.
   struct Argument {
     const void** place;
     int64_t offset;
@@ -109,7 +109,7 @@ class Context {
   std::string error_;
 };
 
-/// The error of a run that ended so, with the step that failed.
+/// The error for this status of a run, with the failing step.
 Error run_error(const Context& context, Status status);
 
 }  // namespace assay::engine

@@ -1,5 +1,5 @@
-// What runs one step. Tactics provide kernels; the runtime knows them only through this interface and a
-// look-up.
+// The interface of kernels, which run one step. Tactics provide them; the runtime uses them only through this
+// interface and a lookup.
 #pragma once
 
 #include <functional>
@@ -14,25 +14,25 @@
 
 namespace assay::engine {
 
-/// How a run or a step of it ended.
+/// The result of a run or a step.
 enum class Status : uint8_t {
   kOk,
   kOutOfMemory,
-  kBadIndex,      ///< an index tensor points outside what it indexes
-  kBadShape,      ///< a computed tensor has another type or shape than the plan says
-  kCancelled,     ///< somebody wanted it to end
-  kKernelFailed,  ///< the kernel's library or the plain evaluation refused
+  kBadIndex,      ///< an index tensor has indices out of range
+  kBadShape,      ///< a computed tensor's type or shape differs from the plan
+  kCancelled,     ///< cancelled on request
+  kKernelFailed,  ///< the kernel's library or the reference evaluator refused
 };
 std::string_view status_text(Status status);
 
-/// Memory of one call. Null where the step leaves an input or output out.
+/// Memory of one call. Null for omitted inputs and outputs.
 struct KernelArgs {
   std::span<const void* const> inputs;
   std::span<void* const> outputs;
   void* scratch = nullptr;
 };
 
-/// Runs a step whose values all have places in memory. Belongs to one context, so it may keep state between
+/// Runs a step whose values are all in planned memory. Belongs to one context, so it may keep state between
 /// calls.
 class Kernel {
  public:
@@ -40,26 +40,26 @@ class Kernel {
   virtual Status run(const KernelArgs& args) noexcept = 0;
 };
 
-/// Runs a step on whole tensors, for operators without a kernel of their own and for shapes not known before.
-/// It may allocate.
+/// Runs a step on whole tensors, for operators without a kernel and for shapes not known in advance. It may
+/// allocate.
 class TensorKernel {
  public:
   virtual ~TensorKernel() = default;
-  /// `inputs[i]` is undefined where the step leaves an input out. On failure the reason is put into `error`.
+  /// `inputs[i]` is undefined for an omitted input. On failure `error` receives the reason.
   virtual Status run(std::span<const Tensor> inputs, std::vector<Tensor>& outputs,
                      std::string& error) noexcept = 0;
 };
 
 class Context;
 
-/// Runs one of a plan's networks, made ready for whatever shapes its inputs have.
+/// Runs one of a plan's networks, prepared for the shapes of its inputs.
 class NetworkRunner {
  public:
   virtual ~NetworkRunner() = default;
   /// Throws Error.
   virtual std::vector<Tensor> run(std::span<const Tensor> inputs) = 0;
-  /// What run() runs on these inputs, for runs in which the first `changing` of them hold something else.
-  /// Null when its plan depends on what those hold. Stays until the next call. Throws Error.
+  /// The context that run() uses on these inputs, for runs with other elements in the first `changing` of
+  /// them. Null when its plan depends on those elements. Valid until the next call. Throws Error.
   virtual Context* context_for(std::span<const Tensor> inputs, size_t changing) = 0;
 };
 
@@ -67,28 +67,28 @@ class NetworkRunner {
 class NetworkSource {
  public:
   virtual ~NetworkSource() = default;
-  /// Of the network's number in the plan. Throws Error.
+  /// The runner of the plan's network with this number. Throws Error.
   virtual std::unique_ptr<NetworkRunner> runner(int32_t network) = 0;
-  /// The same for steps that only run it: those of one number share what is made ready.
+  /// The same for steps that only run it: those of one number share the preparation.
   virtual std::unique_ptr<NetworkRunner> shared_runner(int32_t network) = 0;
 };
 
-/// Makes kernels with data of its own, for tactics from extension modules.
+/// Creates kernels with its own data, for tactics from extension modules.
 class KernelMaker {
  public:
   virtual ~KernelMaker() = default;
-  /// As KernelFactory::create.
+  /// Like KernelFactory::create.
   virtual std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) const = 0;
 };
 
-/// How a tactic's kernels are made. Exactly one member is set. All throw Error when the step is not one
-/// that the tactic can have made. A tensor kernel may keep what it gets from the source, which outlives it.
+/// Creates a tactic's kernels. Exactly one member is set. All throw Error when the tactic cannot have
+/// proposed the step. A tensor kernel may keep references to the source, which outlives it.
 struct KernelFactory {
   std::unique_ptr<Kernel> (*create)(const Plan&, const Step&) = nullptr;
   std::unique_ptr<TensorKernel> (*create_tensor)(const Plan&, const Step&, NetworkSource&) = nullptr;
   const KernelMaker* maker = nullptr;
 
-  /// Whether it makes kernels that work on memory.
+  /// True when it creates kernels that work on memory.
   bool makes_kernels() const { return create != nullptr || maker != nullptr; }
   std::unique_ptr<Kernel> make(const Plan& plan, const Step& step) const {
     return maker != nullptr ? maker->create(plan, step) : create(plan, step);

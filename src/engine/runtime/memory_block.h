@@ -1,4 +1,4 @@
-// Memory for everything that a context computes, wherever a target keeps it.
+// Memory for a context's values, allocated by a target.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class MemoryBlock {
 
   /// Null for a block of no bytes.
   char* data() const { return data_; }
-  /// At least what was asked for.
+  /// At least the requested size.
   size_t size() const { return size_; }
 
  protected:

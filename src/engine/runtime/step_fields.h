@@ -1,5 +1,5 @@
-// The parameters of a tactic's steps as members of a structure that describes them once. What proposes a step
-// writes itself into the plan by the description; what makes the step's kernel reads and checks by it:
+// The parameters of a tactic's steps as members of a structure that describes them once. The proposal of a
+// step uses the description to write it into the plan; creating the step's kernel uses it to read and check:
 //
 //   struct StepFields {
 //     int64_t rank = 0;  // not described: what the reader knows besides, for bounds
@@ -30,21 +30,21 @@
 
 namespace assay::engine {
 
-/// Throws Error (kInvalidModel) with the rule that a step breaks.
+/// Throws Error (kInvalidModel) with the rule that a step violates.
 template <typename... Args>
 void check_plan(bool condition, fmt::format_string<Args...> format, Args&&... args) {
   if (!condition) [[unlikely]]
     fail(ErrorCode::kInvalidModel, "the plan is wrong: {}", fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// Which numbers are allowed.
+/// The range of valid numbers.
 struct Bounds {
   int64_t low = 0, high = std::numeric_limits<int64_t>::max();
 };
 inline constexpr Bounds kUnbounded{std::numeric_limits<int64_t>::min()};
 inline constexpr Bounds kPositive{1};
 
-/// Is shown each member with its name in the plan: writes it down, or reads and checks it.
+/// Visits each member with its name in the plan: writes it, or reads and checks it.
 class FieldVisitor {
  public:
   virtual ~FieldVisitor() = default;
@@ -56,11 +56,11 @@ class FieldVisitor {
   virtual void operator()(std::string_view name, std::vector<int64_t>& list, size_t count,
                           Bounds bounds = kUnbounded) = 0;
   virtual void operator()(std::string_view name, std::vector<double>& list, size_t count) = 0;
-  /// As many as there are.
+  /// Any number of them.
   virtual void operator()(std::string_view name, std::vector<int64_t>& list) = 0;
   virtual void operator()(std::string_view name, std::vector<std::string>& list) = 0;
 
-  // Others are kept as one of these.
+  // Other types are stored as one of these.
   void operator()(std::string_view name, bool& flag) { as_number(name, flag, {0, 1}); }
   void operator()(std::string_view name, int& number, Bounds bounds) { as_number(name, number, bounds); }
   void operator()(std::string_view name, float& number) {
@@ -74,7 +74,7 @@ class FieldVisitor {
   void operator()(std::string_view name, Enum& value, Enum last) {
     as_number(name, value, {0, static_cast<int64_t>(last)});
   }
-  /// An enumeration by its name. `refusal` says, of "{}", that a text is none of them.
+  /// An enumeration by its name. `refusal` is the message for an unknown text, "{}".
   template <typename Enum>
   requires std::is_enum_v<Enum>
   void operator()(std::string_view name, Enum& value, std::span<const std::string_view> names,
@@ -100,7 +100,7 @@ class FieldVisitor {
     (*this)(name, list, flags.size(), {0, 1});
     std::ranges::for_each(flags, [i = list.begin()](bool* f) mutable { *f = *i++ != 0; });
   }
-  /// Present or not; `rest` is what a present one is shown with.
+  /// Optional; `rest` are the further arguments if it is present.
   template <typename T, typename... Rest>
   void operator()(std::string_view name, std::optional<T>& value, const Rest&... rest) {
     if (!is_present(name, value.has_value())) return value.reset();
@@ -108,7 +108,7 @@ class FieldVisitor {
     (*this)(name, *value, rest...);
   }
 
-  /// Whether a parameter is there: for what is written, `wanted`.
+  /// True when a parameter is present: when writing, `wanted`.
   virtual bool is_present(std::string_view name, bool wanted) = 0;
 
  protected:
@@ -146,14 +146,14 @@ class FieldWriter final : public FieldVisitor {
   Parameters& parameters_;
 };
 
-/// Writes what `fields` describes behind the parameters that are there.
+/// Appends the parameters described by `fields`.
 template <typename Fields>
 void write_fields(Fields fields, Parameters& parameters) {
   FieldWriter writer(parameters);
   fields.fields(writer);
 }
 
-/// Throws Error (kInvalidModel) naming the parameter that is missing, of another kind or out of bounds.
+/// Throws Error (kInvalidModel) naming a parameter that is missing, of another kind or out of bounds.
 class FieldReader final : public FieldVisitor {
  public:
   explicit FieldReader(const Parameters& parameters) : parameters_(parameters) {}

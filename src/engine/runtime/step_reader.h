@@ -1,4 +1,4 @@
-// How factories read steps: a plan may come from a stranger, so nothing of a step is used before it fits.
+// Checked reading of steps by factories: plans may be untrusted, so nothing is used unchecked.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@ namespace assay::engine {
 
 /// Of extents, strides and paddings of windows: what oneDNN counts with are 32 bits.
 inline constexpr int64_t kMaxOfWindow = std::numeric_limits<int32_t>::max();
-/// Threads that a step may be cut for.
+/// Maximum number of threads of a step.
 inline constexpr int64_t kMaxThreads = int64_t{1} << 16;
 
-/// A step whose every access is checked. All of it throws Error (kInvalidModel) with the rule that the step
-/// breaks; whoever asks for the kernel adds step and tactic.
+/// A step whose every access is checked. All of it throws Error (kInvalidModel) with the violated rule; the
+/// caller adds step and tactic.
 class StepReader {
  public:
   static constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
 
-  /// For a step that must have at least `inputs` inputs and at most `most_inputs`, left-out ones counted, and
-  /// `outputs` outputs. Computing in place and placing inputs is refused unless the step asks for it in
-  /// `may`.
+  /// For a step that must have at least `inputs` inputs and at most
+  /// `most_inputs`, including omitted ones, and `outputs` outputs. Computing
+  /// in place and placing inputs is refused unless allowed in `may`.
   enum class May : uint8_t { kNeither, kComputeInPlace, kPlaceInputs };
   StepReader(const Plan& plan, const Step& step, size_t inputs, size_t most_inputs, size_t outputs = 1,
              May may = May::kNeither);
-  /// The same for exactly so many inputs.
+  /// The same for exactly this number of inputs.
   StepReader(const Plan& plan, const Step& step, size_t inputs) : StepReader(plan, step, inputs, inputs) {}
 
   const Step& step() const { return step_; }
@@ -49,9 +49,9 @@ class StepReader {
   /// Row-major ones of any type of whole bytes.
   const PlanValue& raw_input(size_t i) const;
   const PlanValue& raw_output(size_t i) const;
-  /// Row-major float32 elements, so many.
+  /// Row-major float32 elements, exactly this number.
   void check_elements(const PlanValue& v, std::initializer_list<int64_t> factors) const;
-  /// Optional input i: so many row-major float32 elements. True when it is there.
+  /// Optional input i: this number of row-major float32 elements. True when it is present.
   bool optional_elements(size_t i, std::initializer_list<int64_t> factors) const;
 
   /// The parameters that `fields` describes.
@@ -62,21 +62,21 @@ class StepReader {
     return fields;
   }
 
-  /// The step has asked for at least so much scratch memory.
+  /// Requires at least this much scratch memory in the step.
   void check_scratch(int64_t bytes) const;
-  /// If anything is computed in place, then output 0 in the place of this input.
+  /// Requires that only output 0 may be computed in place, in this input's memory.
   void check_in_place(size_t input) const;
-  /// A walk over a value's elements from `offset` on, `strides` apart, stays in it.
+  /// Requires that a strided walk over a value's elements from `offset` on stays inside.
   void check_walk(const PlanValue& v, const Shape& extents, std::span<const int64_t> strides,
                   int64_t offset = 0) const;
-  /// The product, which fits in 48 bits.
+  /// The product, which must fit in 48 bits.
   static int64_t product(std::initializer_list<int64_t> factors);
 
-  /// The only node of network `i` of the step, which is a model. What leaves the step is what the node gives.
+  /// The only node of network `i` of the step, which is a model. The step's outputs are the node's.
   const Node& network_node(size_t i) const;
   const PlanNetwork& network(size_t i) const;
-  /// Throws Error (kInvalidModel) unless network `i` of the step takes so many inputs and gives so many
-  /// outputs.
+  /// Throws Error (kInvalidModel) unless network `i` of
+  /// the step has these numbers of inputs and outputs.
   void check_network(size_t i, size_t inputs, size_t outputs) const;
 
   template <typename... Args>

@@ -1,4 +1,4 @@
-// Outputs of a run, each handed over as soon as it is final.
+// Outputs of a run, each delivered as soon as it is final.
 #pragma once
 
 #include <exception>
@@ -12,8 +12,8 @@
 
 namespace assay::engine {
 
-/// Memory for outputs, reused from run to run. A tensor that was handed out keeps its block; a block that
-/// nobody holds any more is given out again.
+/// Memory for outputs, reused from run to run. A delivered tensor keeps its block; released blocks are
+/// reused.
 class OutputBlocks {
  public:
   /// Null when memory is refused.
@@ -23,7 +23,7 @@ class OutputBlocks {
   std::vector<std::shared_ptr<Arena>> blocks_;
 };
 
-/// Gives each output of a plan to a sink. Time that the sink takes is not counted.
+/// Passes each output of a plan to a sink, whose time is not counted.
 class StreamedOutputs final : public OutputBinding {
  public:
   using Sink = std::function<void(size_t output, Tensor value)>;
@@ -36,7 +36,7 @@ class StreamedOutputs final : public OutputBinding {
   void finished(size_t i) noexcept override;
   void released(size_t i) noexcept override { blocks_[i].reset(); }
   void computed(size_t i, const Tensor& tensor) noexcept override;
-  /// What the sink threw, if anything; it is not called again then.
+  /// The exception of the sink, if any; it is then not called again.
   const std::exception_ptr& failure() const { return failure_; }
 
  private:

@@ -1,4 +1,4 @@
-// Outputs of a run as tensors of their own.
+// Outputs of a run as new tensors.
 #pragma once
 
 #include <exception>

@@ -25,7 +25,7 @@ class TestDecoder {
     infer_shapes(*model);
   }
 
-  /// The same on every call, and others for other lengths.
+  /// The same on every call, and different for other lengths.
   std::vector<Tensor> inputs(int64_t past) const {
     std::vector<Tensor> all;
     for (const Value* v : g.inputs) {

@@ -1,4 +1,4 @@
-// What one user of a network runs: contexts by the shapes of its inputs.
+// The contexts of one user of a network, by the shapes of its inputs.
 #pragma once
 
 #include <atomic>
@@ -12,9 +12,9 @@
 
 namespace assay::engine {
 
-/// Contexts of the plans that were needed lately (PlanCache), which share one arena.
-/// Several may share a Specializer, and with it plans and weights. Not thread-safe; once there is a context
-/// for the shapes, nothing is locked and nothing allocated.
+/// Contexts of recently used plans (PlanCache), which share one arena. Several may share a Specializer, and
+/// with it plans and weights. Not thread-safe; with an existing context for the shapes it neither locks nor
+/// allocates.
 class Executable {
  public:
   explicit Executable(std::shared_ptr<Specializer> plans);
@@ -22,19 +22,19 @@ class Executable {
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
 
-  /// The context for these inputs, in the order of the network's; made when it is not there. Stays until the
-  /// next call. Throws Error.
-  /// A plan that serves many shapes is used until the same ones have come kOften times; never if `alone`.
+  /// The context for these inputs, in the order of the network's; created on demand. Valid until the next
+  /// call. Throws Error. A plan for many shapes is used until the same shapes have occurred kOften times;
+  /// never if `alone`.
   Context& context_for(std::span<const Tensor> inputs, bool alone = false);
   static constexpr int kOften = 16;
-  /// What the plan of the context that context_for() gave last was made for.
+  /// The key of the plan of the last context returned by context_for().
   const PlanKey& key() const;
-  /// Makes the context for a plan ahead; context_for() gives it its memory.
+  /// Creates the context for a plan in advance; context_for() assigns its memory.
   Context& add(std::shared_ptr<const ReadyPlan> plan);
-  /// Memory for intermediate values, at a multiple of kAlignment, instead of the arena; null: the arena
-  /// again.
+  /// Memory for intermediate values, at a multiple of
+  /// kAlignment, in place of the arena; null: the arena.
   void set_memory(char* memory, size_t bytes);
-  /// See Context::set_cancel_flag(); for contexts made from now on.
+  /// See Context::set_cancel_flag(); for contexts created later.
   void set_cancel_flag(const std::atomic<bool>* flag) { cancel_ = flag; }
 
   const std::shared_ptr<Specializer>& plans() const { return plans_; }

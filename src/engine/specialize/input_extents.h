@@ -1,4 +1,4 @@
-// Shapes of a network's inputs of which some extents are open: those that differ from run to run.
+// Shapes of a network's inputs with open extents where they vary between runs.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@ namespace assay::engine {
 
 class InputExtents {
  public:
-  /// Those in which sets of shapes that were asked for differ are open: as they are in the network, symbols
-  /// or unknown. The rest is as in the sets. Nothing where ranks differ, where nothing does, and where an
-  /// extent differs that the network says, or one symbol stands for several numbers.
+  /// Extents that vary between the given sets of shapes are open, as in the network: symbols or unknown.
+  /// Others are as in the sets. Nothing if ranks differ, if nothing differs, if an extent differs that the
+  /// network declares, or if one symbol has several values.
   static std::optional<InputExtents> of(const Graph& network, std::span<const std::vector<Shape>> seen);
 
-  /// Of each input; of containers empty.
+  /// For each input; empty for containers.
   const std::vector<Dims>& dims() const { return dims_; }
-  /// Whether shapes are among these. Those of containers do not matter.
+  /// True when these extents cover the shapes. Those of containers are ignored.
   bool hold(std::span<const Shape* const> shapes) const;
   bool operator==(const InputExtents&) const = default;
 

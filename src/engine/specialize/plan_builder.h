@@ -1,4 +1,4 @@
-// From a model to plans.
+// Builds plans of a model.
 #pragma once
 
 #include <functional>
@@ -15,51 +15,51 @@
 
 namespace assay::engine {
 
-/// How far the choice of a plan is.
+/// Progress of the choice of a plan.
 struct ChoiceProgress {
   size_t done = 0, total = 0;  ///< groups of nodes
-  std::string measured;        ///< what competes, where something is being measured
-  size_t from_cache = 0;       ///< times that the timing cache knew
+  std::string measured;        ///< the candidates, while they are measured
+  size_t from_cache = 0;       ///< times found in the timing cache
 };
 
-/// What the builder may do, and how it decides.
+/// Configuration of the builder.
 struct BuildConfig {
   int threads = 1;
-  /// What plans are made for: its layouts, its tactics unless `tactics` has a set, its clock.
+  /// The target of plans: its layouts, its clock, and its tactics unless `tactics` has a set.
   std::shared_ptr<const Target> target = cpu_target();
-  /// False: only the passes that the engine cannot do without.
+  /// False: only the passes that the engine requires.
   bool optimize = true;
-  /// Which passes run, and how far.
+  /// Options of the passes.
   PassOptions passes;
   TacticRules tactics;
   Precisions precisions;
   TypeRules types;
-  /// By what scales the network is quantized; null: it is not. Networks inside it are not in any case.
+  /// The scales of the network's quantization; null: none. Networks inside it are never quantized.
   std::shared_ptr<const QuantizeOptions> quantization;
-  /// Takes options away from a region's; their times are known. Null: none are.
+  /// Removes options of a region; their times are known. Null: none.
   std::function<void(const Region&, std::vector<Option>&)> filter;
   std::function<void(const ChoiceProgress&)> on_progress;
-  /// Measures candidates and keeps the times there; null: estimates decide.
+  /// Measures candidates and stores the times there; null: estimates decide.
   std::shared_ptr<TimingCache> timing_cache;
   TimingOptions timing;
   /// Kernels are measured on its threads; null: on the caller's.
   std::shared_ptr<ThreadPool> pool;
   /// Shared by the plans of a model and of the networks in them; null: a new one.
   std::shared_ptr<ConstantCache> constants;
-  /// Plans for bodies of control flow are made along with that of the network around them, where their shapes
-  /// are known; false: when they run for the first time.
+  /// Plans for bodies of control flow are made together with the enclosing network's if their shapes are
+  /// known; false: when they first run.
   bool bodies_ahead = true;
-  /// Of the network's plans: what they chose serves shapes that are near, and plans that are built go into
-  /// it. Null: each plan is chosen on its own.
+  /// Choices of the network's plans, reused for similar shapes; new plans are added. Null: each plan is
+  /// chosen independently.
   std::shared_ptr<ChoiceMemory> memory;
-  /// False: nobody asks for reports().
+  /// False: reports() is not needed.
   bool reports = true;
-  /// False: the plan only says what would be done. Its constants have no data, so it cannot be run, and
-  /// nothing is measured.
+  /// False: the plan is only descriptive. Its constants have no data, so it cannot be run, and nothing is
+  /// measured.
   bool has_data = true;
 };
 
-/// How one region of a plan came to run as it does.
+/// The report of the choice for one region of a plan.
 struct RegionReport {
   std::vector<std::string> origins;  ///< names of ONNX nodes
   struct Line {
@@ -74,53 +74,53 @@ struct RegionReport {
   std::vector<Refusal> refusals;
 };
 
-/// Makes plans of one model, one for each set of input shapes. What does not depend on shapes is done once,
-/// and packed weights are shared between the plans. Not thread-safe.
+/// Builds plans of one model, one for each set of input shapes. Shape-independent work is done once, and
+/// packed weights are shared between the plans. Not thread-safe.
 class PlanBuilder {
  public:
-  /// Brings the model into canonical form; the given one is not changed. Throws Error naming the node that
-  /// breaks a rule.
+  /// Converts a copy of the model to canonical form.
+  /// Throws Error naming a node that violates a rule.
   PlanBuilder(const Model& model, BuildConfig config);
-  /// From now on plans are made with another configuration: one under which the canonical form is the same.
-  /// What is made of weights stays shared with the plans before.
+  /// Changes the configuration of later plans, to one with the same canonical form. Packed weights stay
+  /// shared with earlier plans.
   void configure(BuildConfig config);
 
   /// The plan for inputs of these shapes, in the order of the model's inputs; those of containers do not
   /// matter. Throws Error naming the node.
   std::shared_ptr<const Plan> build(std::span<const Shape> input_shapes);
-  /// The same for given inputs; undefined ones are not known. `value_inputs` holds positions of inputs whose
-  /// elements plans have been made for before; they and others that turn out to decide about shapes go into
-  /// the plan as constants, and all of them are in `value_inputs` then, sorted.
+  /// The same for given inputs; undefined ones are unknown. `value_inputs` has positions of inputs for whose
+  /// elements earlier plans were made; these and others found to determine shapes become constants of the
+  /// plan, and `value_inputs` then has all of them, sorted.
   std::shared_ptr<const Plan> build(std::span<const Shape> input_shapes, std::span<const Tensor> inputs,
                                     std::vector<size_t>& value_inputs);
-  /// The same for the last shapes that will be asked for. Takes less memory: of the builder's network weights
-  /// go as soon as steps have theirs, and no further plan may be asked for.
+  /// The same for the last shapes to be requested. Takes less memory: the builder's weights are released as
+  /// soon as steps have theirs, and no further plan may be requested.
   std::shared_ptr<const Plan> build_last(std::span<const Shape> input_shapes, std::span<const Tensor> inputs,
                                          std::vector<size_t>& value_inputs);
-  /// A plan for all shapes that extents hold; it knows those of values that do not depend on open ones, and
-  /// parts of it wait for the rest. Null where little of the network would be left outside of such parts.
+  /// A plan for all shapes covered by extents; shapes of values that do not depend on open ones are known,
+  /// and parts of it wait for the rest. Null if little of the network would remain outside of such parts.
   std::shared_ptr<const Plan> build_open(const InputExtents& extents);
-  /// The shapes that the network's outputs have with inputs of these shapes; nothing where only a run tells.
+  /// The shapes of the network's outputs for inputs of these shapes; nothing if known only at run time.
   /// Throws Error naming the node.
   std::vector<std::optional<Shape>> output_shapes(std::span<const Shape> input_shapes) const;
-  /// Of the last plan, in the order of its regions; those of bodies that were planned along with it follow.
+  /// Reports of the last plan, in the order of its regions, followed by those of bodies planned with it.
   const std::vector<RegionReport>& reports() const { return reports_; }
 
-  /// What the passes did to all networks so far, each pass once, in the order in which they first ran.
+  /// Reports of the passes over all networks so far, each pass once, in the order of first runs.
   const std::vector<PassReport>& pass_reports() const { return pass_reports_; }
 
   const BuildConfig& config() const { return config_; }
-  /// What became of the network's products by config().quantization.
+  /// The outcome of config().quantization for the network's products.
   const QuantizeReport& quantize_report() const { return quantize_report_; }
-  /// Wishes of config().types that were not followed so far: where they are no error.
+  /// Requests of config().types that were not honored so far, if that is not an error.
   const std::vector<UnmetWish>& unmet() const { return unmet_; }
-  /// The network after the passes that no shapes are needed for: ONNX still.
+  /// The network after shape-independent passes, still in ONNX.
   const Model& canonical() const { return *canonical_; }
 
  private:
   class Trail;
-  /// Which passes changed something for some input shapes, by their runs; a run of none ends the rounds of a
-  /// stage.
+  /// The passes with edits for some input shapes, by
+  /// run; a run without any ends the rounds of a stage.
   struct PassRuns {
     std::vector<Shape> shapes;
     std::vector<std::vector<const PassDef*>> runs;
@@ -128,7 +128,7 @@ class PlanBuilder {
   };
 
   void hold_types();
-  /// Throws Error that names them where wishes must be followed.
+  /// Throws Error naming them if requests must be honored.
   void take_unmet(std::vector<UnmetWish> unmet);
   void quantize_network();
   std::vector<PassReport> run_stage(Model& model, PassStage stage) const;
@@ -142,7 +142,7 @@ class PlanBuilder {
   std::shared_ptr<const Plan> plan_of(Model& model, Trail& trail);
   void plan_bodies(Plan& plan);
   void report(std::span<const Choice> choices);
-  /// Of what computes in float32 where other types are allowed.
+  /// Reasons for float32 where other types are allowed.
   void say_why(const Model& model, std::span<Choice> choices, const TypeHolds* holds) const;
   std::string why_float32(const Model& model, const Choice& c) const;
   BuildConfig config_inside() const;
@@ -158,7 +158,7 @@ class PlanBuilder {
   std::vector<UnmetWish> unmet_;
 };
 
-/// True for a plan with parts that are made ready when their shapes are known: in its run.
+/// True for a plan with parts that are prepared at run time, when their shapes are known.
 bool waits_for_shapes(const Plan& plan);
 
 /// The configuration for a target with `threads` threads (0: the CPUs this process may use). Estimates

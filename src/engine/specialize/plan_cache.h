@@ -1,4 +1,4 @@
-// The plans that were needed lately, found by the shapes that they were made for.
+// A cache of recently used plans, keyed by shapes.
 #pragma once
 
 #include <algorithm>
@@ -15,39 +15,39 @@ namespace assay::engine {
 
 class Specializer;
 
-/// A plan, with what makes plans of the networks in it.
+/// A plan, with the planners of its embedded networks.
 struct ReadyPlan {
   PlanKey key;
-  /// Of a plan for many shapes, whose key is empty: those that it serves.
+  /// For a plan for many shapes, whose key is empty: the shapes that it serves.
   std::optional<InputExtents> extents;
   std::shared_ptr<const Plan> plan;
   std::vector<std::shared_ptr<Specializer>> networks;
 };
 
-/// The memory that plans and their contexts take: what was made of weights, once for all that share it, and
-/// what steps take on average. The arena is not in it: one user's contexts share the largest.
+/// The memory of plans and their contexts: packed weights, once for all that share them, and an average per
+/// step. Excludes the arena: one user's contexts share the largest.
 class PlanMemory {
  public:
   void add(const Plan& plan);
   void remove(const Plan& plan);
-  /// What the others take beside this one, which is among them.
+  /// The memory of the other plans, without sharing with this one.
   size_t bytes_beside(const Plan& plan) const;
 
  private:
-  std::unordered_map<const void*, size_t> users_;  // of what was made of weights
+  std::unordered_map<const void*, size_t> users_;  // users of packed weights
   size_t bytes_ = 0;
 };
 
-/// Items that have a plan each, the last used first; the least recently used go when there are more than
-/// kMaxPlans, or when the others take more than kMaxBytes beside the newest. `plan_in(item)` is the item's
-/// ReadyPlan.
+/// Items with one plan each, most recently used first; the least recently used are evicted when there are
+/// more than kMaxPlans, or when the others take more than kMaxBytes in addition to the newest.
+/// `plan_in(item)` is the item's ReadyPlan.
 template <typename Item>
 class PlanCache {
  public:
   static constexpr size_t kMaxPlans = 1024;
   static constexpr size_t kMaxBytes = size_t{512} << 20;
 
-  /// The item whose plan is for these inputs alone, which is the first one now; null when there is none.
+  /// The item with a plan for exactly these inputs, which is moved to the front; null when there is none.
   Item* find(std::span<const Tensor> inputs) {
     const auto [begin, end] = places_.equal_range(hash_of_shapes(inputs));
     for (auto it = begin; it != end; ++it)
@@ -61,7 +61,7 @@ class PlanCache {
     return nullptr;
   }
 
-  /// Whether there is one for these shapes, whatever the inputs hold.
+  /// True when there is one for these shapes, regardless of elements.
   bool has_shapes(std::span<const Tensor> inputs) const {
     const auto [begin, end] = places_.equal_range(hash_of_shapes(inputs));
     return std::any_of(begin, end,

@@ -1,4 +1,4 @@
-// Inputs that decide about shapes by what they hold: lengths, target shapes, numbers of boxes.
+// Inputs whose elements determine shapes: lengths, target shapes, numbers of boxes.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace assay::engine {
 
-/// Inputs of more elements are never taken for such.
+/// Inputs with more elements are never treated as such.
 inline constexpr int64_t kMaxShapeValues = 64;
 
-/// Positions of the graph's inputs whose elements, were they known, would make shapes known that are not. The
+/// Positions of the graph's inputs whose elements would determine unknown shapes. The
 /// model's types must have been inferred for known input shapes; they are inferred again.
 std::vector<size_t> shape_value_inputs(Model& model);
 

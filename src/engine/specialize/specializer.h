@@ -1,4 +1,4 @@
-// Plans of one network for whatever shapes come.
+// Plans of one network for any shapes.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,12 @@ namespace assay::engine {
 
 inline const ReadyPlan& plan_in(const std::shared_ptr<const ReadyPlan>& item) { return *item; }
 
-/// Makes plans when they are needed and keeps them (PlanCache). What does not depend on shapes is shared by
-/// all. Where kSameExtents sets of shapes in a row are new and differ in a few extents only, as with a cache
-/// that grows, one plan is made for whatever these extents are, if most of the network does not depend on
-/// them. Inputs that hold something else in most runs (the counter of a loop) are no longer looked at after
-/// kMaxValueMisses plans for the same shapes: what hangs on them waits for its shapes in the run instead. May
-/// be used by several threads; one at a time makes a plan.
+/// Builds plans on demand and caches them (PlanCache). Shape-independent data are shared by all. If
+/// kSameExtents successive sets of shapes are new and differ only in a few extents, as with a growing cache,
+/// one plan is made for any values of these extents, if most of the network does not depend on them. Inputs
+/// whose elements vary in most runs (the counter of a loop) are ignored after kMaxValueMisses plans for the
+/// same shapes: parts that depend on them then wait for their shapes at run time. Thread-safe; one thread at
+/// a time builds a plan.
 class Specializer {
  public:
   static constexpr int kMaxValueMisses = 4;
@@ -27,28 +27,28 @@ class Specializer {
   static constexpr size_t kMaxNotOpen = 16;
 
   Specializer(std::shared_ptr<const Model> model, BuildConfig config);
-  /// For a network in a plan; its own plan, if it has one, is there from the beginning.
+  /// For a network in a plan; starts with its own plan, if it has one.
   Specializer(const PlanNetwork& network, BuildConfig config);
 
-  /// Brings the network into canonical form now rather than with the first plan. Throws Error naming the node
-  /// that breaks a rule.
+  /// Converts the network to canonical form now rather than with the first plan. Throws Error naming a node
+  /// that violates a rule.
   void open();
-  /// The same with a network that is in canonical form already: the builder of plans that are added, which
-  /// was allowed the same.
+  /// The same with a network that is already in canonical form: the builder of added plans, with the same
+  /// settings.
   void open(PlanBuilder builder);
-  /// Steps are chosen as in this plan where shapes are near, as they are as in those that are added.
+  /// Reuses the choices of this plan for similar shapes, like those of added plans.
   void learn(const Plan& plan) { config_.memory->learn(plan); }
-  /// Adds a plan that is there already.
+  /// Adds an existing plan.
   void add(PlanKey key, std::shared_ptr<const Plan> plan);
-  /// Makes the plan for inputs of these shapes ahead, where it does not depend on what they hold; null where
-  /// it does. It may serve other shapes, too. Throws Error.
+  /// Builds the plan for inputs of these shapes in advance, if it does not depend on their elements;
+  /// otherwise null. It may serve other shapes, too. Throws Error.
   std::shared_ptr<const ReadyPlan> prepare(const std::vector<Shape>& shapes);
-  /// The shapes that outputs have with inputs of these shapes, as far as they do not depend on what inputs
-  /// hold. Throws Error.
+  /// The shapes of outputs for inputs of these shapes, if they do not depend on elements of inputs. Throws
+  /// Error.
   std::vector<std::optional<Shape>> output_shapes(const std::vector<Shape>& shapes);
-  /// Makes the plan for shapes and values that are known beforehand. Throws Error.
+  /// Builds the plan for shapes and values known in advance. Throws Error.
   std::shared_ptr<const ReadyPlan> make(const PlanKey& key);
-  /// The plan for these inputs, in the order of the network's. `alone`: not one that serves other shapes,
+  /// The plan for these inputs, in the order of the network's. `alone`: not a plan that serves other shapes,
   /// too. Throws Error.
   std::shared_ptr<const ReadyPlan> plan_for(std::span<const Tensor> inputs, bool alone = false);
 
@@ -65,13 +65,13 @@ class Specializer {
   BuildConfig config_;
   mutable std::mutex mutex_;
   std::optional<PlanBuilder> builder_;
-  /// Inputs that decide about shapes by what they hold, as far as that is known: it comes out while plans are
-  /// made.
+  /// Inputs whose elements determine shapes, as
+  /// far as known: found while plans are built.
   std::vector<size_t> value_inputs_;
   int value_misses_ = 0;
   bool ignores_values_ = false;
   std::vector<std::vector<Shape>> new_shapes_;  ///< the last kSameExtents that there was no plan for
-  std::vector<InputExtents> not_open_;          ///< the last for which no plan came about
+  std::vector<InputExtents> not_open_;          ///< the last for which no plan could be built
   PlanCache<std::shared_ptr<const ReadyPlan>> plans_;
 };
 

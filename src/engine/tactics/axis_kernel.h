@@ -1,4 +1,4 @@
-// How tactics that work along one axis write that down and read it again.
+// Writing and reading of the axis of tactics that work along one.
 #pragma once
 
 #include "engine/runtime/step_reader.h"

@@ -1,4 +1,4 @@
-// Epilogues that kernels carry out with row_epilogue() while their results are in the caches.
+// Epilogues that kernels run by row_epilogue() while their results are in the caches.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace assay::engine {
 
-/// Of results in rows of channels: [+ operand] function [* channel's] [+ channel's] [+ operand], or numbers
-/// in the place of the channels'. Each part may be missing, and there is one whole operand at most.
+/// Of results in rows of channels: [+ operand] function [* channel's] [+ channel's] [+ operand], or scalars
+/// in place of the channels'. Each part may be missing, and there is at most one whole operand.
 struct CommonEnd {
   kernels::EpilogueParameters finish;
   int32_t addend = -1, factors = -1, shifts = -1;  ///< inputs of the step; -1: none
@@ -26,8 +26,8 @@ struct CommonEnd {
   }
 };
 
-/// The epilogue in this form, of `rows` x `channels` results; nothing where it has another. Says nothing
-/// about how operands lie.
+/// The epilogue in this form, of `rows` x `channels` results; nothing if it has another. Independent of the
+/// layout of operands.
 std::optional<CommonEnd> common_epilogue(const EpilogueSpec& spec, int64_t rows, int64_t channels);
 
 }  // namespace assay::engine

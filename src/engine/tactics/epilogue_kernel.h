@@ -1,5 +1,5 @@
-// Epilogues of convolutions and matrix products before results are stored, as a step holds them, and
-// the same by the vector interpreter, for kernels that have no way of their own.
+// Epilogues of convolutions and matrix products before results are stored, as stored in a step, and their
+// execution by the vector interpreter, for kernels without their own.
 #pragma once
 
 #include <string>
@@ -39,7 +39,7 @@ struct EpilogueSpec {
 /// operands that it takes, among the step's inputs from `inputs` on, in float32.
 EpilogueSpec epilogue_spec(const StepReader& r, size_t inputs, bool any_type = false);
 
-/// Carries out a spec on a row-major float32 result that lies in memory. Belongs to one kernel.
+/// Applies a spec to a row-major float32 result in memory. Belongs to one kernel.
 class RowEpilogue {
  public:
   /// Of a step whose output 0 is the result; operands are row-major step inputs from `inputs` on.

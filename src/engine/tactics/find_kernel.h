@@ -1,4 +1,4 @@
-// The kernels that steps of plans may ask for, and what they depend on besides the plan.
+// Lookup of the kernels of plan steps, and their environment.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace assay::engine {
 
-/// Of a tactic that has a kernel of its own (tactics.def); null for others, and for unknown ones.
+/// The kernel of a tactic that has one (tactics.def); null for others, and for unknown ones.
 const KernelFactory* find_kernel(std::string_view tactic);
 
-/// Machine, libraries and version: packed weights and chosen kernels are good for the same one only.
+/// Machine, libraries and version: packed weights and chosen kernels are valid only for the same ones.
 std::string plan_environment();
 
 }  // namespace assay::engine

@@ -1,4 +1,4 @@
-// What is wrong with indices that a kernel refused.
+// Explanations of indices that a kernel refused.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How convolutions of 8-bit integers are packed and written into steps.
+// Packing of convolutions of 8-bit integers, and writing them into steps.
 #pragma once
 
 #include "engine/tactics/product/int8_kernel.h"
@@ -11,13 +11,13 @@ namespace assay::engine {
 /// bytes, or float32 for channels on their own.
 Tensor pack_int8_conv(const ConvProduct& conv, const std::vector<int16_t>& numbers);
 
-/// How that is packed, for names.
+/// The name of that packing.
 std::string int8_conv_packing(const ConvProduct& conv);
 
-/// The way of a convolution's candidate.
+/// The variant of a convolution's candidate.
 std::string_view int8_conv_way(const ConvProduct& conv);
 
-/// Writes the parameters, scratch memory and estimate of a convolution down.
+/// Writes the parameters, scratch memory and estimate of a convolution.
 void write_int8_conv(const Problem& p, const ConvProduct& conv, Candidate& b);
 
 }  // namespace assay::engine

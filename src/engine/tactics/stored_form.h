@@ -1,5 +1,5 @@
-// How a constant float32 matrix may be stored: in 32 bits, or in 16 where that changes none of its numbers or
-// where the caller allows it.
+// Storage types of a constant float32 matrix: 32 bits,
+// or 16 if that is lossless or the caller allows it.
 #pragma once
 
 #include "engine/tactics/stored_form_kernel.h"
@@ -12,7 +12,7 @@ struct StoredForm {
   NumericsClass numerics = NumericsClass::kReassociated;
 
   bool is_narrow() const { return dtype != DType::kFloat32; }
-  /// What candidates call it: nothing for float32.
+  /// Its name in candidates: empty for float32.
   std::string variant() const { return is_narrow() ? std::string(dtype_name(dtype)) : std::string(); }
 };
 

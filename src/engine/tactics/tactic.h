@@ -1,10 +1,10 @@
-// What a tactic is: one source of candidates, ways to run a region. One TacticDef per tactic, in one file
-// src/engine/tactics/<name>.cpp, named once in tactics.def.
+// The interface of tactics, each a source of candidates that run a region. One TacticDef per tactic, in one
+// file src/engine/tactics/<name>.cpp, named once in tactics.def.
 //
-// A tactic is asked with a region, the shapes of its values and the configuration, and answers with any
-// number of candidates: a step as data, the format of every operand, the class of its numerics, scratch
-// memory. Or with a sentence why it has none. The selector chooses by measured time; the runtime makes the
-// chosen step's kernel from the plan alone.
+// A tactic gets a region, the shapes of its values and the configuration, and proposes any number of
+// candidates: a step as data, the format of every operand, the class of its numerics, scratch memory.
+// Otherwise it returns a sentence why it has none. The selector chooses by measured time; the runtime creates
+// the chosen step's kernel from the plan alone.
 #pragma once
 
 #include <functional>
@@ -27,21 +27,21 @@
 
 namespace assay::engine {
 
-/// How far a candidate's results may lie from the plain evaluation's.
+/// The accuracy of a candidate's results compared with the reference evaluation's.
 enum class NumericsClass : uint8_t {
   kExact,         ///< the same values moved, or the same operations in the same order
   kReassociated,  ///< float32 with sums in another order
   kLowered,       ///< fewer bits, or an algorithm with larger rounding errors
 };
 
-/// The element type that a value has in memory; kUndefined for what is not a tensor.
+/// The element type of a value in memory; kUndefined for values other than tensors.
 DType stored_type(const Value* v, Format format);
 
-/// What tactics have found out while they were asked about one network: blocks repeat, and regions overlap.
+/// A cache of tactics' findings about one network, because blocks repeat and regions overlap.
 class TacticMemo {
  public:
-  /// What `make` gave for this key before, else what it gives now. The key begins with what is asked, of
-  /// which T is the answer, and says everything that the answer depends on besides the TacticConfig.
+  /// The cached result of `make` for this key, else a new one. The key begins with the kind of query, which
+  /// determines T, and has everything that the result depends on besides the TacticConfig.
   template <typename T, typename Make>
   const T& get(const std::string& key, Make make) {
     std::shared_ptr<const void>& known = known_[key];
@@ -53,13 +53,13 @@ class TacticMemo {
   std::unordered_map<std::string, std::shared_ptr<const void>> known_;
 };
 
-/// What was found out about constants that plans for all shapes share.
+/// Findings about constants, shared by plans for all shapes.
 struct ConstantFindings {
-  std::unordered_set<const void*> addresses;  ///< of the constants, which stay where they are
+  std::unordered_set<const void*> addresses;  ///< of the constants, which do not move
   TacticMemo memo;
 };
 
-/// What a tactic may know about the machine and the wishes of the caller.
+/// Properties of the machine and requests of the caller, for tactics.
 struct TacticConfig {
   int threads = 1;
   /// Layouts that float32 images may have besides the row-major one, the usual one for this CPU first.
@@ -67,9 +67,9 @@ struct TacticConfig {
   Precisions precisions;
   /// Constants that the model stores in 8 bits, before they were folded; null: none.
   const QuantizedConstants* quantized = nullptr;
-  /// Of one network whose constants stay where they are.
+  /// For one network whose constants do not move.
   std::shared_ptr<TacticMemo> memo = std::make_shared<TacticMemo>();
-  /// Null: it is not known which constants other plans share.
+  /// Null: no sharing of constants with other plans.
   std::shared_ptr<ConstantFindings> findings;
 
   /// For keys that hold the address of this constant.
@@ -78,7 +78,7 @@ struct TacticConfig {
   }
 };
 
-/// A region to be run, with what is known about its values.
+/// A region to be run, with known properties of its values.
 class Problem {
  public:
   /// `variant`: see wants().
@@ -87,7 +87,7 @@ class Problem {
   virtual ~Problem() = default;
 
   const Region& region() const { return region_; }
-  /// The region's main node; its only one where the region is a node.
+  /// The region's main node; its only one for a single node.
   const Node& node() const { return *region_.main; }
   const Model& model() const { return model_; }
   const TacticConfig& config() const { return config_; }
@@ -106,17 +106,17 @@ class Problem {
   const Shape* input_shape(size_t i) const { return shape(node().input(i)); }
   /// Data of a constant input; null for others.
   const UnalignedTensor* input_constant(size_t i) const;
-  /// Of what leaves the region.
+  /// The type of the region's output.
   const Shape* output_shape(size_t i) const { return shape(region_.output(i)); }
 
-  /// The 8-bit form of a constant float32 value, where it stands for the very same numbers; else null.
+  /// The 8-bit form of a constant float32 value, if it represents exactly the same numbers; else null.
   virtual const QuantizedConstant* quantized_constant(const Value* v) const = 0;
 
   /// Extents of any value, when they are all known before the run; null for null.
   virtual const Shape* shape(const Value* v) const = 0;
 
-  /// Whether anybody would look at a candidate of this variant: where it takes long to find out about one,
-  /// the others may be left out.
+  /// True when a candidate of this variant would be considered: if candidates are expensive to find, others
+  /// may be skipped.
   bool wants(std::string_view variant) const { return variant_.empty() || variant_ == variant; }
 
   /// The layouts to propose for values of this type and shape: row-major first.
@@ -129,21 +129,21 @@ class Problem {
   std::string_view variant_;
 };
 
-/// One way to run a region, written down by a tactic.
+/// One candidate for running a region, written by a tactic.
 class Candidate {
  public:
-  /// What the step reads or writes.
+  /// An operand of the step.
   struct Operand {
-    const Value* value = nullptr;  ///< null: left out, or a constant of the step's own
+    const Value* value = nullptr;  ///< null: omitted, or a constant of the step
     Format format;
-    /// A constant of the step's own: what it is made from and how, its name, the making, the weights it
-    /// stands for.
+    /// A constant of the step: its source, packing,
+    /// name, creator and the weights it represents.
     std::string key, name;
     std::function<Tensor()> make;
     UnalignedTensor source;
   };
-  /// No step: `value` lies, in `format`, in the memory of `source` as that is in `source_layout`, `offset`
-  /// bytes from its start.
+  /// Not a step: `value` is, in `format`, in the memory of `source` in `source_layout`, `offset` bytes from
+  /// its start.
   struct View {
     const Value *value, *source;
     Format format;
@@ -154,11 +154,11 @@ class Candidate {
   /// Appends a step input: a value of the graph in this format (reorder steps are added where it is in
   /// another).
   void add_input(const Value* v, Format format = {}) { inputs.push_back({.value = v, .format = format}); }
-  /// Appends an input that is left out.
+  /// Appends an omitted input.
   void skip_input() { inputs.emplace_back(); }
-  /// Appends a constant of the step's own, made from `source`. Constants of one source and one `packing` are
-  /// made once; `packing` says everything that the result depends on besides. `make` is called later, so it
-  /// must hold what it needs.
+  /// Appends a constant of the step, created from `source`. Constants of one source and one `packing` are
+  /// created once; `packing` identifies everything else that the result depends on. `make` is called later,
+  /// so it must own its data.
   void add_constant(std::string name, const UnalignedTensor& source, std::string packing,
                     std::function<Tensor()> make) {
     inputs.push_back(
@@ -177,32 +177,32 @@ class Candidate {
     views.push_back({v, source, format, source_layout, offset});
   }
 
-  /// Which of the tactic's ways this is: "blocked8", "row". Tells candidates of one tactic apart, in reports
-  /// and pins.
+  /// The variant of the tactic: "blocked8", "row". Distinguishes candidates of one tactic in reports and
+  /// pins.
   std::string variant;
   NumericsClass numerics = NumericsClass::kReassociated;
-  /// The element type of the factors of its products where that is not the one that the graph says: of 16-bit
-  /// weights, of 8-bit integers. kUndefined: the graph's.
+  /// The element type of the factors of its products if that differs from the graph's: 16-bit weights, 8-bit
+  /// integers. kUndefined: the graph's.
   DType arithmetic = DType::kUndefined;
   std::vector<Operand> inputs, outputs;
   std::vector<View> views;
   Step step;
-  /// Nodes that the step carries along as they are: made when the candidate is chosen, while the region's
-  /// graph is there.
+  /// Nodes embedded in the step: created when the
+  /// candidate is chosen, while the region's graph exists.
   std::vector<std::function<std::shared_ptr<const Model>()>> networks;
-  /// Steps that name the same here have the networks of the first of them; null: nobody else has these.
+  /// Steps with the same key share the networks of the first of them; null: not shared.
   const void* shares_networks = nullptr;
   /// For the choice without measurements: seconds that it may take on one core of a common CPU.
   double estimate = 0;
 };
 
-/// The model of cost behind choices without measurements: work at a part of the rate that a core reaches at
-/// best, but no faster than its memory gives the bytes that are not in a cache.
+/// The cost model of choices without measurements: work at a fraction of a core's peak rate, but not faster
+/// than memory delivers the bytes that are not in a cache.
 double estimate_seconds(double operations, double bytes, double efficiency);
-/// The same for work that waits for its weights, which come from memory.
+/// The same for work bound by reading its weights from memory.
 double estimate_with_weights(double operations, double weight_bytes, double efficiency);
 
-/// Takes a tactic's candidates.
+/// Receives a tactic's candidates.
 class Proposals {
  public:
   /// Begins a candidate.
@@ -213,29 +213,29 @@ class Proposals {
   std::vector<Candidate> candidates_;
 };
 
-/// The code of a tactic that has data of its own, as those from extension modules.
+/// The code of a tactic with its own data, such as one from an extension module.
 class CustomTactic : public KernelMaker {
  public:
-  /// As TacticDef::propose.
+  /// Like TacticDef::propose.
   virtual std::string propose(const Problem& problem, Proposals& proposals) const = 0;
 };
 
 /// One line of tactics.def.
 struct TacticDef {
   std::string_view name;
-  std::string_view summary;  ///< what it runs and how, for lists
-  /// Raised when a kernel's speed or results change: timings of other versions do not count.
+  std::string_view summary;  ///< its kernel and how it runs it, for listings
+  /// Incremented when a kernel's speed or results change: timings of other versions are ignored.
   int version = 1;
-  /// Operators of the default domain that it serves as a region's main node; idioms are written `assay.Silu`.
+  /// Operators of the default domain that it serves as a region's main node; regions as in `assay.Silu`.
   std::span<const std::string_view> operators;
-  /// By the facts of an operator of any domain, those of modules included, whether the tactic serves it, too.
+  /// Decides by an operator's facts, in any domain, modules included, whether the tactic serves it, too.
   bool (*serves)(const OpFacts&) = nullptr;
-  /// It takes Fused and Pointwise regions as well as single nodes.
+  /// It accepts Fused and Pointwise regions as well as single nodes.
   bool takes_regions = false;
   /// Adds candidates, or returns the sentence that says why it has none.
   std::string (*propose)(const Problem&, Proposals&) = nullptr;
   KernelFactory factory;
-  /// In the place of `propose`; then it is the factory's maker, too.
+  /// In place of `propose`; then it is the factory's maker, too.
   const CustomTactic* custom = nullptr;
 
   std::string ask(const Problem& problem, Proposals& proposals) const {

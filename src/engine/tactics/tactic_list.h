@@ -1,4 +1,4 @@
-// tactics.def read as declarations: what each file of a tactic defines.
+// Declarations from tactics.def: the definition of each tactic's file.
 #pragma once
 
 #include "engine/tactics/tactic.h"

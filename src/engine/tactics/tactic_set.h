@@ -1,4 +1,4 @@
-// Which tactics there are.
+// The set of tactics.
 #pragma once
 
 #include <memory>
@@ -13,18 +13,18 @@
 
 namespace assay::engine {
 
-/// Who has one may look tactics up from any thread, as long as nobody adds to it.
+/// Lookups are safe from any thread as long as no tactic is being added.
 class TacticSet {
  public:
   /// Appends. `tactic` must live as long as the set; `owner`, if any, is kept until then. Throws Error when
   /// another tactic has its name.
   void add(const TacticDef& tactic, std::shared_ptr<const void> owner = nullptr);
 
-  /// In the order in which they are asked.
+  /// In the order in which they are queried.
   std::span<const TacticDef* const> all() const { return tactics_; }
   /// Null when there is none of that name.
   const TacticDef* find(std::string_view name) const;
-  /// Those that serve the region's operator, in order; the plain evaluation is always the last.
+  /// Those that serve the region's operator, in order; the reference evaluator is always the last.
   std::vector<const TacticDef*> for_region(const Region& region, const Model& model) const;
   /// The kernels of a tactic, for contexts; null when there is none of that name, or it has none.
   const KernelFactory* find_kernel(std::string_view tactic) const;
@@ -35,7 +35,7 @@ class TacticSet {
   std::vector<std::shared_ptr<const void>> owners_;
 };
 
-/// Those of tactics.def.
+/// The tactics of tactics.def.
 const TacticSet& built_in_tactics();
 
 }  // namespace assay::engine

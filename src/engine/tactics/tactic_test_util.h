@@ -1,5 +1,5 @@
-// One tactic on the smallest networks for which it is proposed: what it computes, what it refuses, and which
-// plans that claim to hold a step of it are refused.
+// Tests one tactic on the smallest networks for which it is proposed: its results, its refusals, and its
+// checks of forged steps in plans.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -68,13 +68,13 @@ class TacticTest {
       : tactic_(std::move(tactic)), model_(network.model()), config_{.optimization_level = 0} {}
 
   BuilderConfig& config() { return config_; }
-  /// How far results may lie from the reference's, as a part of the largest of them.
+  /// Tolerance of results, relative to the largest of the reference's.
   void set_tolerance(double part) { tolerance_ = part; }
-  /// Feeds this as input `i`, in the place of numbers by its type.
+  /// Feeds this as input `i`, in place of numbers by its type.
   void set_input(size_t i, Tensor t) { given_[i] = std::move(t); }
 
-  /// The plan has a step of it, in this way where one is named, and gives what the reference gives; twice, so
-  /// that memory left by the first run is under the second.
+  /// Expects a plan with a step of it, of this variant if named, and the reference's results; twice, so that
+  /// the second run overwrites memory left by the first.
   void expect_agreement(const std::string& variant = {}) {
     SCOPED_TRACE(tactic_ + " " + variant);
     const std::shared_ptr<Engine> engine = build(variant);
@@ -90,7 +90,7 @@ class TacticTest {
     }
   }
 
-  /// The tactic has no candidate for the network, for this reason.
+  /// Expects no candidate for the network, for this reason.
   void expect_refusal(const std::string& reason) {
     SCOPED_TRACE(tactic_);
     const Builder builder(runtime_);
@@ -103,7 +103,7 @@ class TacticTest {
     EXPECT_NE(own.find(reason), std::string::npos) << (own.empty() ? all : own);
   }
 
-  /// A plan whose step of it was changed is refused, when it is read or when it runs.
+  /// Expects that a plan with a forged step of it is refused, when it is read or when it runs.
   template <typename Forge>
   void expect_refused(const Forge& forge, const std::string& sentence) {
     const std::string said = forged(forge);

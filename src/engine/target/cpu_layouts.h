@@ -1,4 +1,4 @@
-// Layouts of images that the kernels for this architecture's processors want.
+// Layouts of images for the kernels of this architecture's processors.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Products of numbers in double, computed in float32: for magnitudes and errors, of which nobody needs more
-// than a few digits. Twice as fast as kernels/gemm.h.
+// Products of numbers in double, computed in float32: for magnitudes and errors, which need no more than a
+// few digits. Twice as fast as kernels/gemm.h.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace assay::kernels {
 
-/// What of the operands is multiplied.
+/// The part of the operands that is multiplied.
 enum class ApproxOf : uint8_t { kValues, kMagnitudes };
 
 /// C[m,n] = A[m,k] * B[k,n], or |A| * |B|, each element to about (k + 4) 2^-24 |A| |B|, whatever the size of
-/// the numbers: both operands are scaled by powers of two. False, with C left alone, where float32 has not
-/// the range: an operand holds an infinity or NaN, or numbers other than 0 below 2^-60 of its largest. C must
+/// the numbers: both operands are scaled by powers of two. False, with C unchanged, where float32 lacks the
+/// range: an operand holds an infinity or NaN, or numbers other than 0 below 2^-60 of its largest. C must
 /// not overlap A or B. Parallel.
 bool approx_gemm(ApproxOf what, int64_t m, int64_t n, int64_t k, MatrixView a, MatrixView b, double* c,
                  int64_t ldc);
 
-/// convolve() without a bias, in the same way. False as well where it is no product of matrices: one channel
-/// in a group.
+/// convolve() without a bias, in the same way. False as well where it is not a product of matrices: one
+/// channel in a group.
 bool approx_convolve(ApproxOf what, const ConvSize& size, const Window& window, const double* x,
                      const double* w, double* y);
 

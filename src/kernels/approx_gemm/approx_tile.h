@@ -7,11 +7,11 @@ namespace assay::kernels {
 
 struct Extremes {
   double largest = 0,
-         least = 0;  ///< magnitudes, of which `least` is the least one beside 0; infinite where all are 0
+         least = 0;  ///< magnitudes, of which `least` is the smallest above 0; infinite where all are 0
   bool finite = true;
 };
 
-/// What the chosen instruction set multiplies with.
+/// The tile that the chosen instruction set multiplies with.
 struct ApproxTile {
   int64_t rows;   ///< of a full tile of A; a tile has this many, or a smaller power of two
   int64_t width;  ///< columns of a panel of B

@@ -1,5 +1,5 @@
 // Attention in one pass: scores, masks, softmax and the sum of values for a block of rows at a time, so that
-// the scores of all rows never lie in memory.
+// the scores of all rows are never in memory together.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace assay::kernels {
 
-/// Where the rows of [batch, heads, positions, size] lie: strides in elements.
+/// The layout of the rows of [batch, heads, positions, size]: strides in elements.
 struct AttentionRows {
   int64_t batch = 0, head = 0, row = 0, element = 1;
 };
 
-/// What happens to scores [batch, heads, queries, keys] once they are scaled.
+/// The steps after scaling the scores [batch, heads, queries, keys].
 struct AttentionMask {
   enum class Kind : uint8_t {
     kAdded,  ///< float32 numbers are added
@@ -24,7 +24,7 @@ struct AttentionMask {
   float fill = 0;
   /// Strides in elements, 0 where it repeats; that of keys is 0 or 1.
   int64_t batch = 0, head = 0, query = 0, key = 0;
-  /// Of the batch so many have masks of their own, then they repeat; 0: all have.
+  /// This many of the batch have their own masks, then they repeat; 0: all have.
   int64_t period = 0;
 };
 
@@ -40,14 +40,14 @@ struct Attention {
   std::vector<AttentionMask> masks;         ///< in the order in which they are applied
 };
 
-/// Keys and elements that scratch memory is made for beyond those that there are.
+/// Keys and elements beyond the actual ones that scratch memory has room for.
 inline constexpr int64_t kMaxAttentionPadding = 1024;
-/// Scratch memory that attention() needs for so many threads, in bytes.
+/// Scratch memory that attention() needs for this many threads, in bytes.
 int64_t attention_scratch(const Attention& a, int64_t threads);
 
 /// Every extent is at least 1. Sums are float32; a row whose scores are all -infinity, or with a NaN among
-/// them, becomes NaN as the formula says. `masks` has one pointer for each of a.masks. The result depends on
-/// `threads` in no bit.
+/// them, becomes NaN as the formula says. `masks` has one pointer for each of a.masks. No bit of the result
+/// depends on `threads`.
 void attention(const Attention& a, const float* query, const float* key, const float* value,
                std::span<const void* const> masks, float* result, void* scratch, int64_t threads) noexcept;
 

@@ -7,7 +7,7 @@
 
 namespace assay::kernels {
 
-/// [outer, extent, inner]. A line is what lies along the axis, `inner` elements apart.
+/// [outer, extent, inner]. A line is the elements along the axis, `inner` elements apart.
 struct AxisWalk {
   int64_t outer = 1, extent = 1, inner = 1;
 

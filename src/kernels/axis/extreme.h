@@ -1,4 +1,4 @@
-// Where along an axis the largest or smallest element stands.
+// The position of the largest or smallest element along an axis.
 #pragma once
 
 #include "kernels/axis/axis.h"

@@ -31,7 +31,7 @@ HWY_INLINE VW bounded(VW v, VW low, VW high) {
 #endif
 }
 
-/// The first `lanes` of a result: all of them, or what fills up the last block is not in memory.
+/// The first `lanes` of a result: all of them, or the last block's padding is not in memory.
 template <bool kWhole>
 HWY_INLINE void store_channels(VW v, float* to, int64_t lanes) {
   if constexpr (kWhole)

@@ -1,4 +1,4 @@
-// Windows of which every channel of an image has its own, and how images lie in memory for them: channels
+// Windows of which every channel of an image has its own, and the layouts of images for them: channels
 // last, or in blocks of channels.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace assay::kernels {
 /// Channels of a block of weights, and of a blocked image.
 inline constexpr int64_t kChannelBlock = 16;
 
-/// A window of two axes over images, and how these lie in memory: distances in numbers. Padding is not in
+/// A window of two axes over images, and their layout in memory: distances in elements. Padding is not in
 /// memory.
 struct ChannelWindow {
   int64_t kernel_rows = 1, kernel_columns = 1;
@@ -22,11 +22,11 @@ struct ChannelWindow {
   int64_t channels = 0;
   int64_t pixel = 0, row = 0, block = 0;  ///< from one pixel, row, block of channels of the image to the next
   int64_t out_pixel = 0, out_block = 0;   ///< the same of the result
-  bool fills_blocks = false;  ///< what fills up the last block of the result is in memory, and becomes 0
+  bool fills_blocks = false;  ///< the padding of the result's last block is in memory, and becomes 0
 
   int64_t taps() const { return kernel_rows * kernel_columns; }
   int64_t blocks() const { return (channels + kChannelBlock - 1) / kChannelBlock; }
-  /// Rows of taps [first, second) that lie inside the image for row `y` of the results; none: both are equal.
+  /// Rows of taps [first, second) that are inside the image for row `y` of the results; none: both are equal.
   std::pair<int64_t, int64_t> tap_rows(int64_t y) const {
     return inside(y * row_stride - top, row_dilation, kernel_rows, in_rows);
   }
@@ -34,7 +34,7 @@ struct ChannelWindow {
   std::pair<int64_t, int64_t> tap_columns(int64_t x) const {
     return inside(x * column_stride - left, column_dilation, kernel_columns, in_columns);
   }
-  /// Numbers of the packed weights, and of a bias that is filled up.
+  /// Elements of the packed weights, and of a padded bias.
   int64_t packed_floats() const { return blocks() * kChannelBlock * taps(); }
   int64_t bias_floats() const { return blocks() * kChannelBlock; }
 
@@ -46,7 +46,7 @@ struct ChannelWindow {
   }
 };
 
-/// Packs weights [channels, taps] in blocks of channels: for every tap those of the block, 0 behind the last.
+/// Packs weights [channels, taps] in blocks of channels: for every tap those of the block, 0 after the last.
 void pack_channel_blocks(int64_t channels, int64_t taps, const float* weights, float* packed);
 
 }  // namespace assay::kernels

@@ -9,7 +9,7 @@
 
 namespace assay::kernels {
 
-/// Rows of windows that are best worked on together.
+/// Rows of windows that are best computed together.
 inline constexpr int64_t kDepthwiseRows = 2;
 
 /// Rows [row, row + rows) of the results for the blocks of channels [first, first + count):

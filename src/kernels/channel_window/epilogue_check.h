@@ -1,4 +1,4 @@
-// For tests of windows: all that may follow their sums.
+// For tests of windows: all epilogues of their sums.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace assay::kernels {
 
 /// Compares with the sums by themselves. A case has run(finish, operands), which leaves its results, and 5
-/// numbers more that are 77, in `y`, and channel_of(place among them); pixels of a result are `pixel` apart.
+/// more numbers that are 77, in `y`, and channel_of(place among them); pixels of a result are `pixel` apart.
 template <typename Case>
 void check_operands(Case& c, int64_t pixel, int64_t channels, const EpilogueParameters& finish,
                     double (*function)(double)) {

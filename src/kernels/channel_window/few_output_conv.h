@@ -11,8 +11,8 @@ namespace assay::kernels {
 /// Channels of a result for which this is worth it.
 inline constexpr int64_t kMaxFewOutputs = 8;
 
-/// Channels are those of the image, which lies with channels last or in blocks (`fills_blocks`: what fills up
-/// its last one is in memory, and 0). Results lie row-major: a plane for each channel.
+/// Channels are those of the image, with channels last or in blocks (`fills_blocks`: the last one's padding
+/// is in memory, and 0). Results are row-major: a plane for each channel.
 struct FewOutputConv {
   ChannelWindow window;
   int64_t outputs = 0;

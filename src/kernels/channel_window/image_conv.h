@@ -1,4 +1,4 @@
-// Convolution of images of few channels, which lie row-major, to vectors of channels: a network's first
+// Convolution of row-major images of few channels to vectors of channels: a network's first
 // layer.
 #pragma once
 
@@ -16,7 +16,7 @@ struct ImageConv {
 
   int64_t taps() const { return planes * window.taps(); }
   int64_t packed_floats() const { return window.blocks() * kChannelBlock * taps(); }
-  /// Numbers of a row of the image with what pads it.
+  /// Elements of a row of the image with its padding.
   int64_t line() const {
     return (window.out_columns - 1) * window.column_stride +
            (window.kernel_columns - 1) * window.column_dilation + 1;
@@ -25,7 +25,7 @@ struct ImageConv {
 };
 
 /// Row `row` of the results, all channels: finish(bias[channel] + sum over planes and taps of w * pixel).
-/// `y` and an addend begin with the row; `bias`, which may be null, is filled up.
+/// `y` and an addend begin with the row; `bias`, which may be null, is padded.
 void image_conv_row(const ImageConv& conv, const float* image, const float* packed, const float* bias,
                     int64_t row, const EpilogueParameters& finish, const EpilogueOperands& operands,
                     float* scratch, float* y) noexcept;

@@ -13,8 +13,8 @@ enum class PoolKind : uint8_t {
   kAverageWithPads,  ///< of all taps
 };
 
-/// Row `row` of the results for the blocks of channels [first, first + count), of windows that see something
-/// of the image. `image` begins with its first pixel, y with the row's, both with channel 0. The maximum of
+/// Row `row` of the results for the blocks of channels [first, first + count), of windows that overlap the
+/// image. `image` begins with its first pixel, y with the row's, both with channel 0. The maximum of
 /// numbers with a NaN among them is NaN. Sums are those of rows of taps: their errors grow with both extents
 /// of a window, not with their product.
 void pool_row(const ChannelWindow& window, PoolKind kind, const float* image, int64_t row, int64_t first,

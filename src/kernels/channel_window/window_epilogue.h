@@ -1,4 +1,4 @@
-// What follows the sums of a row of windows.
+// The epilogue after the sums of a row of windows.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ struct WindowBounds {
 };
 WindowBounds window_bounds(const EpilogueParameters& finish, const EpilogueOperands& operands) noexcept;
 
-/// Of a row of results at y whose blocks [first, first + count) are there, and within window_bounds(): what
-/// else happens to them, and zeros for what fills up the last block. Operands begin as y does, those of
-/// columns with channel 0.
+/// For blocks [first, first + count) of a row of results at y, within window_bounds():
+/// applies the rest of the epilogue, and writes zeros into the last block's padding. Operands begin as y
+/// does, those of columns with channel 0.
 void window_epilogue(const ChannelWindow& window, int64_t first, int64_t count,
                      const EpilogueParameters& finish, const EpilogueOperands& operands, float* y) noexcept;
 

@@ -5,7 +5,7 @@
 
 namespace assay::kernels {
 
-/// Float32 images of `channels` channels and `pixels` pixels. Channels that fill up the last block of `block`
+/// Float32 images of `channels` channels and `pixels` pixels. Channels that pad the last block of `block`
 /// become 0.
 struct ChannelBlocks {
   int64_t images, channels, pixels, block;

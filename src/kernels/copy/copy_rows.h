@@ -5,7 +5,7 @@
 
 namespace assay::kernels {
 
-/// Copies `rows` rows of `columns` float32 numbers that lie so far apart, bit by bit.
+/// Copies `rows` rows of `columns` float32 numbers that are this far apart, bit by bit.
 void copy_rows(int64_t rows, int64_t columns, const float* in, int64_t in_stride, float* out,
                int64_t out_stride) noexcept;
 

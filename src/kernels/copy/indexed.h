@@ -9,7 +9,7 @@
 
 namespace assay::kernels {
 
-/// What becomes of an element that is scattered to more than once, or of the one that was there.
+/// How an element that is scattered to combines with the one that was there, or with others scattered to it.
 enum class ScatterReduction : uint8_t { kNone, kAdd, kMul, kMin, kMax };
 
 /// Whether a reduction combines elements of this type; those of others are only moved.
@@ -43,11 +43,11 @@ struct SliceWalk {
   Shape extents;  ///< `width` of them
 };
 
-/// Copies the slices out one behind the other. As gather_elements.
+/// Copies the slices out, one after the other. As gather_elements.
 bool gather_slices(const SliceWalk& walk, const void* in, const int64_t* index, void* out,
                    size_t element_bytes) noexcept;
 
-/// Brings slices that lie one behind the other to their places, in order. As scatter_elements.
+/// Copies slices that follow each other to their places, in order. As scatter_elements.
 bool scatter_slices(const SliceWalk& walk, void* data, const int64_t* index, const void* updates,
                     size_t element_bytes, DType type, ScatterReduction reduction) noexcept;
 

@@ -11,7 +11,7 @@
 
 namespace assay::kernels {
 
-/// What stands beyond the ends: a number, the mirrored data, the last element, or the data again as on a
+/// The elements beyond the ends: a number, the mirrored data, the last element, or the data again as on a
 /// torus.
 enum class PadMode : uint8_t { kConstant, kReflect, kEdge, kWrap };
 /// ONNX's names, in the order of the enumerators.
@@ -36,7 +36,7 @@ class PadCopy {
   Shape in_, out_;
   std::vector<std::vector<int64_t>> sources_;  // by axis and output index: the input's index, or -1
   size_t last_ = 0;                            // the last axis that is padded
-  int64_t direct_ = 0, directs_ = 0;           // output indices of that axis which lie as in the input
+  int64_t direct_ = 0, directs_ = 0;           // output indices of that axis with the input's layout
   int64_t rows_ = 0;                           // of the axes before it
   size_t unit_ = 0;                            // bytes of one index of that axis
   size_t element_bytes_;

@@ -16,7 +16,7 @@ struct DepthwiseConv1d {
   int64_t reach() const { return (taps - 1) * dilation; }
 };
 
-/// The most that a filter may reach: a tile of a signal with it lies on the stack.
+/// The most that a filter may reach: a tile of a signal with it is on the stack.
 inline constexpr int64_t kMaxDepthwiseReach = 1024;
 
 /// y[r, o] = bias[c] + ..., summed in the order of taps; `weights` has `taps` numbers a channel, `bias` one,

@@ -1,4 +1,4 @@
-// Products of a few rows with a large matrix: bound by memory, so the matrix is read once, where it lies.
+// Products of a few rows with a large matrix: bound by memory, so the matrix is read once, in place.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct GemvMatrix {
   DType type = DType::kFloat32;  ///< or float16, bfloat16: widened to float32 as they are read
 };
 
-/// Parts that gemv_columns() should be cut into for so many threads.
+/// Parts that gemv_columns() should be cut into for this many threads.
 int64_t gemv_columns_parts(int64_t m, int64_t n, int64_t k, int64_t threads);
 
 /// y[m, n] = bias[n] + sum over k of x[m, k] * b[k, n], everything row-major; bias may be null. The matrix is

@@ -1,4 +1,4 @@
-// Products of small weight matrices with wide ones that are read where they lie: pointwise convolutions in
+// Products of small weight matrices with wide ones that are read in place: pointwise convolutions in
 // groups.
 #pragma once
 

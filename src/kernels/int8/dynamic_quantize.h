@@ -1,11 +1,11 @@
-// Quantisation to uint8 by the data's own range.
+// Quantization to uint8 by the data's own range.
 #pragma once
 
 #include <cstdint>
 
 namespace assay::kernels {
 
-/// What numbers are divided by, and what is added to their levels.
+/// The divisor of the numbers, and the offset of their quantized values.
 struct DynamicRange {
   float scale = 1;
   uint8_t zero_point = 0;

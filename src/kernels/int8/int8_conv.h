@@ -9,15 +9,15 @@
 namespace assay::kernels {
 
 /// Writes the rows of the positions [first, first + count), counted over all images in row-major order, as
-/// Int8Rows wants them: for each group int8_row_length(depth()) levels.
+/// Int8Rows wants them: for each group int8_row_length(depth()) quantized values.
 void gather_int8_rows(const Int8Images& images, const void* x, int64_t first, int64_t count,
                       uint8_t* rows) noexcept;
 
-/// Weights of channels on their own, taps first: as float32 numbers, and as fours of 8 bits where they fit.
+/// Depthwise weights, taps first: as float32 numbers, and as groups of four 8-bit numbers where they fit.
 struct DepthwiseWeights {
   int64_t taps = 0, channels = 0;
 
-  /// Bytes that they take packed.
+  /// Bytes that they need packed.
   int64_t bytes() const;
 };
 

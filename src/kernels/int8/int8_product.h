@@ -1,6 +1,6 @@
-// Products of 8-bit integers with exact 32-bit sums. The left operand stays in 8 bits, as unsigned levels;
-// the right one is packed as signed numbers. What their zero points take away comes from the sums of rows and
-// columns, and no instruction saturates on the way.
+// Products of 8-bit integers with exact 32-bit sums. The left operand stays in 8 bits, as unsigned quantized
+// values; the right one is packed as signed numbers. The zero points' part is computed from the sums of rows
+// and columns, and no instruction saturates on the way.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace assay::kernels {
 void pack_int8_weights(const Int8Weights& weights, const int16_t* source, int64_t row_stride,
                        int64_t column_stride, void* packed) noexcept;
 
-/// to[i] = the level of from[i] as Int8Rows wants it, where `from` holds int8 or uint8.
+/// to[i] = from[i] as Int8Rows wants it, where `from` holds int8 or uint8.
 void to_unsigned_quantized(const void* from, bool is_signed, uint8_t* to, int64_t count) noexcept;
 
 /// sums[r, c] = sum over k of (a[r, k] - a.zero_point) * weights[k, c] for the columns of `count` panels from

@@ -1,4 +1,4 @@
-// Division and rounding to levels, mostly by a product.
+// Division and rounding to quantized values, mostly by a product.
 #if defined(ASSAY_KERNELS_INT8_QUOTIENT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_KERNELS_INT8_QUOTIENT_INL_H_
 #undef ASSAY_KERNELS_INT8_QUOTIENT_INL_H_
@@ -15,18 +15,18 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::kernels {
 namespace HWY_NAMESPACE {
 
-/// 1 / divisor; NaN where that has not the precision of other numbers, so that rounded_quotient() divides.
+/// 1 / divisor; NaN where that lacks the precision of other numbers, so that rounded_quotient() divides.
 HWY_INLINE float inverse_of(float divisor) {
   const float inverse = 1 / divisor;
   return std::isnormal(inverse) ? inverse : std::numeric_limits<float>::quiet_NaN();
 }
 
-/// The whole number next to x / divisor, where that is below 1024 in magnitude; beyond, one that is beyond
-/// 1000, too, on the same side. `inverse` is inverse_of(divisor).
+/// The whole number next to x / divisor, where that is below 1024 in magnitude; otherwise one beyond 1000, of
+/// the same sign. `inverse` is inverse_of(divisor).
 template <typename D, typename V>
 HWY_INLINE V rounded_quotient(D d, V x, V divisor, V inverse) {
   namespace hn = hwy::HWY_NAMESPACE;
-  // A product is off by at most 1024 * 2^-22: where it is not that near to a tie, it rounds as the quotient.
+  // A product is off by at most 1024 * 2^-22: where no tie is that near, it rounds like the quotient.
   const V product = hn::Mul(x, inverse);
   const V rounded = hn::Round(product);
   if (hn::AllTrue(d, hn::Lt(hn::Abs(hn::Sub(product, rounded)), hn::Set(d, 0.4995F)))) return rounded;

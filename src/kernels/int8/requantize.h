@@ -1,11 +1,11 @@
-// From exact sums to 8-bit levels: what happens between a product and the QuantizeLinear behind it.
+// From exact sums to 8-bit quantized values: the steps between a product and the QuantizeLinear after it.
 #pragma once
 
 #include <cstdint>
 
 namespace assay::kernels {
 
-/// What remains of an epilogue that ends in QuantizeLinear.
+/// The rest of an epilogue that ends in QuantizeLinear.
 struct Requantization {
   float low, high;  ///< bounds before it, as of Relu and Clip; infinite: none
   float scale;
@@ -13,15 +13,15 @@ struct Requantization {
   bool is_signed;
 };
 
-/// How and where a block of sums becomes levels: requantize() without the sums. Scales and biases are those
-/// of its columns; `bias` may be null. Rows of q are `pitch` bytes apart.
+/// How a block of sums is quantized, and where the result goes: requantize() without the sums. Scales and
+/// biases are those of its columns; `bias` may be null. Rows of q are `pitch` bytes apart.
 struct QuantizedEpilogue {
   const float *scale, *bias;
   Requantization requantization;
   void* q;
   int64_t pitch;
 
-  /// The one of a block that begins `rows` and `columns` further on.
+  /// That of a block that begins `rows` and `columns` further on.
   QuantizedEpilogue at(int64_t rows, int64_t columns) const {
     return {scale + columns, bias == nullptr ? nullptr : bias + columns, requantization,
             static_cast<char*>(q) + rows * pitch + columns, pitch};
@@ -34,8 +34,8 @@ struct SumRows {
   int64_t stride, rows, columns;
 };
 
-/// end.q[r, c] = saturate(round(clip(sums[r, c] * scale[c] + bias[c]) / scale) + zero_point), to the last bit
-/// as these operators one by one in float32, the product and the sum fused. NaN becomes the lower bound.
+/// end.q[r, c] = saturate(round(clip(sums[r, c] * scale[c] + bias[c]) / scale) + zero_point), bitwise equal
+/// to these operators one by one in float32, the product and the sum fused. NaN becomes the lower bound.
 void requantize(const SumRows& from, const QuantizedEpilogue& end) noexcept;
 
 }  // namespace assay::kernels

@@ -1,4 +1,4 @@
-// Windows over channels on their own, in 8 bits: four taps of a channel are multiplied at once.
+// Depthwise windows in 8 bits: one instruction multiplies four taps of a channel.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace assay::kernels {
 
-/// Channels whose taps lie together.
+/// Channels whose taps are stored together.
 inline constexpr int64_t kVnniChannels = 64;
 
-/// Puts taps [taps, channels] of numbers that fit in 8 bits into fours: for each four taps (zeros fill up the
-/// last) and each kVnniChannels channels, the four of every channel in the order in which vectors of pixels
-/// are interleaved.
+/// Puts taps [taps, channels] of numbers that fit in 8 bits into groups of four: for each four taps (the last
+/// padded with zeros) and each kVnniChannels channels, the four of every channel in the order in which
+/// vectors of pixels are interleaved.
 void pack_vnni_taps(const int16_t* numbers, int64_t taps, int64_t channels, int8_t* packed) noexcept;
 constexpr int64_t vnni_taps_bytes(int64_t taps, int64_t channels) {
   return (taps + 3) / 4 * 4 * ((channels + kVnniChannels - 1) / kVnniChannels * kVnniChannels);
@@ -24,7 +24,7 @@ constexpr int64_t vnni_taps_bytes(int64_t taps, int64_t channels) {
 void vnni_depthwise(const Int8Images& images, const void* x, const int8_t* packed, const int32_t* tap_sums,
                     int64_t first, int64_t count, int32_t* sums) noexcept;
 
-/// requantize() of vnni_depthwise(). False where it cannot be done so; some of the result may be written
+/// requantize() of vnni_depthwise(). False where it cannot be computed so; some of the result may be written
 /// then.
 bool vnni_depthwise_quantized(const Int8Images& images, const void* x, const int8_t* packed,
                               const int32_t* tap_sums, int64_t first, int64_t count,

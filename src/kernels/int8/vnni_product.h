@@ -9,11 +9,11 @@
 
 namespace assay::kernels {
 
-/// As int8_product(), to the bit, on a processor that has these instructions (native_kernels.h).
+/// Bitwise equal to int8_product(), on a processor that has these instructions (native_kernels.h).
 void vnni_product(const Int8Weights& weights, const void* packed, int64_t panel, int64_t count,
                   const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride) noexcept;
 
-/// As int8_product_quantized(), to the bit, on such a processor.
+/// Bitwise equal to int8_product_quantized(), on such a processor.
 void vnni_product_quantized(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
                             const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
                             const QuantizedEpilogue& end) noexcept;

@@ -1,4 +1,4 @@
-// From sums that are still in registers to 8-bit levels, by AVX-512: what requantize() does to stored ones.
+// From sums in registers to 8-bit quantized values, by AVX-512: requantize() without memory.
 #pragma once
 
 #include <immintrin.h>
@@ -15,19 +15,19 @@ namespace assay::kernels {
 /// Columns whose sums a vector has.
 inline constexpr int64_t kVnniLanes = 16;
 
-/// How their sums become levels: one product and sum, which may be off by as much as `above` and `below` are
-/// apart from the truth. Where both round to the same level, it is that of the operators one by one.
+/// How their sums are quantized: one product and sum, whose error is within `above` and `below`. Where both
+/// round to the same value, it is that of the operators one by one.
 struct VnniColumns {
   alignas(64) float steps[kVnniLanes];
   alignas(64) float above[kVnniLanes];
   alignas(64) float below[kVnniLanes];
 };
 
-/// Of `count` columns, of which lane i stands for the one that order[i] names; lanes beyond `count` stand for
-/// none. False where the steps or the biases are too large for this.
+/// Of `count` columns, of which lane i stands for the one that order[i] names; lanes beyond `count` are
+/// unused. False where the steps or the biases are too large for this.
 ASSAY_VNNI inline bool read_vnni_columns(const QuantizedEpilogue& end, int64_t count, __m512i order,
                                          VnniColumns& to) {
-  // Biases, in levels, and steps: so small that no level leaves the range of int32.
+  // Biases, in quantized units, and steps: so small that no value leaves the range of int32.
   constexpr float kMaxBias = 512, kMaxStep = 0.9F;
   const Requantization& r = end.requantization;
   const float inverse = 1 / r.scale;
@@ -43,7 +43,7 @@ ASSAY_VNNI inline bool read_vnni_columns(const QuantizedEpilogue& end, int64_t c
   if (_mm512_cmp_ps_mask(_mm512_abs_ps(steps), _mm512_set1_ps(kMaxStep), _CMP_LT_OQ) != 0xFFFF ||
       _mm512_cmp_ps_mask(size, _mm512_set1_ps(kMaxBias), _CMP_LT_OQ) != 0xFFFF)
     return false;
-  // In units of 2^-24, for levels in range and a bias of B: 2 (512 + B) from the step's two roundings, 2 B
+  // In units of 2^-24, for values in range and a bias of B: 2 (512 + B) from the step's two roundings, 2 B
   // from the bias's, 2 (B + 256) from the sum's with zero point and slack, 256 from the result's, and 2 * 512
   // from those that the operators one by one do themselves; all less than 3072 + 6 B.
   const __m512 slack = _mm512_fmadd_ps(size, _mm512_set1_ps(6 * 0x1p-24F), _mm512_set1_ps(3072 * 0x1p-24F)),
@@ -54,7 +54,7 @@ ASSAY_VNNI inline bool read_vnni_columns(const QuantizedEpilogue& end, int64_t c
   return true;
 }
 
-/// The levels of bounds.
+/// The quantized bounds.
 struct VnniBounds {
   char least, most;
   bool is_signed;
@@ -69,10 +69,10 @@ inline VnniBounds vnni_bounds(const Requantization& r) {
   return {.least = level(r.low), .most = level(r.high), .is_signed = r.is_signed};
 }
 
-/// Rounded to the nearest even. (GCC 12 warns of what the unmasked forms leave undefined.)
+/// Rounded to the nearest even. (GCC 12 warns of undefined parts of the unmasked forms.)
 ASSAY_VNNI inline __m512i vnni_whole(__m512 x) { return _mm512_maskz_cvtps_epi32(0xFFFF, x); }
 
-/// The level of each sum, as int32; `doubts` gets bits where that is not sure.
+/// The quantized value of each sum, as int32; `doubts` gets bits where that is uncertain.
 ASSAY_VNNI inline __m512i vnni_requantize(__m512i sums, const VnniColumns& c, __m512i& doubts) {
   const __m512 sum = _mm512_maskz_cvtepi32_ps(0xFFFF, sums), step = _mm512_load_ps(c.steps);
   const __m512i above = vnni_whole(_mm512_fmadd_ps(sum, step, _mm512_load_ps(c.above)));
@@ -81,7 +81,7 @@ ASSAY_VNNI inline __m512i vnni_requantize(__m512i sums, const VnniColumns& c, __
   return above;
 }
 
-/// Bytes of four vectors' levels within the bounds: of each vector's four lanes, in each quarter.
+/// Bytes of four vectors' values within the bounds: of each vector's four lanes, in each quarter.
 ASSAY_VNNI inline __m512i vnni_bytes(__m512i a, __m512i b, __m512i c, __m512i d, const VnniBounds& bounds) {
   const __m512i ab = _mm512_packs_epi32(a, b), cd = _mm512_packs_epi32(c, d);
   const __m512i least = _mm512_set1_epi8(bounds.least), most = _mm512_set1_epi8(bounds.most);

@@ -1,6 +1,6 @@
 // Convolution and its transpose as one matrix product for every tap, on images with channels last: along a
-// row of results a tap's pixels lie in memory as a matrix does, so nothing is gathered, and what would be
-// padding, or a zero between the pixels of a transposed convolution, is not computed at all.
+// row of results a tap's pixels are a matrix in memory, so nothing is gathered, and neither padding nor the
+// zeros between the pixels of a transposed convolution are computed.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Kn2rowConv {
   const std::vector<int64_t>& image() const { return transposed ? window.out : window.in; }
   const std::vector<int64_t>& result() const { return transposed ? window.in : window.out; }
   int64_t depth() const { return window.taps() * channels; }
-  /// Products of pixels and taps in one image: what is computed of one pair of channels.
+  /// Products of pixels and taps in one image: the work of one pair of channels.
   int64_t products() const;
 };
 

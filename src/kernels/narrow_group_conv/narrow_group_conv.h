@@ -15,16 +15,16 @@ struct NarrowGroupConv {
 
   int64_t in_channels() const { return groups * inputs; }
   int64_t out_channels() const { return groups * outputs; }
-  /// Whole groups lie side by side in a block, and their inputs in as many channels; else a group has blocks
-  /// of its own.
+  /// Whole groups are next to each other in a block, and their inputs in as many channels; else a group has
+  /// its own blocks.
   bool shares_blocks() const {
     return outputs < kNarrowGroupBlock && kNarrowGroupBlock % outputs == 0 && inputs <= outputs;
   }
-  /// Blocks of so many output channels from a whole group on, as many as wanted or a multiple of unit().
+  /// Blocks of this many output channels from a whole group on, any number or a multiple of unit().
   int64_t blocks(int64_t channels) const {
     return shares_blocks() ? ceil(channels) : channels / outputs * ceil(outputs);
   }
-  /// Output channels that can be computed by themselves: whole groups and whole blocks.
+  /// Output channels that can be computed separately: whole groups and whole blocks.
   int64_t unit() const { return shares_blocks() ? kNarrowGroupBlock : outputs; }
   int64_t block_floats() const { return taps * inputs * kNarrowGroupBlock; }
   int64_t packed_floats() const { return blocks(out_channels()) * block_floats(); }
@@ -36,7 +36,7 @@ struct NarrowGroupConv {
 /// Packs weights [out_channels, inputs, taps].
 void pack_narrow_group_weights(const NarrowGroupConv& conv, const float* weights, float* packed);
 
-/// Numbers that a bias has in memory: what follows that of the last channel is read and not used.
+/// Elements that a bias has in memory: those after the last channel's are read and not used.
 inline int64_t narrow_group_bias_floats(const NarrowGroupConv& conv) {
   return conv.out_channels() + kNarrowGroupBlock;
 }
@@ -50,7 +50,7 @@ struct NarrowGroupLines {
 
 /// sums[r, o] = bias[o] + sum over the taps t and inputs i of o's group of w[o, i, t] * pixels[t * rows +
 /// r][i] for the output channels [first, first + count); `first` is a multiple of unit(), and so is `count`,
-/// unless it ends with the last channel. pixels: where the channels of the pixel lie that row r sees at tap
+/// unless it ends with the last channel. pixels: where the channels of the pixel are that row r reads at tap
 /// t, all of them readable. sums: `stride` from row to row, begin with channel `first`. `bias` may be null;
 /// it begins with that of channel 0. The taps are whole lines of three where `lines` has a length.
 void narrow_group_products(const NarrowGroupConv& conv, const float* packed, const float* const* pixels,

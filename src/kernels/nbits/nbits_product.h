@@ -1,29 +1,29 @@
-// Products with constant weights of a few bits, which are read as they are stored: what a decoding step of a
-// language model is bound by.
+// Products with constant weights of a few bits, which are read as they are stored: reading them bounds a
+// decoding step of a language model.
 #pragma once
 
 #include <cstdint>
 
 namespace assay::kernels {
 
-/// W [n, k] = (level - zero point) * scale. The levels of a row, of 2, 4 or 8 bits, lie in blocks along k,
-/// low bits of a byte first; the last block may reach beyond k. Blocks are a power of 2 of at least 16
-/// levels.
+/// W [n, k] = (level - zero point) * scale. The quantized values of a row, of 2, 4 or 8 bits, are in blocks
+/// along k, low bits of a byte first; the last block may reach beyond k. Blocks have a power of 2 of at least
+/// 16 values.
 struct NbitsWeights {
   int64_t n, k, block;
   int bits;
   const uint8_t* levels;
   const float* scales;         ///< [n, blocks]
-  const uint8_t* zero_points;  ///< as levels, each row of blocks from a whole byte on; null: half the range
+  const uint8_t* zero_points;  ///< quantized, each row of blocks from a whole byte on; null: half the range
 
   int64_t blocks() const { return k / block + (k % block != 0 ? 1 : 0); }
   int64_t block_bytes() const { return block * bits / 8; }
   int64_t zero_bytes() const { return (blocks() * bits + 7) / 8; }
-  /// Numbers of a row of the left operand, filled up to whole blocks.
+  /// Elements of a row of the left operand, padded to whole blocks.
   int64_t filled() const { return blocks() * block; }
 };
 
-/// So many rows read the weights as they are; for more of them weights become float32, part by part.
+/// Up to this many rows read the weights as they are; for more of them weights become float32, part by part.
 inline constexpr int64_t kMaxNbitsRows = 4;
 
 /// Rows of filled() numbers of scratch memory.

@@ -1,4 +1,4 @@
-// Random errors for many numbers at once: what ops/numerics/noise.h draws for each.
+// Random errors for many numbers together: as ops/numerics/noise.h draws them for each.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct RandomErrors {
 };
 
 /// out[i] = y[i] + size[i] * noise of place first + i, for i < count; NaN where y[i] is a number and size[i]
-/// infinite, y[i] where that error is no number otherwise.
+/// infinite, y[i] where that error is NaN otherwise.
 /// `out` may be `y`.
 void add_random_errors(const RandomErrors& errors, uint64_t first, int64_t count, const double* y,
                        const double* size, double* out) noexcept;

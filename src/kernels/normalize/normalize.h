@@ -1,4 +1,4 @@
-// Normalisation of rows: layer, RMS, group and instance normalisation.
+// Normalization of rows: layer, RMS, group and instance normalization.
 #pragma once
 
 #include <cstdint>

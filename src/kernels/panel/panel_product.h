@@ -1,4 +1,4 @@
-// Products of float32 rows with a constant matrix that lies in panels of columns, in 32 or 16 bits. Sums are
+// Products of float32 rows with a constant matrix in panels of columns, in 32 or 16 bits. Sums are
 // float32 in every form.
 #pragma once
 
@@ -14,7 +14,7 @@ void pack_panels(const PanelMatrix& matrix, const void* source, int64_t row_stri
                  void* packed);
 
 /// Rows of a left operand, `stride` apart: each in one piece, or in runs of `run` numbers that begin
-/// `distance` apart, as a pixel's channels lie in blocks. `run` is 4, 8 or 16, and divides k.
+/// `distance` apart, like a pixel's channels in blocks. `run` is 4, 8 or 16, and divides k.
 struct PanelRows {
   const float* first;
   int64_t stride;
@@ -33,8 +33,8 @@ void panel_product(const PanelMatrix& matrix, const void* packed, int64_t panel,
 /// Summation, SIAM J. Sci. Comput. 14(4), 1993, on blocked sums). Short parts take longer.
 constexpr int64_t part_depth(int64_t k) { return k < 128 ? 16 : 32; }
 
-/// panel_product() of a matrix of float32, without bias, that rounds less: what Winograd's transforms
-/// magnify.
+/// panel_product() of a matrix of float32, without bias, that rounds less, as Winograd's transforms magnify
+/// rounding errors.
 void panel_product_in_parts(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
                             const float* a, int64_t a_stride, int64_t rows, float* sums,
                             int64_t stride) noexcept;
@@ -46,7 +46,7 @@ struct PanelBlock {
   int64_t count, depth;
 };
 
-/// sums[r, c] = sum over k of a[r, k] * block[k, c], added to what is there if `adds`.
+/// sums[r, c] = sum over k of a[r, k] * block[k, c], added to the sums already there if `adds`.
 void panel_block_product(const PanelBlock& block, const float* a, int64_t a_stride, int64_t rows, bool adds,
                          float* sums, int64_t stride) noexcept;
 

@@ -1,5 +1,5 @@
-// The commonest ends of a convolution: something is added, a function bounds or bends the sum, and each
-// channel has a factor and a shift.
+// The most common epilogues of a convolution: an addend, a function of the sum, and a factor and a shift of
+// each channel.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct EpilogueParameters {
   float scale = 1, shift = -0.0F;
 };
 
-/// What is read beside the numbers; null: nothing is.
+/// Further operands, read in addition to the numbers; null: none.
 struct EpilogueOperands {
   const float* addend = nullptr;
   int64_t addend_stride = 0;
@@ -25,12 +25,12 @@ struct EpilogueOperands {
   const float *factors = nullptr, *shifts = nullptr;
 };
 
-/// Something happens to the function's result.
+/// The function's result is scaled or shifted.
 inline bool are_scaled(const EpilogueParameters& finish, const EpilogueOperands& operands) {
   return operands.factors != nullptr || operands.shifts != nullptr || finish.scale != 1 || finish.shift != 0;
 }
 
-/// y[r, c] = function(x[r, c] + addend[r, c]) * factors[c] + shifts[c] for columns of rows that lie so far
+/// y[r, c] = function(x[r, c] + addend[r, c]) * factors[c] + shifts[c] for columns of rows that are this far
 /// apart; or the same with the addend added last. NaN stays NaN. y may be x where the strides are equal.
 void row_epilogue(const EpilogueParameters& finish, int64_t rows, int64_t columns, const float* x,
                   int64_t x_stride, const EpilogueOperands& operands, float* y, int64_t y_stride) noexcept;

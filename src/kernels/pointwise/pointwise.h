@@ -44,7 +44,7 @@ class PointwiseLoop {
   Tile locate(int64_t index) const;
 
   PointwiseProgram program_;
-  std::shared_ptr<const QuantizedAdd> quantized_add_;  // what the program is, where all lies in one row
+  std::shared_ptr<const QuantizedAdd> quantized_add_;  // the program's meaning, where all is in one row
   std::vector<PointwiseOperand> operands_;
   std::vector<DType> results_;
   std::vector<int64_t> outer_;      // extents outside the two inner dimensions

@@ -52,7 +52,7 @@ constexpr size_t element_size(DType type) {
   }
 }
 
-/// What an instruction gives for operands of these types; nothing where it does not take them. Reads the
+/// The result's type for operands of these types; nothing where the instruction does not take them. Reads the
 /// first pointwise_arity(op) of `args`.
 std::optional<DType> pointwise_result(PointwiseOp op, const std::array<DType, 3>& args);
 
@@ -76,7 +76,7 @@ class PointwiseProgram {
       : operands_(static_cast<int>(operands.size())), types_(std::move(operands)) {}
 
   /// Appends an instruction that writes a fresh register; returns that register. Throws Error (kInternal) for
-  /// registers that are not there or whose types the instruction does not take.
+  /// registers that do not exist or whose types the instruction does not take.
   int append(PointwiseOp op, std::array<int, 3> args, float a = 0, float b = 0);
   void add_result(int reg) { results_.push_back(static_cast<int16_t>(reg)); }
   /// Drops instructions that no result needs and lets temporaries share registers once their values are dead;

@@ -1,4 +1,4 @@
-// Sums of quantised tensors that are quantised again: the additions of residual networks in 8 bits.
+// Sums of quantized tensors that are quantized again: the additions of residual networks in 8 bits.
 #pragma once
 
 #include <array>
@@ -11,22 +11,23 @@
 
 namespace assay::kernels {
 
-/// q[i] = QuantizeLinear(bounded(DequantizeLinear(a[i]) + DequantizeLinear(b[i]))), to the last bit as these
+/// q[i] = QuantizeLinear(bounded(DequantizeLinear(a[i]) + DequantizeLinear(b[i]))), bitwise equal to these
 /// instructions one by one.
 class QuantizedAdd {
  public:
-  /// What a program computes; nothing where it is something else, or its numbers are of unusual sizes.
+  /// The addition that a program computes; nothing
+  /// where it is something else, or with unusual sizes.
   static std::optional<QuantizedAdd> of(const PointwiseProgram& program,
                                         std::span<const PointwiseOperand> operands, DType result);
 
-  /// Of `count` levels in a row.
+  /// Of `count` adjacent quantized values.
   void run(std::span<const void* const> operands, int64_t count, void* q) const noexcept;
 
   struct Operand {
     int position;  ///< among the program's operands
     bool is_signed;
     float scale, zero_point;
-    std::array<float, 256> reals;  ///< by the bits of the level
+    std::array<float, 256> reals;  ///< by the bits of the quantized value
   };
   struct Form {
     std::array<Operand, 2> operands;

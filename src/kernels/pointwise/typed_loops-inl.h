@@ -1,5 +1,5 @@
 // The instructions of the pointwise kernel on registers that are not float32, as loops that the compiler
-// makes vectors of.
+// vectorizes.
 #if defined(ASSAY_KERNELS_TYPED_LOOPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_KERNELS_TYPED_LOOPS_INL_H_
 #undef ASSAY_KERNELS_TYPED_LOOPS_INL_H_
@@ -88,8 +88,8 @@ HWY_INLINE T shifted_right(T x, T y) {
   return std::is_signed_v<T> || by == y ? out : T(0);
 }
 
-/// What ONNX leaves open, numbers out of range, is what the processor's conversion to the narrowest signed
-/// type of 32 bits or more gives that holds the type.
+/// Numbers out of range, which ONNX leaves undefined, become what the processor's conversion to the narrowest
+/// signed type of 32 bits or more that holds the type gives.
 template <typename R, typename T>
 HWY_INLINE R converted(T x) {
   if constexpr (std::is_same_v<R, int32_t> && std::is_floating_point_v<T>) {
@@ -196,7 +196,7 @@ void integer_or_float(const PointwiseInstruction& in, const void* x, const void*
   }
 }
 
-/// Unary and binary instructions on numbers: what float32 vectors do not do themselves.
+/// Unary and binary instructions on numbers other than float32.
 template <typename T>
 void numbers(const PointwiseInstruction& in, const void* x, const void* y, void* out, size_t count) {
   using W = Wrapping<T>;

@@ -1,4 +1,4 @@
-// Blocks added at their places in an image: Col2Im.
+// Blocks added at their positions in an image: Col2Im.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace assay::kernels {
 
 /// image [planes, in...] = the sum of the blocks columns [planes, kernel..., out...], each at the position of
-/// a window that slides over the image; what falls into the padding is dropped. Integers wrap. w.rank() <=
+/// a window that slides over the image; elements in the padding are dropped. Integers wrap. w.rank() <=
 /// kMaxWindowAxes.
 void fold_columns(const Window& w, DType type, int64_t planes, const void* columns, void* image) noexcept;
 

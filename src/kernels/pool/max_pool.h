@@ -9,9 +9,9 @@
 namespace assay::kernels {
 
 /// y [planes, out...] = the largest element of each window of x [planes, in...]; NaN wins. `places`, null or
-/// of y's shape: where it lies in the whole input, the first of equal ones and the last NaN, counted in a
-/// plane in row-major order or, with `by_columns`, with the first axis fastest. A window that holds nothing
-/// gives the least number (minus infinity) and the plane's first place. A plane has fewer than 2^31 elements.
+/// of y's shape: its position in the whole input, the first of equal ones and the last NaN, counted in a
+/// plane in row-major order or, with `by_columns`, with the first axis fastest. An empty window gives the
+/// lowest number (minus infinity) and the plane's first position. A plane has fewer than 2^31 elements.
 void max_pool(const Window& window, DType type, int64_t planes, const void* x, void* y, int64_t* places,
               bool by_columns) noexcept;
 

@@ -10,7 +10,7 @@ namespace assay::kernels {
 
 inline constexpr size_t kMaxWindowAxes = 8;
 
-/// Taps [first, last) of an axis that may lie in the image for some position of [begin, end).
+/// Taps [first, last) of an axis that are in the image for some position of [begin, end).
 inline Range taps_inside(const Window& w, size_t axis, int64_t begin, int64_t end) {
   const int64_t dilation = w.dilations[axis], pad = w.begin[axis];
   const int64_t lowest = pad - (end - 1) * w.strides[axis],
@@ -20,7 +20,7 @@ inline Range taps_inside(const Window& w, size_t axis, int64_t begin, int64_t en
   return {std::min(first, w.kernel[axis]), std::clamp<int64_t>(last, 0, w.kernel[axis])};
 }
 
-/// A position on every axis but the inner one, and the taps of each that lie in the image.
+/// A position on every axis but the inner one, and the taps of each that are in the image.
 struct WindowRow {
   int64_t position[kMaxWindowAxes];
   Range taps[kMaxWindowAxes];

@@ -1,4 +1,4 @@
-// How fast this machine computes and reads at most: what kernels are measured against.
+// The highest rates of computing and reading of this machine, which kernels are compared with.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 
 namespace assay::kernels {
 
-/// Most input positions that one output position may mix along an axis.
+/// The most input positions that one output position may combine along an axis.
 inline constexpr int64_t kMaxResizeTaps = 16;
 
 /// One axis, taps <= kMaxResizeTaps: output position p is the sum over t < taps of weight[p * taps + t] *
@@ -21,7 +21,7 @@ struct ResizeAxis {
 };
 
 /// in [planes, in_height, in_width, inner] to out [planes, rows.extent(), columns.extent(), inner]; indices
-/// lie in [0, in_height) and [0, in_width).
+/// are in [0, in_height) and [0, in_width).
 void resize(const float* in, float* out, int64_t planes, int64_t in_height, int64_t in_width, int64_t inner,
             const ResizeAxis& rows, const ResizeAxis& columns) noexcept;
 

@@ -5,8 +5,8 @@
 
 namespace assay::kernels {
 
-/// States lie row after row of padded() units, one row per slot; the slots' elements are those with the
-/// longest sequences first, so that those that are still at work are always the first ones.
+/// States are rows of padded() units, one row per slot; the slots' elements are ordered with the longest
+/// sequences first, so that the active ones are always the first.
 struct RecurrentStep {
   const RecurrentLayer* layer = nullptr;
   const RecurrentDirection* direction = nullptr;
@@ -19,7 +19,7 @@ struct RecurrentStep {
   float* cell = nullptr;    ///< LSTM
   float* update = nullptr;  ///< split GRU: z
   float* reset = nullptr;   ///< split GRU: r * before
-  // With levels: rows of the products with `before`, one per slot, and what makes numbers of them.
+  // Quantized: rows of the products with `before`, one per slot, and their scales.
   const int32_t* sums = nullptr;
   const float* column_scales = nullptr;
   float state_scale = 1;

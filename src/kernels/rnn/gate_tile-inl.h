@@ -14,7 +14,7 @@ namespace assay::kernels {
 namespace HWY_NAMESPACE {
 
 inline constexpr int64_t kGateLanes = static_cast<int64_t>(hn::MaxLanes(F()));
-/// Sums that the registers hold beside the weights: AVX-512 has 32 registers, the others have 16.
+/// Sums that the registers hold in addition to the weights: AVX-512 has 32 registers, the others have 16.
 inline constexpr int64_t kGateSums = kGateLanes >= 16 ? 24 : 12;
 
 /// Rows of a full tile of N gates.
@@ -35,7 +35,7 @@ inline constexpr int64_t kGateChains = R* N >= 6   ? 1
                                                    : 8;
 
 /// Of N of G gates: sums[r, n, :] = sum over k of a[r * stride + k] * w[n, k, :], where w has the vectors of
-/// `together` gates side by side for each k, and the rows of sums are G vectors apart.
+/// `together` gates next to each other for each k, and the rows of sums are G vectors apart.
 template <int64_t R, int64_t N, int64_t G>
 HWY_NOINLINE void gate_tile(const float* w, int64_t k, const float* a, int64_t stride, float* sums) {
   constexpr int64_t U = kGateChains<R, N>, P = kGatesTogether<G>;
@@ -49,7 +49,7 @@ HWY_NOINLINE void gate_tile(const float* w, int64_t k, const float* a, int64_t s
   const auto weights_of = [&](int64_t u, int64_t n) HWY_ATTR {
     return hn::LoadU(f, w + n / P * others + (u * P + n % P) * kGateLanes);
   };
-  // What there is less of, rows or gates, is held meanwhile: the sums leave few registers.
+  // The fewer of rows and gates are held meanwhile: the sums leave few registers.
   const auto add = [&](int64_t u, int64_t column, const float* x) HWY_ATTR {
     if constexpr (R < N) {
       VF rows[R];

@@ -23,10 +23,10 @@ void pack_peepholes(const RecurrentLayer& layer, const float* numbers, float* pa
 /// Whether rows of sums of this matrix are whole panels of Int8Weights, as level products need it.
 bool takes_quantized(const GateMatrix& matrix) noexcept;
 
-/// Packs levels less their zero points, [k, gates * units].
+/// Packs quantized values less their zero points, [k, gates * units].
 void pack_quantized_gates(const GateMatrix& matrix, const int16_t* levels, void* packed) noexcept;
 
-/// Numbers quantised by the range of all of them, rows of k.
+/// Numbers quantized by the range of all of them, rows of k.
 struct QuantizedRows {
   Int8Rows levels = {};  ///< without data: there are none
   float scale = 1;
@@ -40,12 +40,12 @@ struct QuantizedRows {
 };
 QuantizedRows quantize_rows(const float* x, int64_t rows, int64_t k, void* scratch) noexcept;
 
-/// gate_products() with levels; `column_scales` is scratch memory for row_numbers() numbers.
+/// gate_products() with quantized weights; `column_scales` is scratch memory for row_numbers() numbers.
 void quantized_gate_products(const GateMatrix& matrix, const QuantizedGates& levels, const float* bias,
                              const QuantizedRows& x, int64_t rows, float* column_scales,
                              float* sums) noexcept;
 
-/// Runs all directions. As threads are at hand, directions run side by side, then elements of the batch or
+/// Runs all directions. As threads are available, directions run in parallel, then elements of the batch or
 /// the hidden units of a step are shared out, where there is enough to do.
 void run_recurrence(const RecurrentLayer& layer, const RecurrentDirection* directions,
                     int64_t count) noexcept;

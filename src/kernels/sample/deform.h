@@ -1,4 +1,4 @@
-// The columns of a deformable convolution of float32 images: what its weights multiply.
+// The columns of a deformable convolution of float32 images, which its weights multiply.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct Deforming {
 };
 inline constexpr int64_t kMaxDeformedAxes = 4;
 
-/// columns [channels, taps, positions] = the elements of x [channels, plane] beside where `offset` [offset
-/// groups, taps, rank, positions] moves each tap to, weighted by how near they are and by `mask` [offset
-/// groups, taps, positions], null: 1. What lies outside reads nothing. Returns false when there is no memory.
+/// columns [channels, taps, positions] = the elements of x [channels, plane] around each tap moved by
+/// `offset` [offset groups, taps, rank, positions], weighted by their distance and by `mask` [offset
+/// groups, taps, positions], null: 1. Positions outside read nothing. Returns false when there is no memory.
 bool deform_columns(const Deforming& d, const float* x, const float* offset, const float* mask,
                     float* columns) noexcept;
 

@@ -9,7 +9,7 @@ namespace assay::kernels {
 enum class GridMode : uint8_t { kNearest, kLinear, kCubic };
 enum class GridEdge : uint8_t { kZeros, kBorder, kReflection };
 
-/// Most elements that one point may mix.
+/// The most elements that one point may combine.
 inline constexpr int64_t kMaxGridTaps = 64;
 
 struct GridSampling {
@@ -21,7 +21,7 @@ struct GridSampling {
   int64_t points = 1;            ///< of the grid, for each entry of the batch
 
   int64_t plane() const;
-  /// Elements that a point mixes: one, or two or four along each axis.
+  /// Elements that a point combines: one, or two or four along each axis.
   int64_t taps() const;
 };
 

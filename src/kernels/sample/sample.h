@@ -1,4 +1,4 @@
-// Weighted elements of planes at irregular places: what GridSample, RoiAlign and DeformConv make of an image.
+// Weighted elements of planes at irregular positions, as GridSample, RoiAlign and DeformConv read an image.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@ namespace assay::kernels {
 enum class SampleJoin : uint8_t {
   kSum,
   /// The largest weighted one of each four, and of these the largest, as RoiAlign's max has it: a four that
-  /// reads nothing counts 0, and a NaN is passed over unless it stands first of its four.
+  /// reads nothing counts 0, and a NaN is skipped unless it is the first of its four.
   kLargest,
 };
 
-/// What `points` points read: point p's number t is at index[t * stride + p], counted within a plane, and
-/// counts weight[t * stride + p]. A negative index reads nothing: it adds 0 whatever the plane holds. Both
-/// vectors have taps * stride elements.
+/// The elements that `points` points read: point p's number t is at index[t * stride + p], counted within a
+/// plane, and counts weight[t * stride + p]. A negative index reads nothing: it adds 0 whatever the plane
+/// holds. Both vectors have taps * stride elements.
 struct Samples {
   int64_t points = 0, taps = 0;
-  int64_t stride = 0;  ///< points, filled up to whole vectors
+  int64_t stride = 0;  ///< points, padded to whole vectors
   std::vector<int32_t> index;
   std::vector<float> weight;
 
@@ -32,8 +32,8 @@ struct Samples {
   }
 };
 
-/// out[c * out_stride + p] = what point p reads of plane c; with `goes_on` it joins what is there. Indices
-/// lie within a plane, whose elements are fewer than 2^31.
+/// out[c * out_stride + p] = what point p reads of plane c; with `goes_on` it is combined with the values
+/// already there. Indices are within a plane of fewer than 2^31 elements.
 void sample_planes(const Samples& samples, SampleJoin join, bool goes_on, const float* planes,
                    int64_t channels, int64_t plane, float* out, int64_t out_stride) noexcept;
 

@@ -1,4 +1,4 @@
-// Ensembles of decision trees, laid out for many walks: of several rows, or several trees, side by side.
+// Ensembles of decision trees, laid out for many interleaved walks: of several rows, or several trees.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace assay::kernels {
 
-/// How a branch decides, or that there is none; numbered as ONNX's TreeEnsemble.
+/// How a branch decides, or that it is a leaf; numbered as ONNX's TreeEnsemble.
 enum class TreeTest : uint8_t { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember, kLeaf };
 
 /// A branch or leaf of a forest as it is given.
@@ -25,7 +25,7 @@ struct TreeNode {
   size_t first = 0, last = 0;            ///< of a leaf's votes, or of the set's members
 };
 
-/// What a leaf gives to a target.
+/// A leaf's contribution to a target.
 struct TreeVote {
   int64_t target;
   double weight;
@@ -46,8 +46,8 @@ struct ForestSource {
 template <typename T>
 class CompiledForest {
  public:
-  /// Every node must lie within the source, and every target be nonnegative. None when branches are shared by
-  /// so many others that the trees would be more than twice as large as the source says, or never end.
+  /// Every node must be within the source, and every target be nonnegative. None when branches are shared so
+  /// often that the trees would be more than twice as large as the source says, or never end.
   static std::optional<CompiledForest> compile(const ForestSource& source);
 
   size_t tree_count() const { return roots_.size(); }
@@ -60,7 +60,7 @@ class CompiledForest {
   /// of the trees; a target without votes gets 0. `targets` is above every vote's.
   void vote(const T* x, int64_t rows, int64_t features, TreeAggregate aggregate, int64_t targets,
             double* scores) const noexcept;
-  /// The same for one row, whose trees are shared out among threads. `leaves`: room for tree_count().
+  /// The same for one row, whose trees are distributed among threads. `leaves`: room for tree_count().
   void vote_in_parallel(const T* x, TreeAggregate aggregate, int64_t targets, double* scores,
                         std::span<uint32_t> leaves) const noexcept;
 
@@ -78,7 +78,7 @@ class CompiledForest {
     double weight;
   };
   static constexpr uint32_t kMissingLeft = 1U << 31;
-  /// Walks side by side.
+  /// Interleaved walks.
   static constexpr int kLanes = 8;
 
   bool grow(const ForestSource& source, size_t root);

@@ -1,5 +1,5 @@
-// Trees of few leaves without walks: every branch that a row does not take strikes out leaves, and the first
-// leaf that is left is the row's (Lucchese and others, QuickScorer, 2015). Eight rows are looked at together.
+// Trees of few leaves without walks: every branch that a row does not take eliminates leaves, and the first
+// remaining leaf is the row's (Lucchese and others, QuickScorer, 2015). Eight rows are evaluated together.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@ class LeafMasks {
   LeafMasks(std::span<const Branch> branches, int64_t trees);
 
   int64_t trees() const { return std::max<int64_t>(static_cast<int64_t>(first_.size()) - 1, 0); }
-  /// left[tree * kRows + r]: the leaves that row r keeps, one bit each, never none. The rows lie at
-  /// x + r * stride for r below `count`; there is no NaN among their features. `columns` is scratch memory
+  /// left[tree * kRows + r]: the leaves that row r keeps, one bit each, never none. The rows are at x + r *
+  /// stride for r below `count`; there is no NaN among their features. `columns` is scratch memory
   /// for the features of all branches, kRows each.
   template <typename T>
   void strike_out(const T* x, int64_t stride, int64_t count, double* columns, uint64_t* left) const noexcept;
@@ -36,7 +36,7 @@ class LeafMasks {
   int64_t column_numbers() const { return static_cast<int64_t>(features_.size()) * kRows; }
 
  private:
-  std::vector<uint32_t> features_;  ///< those that a branch looks at, rising
+  std::vector<uint32_t> features_;  ///< those that a branch compares, ascending
   std::vector<uint32_t> first_;     ///< branch of each tree, and their number; empty: no trees
   // Of each branch:
   std::vector<uint32_t> columns_;  ///< where the rows' features begin among `columns`

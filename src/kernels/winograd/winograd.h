@@ -1,7 +1,7 @@
 // Convolution by 3x3 windows with stride 1 after Winograd: an image is cut into tiles of M x M results, and
 // each tile, its window of (M + 2) x (M + 2) numbers transformed, takes part in (M + 2)^2 matrix products
-// over channels instead of 9 M^2 multiplications each. With dilations, every so many rows and columns are an
-// image of their own, which the same window slides over.
+// over channels instead of 9 M^2 multiplications each. With dilations, every n-th row and column belong to a
+// separate image, which the same window slides over.
 //
 // A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural Networks, CVPR 2016; S. Winograd, Arithmetic
 // Complexity of Computations, SIAM 1980.
@@ -20,19 +20,19 @@ struct WinogradSize {
   int64_t out_height = 0, out_width = 0, out_channels = 0;
   int64_t pad_top = 0, pad_left = 0;
   int64_t m = 0;                ///< results of a tile along an axis: 2 or 4
-  int64_t down = 1, right = 1;  ///< dilations: from a result of a tile to the next below it, and beside it
-  int64_t in_block = 0;         ///< input channels that lie side by side, a multiple of 8; 0: all
+  int64_t down = 1, right = 1;  ///< dilations: from a result of a tile to the next one down, and to the right
+  int64_t in_block = 0;         ///< adjacent input channels, a multiple of 8; 0: all
   int64_t groups = 1;           ///< of channels, input and output
 
   int64_t points() const { return (m + 2) * (m + 2); }
-  /// Channels that a result is summed up over, and results that are summed up over the same.
+  /// Channels that a result sums over, and results that sum over the same ones.
   int64_t group_inputs() const { return in_channels / groups; }
   int64_t group_outputs() const { return out_channels / groups; }
   ImagePlaces in_places() const {
     return {in_channels, in_height * in_width, in_block == 0 ? in_channels : in_block};
   }
   int64_t tiles() const { return batch * tiles_along(out_height, down) * tiles_along(out_width, right); }
-  /// Where the first result of a tile lies.
+  /// The position of a tile's first result.
   struct Corner {
     int64_t image, y, x;
   };
@@ -41,7 +41,7 @@ struct WinogradSize {
     return {tile / across / high, first_of(tile / across % high, out_height, down),
             first_of(tile % across, out_width, right)};
   }
-  /// Results of a tile along an axis, whose first lies at `first`.
+  /// Results of a tile along an axis, whose first is at `first`.
   int64_t results_from(int64_t first, int64_t extent, int64_t step) const {
     const int64_t left = (extent - first + step - 1) / step;
     return left < m ? left : m;
@@ -63,8 +63,8 @@ struct WinogradSize {
 };
 
 inline constexpr int64_t kWinogradChannels = 8;
-/// From so many input channels on tiles of 4x4 results err no more than a plain sum is expected to
-/// (docs/internals/kernels.md).
+/// From this many input channels on, tiles of 4x4 results have no larger errors than are expected of a plain
+/// sum (docs/internals/kernels.md).
 inline constexpr int64_t kWinogradLargeTileChannels = 64;
 
 /// Weights [outputs, group_inputs(), 3, 3] as points() matrices [inputs, outputs], computed in double: the
@@ -74,10 +74,10 @@ void transform_winograd_weights(const WinogradSize& size, const float* weights, 
                                 float* matrices, int64_t row_stride, int64_t point_stride) noexcept;
 inline constexpr int64_t kWinogradOutputs = 16;
 
-/// The convolution as it is defined, by the same weights: sums[r, o] = bias[o] + sum over taps and inputs of
-/// rows[r, (tap * in_channels + i)] * weight, for outputs [0, count) of one group, whose first input `rows`
-/// begins with, count at most kWinogradOutputs. The weights lie as transform_winograd_weights() left them.
-/// For the few tiles that hold infinities or NaN. `bias` may be null.
+/// The convolution by its definition, with the same weights: sums[r, o] = bias[o] + sum over taps and inputs
+/// of rows[r, (tap * in_channels + i)] * weight, for outputs [0, count) of one group, whose first input
+/// `rows` begins with, count at most kWinogradOutputs. The weights are as transform_winograd_weights() left
+/// them. For the few tiles that hold infinities or NaN. `bias` may be null.
 void convolve_plainly(const WinogradSize& size, const float* matrices, int64_t row_stride,
                       int64_t point_stride, int64_t count, const float* rows, int64_t number_of_rows,
                       const float* bias, float* sums, int64_t stride) noexcept;
@@ -95,13 +95,13 @@ struct WinogradChannels {
 
 /// Tiles [first, first + count), counted over all images, as points() matrices [count, channels.count].
 /// has_special[t]: 1 where a tile holds an infinity or NaN, or numbers too large to be transformed, which
-/// would spread over all of its results; else 0.
+/// would reach all of its results; else 0.
 void transform_winograd_inputs(const WinogradSize& size, const float* x, int64_t first, int64_t count,
                                WinogradChannels channels, WinogradMatrices matrices,
                                uint8_t* has_special) noexcept;
 
 /// The m rows of m pixels of one tile, `columns` channels each, from points() matrices of sums: the tile's
-/// row of each lies at sums + point * point_stride. Pixel (i, j) goes to y + i * row_stride + j *
+/// row of each is at sums + point * point_stride. Pixel (i, j) goes to y + i * row_stride + j *
 /// pixel_stride. `bias` may be null. `columns` is a multiple of kWinogradChannels.
 void transform_winograd_outputs(int64_t m, const float* sums, int64_t point_stride, int64_t columns,
                                 const float* bias, float* y, int64_t row_stride,

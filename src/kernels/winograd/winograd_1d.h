@@ -1,6 +1,6 @@
 // Convolution along one axis with stride 1 after Winograd: a line is cut into tiles of four results, the taps
-// into groups of three, and six products over channels and groups stand for the twelve of every group. With
-// dilations, every so many pixels are a line of their own.
+// into groups of three, and six products over channels and groups replace the twelve of every group. With
+// dilations, every n-th pixel belongs to a separate line.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,13 @@ struct Winograd1d {
   /// One for each point.
   PanelMatrix matrix() const { return {outputs, depth()}; }
   int64_t tiles() const { return images * lines() * tiles_of_line() * inner; }
-  /// Tiles that begin side by side, before the next ones on the same lines.
+  /// Tiles that begin at adjacent positions, before the next ones on the same lines.
   int64_t beside() const { return lines() * inner; }
-  /// Whether the results of tiles that begin side by side are all between them.
+  /// Whether the results of tiles that begin at adjacent positions are all between them.
   bool leaves_no_gaps() const { return lines() == dilation; }
   /// Tiles on each line.
   int64_t tiles_of_line() const { return ((out_length + dilation - 1) / dilation + kResults - 1) / kResults; }
-  /// Where the first result of a tile lies.
+  /// The position of a tile's first result.
   struct Start {
     int64_t image, first, inner;
   };
@@ -37,7 +37,7 @@ struct Winograd1d {
     const int64_t place = tile % beside(), number = tile / beside() % tiles_of_line();
     return {tile / beside() / tiles_of_line(), place / inner + number * kResults * dilation, place % inner};
   }
-  /// Results of a tile that are there.
+  /// Existing results of a tile.
   int64_t results(const Start& s) const {
     return std::clamp<int64_t>((out_length - s.first + dilation - 1) / dilation, 0, kResults);
   }
@@ -45,7 +45,7 @@ struct Winograd1d {
   int64_t result(const Start& s, int64_t i) const {
     return (s.image * out_length + s.first + i * dilation) * inner + s.inner;
   }
-  /// The number of the pixel that a result sees at a tap; -1 outside.
+  /// The number of the pixel that a result reads at a tap; -1 outside.
   int64_t pixel(const Start& s, int64_t i, int64_t tap) const {
     const int64_t at = s.first + (i + tap) * dilation - pad;
     return at < 0 || at >= in_length ? -1 : (s.image * in_length + at) * inner + s.inner;
@@ -59,8 +59,8 @@ struct Winograd1d {
 void pack_line_weights(const Winograd1d& line, const float* weights, float* packed);
 
 /// Tiles [first, first + count) as kPoints matrices [count, depth()], rows `row_stride` apart with room for
-/// kPanelColumns numbers behind each. has_special[t]: 1 where a tile holds an infinity or NaN, or numbers too
-/// large to be transformed, which would spread over all of its results; else 0.
+/// kPanelColumns numbers after each. has_special[t]: 1 where a tile holds an infinity or NaN, or numbers too
+/// large to be transformed, which would reach all of its results; else 0.
 void transform_line_inputs(const Winograd1d& line, const float* x, int64_t first, int64_t count,
                            float* matrices, int64_t row_stride, int64_t point_stride,
                            uint8_t* has_special) noexcept;
@@ -70,8 +70,8 @@ void transform_line_inputs(const Winograd1d& line, const float* x, int64_t first
 void transform_line_outputs(const float* sums, int64_t point_stride, int64_t columns, const float* bias,
                             float* y, int64_t result_stride) noexcept;
 
-/// Result i of a tile as it is defined, by the same weights: the columns of one panel, whose first is that of
-/// `bias`. For the few tiles that hold infinities or NaN. `bias` may be null.
+/// Result i of a tile by its definition, with the same weights: the columns of one panel, whose first is that
+/// of `bias`. For the few tiles that hold infinities or NaN. `bias` may be null.
 void convolve_line_plainly(const Winograd1d& line, const float* packed, int64_t panel, const float* x,
                            const Winograd1d::Start& start, int64_t i, const float* bias,
                            float* sums) noexcept;

@@ -32,7 +32,7 @@ void skip_blanks(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
 }
 
-/// Without the blanks and the comments at its beginning.
+/// The text without leading blanks and comments.
 std::string_view after_comments(std::string_view text) {
   for (skip_blanks(text); text.starts_with('#'); skip_blanks(text))
     text.remove_prefix(std::min(text.find('\n'), text.size()));
@@ -58,7 +58,7 @@ bool begins_as_json(std::string_view text) {
   return text.starts_with('"') || text.starts_with('}');
 }
 
-/// No text has these; every binary model begins with one, for it says its IR version first or holds a graph.
+/// No text has these bytes; every binary model begins with one, the tag of its IR version or graph.
 bool has_control_bytes(std::string_view bytes) {
   return std::any_of(
       bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(bytes.size(), 64)),

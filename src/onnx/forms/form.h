@@ -1,4 +1,4 @@
-// In which form a file holds a model, and the binary message of each.
+// The form of a model file, and conversion to the binary message.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ enum class ModelForm : uint8_t {
   kJson,       ///< protobuf's JSON form: .json, .onnxjson
 };
 
-/// By how the file begins, since none of the forms begins as another does; where that does not tell, by the
-/// ending of its name.
+/// Determined by the first bytes, which differ between
+/// forms; if they do not decide, by the extension.
 ModelForm form_of(std::string_view path, std::string_view bytes);
-/// Of a file that is not there: by the ending of its name.
+/// For a file that does not exist: by its extension.
 ModelForm form_of_name(std::string_view path);
 
 /// The ModelProto of a text. Throws Error with line and column. Not for kBinary.

@@ -21,7 +21,7 @@ void append_little(T value, std::string& out) {
 
 float to_float(double value) {
   constexpr double kMax = std::numeric_limits<float>::max();
-  // Beyond the range a conversion is undefined; numbers that round to the largest are still in it.
+  // Conversion out of range is undefined; numbers that round to the largest are in range.
   if (value > kMax * (1 + 0x1p-25)) return std::numeric_limits<float>::infinity();
   if (value < -kMax * (1 + 0x1p-25)) return -std::numeric_limits<float>::infinity();
   return static_cast<float>(value);
@@ -111,7 +111,7 @@ std::string unknown_field(const MessageSchema& schema, std::string_view name, bo
   for (const FieldSchema& f : schema.fields)
     names.push_back(is_json ? json_name(f.name) : std::string(f.name));
   const std::vector<std::string_view> candidates(names.begin(), names.end());
-  constexpr size_t kWorthAHint = 3;  // shorter names are part of many
+  constexpr size_t kWorthAHint = 3;  // shorter names are contained in too many
   const std::string hint = name.size() < kWorthAHint ? std::string() : name_hint(name, candidates);
   return fmt::format("{} has no field '{}'{}{}", schema.name, name, hint.empty() ? "" : ". ", hint);
 }

@@ -1,4 +1,4 @@
-// Messages put together field by field, as a schema says; for the readers of protobuf's text and JSON forms.
+// Builds messages field by field according to a schema, for the readers of protobuf's text and JSON forms.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace assay::onnx {
 
-/// One message. The caller says what a field holds; members that return a text return what is wrong with it,
-/// or nothing.
+/// One message. The caller supplies fields; members
+/// that return a text return an error, or nothing.
 class MessageBuilder {
  public:
   explicit MessageBuilder(const MessageSchema& schema) : schema_(schema) {}
 
   const MessageSchema& schema() const { return schema_; }
-  /// To be called for every field that occurs, a list once: a field that is there already, and a second
-  /// member of a union, are wrong.
+  /// Call it for every field that occurs, once for a list: a duplicate field or a second member of a union is
+  /// an error.
   std::string begin(const FieldSchema& field);
 
   /// One value of a number or an enumeration; `is_negative` and `magnitude` make the number.
@@ -30,7 +30,7 @@ class MessageBuilder {
   std::string bytes(const FieldSchema& field, std::string_view value);
   void message(const FieldSchema& field, const MessageWriter& m) { writer_.message(field.number, m); }
 
-  /// The message; the builder is empty then.
+  /// Returns the message and empties the builder.
   MessageWriter finish();
 
  private:
@@ -42,7 +42,7 @@ class MessageBuilder {
   std::map<uint32_t, std::string> packed_;  ///< by number of the field
 };
 
-/// What is wrong with a field that the message does not have, with those that may have been meant.
+/// The error for an unknown field, with suggestions.
 std::string unknown_field(const MessageSchema& schema, std::string_view name, bool is_json);
 
 }  // namespace assay::onnx

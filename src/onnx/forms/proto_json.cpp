@@ -57,12 +57,12 @@ const FieldSchema& Reader::field_of(const MessageSchema& schema, std::string_vie
   json_.error(unknown_field(schema, key, /*is_json=*/true));
 }
 
-/// The rest of an object that has begun.
+/// Reads the rest of an object.
 MessageWriter Reader::object(const MessageSchema& schema) {
   MessageBuilder builder(schema);
   while (json_.next_key()) {
     const FieldSchema& f = field_of(schema, json_.string());
-    if (json_.peek() == JsonEvent::kNull) {  // as if it were not there
+    if (json_.peek() == JsonEvent::kNull) {  // treated as absent
       json_.next();
       continue;
     }

@@ -6,9 +6,9 @@
 
 namespace assay::onnx {
 
-/// The protobuf message (ModelProto) that the JSON document stands for. Fields may have their names in JSON
-/// (`opType`) or in onnx.proto (`op_type`). Throws Error with line and column: for what is not JSON, fields
-/// that a message does not have, values that do not fit, and messages that nest deeper than protobuf's
+/// The protobuf message (ModelProto) of the JSON document. Fields may have their names in JSON
+/// (`opType`) or in onnx.proto (`op_type`). Throws Error with line and column: for invalid JSON, unknown
+/// fields, invalid values, and messages that nest deeper than protobuf's
 /// libraries read.
 std::string read_proto_json(std::string_view text);
 

@@ -42,7 +42,7 @@ class Reader {
   }
 
   void skip_blanks();
-  /// The next character that counts; 0 at the end.
+  /// The next significant character; 0 at the end.
   char peek();
   bool accept(char c);
   std::string_view identifier();
@@ -233,7 +233,7 @@ void Reader::real(MessageBuilder& builder, const FieldSchema& f, size_t at, bool
       at_ = at;
       fail_expected(fmt::format("a number for '{}'", f.name));
     }
-    // from_chars leaves the value alone then; protobuf takes it for infinity or zero.
+    // from_chars then does not set the value; protobuf reads it as infinity or zero.
     if (ec == std::errc::result_out_of_range) value = std::strtod(std::string(digits).c_str(), nullptr);
   }
   builder.real(f, is_negative ? -value : value);

@@ -7,9 +7,9 @@
 
 namespace assay::onnx {
 
-/// The protobuf message (ModelProto) that the text stands for. Throws Error (kInvalidModel) with line and
-/// column, the line, and what was expected there: also for fields that a message does not have, values that
-/// do not fit, and messages that nest deeper than protobuf's libraries read. Names that are not defined and
+/// The protobuf message (ModelProto) of the text. Throws Error (kInvalidModel) with line and
+/// column, the line, and what was expected there: also for unknown fields, invalid values, and messages that
+/// nest deeper than protobuf's libraries read. Names that are not defined and
 /// the like are found when the message is imported.
 std::string read_proto_text(std::string_view text);
 

@@ -22,7 +22,7 @@ struct FieldSchema {
   std::string_view name;
   FieldKind kind;
   bool is_repeated = false;
-  bool is_packed = false;  ///< repeated numbers that are written in one piece
+  bool is_packed = false;  ///< repeated numbers in packed encoding
   const MessageSchema* message = nullptr;
   std::span<const EnumValue> values = {};  ///< of an enumeration
 };

@@ -126,7 +126,7 @@ Value ValueReader::typed(int expected) {
   }
 }
 
-/// A value whose type is seen from its first word.
+/// A value whose type follows from its first word.
 Value ValueReader::guess() {
   const Token& t = lexer_.peek();
   switch (t.kind) {
@@ -153,7 +153,7 @@ Value ValueReader::read(int expected) {
   return v;
 }
 
-/// Float attributes whose bits an annotation gives.
+/// Float attributes with bits from an annotation.
 std::optional<std::vector<float>> exact_floats(Lexer& lexer, const Notes& notes, size_t count, size_t at) {
   if (!notes.has_data) return std::nullopt;
   if (notes.data.size() != count * sizeof(float))
@@ -186,7 +186,7 @@ int read_list(Lexer& lexer, ValueReader& reader, int declared, const Notes& note
   return kind->list;
 }
 
-/// The value after `=`; gives its type.
+/// Reads the value after `=`; returns its type.
 int read_value(Lexer& lexer, int declared, const Notes& notes, const GraphReader& graph, MessageWriter& w) {
   ValueReader reader(lexer, notes, graph);
   if (lexer.peek().is('[')) return read_list(lexer, reader, declared, notes, w);

@@ -11,15 +11,15 @@
 
 namespace assay::onnx {
 
-/// Reads a graph at the next word; the reader of whole models gives it, since graphs hold attributes.
+/// Reads a graph at the next word; supplied by the reader of whole models, since graphs contain attributes.
 using GraphReader = std::function<MessageWriter()>;
 
-/// What follows an attribute's name: an optional type after `:`, and the value after `=`. Gives the
-/// AttributeProto. `notes` are those that stood before the name.
+/// Reads the rest of an attribute after its name: an optional type after `:`, and the value after `=`.
+/// Returns the AttributeProto. `notes` are those before the name.
 MessageWriter read_attribute(Lexer& lexer, const std::string& name, const Notes& notes,
                              const GraphReader& graph);
 
-/// The annotations that an attribute can have; before its name.
+/// Annotations that may precede an attribute's name.
 Notes claim_attribute_notes(Lexer& lexer);
 
 }  // namespace assay::onnx

@@ -1,4 +1,4 @@
-// Words of a model in text form, with their places.
+// Lexer of the text form, with positions.
 #pragma once
 
 #include <cstdint>
@@ -25,31 +25,31 @@ struct Annotation {
   size_t at = 0;
 };
 
-/// Yields words; comments and blanks between them are skipped, annotations are set aside for the thing that
-/// the next word begins. Every member throws Error (kInvalidModel) that shows the line and says where in it.
+/// Yields words; comments and blanks between them are skipped, annotations are kept for the element that the
+/// next word begins. Every member throws Error (kInvalidModel) with the line and the position in it.
 class Lexer {
  public:
   /// `text` outlives the lexer and its tokens.
   explicit Lexer(std::string_view text) : text_(text) {}
 
-  /// The next word, which stays.
+  /// The next word, without consuming it.
   const Token& peek();
-  /// The next word, which is gone then. An annotation before it that was not claimed is an error.
+  /// Consumes and returns the next word. An unclaimed annotation before it is an error.
   Token take();
-  /// The annotations before the next word, which are gone then.
+  /// Consumes and returns the annotations before the next word.
   std::vector<Annotation> claim_annotations();
 
-  /// Takes the punctuation if it is next.
+  /// Consumes the punctuation if it is next.
   bool accept(char punctuation);
-  /// Takes the punctuation; `where` is part of the error: `expected ')' after the inputs, but found ...`.
+  /// Consumes the punctuation; `where` is part of the error: `expected ')' after the inputs, but found ...`.
   void expect(char punctuation, std::string_view where);
 
-  /// What a string token stands for.
+  /// The value of a string token.
   std::string string_value(const Token& string) const;
 
   /// `expected WHAT, but found ...` at the next word.
   [[noreturn]] void fail_expected(std::string_view what);
-  /// Any other complaint about the text at an offset.
+  /// Throws any other error at an offset of the text.
   [[noreturn]] void fail_at(size_t at, const std::string& message) const;
 
  private:

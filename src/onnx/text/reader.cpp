@@ -15,14 +15,14 @@
 namespace assay::onnx {
 namespace {
 
-/// Reads from the outside in. Each member begins at the first word of its thing and gives its message.
+/// Recursive descent. Each member begins at the first word of its element and returns its message.
 class Reader {
  public:
   explicit Reader(std::string_view text) : lexer_(text) {}
   MessageWriter model();
 
  private:
-  /// A value with a name and perhaps a type; `= constant` makes it an initializer.
+  /// A value with a name and an optional type; `= constant` makes it an initializer.
   struct Item {
     MessageWriter value_info;
     MessageWriter initializer;
@@ -69,7 +69,7 @@ std::string Reader::name(std::string_view what) {
   return t.kind == Token::Kind::kString ? lexer_.string_value(t) : std::string(t.text);
 }
 
-/// Names up to `end`, which stays. One may be left out where a comma follows: that is an empty name.
+/// Names up to `end`, which is not consumed. A name omitted before a comma is empty.
 std::vector<std::string> Reader::names(char end) {
   std::vector<std::string> list;
   while (!lexer_.peek().is(end)) {
@@ -125,7 +125,7 @@ void Reader::arrow(std::string_view after) {
   lexer_.expect('>', fmt::format("(of '=>') after the inputs of {}", after));
 }
 
-/// `<key: value, ...>`; entry(key) reads the value and says whether it knows the key.
+/// `<key: value, ...>`; entry(key) reads the value and returns whether the key is known.
 template <typename Entry>
 void Reader::header(Entry entry) {
   if (!lexer_.accept('<')) return;
@@ -217,7 +217,7 @@ void Reader::nodes(MessageWriter& owner, uint32_t field) {
   lexer_.take();
 }
 
-/// Takes the quantization annotations out of the list; those of one tensor follow each other.
+/// Takes the quantization annotations out of the list; those of one tensor are consecutive.
 void Reader::quantization(MessageWriter& graph, std::vector<Annotation>& annotations) {
   std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>> tensors;
   for (Annotation& a : annotations) {

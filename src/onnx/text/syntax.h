@@ -8,26 +8,26 @@
 
 namespace assay::onnx {
 
-/// Begins a comment that means something to this reader: `#: doc_string "what the node is for"`. Others skip
-/// it as a comment. It says of the thing that follows what the syntax has no place for.
+/// Begins a comment that this reader interprets: `#: doc_string "what the node is for"`. Others skip it. It
+/// adds properties without syntax to the following element.
 inline constexpr std::string_view kAnnotationMark = "#:";
 
-/// What an annotation says, by its first word. The strings after it are written with the escapes \\ \" \n \r.
+/// Kinds of annotations, by their first word. The strings after it use the escapes \\ \" \n \r.
 inline constexpr std::string_view kDocAnnotation = "doc_string";             ///< one string
 inline constexpr std::string_view kMetadataAnnotation = "metadata";          ///< a key and a value
 inline constexpr std::string_view kDenotationAnnotation = "denotation";      ///< of a type, outermost first
 inline constexpr std::string_view kQuantizationAnnotation = "quantization";  ///< a tensor, a key, a value
-/// Base64 of a tensor's elements, or of a float attribute's, as they lie in memory: they count, not the
+/// Base64 of a tensor's elements, or of a float attribute's, as in memory: they take precedence over the
 /// decimal numbers.
 inline constexpr std::string_view kDataAnnotation = "data";
 
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// Letters, digits and `_`, not beginning with a digit.
 bool is_text_identifier(std::string_view word);
-/// The name as it is, or in quotes where a reader would take it for something else: no identifier, or the
-/// name of a type, `inf` or `nan`.
+/// The name, in quotes if it is not an identifier
+/// or would be read as a type, `inf` or `nan`.
 std::string text_name(std::string_view name);
-/// In quotes; quotes and backslashes get a backslash before them.
+/// In quotes; quotes and backslashes are escaped by a backslash.
 std::string text_string(std::string_view text);
 /// In quotes, on one line, for annotations.
 std::string annotation_string(std::string_view text);

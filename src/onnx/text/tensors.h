@@ -12,7 +12,7 @@
 
 namespace assay::onnx {
 
-/// What annotations say of a thing.
+/// Annotations of an element.
 struct Notes {
   std::string doc_string;
   std::vector<std::pair<std::string, std::string>> metadata;
@@ -21,8 +21,8 @@ struct Notes {
   bool has_data = false;
 };
 
-/// Takes the annotations before the next word. `allowed` lists the keys that the thing can have, `thing`
-/// names it in the error about others.
+/// Consumes the annotations before the next word. `allowed` lists the valid keys, `thing` names the element
+/// in errors about others.
 Notes claim_notes(Lexer& lexer, std::string_view thing, std::initializer_list<std::string_view> allowed);
 /// Writes key and value pairs as StringStringEntryProto.
 void write_pairs(MessageWriter& w, uint32_t field,
@@ -30,8 +30,8 @@ void write_pairs(MessageWriter& w, uint32_t field,
 /// `["key": "value", ...]`.
 std::vector<std::pair<std::string, std::string>> read_pairs(Lexer& lexer);
 
-/// A number of the text as a float (an integer rounds) or as an int64. Throws Error where it is none, or out
-/// of range.
+/// Reads a number as a float (an integer rounds) or as an int64. Throws Error if it is not a number or out of
+/// range.
 float read_float(Lexer& lexer);
 int64_t read_integer(Lexer& lexer);
 

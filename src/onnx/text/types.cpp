@@ -60,7 +60,7 @@ MessageWriter read_tensor_type(Lexer& lexer, TextType& type) {
 
 TextType read_nested(Lexer& lexer, Denotations denotations, int depth);
 
-/// The element type between the parentheses of seq() and optional(); it may be left out.
+/// The element type in the parentheses of seq() and optional(); it may be omitted.
 MessageWriter read_element(Lexer& lexer, uint32_t field, Denotations denotations, int depth) {
   MessageWriter container;
   if (!lexer.peek().is(')')) container.message(field, read_nested(lexer, denotations, depth).message);
@@ -104,7 +104,7 @@ MessageWriter read_opaque(Lexer& lexer) {
   return opaque;
 }
 
-/// What stands between the parentheses, and its field in TypeProto.
+/// The content of the parentheses, and its field in TypeProto.
 MessageWriter read_parameters(Lexer& lexer, std::string_view word, TextType& type, Denotations denotations,
                               int depth) {
   if (word == "seq") return type.kind = 4, read_element(lexer, 1, denotations, depth);

@@ -11,7 +11,7 @@
 
 namespace assay::onnx {
 
-/// A type that was read.
+/// A parsed type.
 struct TextType {
   MessageWriter message;     ///< TypeProto
   int kind = 0;              ///< the field of TypeProto that is set: 1 tensor, 8 sparse tensor, ...

@@ -41,7 +41,7 @@ TEST(MultiHeadAttention, ReadsPackedForms) {
               wanted, 1e-12);
 }
 
-/// The probabilities of one head of one query over keys that are all alike: values are unit vectors.
+/// The probabilities of one head of one query over identical keys: values are unit vectors.
 Values attention_to(std::vector<Tensor> rest, int64_t keys, AttributeList attributes = {}) {
   Tensor v = Tensor::zeros(DType::kFloat64, {1, keys, keys});
   for (int64_t i = 0; i < keys; ++i) v.mutable_data<double>()[i * keys + i] = 1;
@@ -56,7 +56,7 @@ TEST(KeyMask, TakesLengthsEndsOrKeys) {
   EXPECT_EQ(attention_to({ints({1}, {2})}, 4), (Values{0.5, 0.5, 0, 0}));
   EXPECT_EQ(attention_to({ints({2}, {3, 1})}, 4), (Values{0, 0.5, 0.5, 0}));
   EXPECT_EQ(attention_to({ints({1, 4}, {0, 1, 0, 1})}, 4), (Values{0, 0.5, 0, 0.5}));
-  // Masked keys share what no other key takes; the filter says how much they lose.
+  // Masked keys share the rest; the filter says how much they lose.
   EXPECT_EQ(attention_to({ints({1, 2}, {0, 0})}, 2), (Values{0.5, 0.5}));
   const Values soft = attention_to({ints({1, 2}, {1, 0})}, 2, {{"mask_filter_value", std::log(0.25F)}});
   EXPECT_NEAR(soft[0], 0.8, 1e-7);

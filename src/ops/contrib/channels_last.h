@@ -13,9 +13,9 @@ Tensor channels_second(const Tensor& image);
 Dims channels_last(const Dims& dims);
 Tensor channels_last(const Tensor& image);
 
-/// Runs `infer` with input 0 and output 0 turned around.
+/// Runs `infer` with input 0 and output 0 transposed.
 void infer_channels_last(InferContext& c, void (*infer)(InferContext&));
-/// Calls f with a context in which input 0 has its channels second, and turns output 0 back.
+/// Calls f with a context in which input 0 has its channels second, and transposes output 0 back.
 template <typename F>
 void eval_channels_last(EvalContext& c, F f) {
   std::vector<Tensor> inputs = c.inputs();

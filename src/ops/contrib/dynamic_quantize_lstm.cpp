@@ -1,6 +1,6 @@
-// DynamicQuantizeLSTM: LSTM whose weights are levels, in columns and not in rows, and whose products quantise
-// what the weights are multiplied with first: X, all steps at once, and the hidden state at every step, to
-// uint8 as DynamicQuantizeLinear does it. ONNX Runtime may take rows of a large batch apart; here a batch has
+// DynamicQuantizeLSTM: LSTM whose weights are quantized, in columns and not in rows, and whose products
+// quantize the other operand first: X, all steps together, and the hidden state at every step, to
+// uint8 as DynamicQuantizeLinear does it. ONNX Runtime may split a large batch into rows; here a batch has
 // one range.
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace assay::op_ms_DynamicQuantizeLSTM {
 namespace {
 
 enum Input { kX, kW, kR, kWScale = 8, kWZero, kRScale, kRZero };
-constexpr int64_t kOpset = 14;  // of the LSTM that the rest is
+constexpr int64_t kOpset = 14;  // of the LSTM that computes the rest
 
 const OpVersion& lstm_version() {
   const auto versions = op_onnx_LSTM::def.versions;
@@ -23,7 +23,7 @@ const OpVersion& lstm_version() {
                        [](const OpVersion& v) { return v.since == kOpset; });
 }
 
-/// The node as an LSTM sees it.
+/// The node as an LSTM.
 class AsLstm final : public ForwardingContext {
  public:
   explicit AsLstm(InferContext& c) : ForwardingContext(c, op_onnx_LSTM::def, lstm_version()) {
@@ -45,8 +45,8 @@ void infer(InferContext& c) {
   infer_recurrent(lstm, 4, 2);
 }
 
-/// Levels [directions, k, n] as numbers [directions, n, k]. One scale and zero point for each direction, or
-/// for each of its columns.
+/// Quantized [directions, k, n] as numbers [directions, n, k]. One scale and zero point for each direction,
+/// or for each of its columns.
 Tensor weights(const EvalContext& c, size_t levels, size_t scale, size_t zero, const char* name) {
   const Shape &shape = c.shape(levels), &scales = c.shape(scale);
   c.check(shape.size() == 3, "{} has {} dimensions where 3 are needed", name, shape.size());
@@ -80,13 +80,13 @@ EvalContext as_lstm(const EvalContext& c) {
 }
 
 double with_error(double value, const double&, double) { return value; }
-/// A number that may be wrong may be one level off, and the range with it.
+/// An inexact number may be off by one step of quantization, and so may the range.
 Tracked::Number with_error(double value, const Tracked::Number& x, double scale) {
   return {value, x.error > 0 ? x.error + scale : std::fabs(value - x.value) > 0.499 * scale ? scale : 0};
 }
 
-/// An arithmetic whose products take numbers that were quantised to 256 levels over their range, which
-/// includes 0.
+/// An arithmetic whose products take numbers quantized
+/// to 256 values over their range, which includes 0.
 template <typename A>
 class QuantizedProducts : public A {
  public:

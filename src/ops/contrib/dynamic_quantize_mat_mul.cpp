@@ -1,4 +1,4 @@
-// DynamicQuantizeMatMul: A is quantised to uint8 with the scale and zero point that its own range, widened to
+// DynamicQuantizeMatMul: A is quantized to uint8 with the scale and zero point that its own range, widened to
 // include 0, asks for (DynamicQuantizeLinear), then Y = A * B * a_scale * b_scale + bias as in
 // MatMulIntegerToFloat.
 #include <cmath>
@@ -25,7 +25,7 @@ void infer(InferContext& c) {
   c.set_output(0, c.input_dtype(kA), std::move(*dims));
 }
 
-/// The levels of A less the zero point. Their bound is a whole level where float arithmetic may round either
+/// The quantized A less the zero point. Its bound is a whole step where float arithmetic may round either
 /// way.
 Traced quantized(EvalContext& c, Steps& steps, double scale, const Tensor& levels) {
   if (!steps.bounds()) return steps.given(levels);

@@ -1,5 +1,5 @@
 // EmbedLayerNormalization: the embeddings of words, positions and segments added up, and the layer
-// normalisation of the sum; also the lengths that the mask gives, and the sum.
+// normalization of the sum; also the lengths that the mask gives, and the sum.
 #include "ops/contrib/embedding.h"
 #include "ops/contrib/layer_norm.h"
 #include "ops/op_list.h"

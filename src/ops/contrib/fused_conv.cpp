@@ -21,7 +21,7 @@ void infer(InferContext& c) {
   check_conv_bias(c, 1, 2);
 }
 
-/// What Conv makes of the inputs or, for `magnitudes`, of their magnitudes.
+/// Conv's result for the inputs or, for `magnitudes`, of their magnitudes.
 Tensor convolution(const EvalContext& c, bool magnitudes) {
   std::vector<Tensor> inputs(c.inputs().begin(), c.inputs().begin() + std::min<size_t>(3, c.inputs().size()));
   for (Tensor& t : inputs)

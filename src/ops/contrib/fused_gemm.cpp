@@ -29,7 +29,7 @@ void infer(InferContext& c) {
   version_for(op_onnx_Gemm::def, 13)->infer(c);
 }
 
-/// What Gemm makes of the inputs or, for `magnitudes`, of their magnitudes.
+/// Gemm's result for the inputs or, for `magnitudes`, of their magnitudes.
 Tensor gemm(const EvalContext& c, bool magnitudes) {
   EvalContext inner(c.node(), op_onnx_Gemm::def, c.version(), c.inputs());
   if (magnitudes)

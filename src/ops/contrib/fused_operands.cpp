@@ -30,7 +30,7 @@ std::vector<size_t> fused_operand_order(const OpContext& c, size_t operand, size
 
 namespace {
 
-/// Sees the operands turned around.
+/// A context with the operands transposed.
 class TransposedContext final : public ForwardingContext {
  public:
   explicit TransposedContext(InferContext& c) : ForwardingContext(c) {

@@ -1,5 +1,5 @@
-// GatherBlockQuantized: the entries of an axis at the given indices, dequantised: (level - zero point) *
-// scale, with one scale for each block along another axis. uint8 data hold levels of `bits` bits, packed
+// GatherBlockQuantized: the entries of an axis at the given indices, dequantized: (q - zero point) * scale,
+// with one scale for each block along another axis. uint8 data hold values of `bits` bits, packed
 // along the last axis; without zero points theirs is half of the range, that of 4-bit types 0. An 8- or 4-bit
 // float has no zero point, its scales may be broadcast, and block_size 0 makes one block of the axis.
 #include <algorithm>
@@ -24,7 +24,7 @@ bool is_packed_bytes(DType t) { return t == DType::kUInt8; }
 struct Layout {
   size_t gather, quantize;
   int64_t block;
-  int bits;  ///< of a level in uint8 data; 8 for other data
+  int bits;  ///< of a value in uint8 data; 8 for other data
 
   Layout(const OpContext& c, DType data, int rank)
       : gather(static_cast<size_t>(normalize_axis(c.attr_int("gather_axis"), rank, "gather_axis"))),
@@ -78,7 +78,7 @@ Tensor unpack(const Tensor& t, int bits, int64_t columns) {
   return out;
 }
 
-/// A parameter of the blocks for every element of the data: walks them with strides of its own.
+/// A parameter of the blocks for every element of the data: walks them with its own strides.
 class BlockParameter {
  public:
   BlockParameter(Tensor values, const Shape& data, const Layout& layout)
@@ -150,11 +150,11 @@ Tensor gathered(const Tensor& stored, const Layout& layout, int64_t extent,
   return repacked(std::move(y), stored.dtype());
 }
 
-/// Where a scale and a zero point are found for an element of the result: gathered like the levels, or, where
-/// blocks lie along the same axis, in the whole.
+/// Where to find the scale and zero point of an element of the result: gathered like the data, or, where
+/// blocks are along the same axis, in the whole.
 struct Places {
   const Layout& layout;
-  Shape in;  ///< of the levels
+  Shape in;  ///< of the data
   std::vector<int64_t> indices;
 
   bool are_apart() const { return layout.gather != layout.quantize; }

@@ -1,5 +1,5 @@
 // GridSample: the standard's of opset 16, with bilinear, nearest and bicubic modes; bicubic pads the elements
-// that it mixes, not the place.
+// that it combines, not the position.
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 #include "ops/op_set.h"
@@ -9,7 +9,7 @@ namespace {
 
 const OpVersion& standard() { return *version_for(op_onnx_GridSample::def, 16); }
 
-/// The schema allows any type; what a sum of weighted integers is, it does not say.
+/// The schema allows any type, but does not define a sum of weighted integers.
 void infer(InferContext& c) {
   const DType dtype = c.input_dtype(0);
   c.check(dtype == DType::kUndefined || is_float(dtype), "an image of {} cannot be sampled",

@@ -8,7 +8,7 @@ namespace assay {
 
 /// Output 0 is like input 0. Throws Error when the attributes or parameters do not fit.
 void infer_group_norm(InferContext& c);
-/// The normalised image, in the layout of `x`.
+/// The normalized image, in the layout of `x`.
 Traced group_norm(const EvalContext& c, Steps& steps, const Traced& x);
 
 }  // namespace assay

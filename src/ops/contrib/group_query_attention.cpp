@@ -1,6 +1,6 @@
 // GroupQueryAttention: causal attention in which groups of query heads share keys and values, with a cache,
-// rotary positions, a window of the last keys, capped scores, and one more score that takes a share of the
-// softmax. seqlens_k
+// rotary positions, a window of the last keys, capped
+// scores, and one extra score in the softmax. seqlens_k
 // + 1 are the lengths of the sequences with the past; total_sequence_length is the longest.
 #include <algorithm>
 #include <cmath>
@@ -43,7 +43,7 @@ struct HeadCounts {
   }
 };
 
-/// What is not evaluated.
+/// Cases that are not evaluated.
 void check_supported(const OpContext& c) {
   c.check(c.has_input(kPastKey) == c.has_input(kPastValue), "past_key and past_value must be given together");
   c.check(c.has_input(kKey) == c.has_input(kValue), "key and value must be given together");
@@ -111,7 +111,7 @@ Traced normalized(const EvalContext& c, Steps& steps, const Traced& x, size_t i)
                         steps.given(c.input(i)));
 }
 
-/// How many keys of each sequence are past ones: those before the queries.
+/// The number of past keys of each sequence: those before the queries.
 std::vector<int64_t> past_lengths(const EvalContext& c, int64_t batch, int64_t queries) {
   c.check(c.input(kLengths).numel() == batch && c.input(kTotal).numel() == 1,
           "seqlens_k of shape {} and total_sequence_length of shape {} do not go with a batch of {}",
@@ -179,8 +179,8 @@ std::vector<int64_t> rotary_positions(const EvalContext& c, const std::vector<in
   const std::vector<int64_t> lengths = c.input(kLengths).to_int64();
   std::vector<int64_t> out;
   for (size_t b = 0; b < before.size(); ++b)
-    // Rows of a prompt behind the end of its sequence are padding; they get the position 1, which nobody
-    // reads.
+    // Rows of a prompt after the end of its sequence are padding; they get the position 1, which is never
+    // read.
     for (int64_t s = 0; s < queries; ++s) out.push_back(before[b] + s <= lengths[b] ? before[b] + s : 1);
   return out;
 }
@@ -196,7 +196,7 @@ std::vector<double> sinks(const EvalContext& c, int64_t heads) {
   return std::vector<double>(c.attr_int("smooth_softmax") == 1 ? static_cast<size_t>(heads) : 0);
 }
 
-/// What output 3 holds.
+/// The content of output 3.
 HeadsInput::Show shown(const OpContext& c) {
   const int64_t which = c.attr_int("qk_output");
   c.check(which >= 0 && which <= 2, "attribute 'qk_output' is {}; it must be 0, 1 or 2", which);
@@ -205,7 +205,7 @@ HeadsInput::Show shown(const OpContext& c) {
   return which == 1 ? HeadsInput::Show::kBiased : HeadsInput::Show::kProbabilities;
 }
 
-/// Scores that are shown are 0 where a query may not attend.
+/// Scores in the output are 0 where a query may not attend.
 Traced forbidden_as_zero(Traced scores) {
   if (!scores.value.defined()) return scores;
   for (double& s : scores.value.mutable_span<double>())

@@ -1,5 +1,5 @@
 // Vectors that go along the last dimension of an input: biases, and the scales and shifts of a layer
-// normalisation.
+// normalization.
 #pragma once
 
 #include "ops/op_context.h"

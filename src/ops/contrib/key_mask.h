@@ -14,7 +14,7 @@ namespace assay {
 ///   [B, 1], [1, 1] no mask
 /// A masked key's score gets the attribute mask_filter_value, -10000 by default, added: it loses against any
 /// other, but keys that are all masked share the attention. With `causal`, a query attends to no key after
-/// its own position; the last query stands at the last key.
+/// its own position; the last query is at the last key.
 class KeyMask {
  public:
   /// Reads input i; no mask when it is left out. Throws Error when its shape is none of those.

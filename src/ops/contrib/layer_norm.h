@@ -1,4 +1,4 @@
-// The layer normalisations of com.microsoft: over the last dimension, times gamma, plus beta.
+// The layer normalizations of com.microsoft: over the last dimension, times gamma, plus beta.
 #pragma once
 
 #include "ops/numerics/steps.h"
@@ -17,7 +17,7 @@ Traced layer_norm(const EvalContext& c, Steps& steps, const Traced& x, const Lay
 /// x / sqrt(mean of x^2 + epsilon) * gamma.
 Traced rms_norm(const EvalContext& c, Steps& steps, const Traced& x, size_t gamma, Traced* inverse = nullptr);
 
-/// The sum that the Skip variants normalise: input 0, input 1 (of the same shape, or broadcast over leading
+/// The sum that the Skip variants normalize: input 0, input 1 (of the same shape, or broadcast over leading
 /// dimensions), and the bias in input `bias`, if given.
 Traced skip_sum(const EvalContext& c, Steps& steps, size_t bias);
 /// Outputs of the Skip variants: the result, mean and inverse deviation of every row, the sum. Parameters are

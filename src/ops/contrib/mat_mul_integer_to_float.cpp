@@ -1,5 +1,5 @@
-// MatMulIntegerToFloat: Y = A * B * a_scale * b_scale + bias, with levels A and B less their zero points. B
-// may have a scale and a zero point per column, A has one of each.
+// MatMulIntegerToFloat: Y = A * B * a_scale * b_scale + bias, with quantized A and B less their zero points.
+// B may have a scale and a zero point per column, A has one of each.
 #include "ops/contrib/quantized_product.h"
 #include "ops/infer_util.h"
 #include "ops/nn/matrix_product.h"

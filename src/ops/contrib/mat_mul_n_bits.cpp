@@ -1,6 +1,6 @@
-// MatMulNBits: Y = A * W^T + bias with weights W [N, K] of a few bits, quantised in blocks along K: W =
-// (level - zero point) * scale. B holds the levels as [N, blocks, bytes of a block]. Zero points are packed
-// like the levels, row by row, or floats; without them they are half of the range. With g_idx, element k of
+// MatMulNBits: Y = A * W^T + bias with weights W [N, K] of a few bits, quantized in blocks along K: W = (q -
+// zero point) * scale. B holds the quantized values as [N, blocks, bytes of a block]. Zero points are packed
+// like them, row by row, or floats; without them they are half of the range. With g_idx, element k of
 // every row belongs to block g_idx[k]. An accuracy level of 4 allows A to be rounded to 8 bits, block by
 // block.
 #include <algorithm>
@@ -117,8 +117,8 @@ Tensor weights(const EvalContext& c, const Layout& layout) {
   return w;
 }
 
-/// How much A may differ from what is given, in units of u: for 8-bit activations half a level of the block
-/// that an element lies in, whose largest magnitude is level 127.
+/// How much A may differ from the input, in units of u: for 8-bit activations half a step of an element's
+/// block, whose largest magnitude is quantized to 127.
 Tensor activation_error(const EvalContext& c, const Layout& layout, double u) {
   const Tensor& a = c.input(kA);
   Tensor out = Tensor::zeros(DType::kFloat64, a.shape());

@@ -1,5 +1,5 @@
-// MultiHeadAttention and DecoderMaskedMultiHeadAttention: attention on queries, keys and values that are
-// projected already; past keys and values come before the new ones.
+// MultiHeadAttention and DecoderMaskedMultiHeadAttention: attention on projected queries, keys and values;
+// past keys and values come before the new ones.
 #pragma once
 
 #include "ops/contrib/packed_heads.h"

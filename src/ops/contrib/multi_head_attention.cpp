@@ -1,4 +1,4 @@
-// MultiHeadAttention: multi-head attention on queries, keys and values that are projected already.
+// MultiHeadAttention: multi-head attention on projected queries, keys and values.
 #include "ops/contrib/mha.h"
 #include "ops/op_list.h"
 

@@ -1,4 +1,4 @@
-// The operands of MultiHeadAttention and DecoderMaskedMultiHeadAttention, in whichever form they come.
+// The operands of MultiHeadAttention and DecoderMaskedMultiHeadAttention, in each of their forms.
 #pragma once
 
 #include "ops/numerics/steps.h"
@@ -18,7 +18,7 @@ struct HeadOperands {
 /// Reads one of these forms, D = heads * size:
 ///   query [B, S, D], key [B, L, D], value [B, L, Dv]; a bias [D + D + Dv] is added to all three
 ///   query [B, S, D], key [B, L, heads, 2, size] with the values
-///   query [B, S, D], key and value [B, heads, L, size], which are not touched
+///   query [B, S, D], key and value [B, heads, L, size], which are used as they are
 ///   query [B, S, heads, 3, size] or [B, S, 3 * D] with keys and values; a bias is added
 /// Throws Error for any other.
 HeadOperands read_heads(const EvalContext& c, Steps& steps, const HeadInputs& in);

@@ -1,4 +1,4 @@
-// Pad: the standard's of opset 13 for floats: modes constant, reflect and edge; a negative number cuts.
+// Pad: the standard's of opset 13 for floats: modes constant, reflect and edge; a negative number crops.
 #include "ops/contrib/standard.h"
 #include "ops/op_list.h"
 

@@ -35,7 +35,7 @@ TEST(MatMulNBits, ReadsLowBitsFirst) {
 }
 
 TEST(MatMulNBits, FindsScaleAndZeroPointOfABlock) {
-  // Two rows of two blocks; every level is 5.
+  // Two rows of two blocks; every quantized value is 5.
   const Tensor b = bytes({2, 2, 8}, std::vector<int>(32, 0x55)),
                scales = Tensor::from<double>({2, 2}, std::vector<double>{1, 2, 3, 4});
   const Tensor zeros = bytes({2, 1}, {0x21, 0x43});
@@ -98,7 +98,7 @@ TEST(MatMulBnb4, KnowsBothTables) {
 }
 
 TEST(GatherBlockQuantized, UnpacksTheRowsItTakes) {
-  // Two rows of 32 levels of 4 bits in two blocks.
+  // Two rows of 32 values of 4 bits in two blocks.
   std::vector<int> data(32, 0x21);
   data[16] = 0xf0;
   const Tensor scales = Tensor::from<float>({2, 2}, std::vector<float>{1, 2, 3, 4});

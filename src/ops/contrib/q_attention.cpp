@@ -1,4 +1,4 @@
-// QAttention: Attention with quantised input and weights: the projections are integer products, scaled, plus
+// QAttention: Attention with quantized input and weights: the projections are integer products, scaled, plus
 // the bias.
 #include "ops/contrib/quantized_product.h"
 #include "ops/contrib/self_attention.h"

@@ -1,5 +1,5 @@
-// QEmbedLayerNormalization: EmbedLayerNormalization with quantised tables, gamma and beta, dequantised before
-// use: (level - zero point) * scale.
+// QEmbedLayerNormalization: EmbedLayerNormalization with quantized tables, gamma and beta, dequantized before
+// use: (q - zero point) * scale.
 #include <cmath>
 #include <cstdint>
 
@@ -12,7 +12,7 @@
 namespace assay::op_ms_QEmbedLayerNormalization {
 namespace {
 
-/// The operands follow each other: levels from 2 on, scales from 8 on, zero points from 13 on.
+/// The operands follow each other: quantized values from 2 on, scales from 8 on, zero points from 13 on.
 enum Operand { kWordTable, kPositionTable, kSegmentTable, kGamma, kBeta };
 constexpr size_t kWords = 0, kSegments = 1, kMask = 7, kNoPositions = SIZE_MAX;
 

@@ -1,5 +1,5 @@
-// QGemm: Y = alpha * (A' * B' + C) * a_scale * b_scale, with levels A' and B' less their zero points and
-// integers C at the scale of the product; with y_scale quantised, else in float. B may have a scale and a
+// QGemm: Y = alpha * (A' * B' + C) * a_scale * b_scale, with quantized A' and B' less their zero points and
+// integers C at the scale of the product; with y_scale quantized, else in float. B may have a scale and a
 // zero point per column.
 #include "kernels/gemm.h"
 

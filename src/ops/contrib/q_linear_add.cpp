@@ -1,4 +1,4 @@
-// QLinearAdd: C = quantise(dequantise(A) + dequantise(B)), with NumPy broadcasting.
+// QLinearAdd: C = quantize(dequantize(A) + dequantize(B)), with NumPy broadcasting.
 #include "ops/contrib/q_linear_binary.h"
 #include "ops/contrib/quantized.h"
 #include "ops/op_list.h"

@@ -1,4 +1,4 @@
-// QLinearAveragePool: Y = quantise(the mean of each window of dequantise(X)), over the elements inside the
+// QLinearAveragePool: Y = quantize(the mean of each window of dequantize(X)), over the elements inside the
 // image, or with count_include_pad over those inside the padded image. Channels second or last.
 #include "ops/contrib/channels_last.h"
 #include "ops/contrib/quantized.h"

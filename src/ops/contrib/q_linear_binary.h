@@ -1,4 +1,4 @@
-// Element-wise operators on two quantised operands with a quantised result: QLinearAdd and QLinearMul.
+// Element-wise operators on two quantized operands with a quantized result: QLinearAdd and QLinearMul.
 #pragma once
 
 #include "ops/op_context.h"
@@ -9,7 +9,7 @@ namespace assay {
 /// the broadcast shape.
 void infer_q_linear_binary(InferContext& c);
 
-/// C is the requantised f(A, B). `largest` bounds the magnitude of what f computes with, given those of the
+/// C is the requantized f(A, B). `largest` bounds the magnitudes that f computes with, given those of the
 /// operands.
 void eval_q_linear_binary(EvalContext& c, double u, uint64_t key, double (*f)(double, double),
                           double (*largest)(double, double));

@@ -1,5 +1,5 @@
-// QLinearConcat: the inputs, each with its scale and zero point, joined along an axis: Y = quantise of the
-// dequantised parts. The inputs come in threes: tensor, scale, zero point.
+// QLinearConcat: the inputs, each with its scale and zero point, joined along an axis: Y = quantize of the
+// dequantized parts. The inputs come in threes: tensor, scale, zero point.
 #include <algorithm>
 
 #include "ops/contrib/quantized.h"
@@ -47,7 +47,7 @@ void infer(InferContext& c) {
   c.set_output(0, dtype, std::move(out));
 }
 
-/// The shape of Y. Throws Error when the parts do not go together.
+/// The shape of Y. Throws Error when the parts do not fit together.
 Shape joined_shape(const EvalContext& c, size_t axis) {
   Shape out = c.shape(kFirst);
   for (size_t i = 1; i < part_count(c); ++i) {
@@ -55,8 +55,8 @@ Shape joined_shape(const EvalContext& c, size_t axis) {
     c.check(rest.size() == out.size(), "the parts have shapes {} and {}", c.shape(kFirst).str(), rest.str());
     const int64_t extent = rest[axis];
     rest[axis] = out[axis];
-    c.check(rest == out, "the parts of shapes {} and {} differ beside axis {}", c.shape(kFirst).str(),
-            c.shape(part(i).levels).str(), axis);
+    c.check(rest == out, "the parts of shapes {} and {} differ in an axis other than {}",
+            c.shape(kFirst).str(), c.shape(part(i).levels).str(), axis);
     c.check(!__builtin_add_overflow(out[axis], extent, &out[axis]), "the extents along axis {} overflow",
             axis);
   }

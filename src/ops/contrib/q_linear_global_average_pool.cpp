@@ -1,4 +1,4 @@
-// QLinearGlobalAveragePool: Y = quantise(the mean of every plane of dequantise(X)). Channels second or last.
+// QLinearGlobalAveragePool: Y = quantize(the mean of every plane of dequantize(X)). Channels second or last.
 #include "ops/contrib/channels_last.h"
 #include "ops/contrib/quantized.h"
 #include "ops/nn/global_pool.h"

@@ -1,4 +1,4 @@
-// QLinearLeakyRelu: Y = quantise(x) where x = dequantise(X) is not negative, else quantise(alpha * x).
+// QLinearLeakyRelu: Y = quantize(x) where x = dequantize(X) is not negative, else quantize(alpha * x).
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// QLinearMul: C = quantise(dequantise(A) * dequantise(B)), with NumPy broadcasting.
+// QLinearMul: C = quantize(dequantize(A) * dequantize(B)), with NumPy broadcasting.
 #include "ops/contrib/q_linear_binary.h"
 #include "ops/contrib/quantized.h"
 #include "ops/op_list.h"

@@ -1,4 +1,4 @@
-// QLinearReduceMean: quantise(the mean of dequantise(data) over the axes).
+// QLinearReduceMean: quantize(the mean of dequantize(data) over the axes).
 #include "ops/contrib/quantized.h"
 #include "ops/op_list.h"
 #include "ops/reduce/reduce_common.h"

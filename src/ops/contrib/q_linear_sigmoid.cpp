@@ -1,4 +1,4 @@
-// QLinearSigmoid: Y = quantise(1 / (1 + e^-x)) with x = dequantise(X).
+// QLinearSigmoid: Y = quantize(1 / (1 + e^-x)) with x = dequantize(X).
 #include <cmath>
 
 #include "ops/contrib/q_linear_unary.h"

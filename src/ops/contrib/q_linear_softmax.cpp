@@ -1,4 +1,4 @@
-// QLinearSoftmax: Y = quantise(softmax(dequantise(X))), along the axis since opset 13, over everything from
+// QLinearSoftmax: Y = quantize(softmax(dequantize(X))), along the axis since opset 13, over everything from
 // the axis on before; the attribute opset says which rule holds.
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kAlongAxis = 13;
 
-/// The slices that are normalised; nothing when the axis is out of range.
+/// The slices that are normalized; nothing when the axis is out of range.
 Slices slices(const OpContext& c, const Shape& in) {
   if (in.empty()) return {1, 1, 1};
   const bool along = c.attr_int("opset") >= kAlongAxis;

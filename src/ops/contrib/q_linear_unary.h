@@ -1,4 +1,4 @@
-// Element-wise operators on one quantised operand: Y = quantise(f(dequantise(X))).
+// Element-wise operators on one quantized operand: Y = quantize(f(dequantize(X))).
 #pragma once
 
 #include "ops/contrib/quantized.h"
@@ -9,7 +9,7 @@ namespace assay {
 /// Inputs: X, its scale and zero point, those of Y. Output Y has X's type and shape.
 void infer_q_linear_unary(InferContext& c);
 
-/// `size`: the largest magnitude that f computes with for 8-bit levels.
+/// `size`: the largest magnitude that f computes with for 8-bit values.
 template <typename F>
 void eval_q_linear_unary(EvalContext& c, double u, uint64_t key, F f, double size) {
   constexpr double kRoundings = 8;

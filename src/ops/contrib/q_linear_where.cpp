@@ -1,4 +1,4 @@
-// QLinearWhere: Z = quantise(dequantise(X) where the condition holds, else dequantise(Y)); all three are
+// QLinearWhere: Z = quantize(dequantize(X) where the condition holds, else dequantize(Y)); all three are
 // broadcast.
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// The quantised operators of com.microsoft on numbers that a reader can follow.
+// The quantized operators of com.microsoft on numbers that a reader can follow.
 #include <cmath>
 
 #include "ops/contrib/contrib_test_util.h"

@@ -1,5 +1,5 @@
-// RotaryEmbedding: turns pairs of elements of every head by the angle of their position. position_ids are one
-// number, the position of the first element of every sequence, or one for each.
+// RotaryEmbedding: rotates pairs of elements of every head by the angle of their position. position_ids are
+// one number, the position of the first element of every sequence, or one for each.
 #include "ops/contrib/rotary.h"
 #include "ops/infer_util.h"
 #include "ops/nn/heads.h"

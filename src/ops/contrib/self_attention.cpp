@@ -17,7 +17,7 @@ int64_t read_heads(const OpContext& c) {
   return heads;
 }
 
-/// What no CPU kernel does and no description settles.
+/// Cases that no CPU kernel computes and no description defines.
 void check_attributes(const OpContext& c) {
   c.check(c.attr_int("do_rotary", 0) == 0, "attribute 'do_rotary' is set; that cannot be evaluated");
 }

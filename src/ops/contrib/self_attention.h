@@ -1,4 +1,4 @@
-// What Attention and QAttention do once queries, keys and values are projected.
+// The part of Attention and QAttention after queries, keys and values are projected.
 #pragma once
 
 #include <cstdint>

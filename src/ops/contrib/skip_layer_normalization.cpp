@@ -1,4 +1,4 @@
-// SkipLayerNormalization: the layer normalisation of input + skip + bias over the last dimension, * gamma +
+// SkipLayerNormalization: the layer normalization of input + skip + bias over the last dimension, * gamma +
 // beta; on request mean and inverse deviation of every row, and the sum.
 #include "ops/contrib/layer_norm.h"
 #include "ops/op_list.h"

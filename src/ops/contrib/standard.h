@@ -5,7 +5,7 @@
 
 namespace assay {
 
-/// Passes everything on to another context; what differs is overridden.
+/// Forwards everything to another context; differences are overridden.
 class ForwardingContext : public InferContext {
  public:
   explicit ForwardingContext(InferContext& c) : InferContext(c.node(), c.op(), c.version()), c_(c) {}
@@ -32,12 +32,12 @@ class ForwardingContext : public InferContext {
   InferContext& c_;
 };
 
-/// Infers as the operator does in an opset.
+/// Infers like the operator in an opset.
 void infer_as(InferContext& c, const OpDef& op, int64_t opset);
 /// Its outputs for these inputs, in eval's types; `outputs` of them.
 std::vector<Tensor> evaluate_as(const EvalContext& c, const OpDef& op, int64_t opset,
                                 std::vector<Tensor> inputs, size_t outputs = 1);
-/// Evaluates as the operator does in an opset.
+/// Evaluates like the operator in an opset.
 void eval_as(EvalContext& c, const OpDef& op, int64_t opset);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// What a broken rule inside a branch means for the model, and how inference sees sequences through subgraphs.
+// How a broken rule inside a branch affects the model, and how inference sees sequences through subgraphs.
 #include <gtest/gtest.h>
 
 #include "ops/infer.h"

@@ -1,4 +1,4 @@
-// Loop and Scan with subgraphs that a test stands in for.
+// Loop and Scan with subgraphs that a test replaces.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,5 +1,5 @@
 // Loop: runs a subgraph up to M times, as long as its condition holds. Values are carried from one iteration
-// to the next; what else the subgraph gives is stacked. Without the input `cond` the subgraph's condition is
+// to the next; the subgraph's other outputs are stacked. Without the input `cond` the subgraph's condition is
 // ignored.
 #include <algorithm>
 
@@ -20,7 +20,7 @@ size_t carried_count(const OpContext& c) {
   return c.input_count() > kLeadingInputs ? c.input_count() - kLeadingInputs : 0;
 }
 
-/// What of a value's type holds before an iteration and, by `after`, behind it.
+/// The part of a value's type that holds both before an iteration and, by `after`, after it.
 Type kept_type(const Type& before, const Type& after) {
   if (!before.has_shape() || !after.has_shape() || before.dims->size() != after.dims->size())
     return without_dims(before);
@@ -54,7 +54,7 @@ std::vector<Type> body_inputs(InferContext& c, size_t carried) {
   return inputs;
 }
 
-/// The number of iterations, where nothing but `M` decides about it.
+/// The number of iterations, where only `M` decides it.
 Dim known_trips(const InferContext& c) {
   const Tensor* trips = c.has_input(0) && !c.has_input(1) ? c.input_value(0) : nullptr;
   if (trips == nullptr || trips->numel() != 1 || trips->dtype() != DType::kInt64) return {};

@@ -1,4 +1,4 @@
-// What inference knows of values that a Loop carries and stacks.
+// Types inferred for values that a Loop carries and stacks.
 #include <gtest/gtest.h>
 
 #include "graph/import.h"
@@ -52,7 +52,7 @@ TEST(LoopTypes, AConstantTripCountIsTheExtentOfStacks) {
 }
 
 TEST(LoopTypes, InsideALoopNothingIsTriedTwice) {
-  // 30 loops within each other end at once.
+  // 30 nested loops end immediately.
   std::string inner = "t0 = Neg (s0) ";
   for (int i = 0; i < 30; ++i) {
     const std::string k = std::to_string(i), o = std::to_string(i + 1);

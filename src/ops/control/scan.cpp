@@ -1,5 +1,5 @@
 // Scan: runs a subgraph for each entry of its scan inputs along an axis. States are carried from one
-// iteration to the next and keep their shape; what else the subgraph gives is stacked along an axis. Before
+// iteration to the next and keep their shape; the subgraph's other outputs are stacked along an axis. Before
 // opset 9 all of that happens for every entry of a batch (axis 0, with the sequence on axis 1 and lengths of
 // its own).
 #include <algorithm>
@@ -73,7 +73,7 @@ Type insert_dim(Type type, int64_t axis, const Dim& dim) {
   return type;
 }
 
-/// A state as it came in and as the body gives it back.
+/// A state before and after the body.
 Type kept_state(const OpContext& c, size_t i, const Type& before, const Type& after) {
   if (after.kind == Type::Kind::kUnknown) return before;
   Type type = common_type(before, after);
@@ -171,7 +171,7 @@ class Scanner {
   std::vector<Tensor> run(std::vector<Tensor> states, std::vector<Tensor> scans, int64_t length,
                           const Stacking& stacking) {
     if (length > 0 && stacking.length <= length && iterate(states, scans, length, stacking)) return states;
-    // Entries that lie scattered are brought together once, in the order of memory, rather than step by step.
+    // Scattered entries are gathered once, in the order of memory, rather than step by step.
     std::vector<size_t> axes;
     for (size_t i = 0; i < scans.size(); ++i) {
       axes.push_back(axis(scans[i], i));
@@ -200,7 +200,7 @@ class Scanner {
   }
 
  private:
-  /// All iterations at once, where the runner can do that.
+  /// All iterations in one call, where the runner supports it.
   bool iterate(std::vector<Tensor>& states, const std::vector<Tensor>& scans, int64_t length,
                const Stacking& stacking) {
     Iterations all{.trips = length, .carried = states, .taken = {}, .stacked = {}};

@@ -1,5 +1,5 @@
 // SequenceMap: runs a subgraph for each element of a sequence. Further sequences, of the same length, give an
-// element each; further tensors are given whole. What the subgraph gives becomes sequences.
+// element each; further tensors are passed whole. The subgraph's outputs become sequences.
 #include "ops/op_list.h"
 #include "ops/sequence/elements_of.h"
 

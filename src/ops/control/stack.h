@@ -1,4 +1,4 @@
-// Slices and stacks: how Loop and Scan take their inputs apart and put their outputs together.
+// Slices and stacks: how Loop and Scan split their inputs and join their outputs.
 #pragma once
 
 #include <vector>
@@ -32,7 +32,7 @@ class Stack {
   std::vector<Tensor> entries_;
 };
 
-/// What is known of output i of a body, as the evaluation keeps it: floats of the reference are float64.
+/// The type known of output i of a body, as the evaluation keeps it: floats of the reference are float64.
 Type entry_type(const EvalContext& c, const Graph& body, size_t i);
 
 /// One element of a condition or count; throws Error naming `what` unless the tensor has exactly one.

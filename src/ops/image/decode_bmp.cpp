@@ -15,7 +15,7 @@ struct Colour {
   uint8_t red = 0, green = 0, blue = 0;
 };
 
-/// Where a colour's bits stand in a pixel.
+/// The position of a colour's bits in a pixel.
 struct Channel {
   uint32_t mask = 0;
   uint8_t value(uint32_t pixel) const {
@@ -140,7 +140,7 @@ bool read_rows(ByteReader& in, const Header& h, Picture& picture) {
   return true;
 }
 
-/// Runs of one or two colours, literal stretches, and moves. Pixels that are passed over stay black.
+/// Runs of one or two colours, literal stretches, and moves. Skipped pixels stay black.
 bool read_runs(ByteReader& in, const Header& h, Picture& picture) {
   int64_t x = 0, y = 0;
   const auto put = [&](uint8_t index) {

@@ -1,4 +1,4 @@
-// Libraries of picture formats, loaded when a picture asks for one.
+// Libraries of picture formats, loaded when a picture needs one.
 #pragma once
 
 #include <initializer_list>
@@ -11,7 +11,7 @@ namespace assay {
 /// A loaded library.
 class ImageLibrary {
  public:
-  /// Loads the first of `names` that there is. Throws Error (kUnsupported) that says which package has it.
+  /// Loads the first of `names` that exists. Throws Error (kUnsupported) that says which package has it.
   ImageLibrary(const char* format, const char* package, std::initializer_list<const char*> names);
 
   /// Points `function` to the library's function of that name. Throws Error (kUnsupported) when it has none.

@@ -11,12 +11,12 @@ namespace {
 /// Marker segments (ISO/IEC 15444-1, annex A).
 constexpr uint8_t kSize = 0x51, kCoding = 0x52, kComponentCoding = 0x53;
 
-/// Red, green, blue and opacity, and some more that are passed over.
+/// Red, green, blue and opacity, and some more that are ignored.
 constexpr uint32_t kMaxComponents = 16;
 /// A tile takes a header of 12 bytes and a marker of 2 in the stream.
 constexpr uint64_t kTileBytes = 14;
-/// What the library keeps besides a sample's 4 bytes, twice: for each tile and component, code block and
-/// precinct.
+/// Memory that the library needs besides a sample's 4 bytes, twice: for each tile and component, code block
+/// and precinct.
 constexpr uint64_t kPerTile = 6000, kPerTileComponent = 1200, kPerBlock = 200, kPerPrecinct = 400;
 
 struct Claims {

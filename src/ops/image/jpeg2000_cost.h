@@ -1,4 +1,4 @@
-// What decoding a JPEG 2000 picture will take, found before the library is asked: it allocates by what
+// The cost of decoding a JPEG 2000 picture, found before the library is called: it allocates by what
 // headers claim.
 #pragma once
 

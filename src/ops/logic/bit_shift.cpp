@@ -1,4 +1,4 @@
-// BitShift: x moved by y bits to the left or right. Right shifts of signed types keep the sign. A shift by
+// BitShift: x shifted by y bits to the left or right. Right shifts of signed types keep the sign. A shift by
 // a negative number, or by the width of the type or more, leaves nothing but the sign: -1 for the right
 // shift of a negative x, else 0 (stated since version 28; undefined before).
 #include "ops/eval_util.h"

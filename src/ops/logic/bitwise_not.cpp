@@ -1,4 +1,4 @@
-// BitwiseNot: every bit turned.
+// BitwiseNot: every bit inverted.
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
 #include "ops/op_list.h"

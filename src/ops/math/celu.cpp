@@ -16,7 +16,7 @@ void eval(EvalContext& c) {
                }));
 }
 
-/// The rounding of x / alpha through the exponential, and the error of that, stay when 1 is taken off.
+/// The rounding of x / alpha through the exponential, and the error of that, stay when 1 is subtracted.
 Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
   const double alpha = c.attr_float("alpha");
   return bound_elements(c, y, u, [=](double x, double y) {

@@ -15,7 +15,7 @@ Tensor clip(const Tensor& x, std::optional<T> low, std::optional<T> high) {
   const T highest = Limits::has_infinity ? Limits::infinity() : Limits::max();
   const T a = low.value_or(lowest), b = high.value_or(highest);
   if (is_nan(a) || is_nan(b)) return map_elements<T>(x, [=](T x) { return smaller(larger(x, a), b); });
-  // The same, in a form that compilers make vectors of: NaN fails both comparisons and stays.
+  // The same, in a form that compilers vectorize: NaN fails both comparisons and stays.
   return map_elements<T>(x, [=](T x) {
     const T raised = x <= a ? a : x;
     return raised >= b ? b : raised;

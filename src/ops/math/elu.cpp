@@ -15,7 +15,7 @@ void eval(EvalContext& c) {
                map_elements<double>(c.input(0), [=](double x) { return x < 0 ? alpha * std::expm1(x) : x; }));
 }
 
-/// The error of e^x stays when 1 is taken off; alpha, the difference and the product round.
+/// The error of e^x stays when 1 is subtracted; alpha, the difference and the product round.
 Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
   const double alpha = std::abs(c.attr_float("alpha"));
   return bound_elements(c, y, u, [=](double x, double y) {

@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-/// Longest tensor whose elements are followed.
+/// Length of the longest tensor whose elements are tracked.
 constexpr int64_t kLongest = 64;
 
 bool is_followed(DType t) { return t == DType::kInt64 || t == DType::kInt32 || t == DType::kBool; }
@@ -26,7 +26,7 @@ std::optional<ExtentForm> form_of(const Element& e) {
   return e.number ? ExtentForm(*e.number) : ExtentForm::of(e.extent);
 }
 
-/// Bounds of what a symbol's text says, where names stand for extents of at least 1.
+/// Bounds of a symbol's text, where names stand for extents of at least 1.
 class Bounds {
  public:
   struct Range {
@@ -151,7 +151,7 @@ std::optional<Elements> input_elements(const InferContext& c, size_t i) {
 }
 
 void set_output_elements(InferContext& c, const Elements& elements) {
-  // A 32-bit result that does not fit wraps, so it is none of our numbers.
+  // A 32-bit result that does not fit wraps, so it is unknown.
   const int64_t most = c.input_dtype(0) == DType::kInt32 ? INT32_MAX : INT64_MAX;
   Dims extents;
   for (const Element& e : elements) extents.push_back(e.number.value_or(0) > most ? Dim() : e.extent);

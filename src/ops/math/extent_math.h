@@ -1,4 +1,4 @@
-// Data propagation: what operators on small integer tensors do to the extents that such tensors hold, so that
+// Data propagation: how operators on small integer tensors change the extents that such tensors hold, so that
 // the shape arithmetic of exported models (Shape, Gather, Mul, Concat, Reshape) is known before the model
 // runs.
 #pragma once
@@ -10,11 +10,11 @@
 
 namespace assay {
 
-/// Whether what a symbol stands for cannot be negative as far as its text says: `n`, `n-1` and `(n+5)/2`
+/// Whether a symbol's text shows that its value cannot be negative: `n`, `n-1` and `(n+5)/2`
 /// cannot, `n-2` may be.
 bool is_not_negative(const Dim& symbol);
 
-/// What is known of one element: a number of either sign, or an integer that extents decide and that may be
+/// Knowledge of one element: a number of either sign, or an integer that extents decide and that may be
 /// symbolic, or nothing.
 struct Element {
   Element() = default;
@@ -31,7 +31,7 @@ struct Element {
 /// The elements of an integer or bool input of rank 0 or 1; nothing when none is known.
 std::optional<std::vector<Element>> input_elements(const InferContext& c, size_t i);
 
-/// Says that output 0 holds these elements; does nothing when none of them is an extent.
+/// Records that output 0 holds these elements; does nothing when none of them is an extent.
 void set_output_elements(InferContext& c, const std::vector<Element>& elements);
 
 /// Output 0 is f of inputs 0 and 1, broadcast.

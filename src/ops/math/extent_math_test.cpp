@@ -1,4 +1,4 @@
-// Shape inference of element-wise operators, and the shape arithmetic that travels through them.
+// Shape inference of element-wise operators, and the shape arithmetic that passes through them.
 #include "ops/math/extent_math.h"
 
 #include <gtest/gtest.h>

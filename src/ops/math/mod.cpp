@@ -59,7 +59,7 @@ void eval(EvalContext& c) {
   visit_numeric(c.input(0).dtype(), [&]<typename T>() { c.set_output(0, remainder<T>(c)); });
 }
 
-/// fmod is exact, so only the sum that turns its sign rounds.
+/// fmod is exact, so only the sum that changes its sign rounds.
 Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
   const double factor = truncates(c) ? 0 : u;
   return map_elements<double>(y, [=](double y) { return std::isfinite(y) ? factor * std::abs(y) : 0.0; });

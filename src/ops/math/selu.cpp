@@ -16,7 +16,7 @@ void eval(EvalContext& c) {
                }));
 }
 
-/// The errors of e^x and of its product with alpha stay when alpha is taken off; then as a product.
+/// The errors of e^x and of its product with alpha stay when alpha is subtracted; then as a product.
 Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
   const double scale = std::abs(c.attr_float("alpha") * c.attr_float("gamma"));
   return bound_elements(c, y, u, [=](double x, double y) {

@@ -1,5 +1,5 @@
-// Shrink: y = x + bias for x < -lambd, x - bias for x > lambd, 0 otherwise. Integers are compared and
-// moved exactly, then truncated.
+// Shrink: y = x + bias for x < -lambd, x - bias for x > lambd, 0 otherwise. Integers are compared and shifted
+// exactly, then truncated.
 #include <cmath>
 
 #include "ops/eval_util.h"

@@ -1,6 +1,6 @@
 // CastMap: the values of a map with integer keys as a row, [1, n]: in ascending order of their keys (DENSE),
-// or at the places that the keys name (SPARSE), of `max_map`. Numbers become strings with six decimals, and a
-// missing string is "0.f", as in ONNX Runtime; the specification says neither.
+// or at the positions that the keys name (SPARSE), of `max_map`. Numbers become strings with six decimals,
+// and a missing string is "0.f", as in ONNX Runtime; the specification says neither.
 #include <algorithm>
 #include <numeric>
 
@@ -48,7 +48,7 @@ Tensor cast_values(const Tensor& values, DType target) {
   return text;
 }
 
-/// For each value its place in the row.
+/// For each value its position in the row.
 std::vector<int64_t> places_of(const EvalContext& c, const std::vector<int64_t>& keys,
                                std::optional<int64_t> length) {
   std::vector<int64_t> places(keys.size());

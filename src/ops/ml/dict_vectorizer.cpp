@@ -1,4 +1,4 @@
-// DictVectorizer: the values of a map at the places of their keys in a vocabulary, zeros or empty strings
+// DictVectorizer: the values of a map at the positions of their keys in a vocabulary, zeros or empty strings
 // where a key is missing, as a row, [1, n]. Keys outside the vocabulary are left out. (The specification's
 // text says one dimension; exporters declare two, as ONNX Runtime gives.)
 #include <unordered_map>
@@ -20,7 +20,7 @@ int64_t vocabulary_size(const OpContext& c) {
 
 void infer(InferContext& c) { c.set_output(0, infer_map_values(c), {Dim(1), Dim(vocabulary_size(c))}); }
 
-/// For each key its place in the vocabulary, or -1.
+/// For each key its position in the vocabulary, or -1.
 template <typename K>
 std::vector<int64_t> places_of(std::span<const K> keys, const std::vector<K>& vocabulary) {
   std::unordered_map<K, int64_t> index;

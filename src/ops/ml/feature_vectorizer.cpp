@@ -1,4 +1,4 @@
-// FeatureVectorizer: the inputs, [N, C] each or [C] for one row, side by side. An input is cut, or padded
+// FeatureVectorizer: the inputs, [N, C] each or [C] for one row, joined. An input is cut, or padded
 // with zeros, to its entry of `inputdimensions`.
 #include <algorithm>
 

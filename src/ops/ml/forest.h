@@ -1,4 +1,4 @@
-// Decision trees: what TreeEnsemble, TreeEnsembleClassifier and TreeEnsembleRegressor share.
+// Decision trees: shared by TreeEnsemble, TreeEnsembleClassifier and TreeEnsembleRegressor.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class Forest {
 
   /// From the attributes of the two older operators: nodes_*, and votes in {prefix}_treeids,
   /// {prefix}_nodeids, {prefix}_ids and {prefix}_weights. A tree's root is its first listed node; votes of
-  /// branches are ignored, as ONNX Runtime does. Throws Error when lengths differ, or when a node is there
+  /// branches are ignored, as ONNX Runtime does. Throws Error when lengths differ, or when a node is listed
   /// twice, refers to one that is missing, or votes for a target outside [0, targets).
   static Forest from_node_lists(const OpContext& c, std::string_view prefix, int64_t targets);
   /// From TreeEnsemble's attributes. Throws Error likewise.
@@ -30,7 +30,7 @@ class Forest {
   size_t tree_count() const { return roots_.size(); }
   /// Of a row's votes, in multiplications, roughly.
   int64_t cost() const { return static_cast<int64_t>(tree_count()) * 16; }
-  /// Throws Error when a branch looks at a feature that inputs of `count` features do not have.
+  /// Throws Error when a branch compares a feature that inputs of `count` features do not have.
   void check_features(const OpContext& c, int64_t count) const;
   /// True when no vote is negative.
   bool votes_are_positive() const;

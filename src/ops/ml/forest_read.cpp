@@ -142,7 +142,7 @@ void Forest::read_votes(const OpContext& c, const std::string& prefix, int64_t t
   const Ints nodes = ints_of_length(c, prefix + "_nodeids", ids.size());
   const Numbers weights = attr_numbers(c, prefix + "_weights");
   check_length(c, prefix + "_weights", weights.size(), ids.size());
-  // A leaf's votes must lie together.
+  // A leaf's votes must be adjacent.
   std::vector<size_t> node_of(ids.size()), count(nodes_.size());
   for (size_t i = 0; i < ids.size(); ++i) {
     check_target(c, ids[i], targets);
@@ -187,7 +187,7 @@ Forest Forest::from_branches_and_leaves(const OpContext& c, int64_t targets) {
   const Ints features = ints_of_length(c, "nodes_featureids", branches),
              missing = missing_tracks(c, branches);
   const Ints vote_targets = ints_of_length(c, "leaf_targetids", leaves);
-  // Leaves stand after the branches.
+  // Leaves follow the branches.
   const auto children = [&](const char* ids, const char* leafs) {
     Ints list = ints_of_length(c, ids, branches);
     const Ints is_leaf = ints_of_length(c, leafs, branches);

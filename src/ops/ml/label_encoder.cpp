@@ -1,6 +1,6 @@
-// LabelEncoder: every element looked up among keys, and replaced by the value at that place, or by a default.
-// Of a repeated key the last counts (in version 2 the first, as in ONNX Runtime); from version 4 on NaN finds
-// NaN. Version 1 has one list of strings, whose places are the integers.
+// LabelEncoder: every element looked up among keys, and replaced by the value at that position, or by a
+// default. Of a repeated key the last counts (in version 2 the first, as in ONNX Runtime); from version 4 on
+// NaN finds NaN. Version 1 has one list of strings, whose positions are the integers.
 #include <bit>
 #include <cmath>
 #include <numeric>
@@ -49,7 +49,7 @@ Tensor read_default(const OpContext& c, const Tensor& values) {
   return convert(Tensor::scalar(c.attr_float("default_float")), values.dtype());
 }
 
-/// Keys, the values beside them, and the value for everything else.
+/// Keys, their values, and the value for everything else.
 struct Table {
   Tensor keys, values, otherwise;
   bool first_counts = false;  ///< of equal keys
@@ -85,18 +85,18 @@ void infer(InferContext& c) {
     c.set_output(0, t.values.dtype());
 }
 
-/// Where each of a set of numbers stands: a table with room for twice as many, searched from where a number's
-/// hash points.
+/// The position of each of a set of numbers: a table with room for twice as many, searched from a number's
+/// hash on.
 class NumberPlaces {
  public:
   explicit NumberPlaces(size_t count) : slots_(std::bit_ceil(2 * count + 1)) {}
 
-  /// Of equal numbers the last one's place stays, or the first one's.
+  /// Of equal numbers the last one's position stays, or the first one's.
   void put(int64_t key, int64_t place, bool first_counts) {
     Slot& s = slots_[find(key)];
     if (s.place < 0 || !first_counts) s = {key, place};
   }
-  /// -1: it is not there.
+  /// -1: not found.
   int64_t place_of(int64_t key) const { return slots_[find(key)].place; }
 
  private:
@@ -113,7 +113,7 @@ class NumberPlaces {
   std::vector<Slot> slots_;
 };
 
-/// A table made ready for looking up elements of one of the three kinds.
+/// A table prepared for lookups of elements of one of the three kinds.
 class LabelLookup {
  public:
   explicit LabelLookup(Table table)
@@ -196,7 +196,7 @@ void eval(EvalContext& c) {
   c.set_output(0, LabelLookup(read_table(c, c.input(0).dtype())).values_of(c, c.input(0)));
 }
 
-/// The table is read once; in version 1 the input's type says which way it is read.
+/// The table is read once; in version 1 the input's type decides the direction.
 class LabelScorer final : public RowScorer {
  public:
   explicit LabelScorer(const OpContext& c) : c_(c) {}

@@ -9,21 +9,21 @@
 namespace assay {
 
 /// The attributes `coefficients`, row by row, and `intercepts`, one for each row or none. A row has as many
-/// coefficients as the input has features; what is left over at the end is not used, as in ONNX Runtime.
+/// coefficients as the input has features; the rest is not used, as in ONNX Runtime.
 struct LinearModel {
   /// Throws Error when the sizes do not fit.
   LinearModel(const OpContext& c, int64_t row_count);
   /// To be called before score(). Throws Error when there are too few coefficients for the input's features.
   void take_features(const OpContext& c, int64_t count);
 
-  /// The score that row r gives to features; N is double or Rounded.
+  /// The score of row r for features; N is double or Rounded.
   template <typename N>
   N score(int64_t r, const double* x) const {
     N sum = intercepts.empty() ? 0.0 : intercepts[static_cast<size_t>(r)];
     const double* row = coefficients.data() + r * features;
     int64_t f = 0;
     if constexpr (std::is_same_v<N, double>) {
-      // Sums side by side do not wait for each other.
+      // Independent sums do not wait for each other.
       constexpr int64_t kSums = 8;
       double sums[kSums] = {};
       for (; f + kSums <= features; f += kSums) {

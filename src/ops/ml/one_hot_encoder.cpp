@@ -1,5 +1,5 @@
-// OneHotEncoder: every element becomes a row with a one at its category's place; of a repeated category the
-// last counts. An unknown category is an error unless `zeros` is set. Floating numbers are truncated to
+// OneHotEncoder: every element becomes a row with a one at its category's position; of a repeated category
+// the last counts. An unknown category is an error unless `zeros` is set. Floating numbers are truncated to
 // integers.
 #include <cmath>
 #include <unordered_map>

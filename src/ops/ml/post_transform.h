@@ -1,4 +1,4 @@
-// What the ai.onnx.ml classifiers and regressors do to a vector of scores at the end.
+// The final transform of a vector of scores by the ai.onnx.ml classifiers and regressors.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ Rounded probit(const Rounded& p);
 template <typename N>
 void apply(PostTransform transform, std::span<N> scores);
 
-/// The scores of two classes of which only the second is scored, by `s`. What stands for the first class is
-/// -s, or 1 - s for PROBIT (s is a probability there) and, with `complement`, for NONE; both are then
+/// The scores of two classes of which only the second is scored, by `s`. The first class has -s, or 1 - s for
+/// PROBIT (s is a probability there) and, with `complement`, for NONE; both are then
 /// transformed.
 template <typename N>
 std::array<N, 2> two_scores(PostTransform transform, const N& s, bool complement);

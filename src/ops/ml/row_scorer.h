@@ -1,4 +1,4 @@
-// Operators of ai.onnx.ml made ready for many runs: regressors, classifiers, tables of labels.
+// Operators of ai.onnx.ml prepared for many runs: regressors, classifiers, tables of labels.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@ namespace assay {
 
 class OpContext;
 
-/// What such an operator makes of its input: everything that its node says is read once.
+/// The computation of such an operator: the node's attributes are all read once.
 class RowScorer {
  public:
   virtual ~RowScorer() = default;
-  /// Makes ready what rows of this type need, which else the first of them pay for.
+  /// Prepares for rows of this type; otherwise the first of them take the time.
   virtual void prepare(DType) {}
   /// The operator's outputs, as its evaluation gives them and rounded once, for input 0 as it is stored.
   /// Throws Error as the evaluation does. One caller at a time.

@@ -26,7 +26,7 @@ struct ScoreRows {
 template <typename N, typename F>
 ScoreRows<N> score_rows(const Features& x, int64_t width, int64_t cost, F f) {
   ScoreRows<N> out{.shape = {x.rows, width}, .scores = {}, .classes = {}};
-  check_output_size(DType::kFloat64, {x.rows, 2, width});  // the scores, and the tensor that they become
+  check_output_size(DType::kFloat64, {x.rows, 2, width});  // the scores, and their tensor
   out.scores.resize(static_cast<size_t>(x.rows * width));
   out.classes.resize(static_cast<size_t>(x.rows));
   parallel_for(x.rows, std::max<int64_t>(1, 32768 / std::max<int64_t>(cost, 1)),

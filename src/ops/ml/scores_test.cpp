@@ -63,7 +63,7 @@ TEST(Rounded, BoundsFloat32Arithmetic) {
 const AttributeList kPlane = {{"coefficients", Floats{1, -2, 0.5, 3, 4, 5}},
                               {"intercepts", Floats{0.25, -1}}};
 
-/// What ONNX Runtime 1.31 computes: rows are as long as the input has features, and the rest is left over.
+/// As ONNX Runtime 1.31 computes it: rows are as long as the input has features, and the rest is unused.
 TEST(LinearRegressor, CoefficientsThatAreLeftOverAreNotUsed) {
   const AttributeList two =
       with({{"coefficients", Floats{1, 10, 100, 1000, 1e4F, 1e5F, 1e6F}}}, "targets", int64_t{2});

@@ -14,7 +14,7 @@ class SvmKernel {
  public:
   /// Throws Error for an unknown kernel or another number of parameters.
   explicit SvmKernel(const OpContext& c);
-  /// The plain product, whatever the attributes say.
+  /// The scalar product, whatever the attributes say.
   static SvmKernel linear() { return {}; }
 
   /// K(a, b) of two vectors of n features; N is double or Rounded.

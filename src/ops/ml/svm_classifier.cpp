@@ -118,7 +118,7 @@ std::vector<N> Machines::pair_scores(const double* x, size_t& winner) const {
   return scores;
 }
 
-/// Turns pairwise probabilities r[i * n + j] of class i against j into one for each class: the minimiser of
+/// Turns pairwise probabilities r[i * n + j] of class i against j into one for each class: the minimizer of
 /// sum (r_ji p_i - r_ij p_j)^2, by libsvm's iteration and stopping rule.
 template <typename N>
 void couple(const std::vector<N>& r, std::span<N> p) {

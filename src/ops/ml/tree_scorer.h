@@ -1,4 +1,4 @@
-// Tree ensembles made ready for many runs: the forest is laid out for walks side by side.
+// Tree ensembles prepared for many runs: the forest is laid out for interleaved walks.
 //
 // The Model (ops/ml/scored_op.h) has two members more:
 //
@@ -75,7 +75,7 @@ class TreeScorer final : public RowScorer {
     return outputs;
   }
 
-  /// `is_alone`: the run has no other row, and its trees may be shared out among the threads.
+  /// `is_alone`: the run has no other row, and its trees may be distributed among the threads.
   template <typename T>
   void vote_rows(const Compiled<T>& compiled, const T* x, int64_t rows, int64_t features, bool is_alone,
                  double* scores) {
@@ -95,7 +95,7 @@ class TreeScorer final : public RowScorer {
     }
   }
 
-  /// Multiplications that a thread should have at least.
+  /// The least multiplications per thread.
   static constexpr int64_t kRowWork = 65536;
 
   OpContext c_;

@@ -1,4 +1,4 @@
-// A forest whose votes are the values of targets: what the two regressors made of trees share.
+// A forest whose votes are the values of targets: shared by the two tree regressors.
 #pragma once
 
 #include <vector>

@@ -19,7 +19,7 @@ void infer(InferContext& c) {
   infer_attention(c);
 }
 
-/// What the fourth output shows.
+/// The content of the fourth output.
 HeadsInput::Show shown_stage(const EvalContext& c) {
   using Show = HeadsInput::Show;
   constexpr Show kStages[] = {Show::kProducts, Show::kCapped, Show::kBiased, Show::kProbabilities};

@@ -20,7 +20,7 @@ class AttentionPlan {
   Tensor query;                       ///< [batch, heads, queries, head_size]
   Tensor present_key, present_value;  ///< [batch, key_heads, keys, size]
 
-  /// What is added to a query's scores: the mask, and -infinity where causality, window or padding forbid.
+  /// The addends of a query's scores: the mask, and -infinity where causality, window or padding forbid.
   /// `out` has one number per key.
   void bias(int64_t b, int64_t head, int64_t query, double* out) const;
 

@@ -72,7 +72,7 @@ TEST(Attention, DecodingWithAPastEqualsTheWholeSequence) {
   expect_near(y[0], slice(whole, 2, 4, 6), 1e-14);
   expect_near(y[1], t.k, 0);
   expect_near(y[2], t.v, 0);
-  // The same with a cache that is longer than what it holds.
+  // The same with a cache that is longer than its content.
   const Tensor held = Tensor::vector<int64_t>({5});
   const Tensor cached =
       run_op("Attention", 24, {slice(t.q, 2, 3, 5), t.k, t.v, Tensor(), Tensor(), Tensor(), held}, causal)[0];

@@ -24,7 +24,7 @@ bool is_batch_training(const OpContext& c) {
 namespace assay::op_onnx_BatchNormalization {
 namespace {
 
-/// Before opset 9 each feature can be normalised instead of each channel.
+/// Before opset 9 each feature can be normalized instead of each channel.
 bool is_spatial(const OpContext& c) { return c.since() >= 9 || c.attr_int("spatial") != 0; }
 
 void check_outputs(const OpContext& c) {

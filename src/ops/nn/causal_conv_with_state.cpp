@@ -1,6 +1,6 @@
 // CausalConvWithState: a depthwise convolution over the past state (or zeros) followed by the input, so that
-// each output sees only earlier elements; then optionally x * sigmoid(x). The last k - 1 elements are the
-// next state.
+// each output depends only on earlier elements; then optionally x * sigmoid(x). The last k - 1 elements are
+// the next state.
 #include <cmath>
 
 #include "kernels/conv.h"

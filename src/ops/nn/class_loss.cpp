@@ -108,10 +108,10 @@ Tensor class_loss_errors(const EvalContext& c, const Tensor& log_probabilities, 
 
 namespace {
 
-/// Of more samples only the sum of their losses is looked at, not how each came about.
+/// Of more samples only the sum of their losses is explained, not each loss.
 constexpr size_t kSamplesWithSums = 2048;
 
-/// The powers of the scores whose first one has this place, and what is taken off each score.
+/// The powers of the scores whose first one has this position, and the number subtracted from each.
 struct Powers {
   Addends sum;
   double shift, log;
@@ -128,7 +128,7 @@ Powers powers_at(const EvalContext& c, const Slices& s, int64_t first) {
   return p;
 }
 
-/// factor * the log-softmax of the scores at this place.
+/// factor * the log-softmax of the scores at this position.
 void set_log_softmax(const EvalContext& c, const Slices& s, int64_t place, double factor,
                      SummedElement& out) {
   const int64_t first = place / (s.count * s.inner) * s.count * s.inner + place % s.inner;
@@ -156,7 +156,7 @@ bool sums_of_class_loss(EvalContext& c, int64_t i, SummedElement& out) {
     return set_log_softmax(c, slices, pick.index, -pick.weight, out), true;
   }
   Addends losses;
-  std::vector<double> counts, logs;  // of the samples whose own sums are looked at
+  std::vector<double> counts, logs;  // of the samples whose own sums are explained
   double weights = 0;
   for (const Pick& pick : all) {
     double log_probability = c.input(0).data<double>()[pick.index];

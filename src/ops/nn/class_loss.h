@@ -1,4 +1,4 @@
-// What NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss share: picking the target's log-probability, and
+// Shared by NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss: picking the target's log-probability, and
 // reducing.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What Conv, ConvInteger and QLinearConv share: the rules on shapes.
+// Shared by Conv, ConvInteger and QLinearConv: the rules on shapes.
 #pragma once
 
 #include "kernels/conv.h"

@@ -26,7 +26,7 @@ Attributes read_attributes(const OpContext& c, size_t rank, std::vector<int64_t>
   return a;
 }
 
-/// stride * (in - 1) + output padding + reach - pads: what there is before padding is chosen, for pads of 0.
+/// stride * (in - 1) + output padding + reach - pads: the extent before padding is chosen, for pads of 0.
 Dim extent_without(const Attributes& a, size_t i, const Dim& in, int64_t pads) {
   const int64_t reach = (a.window.kernel[i] - 1) * a.window.dilations[i] + 1;
   const int64_t rest = a.output_padding[i] + reach - a.window.strides[i] - pads;

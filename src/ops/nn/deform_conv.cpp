@@ -68,8 +68,8 @@ class DeformedColumns final : public kernels::PanelSource {
     }
   }
 
-  /// The weighted sum of the 2^rank neighbours that lie in the image; that of their magnitudes where those
-  /// are wanted.
+  /// The weighted sum of the 2^rank neighbours in
+  /// the image; that of their magnitudes on request.
   double element(int64_t row, int64_t position) const {
     const int64_t channel = p_.first_channel + row / taps_;
     const int64_t place = (channel / p_.channels_per_offsets - first_group_) * taps_ + row % taps_;
@@ -85,7 +85,7 @@ class DeformedColumns final : public kernels::PanelSource {
   }
 
  private:
-  /// An element of a plane, and what it counts for. Those outside the image, or of no weight, count nothing.
+  /// An element of a plane, and its weight. Those outside the image, or without weight, count nothing.
   struct Neighbour {
     int64_t at;
     double weight;

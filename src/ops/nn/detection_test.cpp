@@ -69,7 +69,7 @@ TEST(NonMaxSuppression, ManyBoxesAreComparedWithThoseNearby) {
   };
   constexpr int64_t kBoxes = 600;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  // Boxes of a class lie at a place of its own; a few are as wide as all of them, empty, or without an end.
+  // Boxes of a class have their own place; a few are as wide as all of them, empty, or without an end.
   for (const double spread : {0.0, 3.0, 1000.0, -50.0, 1e300})
     for (const double odd : {-1.0, 0.0, 1e-300, 2000.0, kInfinity}) {
       Tensor boxes = Tensor::allocate(DType::kFloat64, {1, kBoxes, 4}),

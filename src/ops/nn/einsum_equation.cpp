@@ -15,7 +15,7 @@ namespace {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// A term's letters, with one kEllipsis where the ellipsis stands.
+/// A term's letters, with one kEllipsis for the ellipsis.
 EinsumTerm read_term(std::string_view term, std::string_view text) {
   EinsumTerm labels;
   for (size_t i = 0; i < term.size(); ++i) {

@@ -1,5 +1,5 @@
 // FlexAttention: prob_mod(softmax(score_mod(scale * Q K^T))) V for every head; neighbouring query heads share
-// a key head. The two subgraphs change all scores, or all probabilities, at once.
+// a key head. The two subgraphs change all scores, or all probabilities, together.
 #include <cmath>
 
 #include "ops/eval_util.h"
@@ -56,7 +56,7 @@ void infer(InferContext& c) {
   c.set_output(0, dtype, {(*q)[0], (*q)[1], (*q)[2], v != nullptr ? (*v)[3] : Dim()});
 }
 
-/// The inputs as batches of matrices: query heads that share a key head lie in a dimension of their own.
+/// The inputs as batches of matrices: query heads that share a key head have their own dimension.
 struct Heads {
   explicit Heads(const EvalContext& c);
 
@@ -98,8 +98,8 @@ Tensor modified(EvalContext& c, const char* name, const Tensor& scores) {
   return to_float64(out[0]);
 }
 
-/// The subgraph's result. Its own arithmetic is not looked at: it counts as three roundings, and an error of
-/// what it gets moves its result as much as the result moves when all that it gets is larger by its error.
+/// The subgraph's result. Its own arithmetic is not examined: it counts as three roundings, and an error of
+/// its inputs changes its result as much as the result changes when every input is larger by its error.
 Traced traced(EvalContext& c, Steps& steps, const char* name, const Traced& in) {
   if (!c.has_attr(name)) return in;
   const Tensor y = modified(c, name, in.value);

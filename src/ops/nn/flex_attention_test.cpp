@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kDomain = "ai.onnx.preview";
 
-/// Stands for both subgraphs: what a graph of that name does to scores or probabilities.
+/// Replaces both subgraphs: applies a graph of that name to scores or probabilities.
 class Modifiers final : public SubgraphRunner {
  public:
   using Function = std::function<double(double value, int64_t query, int64_t key)>;
@@ -149,7 +149,7 @@ TEST(FlexAttention, BoundHoldsInFloat32AndIsNotLoose) {
         float out = 0;
         for (int64_t j = 0; j < 5; ++j) out += p[j] / sum * at(inputs[2], (b * 5 + j) * 6 + v);
         const int64_t k = (b * 3 + i) * 6 + v;
-        // The inputs were rounded to float32, too: that costs as much again.
+        // The inputs were rounded to float32, too, which has the same error again.
         EXPECT_LE(std::fabs(static_cast<double>(out) - y.data<double>()[k]), 2 * bound.data<double>()[k]);
         EXPECT_LE(bound.data<double>()[k], 1e-5);
       }

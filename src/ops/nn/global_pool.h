@@ -1,4 +1,4 @@
-// Pools over all spatial axes: what GlobalAveragePool, GlobalMaxPool and GlobalLpPool share.
+// Pools over all spatial axes: shared by GlobalAveragePool, GlobalMaxPool and GlobalLpPool.
 #pragma once
 
 #include "ops/eval_util.h"

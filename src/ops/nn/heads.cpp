@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-/// Scores that are worked on at a time.
+/// Scores that are computed at a time.
 constexpr int64_t kBlockScores = int64_t{1} << 18;
 
 /// Rows [first, first + count) of one head of [batch, heads, rows, columns].

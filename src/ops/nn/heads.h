@@ -1,5 +1,5 @@
-// Scaled dot-product attention of many heads: what Attention and the attention operators of com.microsoft
-// share.
+// Scaled dot-product attention of many heads: shared by
+// Attention and com.microsoft's attention operators.
 #pragma once
 
 #include <functional>
@@ -16,13 +16,13 @@ Traced split_heads(const Traced& x, int64_t heads);
 Traced join_heads(const Traced& x);
 /// Elements [first, first + count) of the last dimension.
 Traced columns(const Traced& x, int64_t first, int64_t count);
-/// What attention sees of a cache of keys or values, and the cache afterwards.
+/// The part of a cache of keys or values that attention reads, and the cache afterwards.
 struct Cache {
   Traced rows;     ///< [batch, heads, total, size]
   Traced present;  ///< the same, or the whole buffer
 };
-/// Rows `added` [batch, heads, rows, size] behind those of `past`, which may be undefined. With `length`, the
-/// past is a buffer of which that many rows are in use, and the new ones go behind them into the buffer.
+/// Rows `added` [batch, heads, rows, size] after those of `past`, which may be undefined. With `length`, the
+/// past is a buffer of which that many rows are in use, and the new ones go after them into the buffer.
 /// Throws Error when they do not fit.
 Cache extend_cache(Steps& steps, const Tensor& past, std::optional<int64_t> length, const Traced& added);
 
@@ -35,9 +35,9 @@ struct HeadsInput {
   double softmax_u = 0;  ///< unit roundoff of the softmax, where that of the steps is finer
   /// Adds to the scores of one query, one number per key; -infinity forbids a key. Null: nothing.
   std::function<void(int64_t batch, int64_t head, int64_t query, double* scores)> bias;
-  /// One more score for each head that takes its share of the softmax; empty: none.
+  /// One extra score for each head in the softmax; empty: none.
   std::vector<double> sinks;
-  /// What `scores` of the result holds.
+  /// The content of the result's `scores`.
   enum class Show : uint8_t { kNothing, kProducts, kCapped, kBiased, kProbabilities } show = Show::kNothing;
 };
 

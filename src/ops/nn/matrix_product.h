@@ -1,5 +1,5 @@
 // The matrix product of numpy.matmul: the last two dimensions multiply, the others broadcast; a vector is a
-// row on the left and a column on the right. MatMul and the integer and quantised products share it.
+// row on the left and a column on the right. MatMul and the integer and quantized products share it.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ std::optional<Dims> infer_product_dims(const InferContext& c, size_t a, size_t b
 Tensor matrix_product(const Tensor& a, const Tensor& b);
 
 /// The product of two tensors in double, or of their magnitudes, in float32
-/// (kernels/approx_gemm/approx_gemm.h). None where that has not the range, of other types, and of several
+/// (kernels/approx_gemm/approx_gemm.h). None where float32 lacks the range, for other types, and for several
 /// pairs of matrices.
 std::optional<Tensor> rough_matrix_product(kernels::ApproxOf what, const Tensor& a, const Tensor& b);
 

@@ -1,4 +1,4 @@
-// MaxPool: the largest element of each window, and on request where it lies: its index in the whole input,
+// MaxPool: the largest element of each window, and on request its index in the whole input,
 // with spatial axes in row-major (storage_order 0) or column-major order. The first of equal elements counts;
 // NaN wins.
 #include <cmath>
@@ -19,7 +19,7 @@ void infer(InferContext& c) {
   c.set_output(1, DType::kInt64, pooled_dims(c, *in));
 }
 
-/// The same place of a plane counted with the first axis running fastest.
+/// The same position in a plane, counted with the first axis running fastest.
 int64_t column_major(int64_t offset, const std::vector<int64_t>& extents) {
   int64_t out = 0, size = 1;
   for (const int64_t e : extents) size *= e;

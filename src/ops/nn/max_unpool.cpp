@@ -1,5 +1,5 @@
-// MaxUnpool: puts each element of X where index I says in an image of zeros of the size that MaxPool would
-// have had, in the near corner of an image of output_shape if that is given.
+// MaxUnpool: puts each element of X at its index in I into an image of zeros of the size that MaxPool's input
+// would have had, in the near corner of an image of output_shape if that is given.
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
 #include "ops/nn/window.h"

@@ -10,7 +10,7 @@
 namespace assay::op_onnx_MeanVarianceNormalization {
 namespace {
 
-/// What the specification adds to the deviation.
+/// The number that the specification adds to the deviation.
 constexpr double kEpsilon = 1e-9;
 
 void infer(InferContext& c) {

@@ -1,5 +1,5 @@
-// NonMaxSuppression: for every image and class, boxes by falling score, each kept unless it overlaps a kept
-// one by more than a threshold. Rows of the result are [image, class, box].
+// NonMaxSuppression: for every image and class, boxes by descending score, each kept unless it overlaps a
+// kept one by more than a threshold. Rows of the result are [image, class, box].
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -52,9 +52,9 @@ bool overlap(const Box& a, const Box& b, double threshold) {
   return all > 0 && shared / all > threshold;
 }
 
-/// A cut of the horizontal axis into columns that are about as wide as a box: boxes without a common column
-/// do not overlap. Detectors that choose among the boxes of all classes at once move each class to a place of
-/// its own, so that few of very many boxes can meet.
+/// Divides the horizontal axis into columns that are about as wide as a box: boxes without a common column
+/// do not overlap. Detectors that choose among the boxes of all classes together move each class to its own
+/// place, so that few of very many boxes can overlap.
 class Columns {
  public:
   explicit Columns(const std::vector<Box>& boxes) {
@@ -87,7 +87,7 @@ class Columns {
   double low_ = 0, per_unit_ = 0;
 };
 
-/// The boxes that were kept, by the columns in which they lie.
+/// The boxes that were kept, by their columns.
 class Kept {
  public:
   explicit Kept(const Columns& columns) : columns_(columns), at_(columns.count()) {}
@@ -113,7 +113,7 @@ class Kept {
   std::vector<Box> all_;
 };
 
-/// A box that has not been looked at yet. Higher scores come first, of equal ones the lower number.
+/// A box that has not been examined yet. Higher scores come first, of equal ones the lower number.
 struct Waiting {
   double score;
   int64_t box;
@@ -129,7 +129,7 @@ std::vector<int64_t> select(const std::vector<Box>& boxes, const Columns& column
   for (int64_t i = 0; i < static_cast<int64_t>(boxes.size()); ++i)
     if (least_score == nullptr ? scores[i] == scores[i] : scores[i] > *least_score)
       waiting.push_back({scores[i], i});
-  // A heap: most boxes are never asked for.
+  // A heap: most boxes are never needed.
   std::make_heap(waiting.begin(), waiting.end());
   std::vector<int64_t> chosen;
   Kept kept(columns);

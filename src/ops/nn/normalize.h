@@ -1,4 +1,4 @@
-// Normalisation by mean and variance: what the normalisation operators share, in value and in rounding error.
+// Normalization by mean and variance: shared by the normalization operators, in value and in rounding error.
 #pragma once
 
 #include <cmath>
@@ -52,8 +52,8 @@ inline double normalized_magnitude(double x, const Moments& m, double inverse) {
   return inverse *
          (std::fabs(x) + std::fabs(m.mean) + m.mean_abs + std::fabs(x - m.mean) * (1 + rms * inverse));
 }
-/// What the partial sums of n numbers on the way to it drift to, when they are added one after the other:
-/// that of the mean keeps its size where x - mean is small.
+/// The drift of the partial sums of n numbers that are added one after the other: that of the mean keeps its
+/// size where x - mean is small.
 inline double normalized_drift(double x, const Moments& m, double inverse) {
   return inverse * (std::fabs(x - m.mean) + std::fabs(m.mean));
 }
@@ -62,10 +62,10 @@ inline double inverse_magnitude(const Moments& m, double inverse) {
   return inverse * (1 + std::sqrt(m.variance + m.mean * m.mean) * inverse);
 }
 
-/// What a normalisation computes: its values, or for error bounds their magnitudes or drifts (Numerics).
+/// The result of a normalization: its values, or for error bounds their magnitudes or drifts (Numerics).
 enum class Normalized : uint8_t { kValues, kMagnitudes, kDrifts };
 
-/// Rows of `count` contiguous elements, each normalised by itself.
+/// Rows of `count` contiguous elements, each normalized separately.
 struct NormalizedRows {
   Tensor values;                      ///< (x - mean) * inverse, in the shape of x
   std::vector<double> mean, inverse;  ///< one per row

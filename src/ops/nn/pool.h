@@ -1,4 +1,4 @@
-// Pools with a sliding window: what MaxPool, AveragePool and LpPool share.
+// Pools with a sliding window: shared by MaxPool, AveragePool and LpPool.
 #pragma once
 
 #include "kernels/conv.h"
@@ -19,12 +19,12 @@ struct PoolPlan {
 };
 PoolPlan plan_pool(const EvalContext& c);
 
-/// The taps of a window that lie in the image, for one output position of a plane after the other.
+/// The taps of a window that are in the image, for one output position of a plane after the other.
 class WindowTaps {
  public:
   explicit WindowTaps(const kernels::Window& w);
 
-  /// Goes to the next position in row-major order, after the last to the first. A new object stands at the
+  /// Moves to the next position in row-major order, after the last to the first. A new object is at the
   /// first.
   void next();
   /// Taps inside the image.
@@ -51,7 +51,7 @@ class WindowTaps {
   }
 
  private:
-  /// What an axis adds for one output coordinate.
+  /// An axis's part for one output coordinate.
   struct Inside {
     int64_t offset;        ///< of the first tap inside the image
     int64_t count;         ///< taps inside

@@ -15,7 +15,7 @@ struct PoolCase {
   Ints out;  ///< as the specification's formula gives
 };
 
-/// The elements of one window, in row-major order, and how many taps lie within the padding.
+/// The elements of one window, in row-major order, and the number of taps within the padding.
 struct Taps {
   Values inside;
   int64_t padded = 0;

@@ -96,7 +96,7 @@ Axis make_axis(const OpContext& c, double first, double last, int64_t cells, int
   return axis;
 }
 
-/// The four neighbours of a cell's points that lie in the image: where they lie in a plane, and their
+/// The four neighbours of a cell's points that are in the image: their positions in a plane, and their
 /// weights.
 struct Cell {
   struct Point {

@@ -1,4 +1,4 @@
-// RotaryEmbedding: turns pairs of elements of every head by the angle of their position: (a, b) to
+// RotaryEmbedding: rotates pairs of elements of every head by the angle of their position: (a, b) to
 // (cos a - sin b, sin a + cos b). A pair is two neighbours (interleaved) or one element of each half.
 #include <cmath>
 
@@ -19,9 +19,9 @@ void infer(InferContext& c) {
 
 struct Plan {
   int64_t batch, heads, sequence, head_size;
-  int64_t rotated;   ///< leading elements of a head that turn
+  int64_t rotated;   ///< leading elements of a head that are rotated
   bool by_sequence;  ///< [batch, sequence, heads * head_size] instead of [batch, heads, sequence, head_size]
-  /// Where element 0 of a head lies.
+  /// The position of a head's element 0.
   int64_t offset(int64_t b, int64_t h, int64_t s) const {
     return (by_sequence ? (b * sequence + s) * heads + h : (b * heads + h) * sequence + s) * head_size;
   }

@@ -10,7 +10,7 @@ namespace assay {
 namespace {
 
 /// In version 1 the axis may equal the rank: the second of the two extents is then an empty product, and
-/// every element a slice of its own. Version 11 rules it out.
+/// every element its own slice. Version 11 rules it out.
 size_t softmax_axis(const OpContext& c, int rank) {
   const int64_t axis = c.attr_int("axis");
   if (c.since() < 11 && axis == rank) return static_cast<size_t>(rank);

@@ -1,4 +1,4 @@
-// What Softmax, LogSoftmax and Hardmax share: the slices that they normalise.
+// Shared by Softmax, LogSoftmax and Hardmax: the slices that they normalize.
 #pragma once
 
 #include "ops/eval_util.h"
@@ -6,7 +6,7 @@
 
 namespace assay {
 
-/// A tensor as outer * inner slices of `count` elements that lie `inner` apart. Before opset 13 a slice is
+/// A tensor as outer * inner slices of `count` elements that are `inner` apart. Before opset 13 a slice is
 /// everything from the axis on; since then it runs along the axis.
 struct Slices {
   int64_t outer, count, inner;

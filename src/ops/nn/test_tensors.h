@@ -1,4 +1,4 @@
-// For tests of operators: random tensors, their elements, and what an error says.
+// For tests of operators: random tensors, their elements, and an error's message.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ void expect_error(F call, const std::string& message) {
   }
 }
 
-/// What inference and evaluation must both refuse.
+/// Nodes that inference and evaluation must both refuse.
 struct BadCase {
   std::vector<Tensor> inputs;
   AttributeList attributes;

@@ -1,4 +1,4 @@
-// Functions of single elements at places next to one where their value is known: Numerics::beside.
+// Functions of single elements at points next to one where their value is known: `Numerics::beside`.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 
 namespace assay {
 
-/// Moves up to here count as small.
+/// Changes up to here count as small.
 inline constexpr double kSmallMove = 0x1p-8;
-/// e^d - 1 for a small move d, to a part in 2^36.
+/// e^d - 1 for a small change d, to a part in 2^36.
 inline double small_expm1(double d) { return d * (1 + d * (0.5 + d * (1.0 / 6 + d * (1.0 / 24)))); }
 /// tanh(d), likewise.
 inline double small_tanh(double d) { return d - d * d * d * (1.0 / 3 - d * d * (2.0 / 15)); }
 
-/// f at every element of `lane`, where y = f(x): near(y, d) for small moves d from x, f itself elsewhere.
+/// f at every element of `lane`, where y = f(x): near(y, d) for small changes d from x, f itself elsewhere.
 template <typename Near, typename F>
 Tensor beside_elements(const Tensor& x, const Tensor& y, const Tensor& lane, Near near, F f) {
   constexpr int64_t kBlock = 64;

@@ -5,8 +5,8 @@
 
 namespace assay {
 
-/// A key for a part of something: keys of different parts are unrelated. SplitMix64 (G. L. Steele, D. Lea,
-/// C. H. Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
+/// A key for a part of a computation: keys of different parts are unrelated. SplitMix64 (G. L. Steele, D.
+/// Lea, C. H. Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
 inline uint64_t mix_key(uint64_t key, uint64_t part) {
   uint64_t z = key + (part + 1) * 0x9E3779B97F4A7C15u;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -22,8 +22,8 @@ inline double noise(uint64_t key, uint64_t position) {
   return (z & 1) != 0 ? magnitude : -magnitude;
 }
 
-/// The same for something that is computed again and again, with a key of this time and one of every time.
-/// Half as large a part is the same every time: when a recurrence comes to rest its rounding errors repeat,
+/// The same for a computation that is repeated, with a key of this repetition and one of all. A part half as
+/// large is the same every time: when a recurrence converges its rounding errors repeat,
 /// and add up where independent ones would not.
 inline double recurring_noise(uint64_t key_of_time, uint64_t key, uint64_t position) {
   return noise(key_of_time, position) + 0.5 * noise(key, position);

@@ -1,4 +1,4 @@
-// What the rounding of a float library may cost element-wise functions: building blocks of Numerics::bound.
+// Rounding errors of element-wise functions in a float library: building blocks of Numerics::bound.
 // Errors are in units of the unit roundoff u, to first order; docs/internals/numerics.md explains the model.
 #pragma once
 
@@ -16,7 +16,7 @@ inline constexpr double kLibraryUlps = 8;
 /// The same for tan, tanh and the inverse functions: five units, as OpenCL C allows.
 inline constexpr double kInverseUlps = 10;
 /// Absolute error of a library's sigmoid with value s: through exp, or as 0.5 + 0.5 tanh(x / 2), whose errors
-/// do not fade where s is small.
+/// do not vanish where s is small.
 inline double sigmoid_error(double s) { return kLibraryUlps * s + 4; }
 /// Absolute error of a library's erf with value e. The rational approximation of Abramowitz and Stegun
 /// (7.1.26) that libraries use promises an absolute error of 1.5e-7, which is 2.5 u of float32; computed in
@@ -27,8 +27,8 @@ inline double expected_erf_error(double e) { return kLibraryUlps * std::abs(e) +
 /// Absolute error of ln(1 + exp(x)) = s as it stands: exp, sum, logarithm.
 inline double softplus_error(double s) { return kLibraryUlps * (s + 1) + 1; }
 
-/// How many roundings of the whole sum n additions cost: at most n; if they are independent and the terms of
-/// one sign, about sqrt(n / 3) (docs/internals/numerics.md).
+/// The roundings of the whole sum that n additions amount to: at most n; if they are independent and the
+/// terms of one sign, about sqrt(n / 3) (docs/internals/numerics.md).
 inline double expected_additions(double n) { return std::sqrt(n / 3); }
 
 /// Error that clamping z to [0, 1] leaves of an error `e` in z.

@@ -1,8 +1,8 @@
-// A number together with what rounding may have done to it: running error analysis (Higham, Accuracy and
+// A number together with a bound of its rounding error: running error analysis (Higham, Accuracy and
 // Stability of Numerical Algorithms, 2nd ed., section 3.3), to first order.
 //
 // An evaluation that is written as a template over its number type computes results with double and error
-// bounds with Rounded, by the same lines.
+// bounds with Rounded, by the same code.
 #pragma once
 
 #include <cmath>

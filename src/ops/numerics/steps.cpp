@@ -174,8 +174,8 @@ Traced Steps::map(const Traced& a, const std::function<double(double)>& f, doubl
 
 namespace {
 
-/// What the errors of a row's elements make of its normalised elements: those of mean and deviation reach all
-/// of them.
+/// The errors of normalized elements that follow from those of the row's elements: mean and deviation carry
+/// them to all elements.
 void carry_row(const double* x, const double* error, int64_t n, double mean, double inverse, bool centred,
                double* out) {
   double average = 0, weighted = 0;

@@ -1,6 +1,6 @@
 // The arithmetic of fused operators. A fused operator is written once, as a sequence of steps, each of which
 // knows its own rounding; Steps runs it in one of three ways: it computes values; it also makes in every step
-// a random error of the size to expect (Numerics::perturb); or it carries a bound of the error along
+// a random error of the size to expect (Numerics::perturb); or it propagates a bound of the error
 // (Numerics::bound), for every order of the additions and to first order in u.
 #pragma once
 
@@ -33,16 +33,16 @@ class Steps {
   /// With NumPy broadcasting.
   Traced add(const Traced& a, const Traced& b);
   Traced multiply(const Traced& a, const Traced& b);
-  /// times a number that is rounded itself, or exactly 1.
+  /// times a number that is itself rounded, or exactly 1.
   Traced scale(const Traced& a, double factor);
   /// The matrix product of numpy.matmul.
   Traced product(const Traced& a, const Traced& b);
-  /// Sums that something else computed: y, and on demand m, the same of the magnitudes; `terms` additions
-  /// lead to one element. `carried` gives what the errors of the operands make of it; null: they have none.
+  /// Sums computed elsewhere: y, and on demand m, the same of the magnitudes; `terms` additions lead to one
+  /// element. `carried` gives the error that follows from those of the operands; null: they have none.
   Traced accumulated(Tensor y, const std::function<Tensor()>& magnitudes, double terms,
                      const std::function<Tensor()>& carried = nullptr);
-  /// f of every element. `slope` is the largest slope of f; `own` gives what a float library errs in f(x) =
-  /// y, in units of u.
+  /// f of every element. `slope` is the largest slope of f; `own` gives a float library's error in f(x) = y,
+  /// in units of u.
   Traced map(const Traced& a, const std::function<double(double)>& f, double slope,
              const std::function<double(double x, double y)>& own);
 
@@ -51,16 +51,16 @@ class Steps {
   Traced normalize(const Traced& x, int64_t count, double epsilon, bool centred = true,
                    Traced* mean = nullptr, Traced* inverse = nullptr);
   /// The softmax of every row of the last dimension. A row of which all elements are -infinity gives zeros.
-  /// `sink` is one more score of every row that gets its share and no output; -infinity for none.
+  /// `sink` is an extra score of every row without an output; -infinity for none.
   Traced softmax(const Traced& x, double sink = -std::numeric_limits<double>::infinity());
 
-  /// Applies a change of shape or place to value and error.
+  /// Applies a change of shape or position to value and error.
   template <typename F>
   static Traced move(const Traced& a, F f) {
     return {f(a.value), a.error.defined() ? f(a.error) : Tensor()};
   }
 
-  /// Steps of a part of the operator, of its own randomness. Parts may run in parallel.
+  /// Steps of a part of the operator, with their own random numbers. Parts may run in parallel.
   Steps part(uint64_t i) const;
   /// Steps of a part that is computed with another unit roundoff.
   Steps rounding_to(double u) const;
@@ -74,7 +74,7 @@ class Steps {
   Steps(double u, Mode mode, uint64_t key) : u_(u), mode_(mode), key_(key) {}
 
   /// y with the step's own error: up to `most` times u in every element, `usual` times u to be expected.
-  /// `carried` is what the errors of the operands make of it.
+  /// `carried` is the error that follows from those of the operands.
   template <typename Most, typename Usual, typename Carried>
   Traced step(Tensor y, Most most, Usual usual, Carried carried);
 
@@ -84,7 +84,7 @@ class Steps {
   uint64_t count_ = 0;  ///< of steps so far
 };
 
-/// What an operator written as compute(c, steps) needs in its OpDef.
+/// The functions that an operator written as compute(c, steps) needs in its OpDef.
 template <void (*kCompute)(EvalContext&, Steps&, std::vector<Traced>& outputs)>
 struct FusedOp {
   static void eval(EvalContext& c) {

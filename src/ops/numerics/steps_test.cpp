@@ -1,5 +1,5 @@
 // The arithmetic of fused operators: its bounds hold for a float32 computation and for its own noise, and are
-// not so wide that anything would pass.
+// not so wide that any result would pass.
 #include "ops/numerics/steps.h"
 
 #include <cmath>

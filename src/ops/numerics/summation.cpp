@@ -24,7 +24,7 @@ class RunningSum {
     squares_ += exact_ * exact_;
   }
   float sum() const { return sum_; }
-  /// What a program of this order may be off by; nothing where all sums on the way are exact.
+  /// The error bound of a program that adds in this order; nothing where all partial sums are exact.
   double explained() const {
     return farthest_ == 0 ? 0 : std::max(kOrdersFactor * farthest_, kWalkFactor * kU * std::sqrt(squares_));
   }
@@ -56,7 +56,7 @@ float pairwise_sum(std::span<const double> terms) {
   return pairwise_sum(terms.first(half)) + pairwise_sum(terms.subspan(half));
 }
 
-/// A vector register with so many numbers.
+/// A vector register with this many numbers.
 double in_lanes(std::span<const double> terms, size_t lanes) {
   std::vector<float> sums(lanes, 0.0F);
   double exact = 0, farthest = 0;

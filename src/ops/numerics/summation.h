@@ -1,10 +1,10 @@
-// The one rule for sums: what may have become of the addends that are really there, when float32 adds them up
-// in the orders that programs add up in.
+// The one rule for sums: the results that the actual addends may have when float32 adds them up in the orders
+// that programs use.
 //
-// Bounds for any data (Numerics) take the roundings of a sum for independent. Those of alike addends are not:
-// a plain loop over equal numbers cuts off the same remainder at every step, for as long as its sum stays in
-// one binade. So where a result lies beyond its bounds, its own sums are made in each of these orders, and
-// how far they and the sums on the way are from the exact ones is what rounding explains.
+// Bounds for any data (Numerics) assume that the roundings of a sum are independent. Those of similar addends
+// are not: a plain loop over equal numbers cuts off the same remainder at every step, for as long as its sum
+// stays in one binade. So where a result is beyond its bounds, its own sums are made in each of these orders,
+// and rounding explains as much as they and their partial sums are from the exact ones.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace assay {
 
-/// The addends of one sum in the order in which they lie in memory.
+/// The addends of one sum in the order of memory.
 struct Addends {
   std::vector<double> terms;
-  /// They lie in rows of so many, which some programs add up column by column (channels last); 0: they do
+  /// They are in rows of this many, which some programs add up column by column (channels last); 0: they are
   /// not.
   int64_t inner = 0;
-  /// What sums begin or end with; 0: nothing.
+  /// An addend that sums begin or end with; 0: none.
   double bias = 0;
 };
 
@@ -65,7 +65,7 @@ struct MeasuredSums {
 };
 MeasuredSums measure(std::span<const Addends> sums);
 
-/// One element of a result: the sums in it, and what it is as a function of them.
+/// One element of a result: its sums, and the function of them that it is.
 struct SummedElement {
   std::vector<Addends> sums;
   std::function<double(std::span<const double> sums)> result;
@@ -73,7 +73,7 @@ struct SummedElement {
   int64_t row = -1;
   /// In: of this output of the operator.
   size_t output = 0;
-  /// In: what the function keeps from one element of a result to the next, if it likes.
+  /// In: data that the function may keep from one element of a result to the next.
   std::shared_ptr<const void>* kept = nullptr;
   /// In: rows that were measured. Their addends need not be given again.
   const std::unordered_map<int64_t, MeasuredSums>* known = nullptr;

@@ -5,7 +5,7 @@
 namespace assay::summation_test {
 namespace {
 
-/// Rows of one addend and its negative: sums stay small row by row, and walk far column by column.
+/// Rows of one addend and its negative: sums stay small row by row, and grow large column by column.
 std::vector<double> pairs_that_cancel(int64_t rows) {
   std::vector<double> terms;
   for (int64_t i = 0; i < rows; ++i) {

@@ -54,8 +54,8 @@ Tensor bound(EvalContext&, double u, size_t, const Tensor& y) {
   return map_elements<double>(y, [u](double v) { return 2 * u * std::abs(v); });
 }
 
-/// In a network: backends that move the scale behind what follows multiply it by x and by the zero point, and
-/// subtract then.
+/// In a network: backends that move the scale after the following operator multiply it by x and by the zero
+/// point, then subtract.
 Tensor expected(EvalContext& c, double u, size_t, const Tensor&) {
   return for_elements(c, [u](double x, double zero, double scale) {
     return u * (std::abs(x - zero) + std::abs(x) + std::abs(zero)) * std::abs(scale);

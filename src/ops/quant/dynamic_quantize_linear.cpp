@@ -1,4 +1,4 @@
-// DynamicQuantizeLinear: quantises to uint8 with the scale and zero point that the data's own range, widened
+// DynamicQuantizeLinear: quantizes to uint8 with the scale and zero point that the data's own range, widened
 // to include 0, asks for. Data of zeros only have the scale 1.
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ void infer(InferContext& c) {
 }
 
 /// In float32, the type of x and the scale, also where the reference works with ideal values: the range of
-/// data that was chosen with care often makes exact ties.
+/// carefully chosen data often has exact ties.
 void eval(EvalContext& c) {
   const Tensor x = convert(c.input(0), DType::kFloat32);
   c.check(x.numel() > 0, "there is nothing to take the range of");

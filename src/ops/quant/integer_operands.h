@@ -1,5 +1,5 @@
-// Integer operands of products: levels less their zero points, as float64, in which their products and sums
-// are exact.
+// Integer operands of products: quantized values less their zero points, as float64, in which their products
+// and sums are exact.
 #pragma once
 
 #include "ops/op_context.h"
@@ -22,7 +22,7 @@ Tensor quantized_weights(const EvalContext& c, size_t i, size_t z);
 /// The one number in input i, a scale or zero point of the whole tensor. Throws Error when there are more.
 double scalar_parameter(const EvalContext& c, size_t i);
 
-/// Sums, exact in float64, as the 32-bit integers that an accumulator holds; they wrap.
+/// Sums, exact in float64, as an accumulator's 32-bit integers; they wrap.
 Tensor to_int32(const Tensor& sums);
 
 }  // namespace assay

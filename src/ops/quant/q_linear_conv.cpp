@@ -1,4 +1,4 @@
-// QLinearConv: the convolution of quantised tensors, quantised: the integer sums with the bias times
+// QLinearConv: the convolution of quantized tensors, quantized: the integer sums with the bias times
 // x_scale * w_scale / y_scale, rounded to nearest even, plus the zero point, saturated. The factor and its
 // product are taken in float64.
 #include "ops/eval_util.h"

@@ -1,4 +1,4 @@
-// QLinearMatMul: the matrix product of quantised tensors, quantised: the integer product times a_scale *
+// QLinearMatMul: the matrix product of quantized tensors, quantized: the integer product times a_scale *
 // b_scale / y_scale, rounded to nearest even, plus the zero point, saturated. The factor and its product are
 // taken in float64.
 #include "ops/eval_util.h"

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-/// Lowest and highest level.
+/// Lowest and highest quantized value.
 struct QuantizedRange {
   double low, high;
 };

@@ -1,4 +1,4 @@
-// Linear quantisation: which scale an element has, and how a number becomes a level of a quantised type.
+// Linear quantization: the scale of an element, and how a number is quantized.
 #pragma once
 
 #include <vector>
@@ -28,18 +28,18 @@ class QuantGrid {
   int64_t outer_step_ = 0, block_step_ = 0, inner_step_ = 0;
 };
 
-/// Throws Error when a zero point and its scale, or a scale and the data, cannot go together. Inputs: data,
+/// Throws Error when a zero point and its scale, or a scale and the data, do not fit together. Inputs: data,
 /// scale, zero point.
 void check_quant_shapes(const InferContext& c);
 
-/// True for the integer types of 2 to 16 bits that tensors are quantised to.
+/// True for the integer types of 2 to 16 bits that tensors are quantized to.
 bool is_quantized_integer(DType t);
 
-/// Real numbers, already scaled, as levels of a quantised type: to an integer type rounded to the nearest,
-/// ties to even, then shifted by the zero point and clamped (NaN gives the lowest level); to a float type
+/// Real numbers, already scaled, in a quantized type: to an integer type rounded to the nearest,
+/// ties to even, then shifted by the zero point and clamped (NaN gives the lowest value); to a float type
 /// shifted, then converted.
 double level_of(double scaled, double zero_point, DType to);
-/// The levels, one per element, stored in the type.
+/// The quantized values, one per element, stored in the type.
 Tensor store_quantized(const Tensor& levels, DType to, bool saturate = true);
 
 }  // namespace assay

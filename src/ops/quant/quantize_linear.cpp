@@ -43,7 +43,7 @@ DType division_type(const EvalContext& c) {
                                                                                         : DType::kFloat32;
 }
 
-/// x / s rounded as the type does. Quotients of 16-bit floats rounded to float first round to the same.
+/// x / s rounded to the type. Quotients of 16-bit floats rounded to float first round to the same.
 double divide(double x, double s, DType type) {
   switch (type) {
     case DType::kFloat16: {
@@ -62,7 +62,7 @@ double divide(double x, double s, DType type) {
 }
 
 void eval(EvalContext& c) {
-  // The declared type is right even where a zero point of a float type stands as float64.
+  // The declared type is right even where a zero point of a float type is stored as float64.
   const DType declared = c.declared_dtype(0);
   const DType to = declared != DType::kUndefined
                        ? declared

@@ -21,7 +21,7 @@ TEST(QuantizeLinear, RoundsToEvenAndSaturates) {
   EXPECT_EQ(run(Tensor::scalar<int16_t>(0)), (Ints{0, 2, 2, 0, -2, 300, -300, 32767, -32768, 32767, -32768}));
 }
 
-// The quotient lies just below 3.5, and rounds to it in float: the tie decides.
+// The quotient is just below 3.5, and rounds to it in float: the tie decides.
 TEST(QuantizeLinear, DividesInThePrecisionOfTheScale) {
   const float x = 0.35F, scale = 0.1F;
   ASSERT_EQ(x / scale, 3.5F);

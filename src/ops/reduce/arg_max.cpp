@@ -1,4 +1,4 @@
-// ArgMax: the place of the largest element along an axis: the first of equals, or the last with
+// ArgMax: the position of the largest element along an axis: the first of equals, or the last with
 // select_last_index. NaN counts as largest.
 #include "ops/op_list.h"
 #include "ops/reduce/arg_reduce.h"

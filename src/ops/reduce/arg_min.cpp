@@ -1,4 +1,4 @@
-// ArgMin: the place of the smallest element along an axis: the first of equals, or the last with
+// ArgMin: the position of the smallest element along an axis: the first of equals, or the last with
 // select_last_index. NaN counts as smallest.
 #include "ops/op_list.h"
 #include "ops/reduce/arg_reduce.h"

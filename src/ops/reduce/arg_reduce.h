@@ -12,10 +12,10 @@ namespace assay {
 /// Output 0 is int64, the input's shape without the axis.
 void infer_arg(InferContext& c);
 
-/// Elements that are compared at once, before it is asked which of them is better.
+/// Elements that are compared together, before searching which of them is better.
 inline constexpr int64_t kArgBlock = 64;
 
-/// The place of the best of n elements. wins(candidate, best) for those that come later.
+/// The position of the best of n elements. wins(candidate, best) for those that come later.
 template <typename T, typename Wins>
 int64_t best_of_line(const T* x, int64_t n, Wins wins) {
   T best = x[0];
@@ -34,7 +34,7 @@ int64_t best_of_line(const T* x, int64_t n, Wins wins) {
   return place;
 }
 
-/// The same for `columns` lines side by side, whose elements are `stride` apart.
+/// The same for `columns` adjacent lines, whose elements are `stride` apart.
 template <typename T, typename Wins>
 void best_of_lines(const T* x, int64_t n, int64_t stride, int64_t columns, int64_t* places, Wins wins) {
   T best[kArgBlock];
@@ -56,7 +56,7 @@ void best_of_lines(const T* x, int64_t n, int64_t stride, int64_t columns, int64
   }
 }
 
-/// Output 0 is, along the axis, the place of the element that is `better` than the others or NaN.
+/// Output 0 is, along the axis, the position of the element that is `better` than the others or NaN.
 template <typename Better>
 void eval_arg(EvalContext& c, Better better) {
   const Shape& shape = c.shape(0);
@@ -72,7 +72,7 @@ void eval_arg(EvalContext& c, Better better) {
     visit_exact(c.input(0).dtype(), [&]<typename T>() {
       const T* x = c.input(0).data<T>();
       int64_t* places = y.mutable_data<int64_t>();
-      // A candidate that comes later takes the place if it is better, or as good and the last is asked for.
+      // A later candidate wins if it is better, or as good and the last is requested.
       const auto wins = [=](T candidate, T best) {
         const bool as_good = is_nan(best) ? is_nan(candidate) : candidate == best;
         const bool is_more = is_nan(candidate) | better(candidate, best), may_be_more = !is_nan(best);

@@ -29,7 +29,7 @@ Tensor cumulate(const EvalContext& c, T identity, F f) {
   parallel_for(y.numel() / (n * inner), std::max<int64_t>(1, kElementGrain / (n * inner)),
                [&](int64_t first, int64_t last) {
                  for (int64_t o = first; o < last; ++o) {
-                   // Where step j of the run lies.
+                   // The position of step j of the run.
                    const auto row = [&](int64_t j) { return (o * n + (reverse ? n - 1 - j : j)) * inner; };
                    if (exclusive)
                      std::fill_n(out + row(0), inner, identity);

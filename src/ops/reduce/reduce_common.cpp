@@ -35,7 +35,7 @@ std::optional<std::vector<int64_t>> known_axes(const InferContext& c) {
   return value ? std::optional(value->to_int64()) : std::nullopt;
 }
 
-/// What is known of the shape when it is open which dimensions are reduced.
+/// The part of the shape that is known although the reduced dimensions are not.
 std::optional<Dims> dims_for_unknown_axes(const InferContext& c, size_t rank) {
   if (c.attr_int("keepdims") != 0) return Dims(rank);
   const Dims* axes = c.input_dims(1);

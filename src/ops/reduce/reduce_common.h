@@ -1,5 +1,5 @@
-// Reductions over axes: what every Reduce operator shares. An operator states four things: how an element
-// enters (pre), how two are combined, the identity of combining, and what becomes of the result (post).
+// Reductions over axes: shared by every Reduce operator. An operator states four things: a function of each
+// element (pre), how two are combined, the identity of combining, and a function of the result (post).
 #pragma once
 
 #include <algorithm>
@@ -30,9 +30,9 @@ Reduction plan_reduction(const EvalContext& c);
 /// The reduction of any tensor over the dimensions that are flagged.
 Reduction plan_reduction(const Shape& input, const std::vector<bool>& is_reduced, bool keepdims);
 
-/// Output 0 has input 0's element type and what is known of its reduced shape.
+/// Output 0 has input 0's element type and its reduced shape, as far as known.
 void infer_reduce(InferContext& c);
-/// The shape that is left of `in`.
+/// The shape that remains of `in`.
 Dims reduced_dims(const Dims& in, const std::vector<bool>& is_reduced, bool keepdims);
 /// After infer_reduce: output 0 is f over the elements of a 1-D integer input that is reduced.
 void propagate_reduce(InferContext& c, Element identity, Element (*f)(const Element&, const Element&));
@@ -40,9 +40,9 @@ void propagate_reduce(InferContext& c, Element identity, Element (*f)(const Elem
 /// Numerics::terms of a reduction: the elements that each output element is made of.
 int64_t reduced_count(EvalContext& c);
 
-/// Columns that are reduced side by side when the innermost dimension is kept.
+/// Columns that are reduced together when the innermost dimension is kept.
 inline constexpr int64_t kReduceColumns = 512;
-/// Partial results of one row, so that the loop is vectorised and its rounding errors stay apart.
+/// Partial results of one row, so that the loop is vectorized and its rounding errors stay apart.
 inline constexpr int kReduceLanes = 8;
 
 template <typename Acc, typename In, typename Pre, typename Combine>
@@ -81,7 +81,7 @@ void reduce_rows(const In* in, const Reduction& r, Out* out, Acc identity, Pre p
       });
 }
 
-/// Rows of output elements side by side; the innermost dimension is kept.
+/// Rows of adjacent output elements; the innermost dimension is kept.
 template <typename Acc, typename In, typename Out, typename Pre, typename Combine, typename Post>
 void reduce_columns(const In* in, const Reduction& r, Out* out, Acc identity, Pre pre, Combine combine,
                     Post post) {
@@ -109,7 +109,7 @@ void reduce_columns(const In* in, const Reduction& r, Out* out, Acc identity, Pr
       });
 }
 
-/// post(combine over pre(x)) for every set of elements x that the reduction brings together; post(identity)
+/// post(combine over pre(x)) for every set of elements x that the reduction combines; post(identity)
 /// for an empty set. `combine` must be associative and commutative up to rounding; its type is that of
 /// `identity`.
 template <typename In, typename Acc, typename Pre, typename Combine, typename Post>

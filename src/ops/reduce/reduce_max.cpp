@@ -9,7 +9,7 @@
 namespace assay::op_onnx_ReduceMax {
 namespace {
 
-/// What loses to every value.
+/// The value that loses to every other.
 template <typename T>
 constexpr T identity() {
   using Limits = std::numeric_limits<T>;

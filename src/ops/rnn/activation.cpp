@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Activation::Kind;
 
-/// What the specification says of a function; a default of 1 or 0 where it names no operator.
+/// A function's entry in the specification; a default of 1 or 0 where it names no operator.
 struct Known {
   std::string_view name;
   Kind kind;
@@ -47,7 +47,7 @@ const Known& find_known(const std::string& name) {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// Beside the relative error, that of 1 - 2 / (exp(2 x) + 1), which does not fade where tanh is small.
+/// Besides the relative error, that of 1 - 2 / (exp(2 x) + 1), which does not vanish where tanh is small.
 double tanh_error(double y, double ulps) { return ulps * std::fabs(y) + 1; }
 
 }  // namespace

@@ -20,8 +20,8 @@ struct Activation {
   /// The largest change of the function when its argument moves from x by up to `reach`, which may be
   /// infinite.
   double change(double x, double reach) const;
-  /// The error of a float library's function at the value y, in units of the unit roundoff: a bound, and what
-  /// is to be expected. 0 where nothing is computed.
+  /// The error of a float library's function at the value y, in units of the unit roundoff: a bound, and the
+  /// size to expect. 0 where nothing is computed.
   double largest_error(double y) const;
   double expected_error(double y) const;
 };
@@ -30,7 +30,7 @@ struct Activation {
 const std::vector<std::string>& usual_functions(kernels::RecurrentKind kind);
 
 /// The functions of all directions in order: the attribute activations, or `defaults` for every direction,
-/// with activation_alpha and activation_beta handed out to the functions that take them. Throws Error for an
+/// with activation_alpha and activation_beta passed to the functions that take them. Throws Error for an
 /// unknown name or a wrong number of functions.
 std::vector<Activation> read_activations(const OpContext& c, size_t directions,
                                          const std::vector<std::string>& defaults);

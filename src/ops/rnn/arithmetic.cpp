@@ -5,7 +5,7 @@
 namespace assay {
 namespace {
 
-/// Products that one thread should handle at least.
+/// The least products per thread.
 constexpr int64_t kProductGrain = 4096;
 
 /// f of every element.
@@ -71,7 +71,7 @@ const std::vector<double>& Noisy::row_norms(const double* w, int64_t n, int64_t 
   return added.of_rows;
 }
 
-/// The sum of the terms' magnitudes is at most the product of the norms, which costs no second product.
+/// The sum of the terms' magnitudes is at most the product of the norms, which needs no second product.
 std::vector<double> Noisy::product(const std::vector<double>& x, int64_t rows, int64_t k, const double* w,
                                    int64_t n) {
   std::vector<double> y = Exact().product(x, rows, k, w, n);

@@ -1,5 +1,5 @@
-// The arithmetics that a recurrence is computed in: exact numbers, numbers that carry a bound of their error,
-// and numbers that err at random. All have the same operations; a recurrence is written once, for any of
+// The arithmetics that a recurrence is computed in: exact numbers, numbers with a bound of their error, and
+// numbers with random errors. All have the same operations; a recurrence is written once, for any of
 // them.
 #pragma once
 
@@ -20,16 +20,16 @@ class Exact {
  public:
   using Number = double;
 
-  /// An arithmetic for one of several parts that are computed side by side.
+  /// An arithmetic for one of several parts that are computed in parallel.
   Exact part(uint64_t) const { return {}; }
-  /// One for work that begins so many places (at) further on, and the way there.
+  /// One for work that begins this many positions (at) further on, and moving there.
   Exact ahead(uint64_t) const { return {}; }
   void skip(uint64_t) {}
-  /// Says where the operations that follow happen: the same place at every step.
+  /// Sets the position of the following operations: the same at every step.
   void at(uint64_t) {}
   Number given(double x) const { return x; }
-  /// A term of a sum whose terms may be added in any order; `magnitude` is the sum of what it consists of,
-  /// without signs.
+  /// A term of a sum whose terms may be added in any order;
+  /// `magnitude` is the sum of its parts' magnitudes.
   Number term(Number a, double) const { return a; }
   Number add(Number a, Number b) const { return a + b; }
   Number subtract(Number a, Number b) const { return a - b; }
@@ -58,7 +58,7 @@ class Exact {
 
 /// A value and a bound of the error that an arithmetic of unit roundoff u makes in it, for every order of the
 /// additions, to first order in u. It grows with the row sums of the weights at every step, as the worst case
-/// does, until the range of an activation function ends that. Infinite where nothing can be said.
+/// does, until the range of an activation function limits it. Infinite where no bound is known.
 class Tracked {
  public:
   struct Number {
@@ -112,7 +112,7 @@ class Tracked {
 
 /// Plain float64 with a random error in every operation, of the size to expect in an arithmetic of unit
 /// roundoff u. A part of it is the same at every step (recurring_noise). With the key of an order of sums
-/// (ops/numerics/summation.h) nothing errs but these.
+/// (ops/numerics/summation.h) only these have errors.
 class Noisy {
  public:
   using Number = double;

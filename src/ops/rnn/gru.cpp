@@ -10,7 +10,7 @@ namespace {
 
 void infer(InferContext& c) { infer_recurrent(c, 3, 1); }
 
-/// One step of the whole batch; gates lie `hidden` apart in the order z, r, h.
+/// One step of the whole batch; gates are `hidden` apart in the order z, r, h.
 template <typename A>
 class Cell {
  public:
@@ -94,7 +94,7 @@ void eval(EvalContext& c) {
   set_recurrent_outputs(c, r, run(c, r, Exact()));
 }
 
-/// The recurrence with every number's error carried along (arithmetic.h).
+/// The recurrence with every number's error propagated (arithmetic.h).
 Tensor bound(EvalContext& c, double u, size_t i, const Tensor&) {
   const Recurrence r = read(c);
   return recurrent_errors(r, run(c, r, Tracked(u, r.gate_terms())), i);

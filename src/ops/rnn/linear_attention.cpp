@@ -214,7 +214,7 @@ void perturb(EvalContext& c, double u, uint64_t key) {
   set_outputs(c, p, run(c, p, Noisy(u, key)));
 }
 
-/// The recurrence with every number's error carried along (arithmetic.h).
+/// The recurrence with every number's error propagated (arithmetic.h).
 Tensor bound(EvalContext& c, double u, size_t i, const Tensor& y) {
   const Plan p = make_plan(c);
   const Results<Tracked::Number> r = run(c, p, Tracked(u, p.key_size + 1));

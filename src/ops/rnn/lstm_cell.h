@@ -1,6 +1,6 @@
 // One step of an LSTM, and the walk that makes all of them; for every arithmetic (arithmetic.h).
 // Gates i, o, f = f(X W^T + H R^T + P (.) C + b), c = g(...), C = f (.) C + i (.) c, H = o (.) h(C).
-// The attribute clip bounds the gates' sums; the cell goes into h as it is, which is how ONNX Runtime and
+// The attribute clip bounds the gates' sums; h gets the cell unclipped, which is how ONNX Runtime and
 // OpenVINO read the specification.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace assay {
 
-/// One step of one hidden unit; gates lie `hidden` apart in the order i, o, f, c.
+/// One step of one hidden unit; gates are `hidden` apart in the order i, o, f, c.
 template <typename A>
 class LstmCell {
  public:

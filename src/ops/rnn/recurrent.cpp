@@ -15,7 +15,7 @@ int64_t read_directions(const OpContext& c) {
 
 bool is_by_batch(const OpContext& c) { return c.since() >= 14 && c.attr_int("layout") != 0; }
 
-/// The extent where both speak of the same.
+/// The extent where both mean the same.
 Dim either(const Dim& a, const Dim& b) { return a.is_known() || !b.is_known() ? a : b; }
 
 /// Throws Error unless input i, when it is given, has the shape.

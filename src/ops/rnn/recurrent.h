@@ -1,4 +1,4 @@
-// What RNN, GRU and LSTM share: shapes, directions, sequence lengths and the walk through time.
+// Shared by RNN, GRU and LSTM: shapes, directions, sequence lengths and the walk through time.
 #pragma once
 
 #include <cmath>
@@ -71,10 +71,10 @@ inline uint64_t step_place(int64_t direction, StepPart part, int64_t unit = 0) {
          static_cast<uint64_t>(unit);
 }
 
-/// Hidden units that one thread should handle at least.
+/// The least hidden units per thread.
 inline constexpr int64_t kUnitGrain = 64;
 /// Calls f(own, first, last) for ranges of units, in parallel, with an arithmetic that gives each unit the
-/// errors that it has when they come one after the other. f calls own.at() once for each.
+/// same errors as sequential work. f calls own.at() once for each.
 template <typename A, typename F>
 void for_units(A& arithmetic, int64_t units, F f) {
   parallel_for(units, kUnitGrain, [&](int64_t first, int64_t last) {

@@ -52,7 +52,7 @@ void eval(EvalContext& c) {
   set_recurrent_outputs(c, r, run(c, r, Exact()));
 }
 
-/// The recurrence with every number's error carried along (arithmetic.h).
+/// The recurrence with every number's error propagated (arithmetic.h).
 Tensor bound(EvalContext& c, double u, size_t i, const Tensor&) {
   const Recurrence r = read(c);
   return recurrent_errors(r, run(c, r, Tracked(u, r.gate_terms())), i);

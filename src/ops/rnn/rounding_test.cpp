@@ -9,7 +9,7 @@ namespace assay::rounding_test {
 namespace {
 
 constexpr double kUnitRoundoff = 0x1p-24;
-/// Errors are explained up to so many spreads (kExplainedFactor of the reference).
+/// Errors are explained up to this many spreads (kExplainedFactor of the reference).
 constexpr double kSpreads = 8;
 
 float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
@@ -167,7 +167,7 @@ TEST(RecurrentNoise, KeepsZerosAndInfinities) {
 }
 
 TEST(RecurrentBound, IsInfiniteRatherThanUnknown) {
-  // 60 steps of relu with row sums of 1000 and huge weights: nothing can be said, and no NaN must come of it.
+  // 60 steps of relu with row sums of 1000 and huge weights: no bound is known, and NaN must not result.
   Layer layer = Layer::random("RNN", 60, 16, 1);
   for (double& w : layer.in[2].mutable_span<double>()) w = 1e30;
   for (double& w : layer.in[1].mutable_span<double>()) w = 0;

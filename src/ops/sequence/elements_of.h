@@ -5,13 +5,13 @@
 
 namespace assay {
 
-/// Tensors in a sequence at most: what a split by a hostile length may make.
+/// Tensors in a sequence at most: the most that a split by a hostile length may make.
 inline constexpr int64_t kLongestSequence = int64_t{1} << 24;
 
-/// What input i of eval holds. Throws Error unless it is a sequence.
+/// The elements of eval's input i. Throws Error unless it is a sequence.
 std::span<const Tensor> sequence_elements(const EvalContext& c, size_t i);
 
-/// The type of what input i holds; unknown when that is not known. Throws Error when it is known to be
+/// The element type of input i; unknown when that is not known. Throws Error when it is known to be
 /// something else than a sequence.
 Type sequence_element_type(const InferContext& c, size_t i);
 

@@ -1,4 +1,4 @@
-// OptionalGetElement: what an optional holds; from opset 18 on a tensor or sequence is given back as it is.
+// OptionalGetElement: the content of an optional; from opset 18 on a tensor or sequence is returned as it is.
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 

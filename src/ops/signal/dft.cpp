@@ -70,7 +70,7 @@ void infer(InferContext& c) {
   c.set_output(0, c.input_dtype(0), std::move(out));
 }
 
-/// Lines along the axis: `lines` of them, of `given` elements that lie `inner` apart.
+/// Lines along the axis: `lines` of them, of `given` elements that are `inner` apart.
 struct Plan {
   Flags flags;
   int64_t length, given, inner, lines, parts;

@@ -12,8 +12,8 @@ using Number = std::complex<double>;
 
 bool is_finite(const Number& x) { return std::isfinite(x.real()) && std::isfinite(x.imag()); }
 
-/// What is not finite in a line, by place: where a factor goes through a convolution, it would make NaN of
-/// all.
+/// The numbers in a line that are not finite, by place: where a factor goes through a convolution, they would
+/// turn all into NaN.
 struct Stray {
   int64_t place;
   Number value;

@@ -43,7 +43,7 @@ class Fourier {
   void operator()(const std::complex<double>* in, int64_t stride, std::complex<double>* out) const;
 
  private:
-  /// The transform of n elements; factors from `level` on are left.
+  /// The transform of n elements; factors from `level` on remain.
   void transform(const std::complex<double>* in, int64_t stride, std::complex<double>* out, int64_t n,
                  size_t level) const;
   const Chirp* chirp_of(int64_t p) const;
@@ -54,12 +54,12 @@ class Fourier {
   std::vector<std::complex<double>> roots_;  ///< exp(-2 pi i k / n)
 };
 
-/// What is added up in element k of a transform of `in`, in one of its parts.
+/// The addends of element k of a transform of `in`, in one of its parts.
 Addends addends_of_transform(const std::vector<std::complex<double>>& in, int64_t k, bool imaginary,
                              bool inverse);
 
-/// Every element of `out` gets the sum of the magnitudes of the parts of `in`, in both parts: what bounds
-/// each element of the transform and, times (its roundings) u, its error.
+/// Every element of `out` gets the sum of the magnitudes of the parts of `in`, in both parts: a bound of each
+/// element of the transform and, times (its roundings) u, of its error.
 void fill_with_magnitude(const std::vector<std::complex<double>>& in, std::vector<std::complex<double>>& out);
 
 }  // namespace assay

@@ -28,7 +28,7 @@ std::vector<int64_t> corner_bins(const EvalContext& c, int64_t bands, int64_t le
     const double frequency =
         hertz(low + static_cast<double>(i) * (high - low) / static_cast<double>(bands + 2));
     const double bin = std::floor(static_cast<double>(length + 1) * frequency / static_cast<double>(rate));
-    c.check(bin >= 0 && bin < static_cast<double>(bins), "{} Hz lies outside the {} bins of the spectrum",
+    c.check(bin >= 0 && bin < static_cast<double>(bins), "{} Hz is outside the {} bins of the spectrum",
             frequency, bins);
     corners.push_back(static_cast<int64_t>(bin));
   }

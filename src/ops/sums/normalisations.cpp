@@ -1,4 +1,4 @@
-// Sums that a normalisation divides by: of powers, of squares, of distances from a mean.
+// Sums that a normalization divides by: of powers, of squares, of distances from a mean.
 #include <cmath>
 
 #include "ops/eval_util.h"
@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-/// What follows the normalised number.
+/// The steps after the normalized number.
 struct Ending {
   double scale = 1, offset = 0;
 };
@@ -31,7 +31,7 @@ Addends addends_of(const Row& row, F f) {
 }
 
 /// The sums that a mean and a variance are made of: that of the row, and that of the squares of the distances
-/// from what was taken for the mean. Returns the mean.
+/// from the computed mean. Returns the mean.
 double set_moments(const Row& row, SummedElement& out) {
   const auto n = static_cast<double>(row.count);
   if (const MeasuredSums* known = out.known_row(); known != nullptr) return known->exact[0] / n;

@@ -54,7 +54,7 @@ Addends addends_of_product(const Matrices& a, const Matrices& b, int64_t i) {
   return addends;
 }
 
-/// Offsets of the taps of a window at one position that lie in the image, and which taps they are.
+/// Offsets of the taps of a window at one position that are in the image, and the taps' numbers.
 struct Taps {
   std::vector<int64_t> offsets, taps;
 };
@@ -239,7 +239,7 @@ bool sums_of_conv_transpose(EvalContext& c, int64_t i, SummedElement& out) {
   return true;
 }
 
-/// The last of what a fused operator does with its sum.
+/// A fused operator's last step on its sum.
 namespace {
 
 void end_with_activation(const std::string& name, ActivationParameters parameters, double addend,

@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-/// Sums of f(x) for numbers x, and what is made of the sum of n.
+/// Sums of f(x) for numbers x, and a function of the sum of n.
 struct Formula {
   std::function<double(double x)> term;
   std::function<double(double sum, double n)> result;

@@ -1,4 +1,4 @@
-// What each operator adds up: for one element of a result the addends of its sums (ops/numerics/summation.h).
+// The sums of each operator: for one element of a result the addends (ops/numerics/summation.h).
 #pragma once
 
 #include "ops/numerics/summation.h"
@@ -13,7 +13,7 @@ using SumsOf = bool (*)(EvalContext& c, int64_t i, SummedElement& out);
 /// By the lines of sums.def; null for an operator without one, or whose sums are made within steps
 /// (ops/numerics/steps.h).
 SumsOf sums_of(const OpDef& op);
-/// Why an operator whose bounds take roundings for independent needs no line: by sums.def. Empty for others.
+/// Why an operator whose bounds assume independent roundings needs no line: from sums.def. Empty for others.
 std::string_view why_without_sums(const OpDef& op);
 
 /// Output `output` of a node as it is when float32 adds up its sums in this order and rounds nothing else;

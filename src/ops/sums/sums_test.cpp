@@ -1,4 +1,4 @@
-// What operators add up: every one that needs a line in sums.def has it, and a line's sums make the element.
+// The operators' sums: every one that needs a line in sums.def has it, and a line's sums make the element.
 #include "ops/sums/sums.h"
 
 #include <cmath>
@@ -11,8 +11,8 @@
 namespace assay::sums_test {
 namespace {
 
-/// Whether what is explained of a result is less than the worst case of all orders because its roundings are
-/// taken for independent.
+/// Whether a result's explained error is less than the worst case of all orders because its roundings are
+/// assumed to be independent.
 bool takes_roundings_for_independent(const OpDef& op) {
   const Numerics& n = op.numerics;
   return n.kind == Numerics::Kind::kAccumulating ||

@@ -1,5 +1,5 @@
-// AffineGrid: the places that an affine map gives to the elements of an image; each axis runs from -1 to 1,
-// between the centres of its outer elements with align_corners, else between their outer edges.
+// AffineGrid: the positions that an affine map assigns to the elements of an image; each axis runs from -1 to
+// 1, between the centres of its outer elements with align_corners, else between their outer edges.
 #include <cmath>
 
 #include "ops/eval_util.h"

@@ -30,8 +30,8 @@ std::optional<std::vector<int64_t>> known_integers(const InferContext& c, size_t
 /// The integers of input i of eval; throws Error when it is not a vector (or, with `or_scalar`, a scalar).
 std::vector<int64_t> integer_list(const EvalContext& c, size_t i, bool or_scalar = false);
 
-/// What integer_list() will demand, as far as it is known before the model runs: throws Error when input i
-/// has another rank. Those who rewrite nodes rely on it.
+/// The conditions of integer_list(), as far as they are known before the model runs: throws Error when input
+/// i has another rank. Code that rewrites nodes relies on it.
 void check_list(const InferContext& c, size_t i, bool or_scalar = false);
 
 /// The number of elements of input i when it is a vector of known length; -1 otherwise.
@@ -40,11 +40,11 @@ int64_t known_length(const InferContext& c, size_t i);
 /// Output i holds the integers that input 0 holds, in their order.
 void propagate_integers(InferContext& c, size_t i = 0);
 
-/// What two sources say of one extent: a number beats a symbol, a symbol beats nothing. Throws Error when
-/// they are two different numbers.
+/// Merges what two sources say of one extent: a number beats a symbol, a symbol beats nothing. Throws Error
+/// when they are two different numbers.
 Dim merge_dim(const Dim& a, const Dim& b);
 
-/// The longest list of extents that is worth following through a model.
+/// The longest list of extents that is tracked through a model.
 inline constexpr size_t kLongestExtents = 64;
 
 }  // namespace assay

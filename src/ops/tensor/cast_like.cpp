@@ -8,7 +8,7 @@ namespace {
 void infer(InferContext& c) { infer_cast(c, c.input_dtype(1)); }
 
 void eval(EvalContext& c) {
-  // The float64 reference hands over floats as float64, so the type that the model declares decides.
+  // The float64 reference passes floats as float64, so the type that the model declares decides.
   const DType declared = c.declared_dtype(0);
   eval_cast(c, declared != DType::kUndefined ? declared : c.input(1).dtype());
 }

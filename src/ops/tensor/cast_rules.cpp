@@ -54,8 +54,8 @@ Tensor stored_input(const EvalContext& c) {
 
 void eval_cast(EvalContext& c, DType to) {
   Tensor y = cast(c, to == DType::kString ? stored_input(c) : c.input(0), to);
-  // To powers of two numbers are not rounded but brought, by twice at the most, in the direction that is
-  // asked for.
+  // Numbers are not rounded to powers of two but changed, by a factor of at most two, in the requested
+  // direction.
   if (c.ideal && to == DType::kFloat8E8M0)
     y = to_float64(y);
   else if (c.ideal && is_float(to) && to != DType::kFloat64)

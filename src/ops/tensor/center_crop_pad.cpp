@@ -1,5 +1,5 @@
-// CenterCropPad: brings axes to given extents by cutting or padding with zeros equally on both sides; what is
-// odd goes to the right.
+// CenterCropPad: brings axes to given extents by cropping or padding with zeros equally on both sides; an odd
+// element goes to the right.
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"
@@ -31,7 +31,7 @@ void eval(EvalContext& c) {
   for (size_t i = 0; i < axes.size(); ++i) {
     const size_t d = axes[i];
     c.check(wanted[i] >= 0, "the shape has the negative extent {}", wanted[i]);
-    // Halves towards zero: the start of a cut is rounded down as well as the padding on the left.
+    // Halves towards zero: the start of a crop is rounded down as well as the padding on the left.
     const int64_t added = wanted[i] - in[d];
     pads.begin[d] = added / 2;
     pads.end[d] = added - added / 2;

@@ -1,5 +1,5 @@
-// Col2Im: adds blocks, given as columns, at their places in an image: the transpose of taking an image apart
-// for a convolution. Column l of channel c holds the block whose corner is the l-th in row-major order.
+// Col2Im: adds blocks, given as columns, at their positions in an image: the transpose of im2col. Column l of
+// channel c holds the block whose corner is the l-th in row-major order.
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
@@ -131,7 +131,7 @@ void eval(EvalContext& c) {
   c.set_output(0, std::move(y));
 }
 
-/// No more blocks meet in one element than a block has elements.
+/// No more blocks overlap in one element than a block has elements.
 int64_t terms(EvalContext& c) { return product<&Dimension::block>(dimensions(c)); }
 
 constexpr OpVersion kVersions[] = {

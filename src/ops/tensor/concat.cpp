@@ -10,7 +10,7 @@ namespace {
 
 int64_t axis_of(const OpContext& c) { return c.since() < 4 ? c.attr_int("axis", 1) : c.attr_int("axis"); }
 
-/// Vectors of extents, joined; an input that says nothing still has its length.
+/// Vectors of extents, joined; an unknown input still has its length.
 void propagate(InferContext& c) {
   Dims all;
   for (size_t i = 0; i < c.input_count(); ++i) {
@@ -64,7 +64,7 @@ void eval(EvalContext& c) {
             c.shape(i).str());
     const int64_t extent = rest[axis];
     rest[axis] = out[axis];
-    c.check(rest == out, "the inputs of shapes {} and {} differ beside axis {}", c.shape(0).str(),
+    c.check(rest == out, "the inputs of shapes {} and {} differ in an axis other than {}", c.shape(0).str(),
             c.shape(i).str(), axis);
     c.check(!__builtin_add_overflow(out[axis], extent, &out[axis]), "the extents along axis {} overflow",
             axis);

@@ -1,4 +1,4 @@
-// Constant: a tensor that an attribute holds: whole, as numbers or strings, or sparse.
+// Constant: a tensor from an attribute: whole, as numbers or strings, or sparse.
 #include <string>
 
 #include "ops/op_list.h"
@@ -33,7 +33,7 @@ Tensor dense(const OpContext& c, const Attribute::Sparse& sparse) {
   return repacked(std::move(out), sparse.values.dtype());
 }
 
-/// What the node holds.
+/// The node's value.
 Tensor value_of(const OpContext& c) {
   c.check(c.node().attributes.size() == 1, "a Constant needs one attribute, this one has {}",
           c.node().attributes.size());
@@ -53,7 +53,7 @@ Tensor value_of(const OpContext& c) {
   return dense(c, *sparse);
 }
 
-/// Small vectors of integers are followed; what is negative is not an extent.
+/// Small vectors of integers are tracked; a negative number is not an extent.
 void propagate(InferContext& c, const UnalignedTensor& value) {
   if (!is_integer(value.dtype()) || bit_width(value.dtype()) < 32 || value.rank() > 1) return;
   if (value.numel() > static_cast<int64_t>(kLongestExtents)) return;

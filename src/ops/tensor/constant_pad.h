@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// What is added before and after every dimension; a negative number cuts.
+/// The numbers of elements added before and after every dimension; a negative number crops.
 struct Pads {
   std::vector<int64_t> begin, end;
 };

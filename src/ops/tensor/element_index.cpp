@@ -168,7 +168,7 @@ void eval_scatter_elements(EvalContext& c) {
 
 namespace {
 
-/// Which slices of updates meet, by the element of data where they begin.
+/// Which slices of updates overlap, by the element of data where they begin.
 using Meeting = std::unordered_map<int64_t, std::vector<int64_t>>;
 
 template <typename Positions>

@@ -12,7 +12,7 @@ namespace assay {
 /// is out of range, or the indices reach past `data` along another axis.
 std::vector<int64_t> element_positions(const Shape& data, const Tensor& indices, size_t axis);
 
-/// What the index tuples of GatherND and ScatterND name.
+/// The slices that index tuples of GatherND and ScatterND name.
 struct TuplePositions {
   std::vector<int64_t> positions;  ///< first element of each named slice
   size_t slice_rank_from = 0;      ///< the slices have the shape of data's dimensions from here on
@@ -24,7 +24,7 @@ struct TuplePositions {
 /// differ.
 TuplePositions tuple_positions(const Shape& data, const Tensor& indices, size_t batch_dims);
 
-/// How an update meets the element that is there.
+/// How an update is combined with the existing element.
 enum class ScatterReduction : uint8_t { kNone, kAdd, kMul, kMax, kMin };
 
 /// The attribute `reduction` of the version in force; throws Error for a name the version does not know.
@@ -38,10 +38,10 @@ void scatter_slices(Tensor& data, const std::vector<int64_t>& positions, int64_t
 /// ScatterElements, which was first called Scatter.
 void infer_scatter_elements(InferContext& c);
 void eval_scatter_elements(EvalContext& c);
-/// Where its updates go.
+/// The positions of its updates.
 std::vector<int64_t> scatter_positions(const EvalContext& c);
 
-/// How many updates meet at most in one element: the length of the longest chain of additions or products.
+/// The most updates of one element: the length of the longest chain of additions or products.
 int64_t most_updates(std::vector<int64_t> positions);
 
 }  // namespace assay

@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-/// Elements that a thread takes at once: to copy fewer is done before another thread wakes up.
+/// Elements that a thread copies at a time: fewer are copied before another thread wakes up.
 constexpr int64_t kGrain = int64_t{1} << 20;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Elements as the movement operators see them: bit patterns of 1, 2, 4, 8 or 16 bytes, or strings.
+// Elements as the movement operators handle them: bit patterns of 1, 2, 4, 8 or 16 bytes, or strings.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// Throws Error (kInvalidModel) when a tensor needs more than memory_left(), extents of 0 taken for 1
+/// Throws Error (kInvalidModel) when a tensor needs more than memory_left(), extents of 0 counted as 1
 /// (room_of).
 void check_output_size(DType dtype, const Shape& shape);
 /// Tensor::allocate after check_output_size.
@@ -23,7 +23,7 @@ Tensor unpacked(const Tensor& t);
 /// The inverse: a tensor of unpacked_dtype(dtype) as one of `dtype`.
 Tensor repacked(Tensor t, DType dtype);
 
-/// The bit pattern of an element of N bytes. Without alignment, so it may stand on any storage.
+/// The bit pattern of an element of N bytes. Without alignment, so that it fits any storage.
 template <size_t N>
 struct Bits {
   std::array<std::byte, N> bytes;

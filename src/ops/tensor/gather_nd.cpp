@@ -1,4 +1,4 @@
-// GatherND: the slices of data that tuples of indices name; the tuples lie along the last dimension of the
+// GatherND: the slices of data that tuples of indices name; the tuples are along the last dimension of the
 // indices.
 #include <algorithm>
 

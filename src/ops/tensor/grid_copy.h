@@ -1,4 +1,4 @@
-// Copies a grid of elements: what Pad and nearest-neighbour Resize have in common.
+// Copies a grid of elements: shared by Pad and nearest-neighbour Resize.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// Stands in an index table for an element that is not in the source.
+/// In an index table: an element that is not in the source.
 inline constexpr int64_t kOutside = -1;
 
 /// out[i, j, ...] = src[tables[0][i], tables[1][j], ...]; where a table says kOutside, the single element of

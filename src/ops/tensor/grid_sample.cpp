@@ -1,4 +1,4 @@
-// GridSample: the image at the places that a grid names, whose coordinates run from -1 to 1 along every axis.
+// GridSample: the image at a grid's positions, whose coordinates run from -1 to 1 along every axis.
 #include <algorithm>
 #include <cmath>
 
@@ -27,7 +27,7 @@ void infer(InferContext& c) {
   c.set_output(0, c.input_dtype(0), std::move(out));
 }
 
-/// Places that are sampled together, so that each plane of the image is read for all of them.
+/// Positions that are sampled together, so that each plane of the image is read for all of them.
 constexpr int64_t kPlaces = 64;
 
 /// Calls f(batch, point, samples) for up to kPlaces neighbouring places of one entry of the batch, in
@@ -93,8 +93,8 @@ void eval(EvalContext& c) {
   c.set_output(0, is_float(c.input(0).dtype()) ? y : convert(y, c.input(0).dtype()));
 }
 
-/// Nearest: the distance to what stands where the coordinates may fall too. Otherwise the weights' errors on
-/// the elements' magnitudes, and the sum's own roundings.
+/// Nearest: the distance to the elements that the coordinates may also select. Otherwise the weights' errors
+/// on the elements' magnitudes, and the sum's own roundings.
 Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
   const GridSampler sampler(c, c.shape(0), c.shape(1));
   const Tensor image = to_float64(c.input(0)), exact = to_float64(y);

@@ -91,7 +91,7 @@ int64_t GridSampler::padded_index(double at, int64_t extent) const {
 
 GridSampler::Taps GridSampler::axis_taps(double normalized, int64_t extent, double u) const {
   const double raw = coordinate(normalized, extent);
-  // A place that is not a number mixes nothing but NaN.
+  // A position that is not a number has the result NaN.
   Taps taps;
   if (!std::isfinite(raw)) {
     taps.add({0, std::nan(""), 0});

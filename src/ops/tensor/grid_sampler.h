@@ -1,4 +1,4 @@
-// Which elements of an image GridSample mixes for one place of the grid.
+// The elements of an image that GridSample combines for one position of the grid.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ enum class GridPadding : uint8_t { kZeros, kBorder, kReflection };
 struct GridSample {
   std::vector<int64_t> position;
   std::vector<double> weight;
-  /// Only for a bound: what each weight may be off by.
+  /// Only for a bound: the error of each weight.
   std::vector<double> weight_error;
 
   void clear() {
@@ -67,7 +67,7 @@ class GridSampler {
   Interpolation interpolation_ = Interpolation::kLinear;
   GridPadding padding_ = GridPadding::kZeros;
   bool align_corners_ = false;
-  /// Cubic: a place outside moves into the image before its taps are chosen, as in ONNX's reference.
+  /// Cubic: a position outside moves into the image before its taps are chosen, as in ONNX's reference.
   /// GridSample of com.microsoft pads the taps only, as PyTorch does.
   bool moves_cubic_ = true;
   std::vector<int64_t> extents_;

@@ -1,4 +1,4 @@
-// Operators that pick elements by index, order or value.
+// Operators that select elements by index, order or value.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Inputs that are lists of numbers: inference demands what evaluation does, since those who rewrite nodes
-// rely on it.
+// Inputs that are lists of numbers: inference demands what evaluation does, since code that rewrites nodes
+// relies on it.
 #include <gtest/gtest.h>
 
 #include "ops/op_test_util.h"

@@ -219,7 +219,7 @@ const Bad kBad[] = {
      13,
      {counted({2, 1}), counted({3, 1})},
      {{"axis", int64_t{1}}},
-     "differ beside axis 1"},
+     "differ in an axis other than 1"},
     {"ConcatAxis", "Concat", 13, {counted({2}), counted({2})}, {{"axis", int64_t{1}}}, "axis 1 is outside"},
     {"ConcatScalar", "Concat", 13, {counted({}), counted({})}, {{"axis", int64_t{0}}}, "rank 0"},
     {"SplitSum", "Split", 13, {counted({4}), ints({5})}, {}, "add up to 5, the extent is 4"},

@@ -1,4 +1,4 @@
-// Multinomial: for each row of unnormalised log-probabilities, sample_size classes drawn with replacement.
+// Multinomial: for each row of unnormalized log-probabilities, sample_size classes drawn with replacement.
 #include <algorithm>
 #include <cmath>
 

@@ -36,7 +36,7 @@ bool is_set(const E& element, const E& mask) {
   return any != std::byte{};
 }
 
-/// The places of the elements that are not zero, in order.
+/// The positions of the elements that are not zero, in order.
 template <typename E>
 Tensor positions(const Tensor& x) {
   static_assert(std::endian::native == std::endian::little);

@@ -1,5 +1,5 @@
-// OneHot: a new axis of extent `depth` on which the place that the index names takes the on-value and every
-// other the off-value. An index outside [-depth, depth) names no place.
+// OneHot: a new axis of extent `depth` on which the position that the index names takes the on-value and
+// every other the off-value. An index outside [-depth, depth) names no position.
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"

@@ -1,6 +1,6 @@
 // Pad: adds to the ends of each dimension: a constant, the mirrored data (reflect), the last element (edge),
-// or the data again as on a torus (wrap). A negative number cuts instead. The numbers are an attribute before
-// opset 11.
+// or the data again as on a torus (wrap). A negative number crops instead. The numbers are an attribute
+// before opset 11.
 #include <algorithm>
 
 #include "ops/infer_util.h"
@@ -57,7 +57,7 @@ Dim padded(const Dim& in, int64_t begin, int64_t end) {
   return added >= 0 ? dim_add(in, Dim(added)) : dim_sub(in, Dim(-added));
 }
 
-/// What an axis of that extent keeps after a cut.
+/// The part of an axis of that extent that remains after cropping.
 int64_t kept_of(int64_t extent, int64_t begin, int64_t end) {
   return extent - std::max<int64_t>(-begin, 0) - std::max<int64_t>(-end, 0);
 }
@@ -92,7 +92,7 @@ void infer(InferContext& c) {
 }
 
 /// The source index of each output index along one axis; the mirrored and repeated data are those left after
-/// a cut.
+/// cropping.
 std::vector<int64_t> index_table(int64_t extent, int64_t begin, int64_t end, Mode mode) {
   const int64_t cut_begin = std::max<int64_t>(-begin, 0);
   const int64_t n = kept_of(extent, begin, end);
@@ -113,7 +113,7 @@ std::vector<int64_t> index_table(int64_t extent, int64_t begin, int64_t end, Mod
   return table;
 }
 
-/// What constant mode fills with: zero, false or the empty string unless the node says.
+/// The value that constant mode fills in: zero, false or the empty string unless the node says.
 Tensor fill_value(const EvalContext& c) {
   const DType dtype = c.input(0).dtype();
   if (c.since() < 11) return convert(Tensor::scalar(c.attr_float("value")), dtype);

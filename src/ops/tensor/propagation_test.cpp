@@ -1,5 +1,5 @@
-// Inference of the tensor operators: symbolic extents stay, and the integers of shape arithmetic are
-// followed.
+// Inference of the tensor operators: symbolic extents
+// stay, and the integers of shape arithmetic are tracked.
 #include <gtest/gtest.h>
 
 #include "assay/edit.h"
@@ -42,7 +42,7 @@ TEST_P(Propagation, InfersTypeAndExtents) {
 
 Type int64s(int64_t n) { return Type::tensor(DType::kInt64, Dims{Dim(n)}); }
 const Type kScalar = Type::tensor(DType::kInt64, Dims());
-const InferInput kShape(Dims{kBatch, Dim(3), kUnknown});  // what Shape gives for [batch, 3, ?]
+const InferInput kShape(Dims{kBatch, Dim(3), kUnknown});  // Shape's result for [batch, 3, ?]
 
 const Case kCases[] = {
     {"Shape", "Shape", 13, {floats({kBatch, Dim(3)})}, {}, int64s(2), Dims{kBatch, Dim(3)}},

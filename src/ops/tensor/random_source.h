@@ -1,4 +1,4 @@
-// What the random operators share: the generator of a node, and its result type.
+// Shared by the random operators: the generator of a node, and its result type.
 #pragma once
 
 #include "ops/op_context.h"

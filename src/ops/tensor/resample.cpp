@@ -1,4 +1,4 @@
-// Interpolation along one axis after the other, and what its rounding amounts to.
+// Interpolation along one axis after the other, and its rounding errors.
 #include <algorithm>
 #include <cmath>
 
@@ -31,8 +31,8 @@ double kernel(const ResizePlan& plan, double t) {
 /// The steepest slope of the kernel.
 double kernel_slope(const ResizePlan& plan) {
   if (plan.interpolation == Interpolation::kLinear) return 1;
-  // |kernel'| is largest at 1 or where the second derivative of the inner piece vanishes, if that lies
-  // inside.
+  // |kernel'| is largest at 1 or where the second derivative
+  // of the inner piece vanishes, if that is inside.
   const double a = plan.cubic_a, vertex = (a + 3) / (3 * (a + 2));
   const double inner = vertex > 0 && vertex < 1 ? std::abs((a + 3) * vertex) : 0;
   return std::max(std::abs(a), inner);
@@ -47,7 +47,7 @@ double kernel_derivative(const ResizePlan& plan, double t) {
 }
 
 /// The size of what is rounded while the kernel is evaluated at t by Horner's rule: the root of the sum of
-/// the squares of all that lies between.
+/// the squares of all intermediate results.
 double kernel_intermediates(const ResizePlan& plan, double t) {
   t = std::abs(t);
   if (plan.interpolation == Interpolation::kLinear) return t < 1 ? 1 - t : 0;
@@ -230,7 +230,7 @@ Tensor resize_nearest(const Tensor& x, const ResizePlan& plan, const std::vector
   return copy_grid(x, tables, fill);
 }
 
-/// A coordinate close to a tie may fall to either side: the bound is the distance to what stands there.
+/// A coordinate close to a tie may fall to either side: the bound is the distance to the element there.
 Tensor nearest_error_bound(const Tensor& x, const ResizePlan& plan, double u, const Tensor& y) {
   Tensor bound = Tensor::zeros(DType::kFloat64, y.shape());
   std::vector<size_t> open;
@@ -282,7 +282,7 @@ Tensor resize_error_bound(const Tensor& input, const ResizePlan& plan, double u,
   const Tensor x = to_float64(input);
   if (plan.interpolation == Interpolation::kNearest) return nearest_error_bound(x, plan, u, to_float64(y));
   const Tensor magnitudes = map_elements<double>(x, [](double v) { return std::abs(v); });
-  // The same sums with widened weights, less the sums themselves, is what the weights can be off by.
+  // The same sums with widened weights, less the sums themselves, bound the error of the weights.
   Tensor wide = interpolate(magnitudes, plan, u);
   const Tensor narrow = interpolate(magnitudes, plan, 1e-300);
   double* b = wide.mutable_data<double>();
@@ -302,7 +302,7 @@ Tensor resize_expected_error(const Tensor& input, const ResizePlan& plan, double
   for (size_t d = 0; d < plan.axes.size(); ++d) {
     const ResizeAxis& axis = plan.axes[d];
     if (!plan.resizes(axis)) continue;
-    // A coordinate that is off moves along the slope, on the side to which it is off.
+    // An inexact coordinate moves along the slope, towards its error.
     const auto slope = [&](double side) {
       return with_axis(x, plan, d,
                        other_taps(plan, axis,

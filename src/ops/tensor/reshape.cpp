@@ -10,8 +10,8 @@
 namespace assay::op_onnx_Reshape {
 namespace {
 
-/// The one extent that the others and the size of the input decide: the -1, or the only one that is not known
-/// (a Dim cannot hold -1, and whatever stands there must make the sizes equal). `size()` when there is none.
+/// The one extent that the others and the size of the input determine: the -1, or the only one that is not
+/// known (a Dim cannot hold -1, and that extent must make the sizes equal). `size()` when there is none.
 size_t open_extent(const InferContext& c, const Dims& wanted) {
   size_t open = wanted.size();
   const Tensor* value = c.input_value(1);
@@ -26,8 +26,8 @@ size_t open_extent(const InferContext& c, const Dims& wanted) {
   return open;
 }
 
-/// What the other extents of the output leave of the input. Extents that stand in both cancel: those that are
-/// copied, whatever they are, and equal ones, symbols too.
+/// The extents of the input that the other extents of the output leave. Extents in both cancel: copied ones,
+/// whatever they are, and equal ones, symbols too.
 Dim remaining_extent(const InferContext& c, const Dims& in, const Dims& out, size_t open,
                      const std::vector<bool>& is_copied) {
   Dims left;

@@ -53,8 +53,8 @@ double ResizePlan::source_error(const ResizeAxis& a, double x, double u) const {
                         coordinates == CoordinateMode::kHalfPixel ||
                         coordinates == CoordinateMode::kPytorchHalfPixel;
   if (by_scale && std::frexp(a.scale(), &exponent) == 0.5) return 0;  // a power of two: every step is exact
-  // Four roundings of what grows with x; the offsets of two modes are differences of terms as large as the
-  // axis.
+  // Four roundings of terms that grow with x; the offsets of two modes are differences of terms as large as
+  // the axis.
   double roundings = 4 * (std::abs(x) + 1);
   if (coordinates == CoordinateMode::kHalfPixelSymmetric) roundings += 2 * static_cast<double>(a.in);
   if (coordinates == CoordinateMode::kTfCropAndResize)

@@ -1,4 +1,4 @@
-// Where each element of a resized axis comes from: the coordinates of Resize and Upsample.
+// The source of each element of a resized axis: the coordinates of Resize and Upsample.
 #pragma once
 
 #include <vector>
@@ -52,13 +52,13 @@ struct ResizePlan {
   std::vector<ResizeAxis> axes;  ///< one for each dimension of the input
 
   Shape output_shape() const;
-  /// False when every element of the axis is taken as it is.
+  /// False when every element of the axis is copied.
   bool resizes(const ResizeAxis& axis) const;
   /// The coordinate in the input that element `at` of the output axis is taken from.
   double source(const ResizeAxis& axis, int64_t at) const;
   /// True when source coordinate x is replaced by extrapolation_value.
   bool is_extrapolated(const ResizeAxis& axis, double x) const;
-  /// What source coordinate x may be off by when it is computed in an arithmetic with unit roundoff u.
+  /// The error bound of source coordinate x, computed in an arithmetic with unit roundoff u.
   double source_error(const ResizeAxis& axis, double x, double u) const;
 };
 
@@ -66,7 +66,7 @@ struct ResizePlan {
 ResizePlan plan_resize(const EvalContext& c);
 ResizePlan plan_upsample(const EvalContext& c);
 
-/// What `scale` makes of an extent: the floor of the product in float32, as ONNX computes it.
+/// The extent scaled by `scale`: the floor of the product in float32, as ONNX computes it.
 int64_t scaled_extent(int64_t in, double scale);
 
 /// An axis resized by a scale; throws Error unless the scale is positive and the extent representable.
@@ -83,9 +83,9 @@ Tensor resize(const Tensor& x, const ResizePlan& plan);
 /// coordinates and weights are computed in it too: to first order in u. Float64 of y's shape.
 Tensor resize_error_bound(const Tensor& x, const ResizePlan& plan, double u, const Tensor& y);
 
-/// The size of the error to expect. Linear and cubic interpolation of floats: a coordinate is off by half of
-/// what it may be and moves along the slope of what is interpolated; weights are rounded as Horner's rule
-/// goes. Others: the bound.
+/// The size of the error to expect. Linear and cubic interpolation of floats: a coordinate has half of its
+/// largest error and moves along the slope of the interpolated data; weights are rounded as in Horner's rule.
+/// Others: the bound.
 Tensor resize_expected_error(const Tensor& x, const ResizePlan& plan, double u, const Tensor& y);
 
 }  // namespace assay

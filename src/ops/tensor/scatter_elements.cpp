@@ -1,5 +1,5 @@
-// ScatterElements: a copy of data in which each update stands at its own coordinates with the index in place
-// of the one along the axis; a reduction joins it with what is there.
+// ScatterElements: a copy of data in which each update is at its own coordinates with the index in place of
+// the one along the axis; a reduction combines it with the existing element.
 #include "ops/op_list.h"
 #include "ops/tensor/element_index.h"
 

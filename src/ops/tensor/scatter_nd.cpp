@@ -1,5 +1,5 @@
 // ScatterND: a copy of data in which the slices that tuples of indices name are replaced by the updates, or
-// joined with them by a reduction.
+// combined with them by a reduction.
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 #include "ops/tensor/element_index.h"

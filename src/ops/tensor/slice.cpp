@@ -9,12 +9,12 @@
 namespace assay::op_onnx_Slice {
 namespace {
 
-/// What is taken along one axis.
+/// The range taken along one axis.
 struct Range {
   int64_t start = 0, step = 1, count = 0;
 };
 
-/// The numbers of the node; an inner list that is not known yet is left out.
+/// The numbers of the node; an inner list that is not known yet is omitted.
 struct Numbers {
   std::vector<int64_t> starts, ends, axes, steps;
 };
@@ -74,7 +74,7 @@ std::optional<Numbers> known_numbers(const InferContext& c) {
   return n;
 }
 
-/// The axes that the node may cut; all when they are not known.
+/// The axes that the node may slice; all when they are not known.
 std::vector<bool> cut_axes(const InferContext& c, size_t rank) {
   std::vector<bool> cut(rank, true);
   const std::optional<std::vector<int64_t>> axes = known_integers(c, 3);

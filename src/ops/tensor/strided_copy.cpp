@@ -11,9 +11,9 @@
 namespace assay {
 namespace {
 
-/// Bytes that one thread should move at least.
+/// The least bytes per thread.
 constexpr int64_t kByteGrain = int64_t{1} << 16;
-/// Side of the blocks, in elements, in which two dimensions change places.
+/// Side of the blocks, in elements, in which two dimensions are transposed.
 template <typename E>
 constexpr int64_t kSide = sizeof(E) <= 16 ? 32 : 8;
 
@@ -22,7 +22,7 @@ struct Axis {
   int64_t extent, src, dst;
 };
 
-/// The copy with dimensions of extent 1 left out and neighbours merged where both sides run through.
+/// The copy with dimensions of extent 1 omitted and neighbours merged where both sides are contiguous.
 std::vector<Axis> merged_axes(const Shape& extents, const Region& from, const Region& to, int64_t width) {
   std::vector<Axis> axes;
   for (size_t d = 0; d < extents.size(); ++d) {
@@ -108,7 +108,7 @@ void copy_rows(std::vector<Axis> axes, const char* src, char* dst) {
 }
 
 /// A block of two axes: `near` runs along the source's memory, `row` along the destination's. The block is
-/// turned in a buffer, so that both memories are touched in whole runs whatever their strides.
+/// transposed in a buffer, so that both memories are accessed in whole runs whatever their strides.
 template <typename E>
 void copy_tile(const Axis& near, const Axis& row, int64_t near_count, int64_t row_count, const char* src,
                char* dst) {
@@ -181,7 +181,7 @@ void copy_bytes(std::vector<Axis> axes, const char* src, char* dst, int64_t widt
       return copy_elements<Bits<8>>(std::move(axes), src, dst);
     case 16:
       return copy_elements<Bits<16>>(std::move(axes), src, dst);
-    // Short runs that change places, as whole ones.
+    // Short runs that are transposed as whole ones.
     case 32:
       return copy_elements<Bits<32>>(std::move(axes), src, dst);
     case 64:

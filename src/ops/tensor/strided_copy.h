@@ -1,5 +1,5 @@
-// Copies between N-d regions of any strides: what Transpose, Slice, Concat, Split, Expand, Tile and Pad have
-// in common.
+// Copies between N-d regions of any strides: shared by
+// Transpose, Slice, Concat, Split, Expand, Tile and Pad.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,15 @@
 
 namespace assay {
 
-/// Where an N-d region lies in a tensor: the index of its first element, and the step in elements along each
-/// dimension. Steps may be negative, and 0 in a source.
+/// The location of an N-d region in a tensor: the index of its first element, and the step in elements along
+/// each dimension. Steps may be negative, and 0 in a source.
 struct Region {
   int64_t offset = 0;
   std::vector<int64_t> strides;
 };
 
 /// dst[to.offset + sum(i * to.strides)] = src[from.offset + sum(i * from.strides)] for every index i of
-/// `extents`, in parallel. Both tensors have one type, which is not packed; both regions lie inside their
+/// `extents`, in parallel. Both tensors have one type, which is not packed; both regions are inside their
 /// tensors, and no two indices name the same destination. The fastest dimension of the destination should be
 /// the last.
 void strided_copy(const Tensor& src, const Region& from, Tensor& dst, const Region& to, const Shape& extents);

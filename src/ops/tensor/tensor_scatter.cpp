@@ -35,7 +35,7 @@ void infer(InferContext& c) {
   infer_same_as_input(c);
 }
 
-/// Where each batch begins to write.
+/// The position where each batch begins to write.
 std::vector<int64_t> write_indices(const EvalContext& c, int64_t batches, int64_t room, bool circular) {
   std::vector<int64_t> at(static_cast<size_t>(batches), 0);
   if (c.has_input(2)) at = integer_list(c, 2);

@@ -1,4 +1,4 @@
-// TopK: the k largest (or smallest) elements along an axis, in order, and where they stand. Of equal elements
+// TopK: the k largest (or smallest) elements along an axis, in order, and their positions. Of equal elements
 // the one with the lower index comes first; NaN counts as larger than every number.
 #include <algorithm>
 #include <cmath>

@@ -33,7 +33,7 @@ void eval(EvalContext& c) {
     parallel_for(lines, std::max<int64_t>(1, kElementGrain / std::max<int64_t>(1, columns)),
                  [&](int64_t first, int64_t last) {
                    for (int64_t i = first; i < last; ++i) {
-                     // Columns [0, border) lie left of the k-th diagonal; it is kept in both cases.
+                     // Columns [0, border) are left of the k-th diagonal; it is kept in both cases.
                      const int64_t diagonal = i % rows + k;
                      const int64_t border = std::clamp<int64_t>(upper ? diagonal : diagonal + 1, 0, columns);
                      const int64_t keep_from = upper ? border : 0, keep_to = upper ? columns : border;

@@ -1,5 +1,5 @@
-// Unsqueeze: adds dimensions of extent 1; axes (an attribute before opset 13, an input from then on) says
-// where they stand in the output.
+// Unsqueeze: adds dimensions of extent 1; axes (an attribute before opset 13, an input from then on) gives
+// their positions in the output.
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"
 

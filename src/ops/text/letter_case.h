@@ -9,7 +9,7 @@ namespace assay {
 
 enum class LetterCase { kLower, kUpper };
 
-/// The rules of a language that differ from everybody's.
+/// Rules of a language that differ from the general ones.
 struct CaseRules {
   /// Turkish and Azerbaijani: i and dotted capital I, dotless i and I are the pairs.
   bool dotless_i = false;

@@ -1,5 +1,5 @@
-// StringNormalizer: drops the elements that are stop words, then changes the letters' case. What is left of
-// [C] or [1, C] is never empty: one empty string stands for nothing.
+// StringNormalizer: drops the elements that are stop words, then changes the letters' case. The rest of [C]
+// or [1, C] is never empty: one empty string stands for nothing.
 //
 // Case follows Unicode's simple mappings; of `locale` only the language matters, and only for Turkish and
 // Azerbaijani. Two words are the same, unless case matters, when they are so in the case that is asked for
@@ -30,7 +30,7 @@ void infer(InferContext& c) {
   c.set_output(0, DType::kString, std::move(out));
 }
 
-/// What `case_change_action` asks for; nothing for NONE.
+/// The case that `case_change_action` asks for; nothing for NONE.
 std::optional<LetterCase> read_action(const OpContext& c) {
   const std::string& action = c.attr_string("case_change_action");
   if (action == "LOWER") return LetterCase::kLower;

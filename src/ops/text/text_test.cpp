@@ -20,7 +20,7 @@ TEST(LetterCase, UnicodeSimpleMappings) {
             "stra\u00DFe \u00E4\u00F6\u00FC \u0436 \u03C3");
   EXPECT_EQ(to_case("stra\u00DFe \u00FF \u01C6 \U00010428", LetterCase::kUpper),
             "STRA\u00DFE \u0178 \u01C4 \U00010400");
-  // Every other code point of a block is a capital; what lies between has no other case.
+  // Every other code point of a block is a capital; those between have no other case.
   EXPECT_EQ(to_case(U'\u0101', LetterCase::kUpper), U'\u0100');
   EXPECT_EQ(to_case(U'\u0100', LetterCase::kUpper), U'\u0100');
   EXPECT_EQ(to_case(U'\u4E2D', LetterCase::kUpper), U'\u4E2D');

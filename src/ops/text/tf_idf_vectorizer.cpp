@@ -1,5 +1,5 @@
-// TfIdfVectorizer: counts how often each n-gram of a pool occurs in every row. The items of an n-gram may
-// stand apart, all by the same number of skipped items, from none to `max_skip_count`; single items are
+// TfIdfVectorizer: counts how often each n-gram of a pool occurs in every row. The items of an n-gram may be
+// apart, all by the same number of skipped items, from none to `max_skip_count`; single items are
 // counted once. Mode IDF counts an n-gram at most once; IDF and TFIDF scale by weights.
 //
 // weights[i] belongs to the i-th n-gram of the pool. (ONNX's reference implementation takes it for column i
@@ -138,7 +138,7 @@ void count_row(const Pool<Item>& pool, const Settings& s, const std::vector<int3
   }
 }
 
-/// Adds to a row of the output what the mode makes of the counts.
+/// Adds the counts to a row of the output, as the mode defines.
 void weigh(const Settings& s, const std::vector<int64_t>& counts, double* row) {
   for (size_t i = 0; i < counts.size(); ++i)
     row[s.columns[i]] +=

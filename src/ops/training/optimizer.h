@@ -1,4 +1,4 @@
-// What the optimisers of ai.onnx.preview.training share: one update of several variables.
+// Shared by the optimizers of ai.onnx.preview.training: one update of several variables.
 //
 // The inputs are the learning rate R, the update count T, then for n variables n values X, n gradients G, and
 // n tensors of each kind of state; the outputs n new values, then the new states in the same order.

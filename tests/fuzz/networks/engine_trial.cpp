@@ -21,7 +21,7 @@ class AnyCandidate final : public AlgorithmSelector {
   std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>&,
                                                        const std::vector<Algorithm>& algorithms) override {
     if (algorithms.empty() || r_.chance(free_)) return std::nullopt;
-    // The plain evaluation is the reference itself: rarely, for its neighbours' sake.
+    // The tactic of the reference is the reference itself: rarely, to test its neighbours.
     std::vector<size_t> list;
     for (size_t i = 0; i < algorithms.size(); ++i)
       if (algorithms[i].name != "evaluate" || r_.chance(5)) list.push_back(i);

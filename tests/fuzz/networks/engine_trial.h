@@ -10,7 +10,7 @@
 
 namespace assay::fuzz {
 
-/// What came of one engine.
+/// The outcome of one engine.
 struct Trial {
   std::string problem;  ///< one sentence; empty: none
   int outputs = 0, unclear = 0;

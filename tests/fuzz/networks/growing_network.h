@@ -11,7 +11,7 @@
 
 namespace assay::fuzz {
 
-/// What the numbers fed to a network look like.
+/// The kind of numbers fed to a network.
 enum class FedNumbers : uint8_t { kPlain, kSpecial, kDenormal, kLarge, kEqual };
 
 /// Pieces (pieces.def) add nodes to it. All that it hands on is float32, of a known shape.

@@ -107,7 +107,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-/// What a child says of its rounds: lines "sum NODES OUTPUTS UNCLEAR", "tactic NAME COUNT", "problem TEXT".
+/// A child's report on its rounds: lines "sum NODES OUTPUTS UNCLEAR", "tactic NAME COUNT", "problem TEXT".
 std::string work(const Options& o, int from, int to) {
   set_memory_limit(kMemory);
   std::string text;

@@ -47,7 +47,7 @@ void appending_loop(GrowingNetwork& g) {
   if (g.r.chance(30)) joined.emplace_back(add("Neg", {part}));
   if (g.r.chance(30)) std::swap(joined.front(), joined.back());
   Value* next = add("Concat", joined, {{"axis", g.r.chance(30) ? axis - in.rank() : axis}});
-  // What is looked at in between has to be there.
+  // Intermediate values that are compared have to exist.
   Value* goes_on = g.r.chance(70) ? go : add("GreaterOrEqual", {add("Size", {next}), add("Size", {part})});
   body->outputs = {add("Identity", {goes_on}), next};
   Value* all = g.op(

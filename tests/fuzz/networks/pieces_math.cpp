@@ -101,7 +101,7 @@ void integers_between(GrowingNetwork& g) {
   g.hand_on(cast(g, y, DType::kFloat32));
 }
 
-/// What no kernel serves (docs/reference/engine-operators.md): the value is a tensor of its own.
+/// Operators without a kernel (docs/reference/engine-operators.md): the value is a tensor of its own.
 void plainly(GrowingNetwork& g) {
   Value* x = g.pick();
   const Shape in = GrowingNetwork::shape(*x);
@@ -120,7 +120,7 @@ void plainly(GrowingNetwork& g) {
   }
 }
 
-/// Levels times levels, as quantisers of ONNX Runtime write it.
+/// Products of quantized values, as ONNX Runtime's quantizers write them.
 void integer_product(GrowingNetwork& g) {
   Value* x = g.pick();
   const Shape in = GrowingNetwork::shape(*x);

@@ -48,7 +48,7 @@ void gemm(GrowingNetwork& g) {
                  {{"transA", int64_t{turned}}, {"transB", int64_t{turned_weight}}, {"alpha", 0.75F}}));
 }
 
-/// Queries, keys and values [batch, heads, rows, width] out of one product, whose elements lie in any order.
+/// Queries, keys and values [batch, heads, rows, width] out of one product, whose elements have any order.
 std::vector<Value*> packed_heads(GrowingNetwork& g, Value* x, int64_t heads, int64_t width) {
   const Shape in = GrowingNetwork::shape(*x);
   const double range = range_of(in[2]);

@@ -1,4 +1,4 @@
-// What moves elements, and what picks them.
+// Pieces that move elements, and those that select them.
 #include <algorithm>
 #include <numeric>
 

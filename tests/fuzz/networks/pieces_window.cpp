@@ -16,7 +16,7 @@ Value* pick_image(GrowingNetwork& g) {
   return nullptr;
 }
 
-/// What a window does along each axis: so that at least one fits.
+/// A window along each axis, so that at least one position fits.
 struct Window {
   Ints kernel, strides, dilations, pads;
   AttributeList attributes(bool with_kernel = true) const {
@@ -80,7 +80,7 @@ void conv(GrowingNetwork& g) {
 }
 
 /// Branches over one image whose sum is one convolution, mostly: windows within a window, the image itself,
-/// and its normalisation.
+/// and its normalization.
 void parallel_convs(GrowingNetwork& g) {
   Value* x = pick_image(g);
   if (x == nullptr) return;

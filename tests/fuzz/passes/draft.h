@@ -15,8 +15,8 @@ enum class Closeness : uint8_t {
   kExact,      ///< the same numbers
   kStored,     ///< the same numbers as the stored types round: the pass itself computes in these
   kSharp,      ///< a few roundings of results and inputs, whatever constants are in between
-  kRounding,   ///< what the original's own rounding explains
-  kQuantized,  ///< as kRounding, and integers by a step: levels between which rounding decides
+  kRounding,   ///< differences that the original's own rounding explains
+  kQuantized,  ///< as kRounding, and integers by a step: quantized values near a tie
 };
 
 /// Where numbers come from.

@@ -163,7 +163,7 @@ void draw_fuse_rms_norm(Draft& d) {
 }
 
 void draw_regions_to_operators(Draft& d) {
-  // What fuses comes first here: without a region there is nothing to do.
+  // Passes that fuse come first here: without a region there is nothing to do.
   static constexpr void (*kFormulas[])(Draft&) = {draw_fuse_silu, draw_fuse_mish,       draw_fuse_hard_swish,
                                                   draw_fuse_gelu, draw_fuse_layer_norm, draw_fuse_rms_norm};
   kFormulas[d.r.below(std::size(kFormulas))](d);

@@ -198,7 +198,7 @@ void draw_lower_attention(Draft& d) {
   const DType t = f32(d);
   const int64_t batch = d.r.between(1, 2), heads = d.r.between(1, 2), groups = d.chance(70) ? heads : 1;
   const int64_t queries = d.r.between(1, 3), keys = d.r.between(1, 3), size = d.r.between(1, 3);
-  // Scores are finite but for the masks: what no query may attend to is known from these alone.
+  // Scores are finite except for masked ones: masks alone decide which keys no query attends to.
   const Numbers numbers =
       d.r.one_of({Numbers::kPlain, Numbers::kPlain, Numbers::kWhole, Numbers::kTiny, Numbers::kLarge});
   AttributeList attributes;

@@ -90,7 +90,7 @@ std::shared_ptr<Model> graph_of_magnitudes(const Model& model) {
     if (is_op(*n, "Sub")) n->op_type = "Add";
     if (is_op(*n, "Neg")) n->op_type = "Abs";
     if (!is_op(*n, "BatchNormalization")) continue;
-    // What is subtracted there is to be added.
+    // A number subtracted there is to be added.
     Value* mean = n->input(3);
     n->set_input(3, twin->graph->add_constant(
                         twin->graph->unique_name("mean"),

@@ -1,4 +1,4 @@
-// What stands for an edit whose results differ from the original's: evaluations that show why they may.
+// Evidence for an edit whose results differ from the original's: evaluations that show why they may.
 #pragma once
 
 #include <limits>

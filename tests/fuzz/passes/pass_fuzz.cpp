@@ -38,7 +38,7 @@ constexpr Drawn kDrawn[] = {
 #undef ASSAY_DRAWN
 };
 
-/// Of so many graphs one at least must be edited.
+/// At least one of this many graphs must be edited.
 constexpr int64_t kGraphsOfAnEdit = 200;
 
 struct Options {

@@ -25,7 +25,7 @@ constexpr int kLanes = 3;
 using Result = std::vector<Tensor>;
 using Results = std::vector<Result>;
 
-/// In exact numbers, with so many noisy lanes behind them.
+/// In exact numbers, followed by this many noisy lanes.
 Results evaluate_exact(const std::shared_ptr<const Model>& model, const std::vector<Tensor>& feed,
                        int lanes) {
   Results results(model->graph->outputs.size());
@@ -144,7 +144,7 @@ class Comparison {
 
   /// Whether a result that is not finite, in one of both, need not agree.
   bool is_open(size_t i, double exact, double a, double b) const {
-    // What overflows may do so elsewhere; numbers next to the largest one may on the way there.
+    // Overflow may happen elsewhere; numbers next to the largest one may overflow on the way.
     if (!std::isfinite(a) && std::isfinite(exact)) return true;
     if (std::isfinite(a) != std::isfinite(b) && std::abs(exact) >= a_.most * (1 - 16 * a_.unit)) return true;
     // It overflows without infinite inputs already.
@@ -168,7 +168,7 @@ class Comparison {
   const Arithmetic a_;
 };
 
-/// What the type of a value says of a tensor that is not so; empty: nothing.
+/// The part of a value's type that is wrong for a tensor; empty: none.
 std::string claim_against(const Value& v, const Tensor& t) {
   if (t.is_container() || !v.type.has_shape()) return {};
   const Dims& dims = *v.type.dims;
@@ -180,7 +180,7 @@ std::string claim_against(const Value& v, const Tensor& t) {
   return fmt::format("'{}' is {}, and its type says {}", v.name(), t.shape().str(), v.type.str());
 }
 
-/// What a model gives as its types round, and what the types of its values say that is not so.
+/// A model's results with its types' rounding, and the statements of its values' types that are wrong.
 struct Stored {
   std::vector<Tensor> outputs;
   std::string false_claim;
@@ -279,7 +279,7 @@ class Trying {
       trial_.problem = fmt::format("what it makes cannot be evaluated: {}", e.what());
     }
     Evidence evidence(before_, edited_, feed);
-    // What rounding explains takes long to find out, and most edits need no explanation.
+    // Explanations by rounding take long to find, and most edits need none.
     for (const int lanes : {0, kLanes}) {
       if (!trial_.problem.empty() && lanes == 0) return;
       if (lanes > 0) exact_ = evaluate_exact(before_, feed, lanes);

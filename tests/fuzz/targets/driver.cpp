@@ -52,7 +52,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What one tensor or picture may take.
+/// The memory limit of one tensor or picture.
 constexpr int64_t kMemory = int64_t{64} << 20;
 constexpr size_t kMaxKept = 20000;
 
@@ -119,7 +119,7 @@ void watch() {
     __sanitizer_set_death_callback(save_fault);
   else
     for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, on_death);
-  // A second of processor time each; the count begins anew with every input.
+  // A second of processor time each; the count restarts with every input.
   std::signal(SIGPROF, on_tick);
   const itimerval second{.it_interval = {1, 0}, .it_value = {1, 0}};
   ::setitimer(ITIMER_PROF, &second, nullptr);
@@ -340,8 +340,8 @@ int main(int argc, char** argv) {
   const fuzz::Options options = fuzz::parse(argc, argv);
   std::filesystem::create_directories(options.faults);
   set_memory_limit(fuzz::kMemory);
-  // Blocks of some hundred kilobytes come and go with every input: no pages are asked of the system for each
-  // anew.
+  // Blocks of some hundred kilobytes come and go with every input: pages are not requested from the system
+  // for each.
   ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
   ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
   const log::Capture quiet({.threshold = log::Severity::kCritical});

@@ -62,7 +62,7 @@ bool some_comparison(uint64_t choice, Comparison& out) {
 
 }  // namespace assay::fuzz
 
-// What -fsanitize-coverage=trace-pc,trace-cmp has the compiler call.
+// Functions that the compiler calls with -fsanitize-coverage=trace-pc,trace-cmp.
 extern "C" {
 
 void __sanitizer_cov_trace_pc() {

@@ -85,7 +85,7 @@ void repair_png(std::string& s) {
   }
 }
 
-/// A bare JPEG 2000 codestream's SIZ segment for so many components.
+/// A bare JPEG 2000 codestream's SIZ segment for this many components.
 std::string jpeg2000_of(uint32_t extent, uint32_t tile, uint32_t components) {
   std::string s = "\xFF\x4F\xFF\x51";
   append(s, 38 + 3 * components, 2, false);

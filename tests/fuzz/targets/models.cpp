@@ -15,8 +15,8 @@ namespace {
 /// Steps (ops/work.h) that a model may take: some tenths of a second with sanitizers.
 constexpr int64_t kMaxWork = int64_t{1} << 22;
 
-/// What fuzzing and people found in text form: nodes that lack inputs in every place, head counts that do not
-/// divide, loops without end, axes and outputs that there are not, flags of another type, lists of lists.
+/// Models found by fuzzing and by people, in text form: nodes that lack inputs in every place, head counts
+/// that do not divide, loops without end, missing axes and outputs, flags of another type, lists of lists.
 constexpr const char* kFound[] = {
     R"(<ir_version: 8, opset_import: ["" : 20]> g () => (float[2] y) { y = Unique("") })",
     R"(<ir_version: 8, opset_import: ["" : 17]> g () => (float[2] y) { y = Neg() })",

@@ -26,7 +26,7 @@ void put_number(std::string& s, Random& r, uint64_t value, size_t bytes, bool bi
   s.replace(r.below(s.size() - bytes + 1), bytes, text, bytes);
 }
 
-/// Numbers at which arithmetic turns over.
+/// Numbers at which arithmetic overflows.
 uint64_t edge(Random& r, size_t bytes) {
   const uint64_t most = bytes == 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * bytes)) - 1;
   const uint64_t base =

@@ -35,7 +35,7 @@ uint32_t checksum(const std::string& bytes) {
   return static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
-/// What both records of an entry have in common, from the version on.
+/// The fields that both records of an entry have in common, from the version on.
 std::string common_fields(const ZipEntry& e, const std::string& stored) {
   std::string out;
   zip::append(out, uint16_t{20});

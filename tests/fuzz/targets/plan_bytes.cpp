@@ -1,4 +1,4 @@
-// Plan files changed anywhere: what is loaded all the same must be what was written.
+// Plan files changed anywhere: a plan that still loads must equal the one written.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

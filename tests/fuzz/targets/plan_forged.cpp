@@ -1,4 +1,4 @@
-// Plans that somebody forges: an input is a seed plan and a list of changes of its values, steps, parameters
+// Forged plans: an input is a seed plan and a list of changes of its values, steps, parameters
 // and networks. They are written as a plan file with right checksums, loaded and run.
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ using engine::PlanValue;
 using engine::Step;
 using engine::Storage;
 
-/// A change, as it lies in the input: what is changed, where, and to what.
+/// A change, as the input has it: what is changed, where, and to what.
 struct Change {
   uint8_t kind, network;
   uint16_t place;

@@ -5,7 +5,7 @@
 namespace assay::fuzz {
 namespace {
 
-/// A constant of so many different numbers: float[8,4] w = {...}.
+/// A constant of this many different numbers: float[8,4] w = {...}.
 std::string weight(const std::string& name, std::initializer_list<int> extents) {
   std::string shape, list;
   int count = 1;
@@ -73,7 +73,7 @@ std::vector<std::string> windows() {
   };
 }
 
-/// Between QuantizeLinear and DequantizeLinear. Those with large products, so that the model of cost takes
+/// Between QuantizeLinear and DequantizeLinear. Those with large products, so that the cost model selects
 /// them.
 std::vector<std::string> integers() {
   const std::string q = "float s = {0.25}, uint8 z = {100}, float t = {64}, float u = {0.125}";
@@ -90,7 +90,7 @@ std::vector<std::string> integers() {
   };
 }
 
-/// With quantisation in the run.
+/// With quantization at run time.
 std::vector<std::string> dynamic_integers() {
   const auto levels = [](const std::string& name, int k) {
     std::string list;
@@ -229,7 +229,7 @@ std::vector<std::string> rows_and_moves() {
   };
 }
 
-/// What has a kernel of its own and is rare.
+/// Rare operators with their own kernels.
 std::vector<std::string> rare() {
   return {
       network("(float[2,5] x, int8[3,4] b) => (float[2,2] v, int64[2,2] i, float[2,5] c, int64[2] a, "

@@ -12,7 +12,7 @@ void run(std::string_view input) {
   run_plan(plan);
 }
 
-/// Small changes of numbers in the structure, which lies behind the header.
+/// Small changes of numbers in the structure, which follows the header.
 void change_number(std::string& input, Random& r) {
   constexpr size_t kHeader = 64;
   if (input.size() <= kHeader + 8) return mutate_bytes(input, r, {});

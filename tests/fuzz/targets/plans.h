@@ -14,11 +14,11 @@ namespace assay::fuzz {
 /// this build is in none of them, so that no tactic goes without.
 const std::vector<std::string>& plan_seeds();
 
-/// What kernels depend on here.
+/// The properties that kernels depend on here.
 const std::string& plan_environment_here();
 
-/// Loads the plan, runs every kernel of it on operands that lie in blocks of exactly their size, and then the
-/// whole of it, unless that may rightly take long. Ends the process where a kernel writes beside its
+/// Loads the plan, runs every kernel of it on operands in blocks of exactly their size, and then the
+/// whole of it, unless that may rightly take long. Ends the process where a kernel writes outside its
 /// operands. Throws Error.
 void run_plan(std::string_view bytes);
 

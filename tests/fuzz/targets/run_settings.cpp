@@ -5,7 +5,7 @@
 namespace assay::fuzz::target_run_settings {
 namespace {
 
-/// What is read is written the same way again, and read so.
+/// Settings that were read are written the same way again, and read back.
 void run(std::string_view input) {
   const poly::RunSettings settings = poly::parse_run_settings(input, "run.json");
   const std::string text = poly::run_settings_text(settings);

@@ -1,4 +1,4 @@
-// What names tensors and nodes, on the command line and in files of plugins.
+// Selectors of tensors and nodes, on the command line and in files of plugins.
 #include "naming/selector.h"
 
 #include "assay/error.h"

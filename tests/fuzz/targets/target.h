@@ -1,4 +1,4 @@
-// What the fuzz driver (driver.cpp) feeds: one file and one line in targets.def for each target.
+// The functions that the fuzz driver (driver.cpp) feeds: one file and one line in targets.def each.
 #pragma once
 
 #include <span>
@@ -16,8 +16,8 @@ namespace assay::fuzz {
 /// then.
 struct Target {
   const char* name;
-  /// Reads `input`, which lies in a block of exactly its size. Everything that it makes is gone when it
-  /// returns.
+  /// Reads `input`, a block of exactly its size.
+  /// Everything that it makes is freed when it returns.
   void (*run)(std::string_view input);
   /// Where to begin: small valid inputs, and every input that has ever shown a fault.
   std::vector<std::string> (*seeds)();

@@ -35,7 +35,7 @@ Tensor random_words(const Shape& shape, Random& r) {
   return t;
 }
 
-/// What a type can hold of [low, high].
+/// The part of [low, high] that a type can hold.
 int64_t least(DType t, int64_t low) {
   if (t == DType::kBool || (is_integer(t) && !is_signed_integer(t))) return std::max<int64_t>(low, 0);
   return t == DType::kInt2 ? std::max<int64_t>(low, -2) : low;

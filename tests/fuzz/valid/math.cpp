@@ -83,8 +83,8 @@ void make_cast(Draft& d) {
   const Shape base = d.shape(0, 4);
   const DType from = d.dtype("T1"), to = d.is("Cast") ? d.dtype("T2") : DType::kUndefined;
   const double low = d.r.chance(50) ? 0 : -4;
-  // What does not fit an integer type, or is negative and becomes float8e8m0, is converted in an unspecified
-  // way.
+  // A number that does not fit an integer type, or is negative and becomes float8e8m0, is converted in an
+  // unspecified way.
   const bool narrow = has_no_sign(to);
   Tensor x = d.values(from, base, narrow ? 0 : low, 1);
   if (from != DType::kString) x = d.values(from, base, narrow ? 0 : low, to == DType::kInt2 ? 1 : 3);

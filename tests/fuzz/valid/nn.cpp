@@ -1,4 +1,4 @@
-// Convolutions, pooling, normalisations, attention, images, losses.
+// Convolutions, pooling, normalizations, attention, images, losses.
 #include <algorithm>
 #include <numeric>
 
@@ -61,7 +61,7 @@ void make_conv(Draft& d) {
   d.input(k, with({m, c / group}, w.kernel));
   if (group > 1) d.attr("group", group);
   d.maybe_input("B", {m});
-  // Each of the quantised ones, in its own scale: products of powers of two are exact.
+  // Each of the quantized ones, in its own scale: products of powers of two are exact.
   for (const char* zero : {"x_zero_point", "w_zero_point"}) d.maybe_input(zero, {}, 60, 0, 4);
   give_window(d, w, false);
 }

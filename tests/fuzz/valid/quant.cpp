@@ -1,4 +1,4 @@
-// Quantised operators. Scales are powers of two and most values multiples of them, so that every rounding is
+// Quantized operators. Scales are powers of two and most values multiples of them, so that every rounding is
 // decided by the specification and not by the order of operations.
 #include <algorithm>
 

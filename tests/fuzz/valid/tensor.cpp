@@ -1,4 +1,4 @@
-// What moves, selects, cuts and joins.
+// Operators that move, select, cut and join.
 #include <algorithm>
 #include <numeric>
 

@@ -395,9 +395,9 @@ def _(model, node, rng, values):
     return instead(model, node, 1, changed)
 
 
-# --- quantised arithmetic -----------------------------------------------------------------------------------------------
+# --- quantized arithmetic -----------------------------------------------------------------------------------------------
 
-#: Operator -> (places of scales, of zero points, of quantised weights).
+#: Operator -> (places of scales, of zero points, of quantized weights).
 QUANTISED = {"QuantizeLinear": ((1,), (2,), ()), "DequantizeLinear": ((1,), (2,), (0,)), "QLinearConv": ((1, 4, 6), (2, 5, 7), (3,)),
              "QLinearMatMul": ((1, 4, 6), (2, 5, 7), (3,)), "ConvInteger": ((), (2, 3), (1,)), "MatMulInteger": ((), (2, 3), (1,))}
 

@@ -1,5 +1,5 @@
-// Attention in one pass over blocks of rows: the scores of all rows never lie in memory, and queries, keys,
-// values and the result are read and written where they lie, in whatever order of axes.
+// Attention in one pass over blocks of rows: the scores of all rows are never in memory, and queries, keys,
+// values and the result are read and written in place, in any order of axes.
 #include <algorithm>
 
 #include "engine/tactics/attention/attention_form.h"

@@ -1,6 +1,6 @@
 // Attention as exporters write it: a product of queries and keys, scaled and masked, a softmax, a product
-// with the values; and the transpositions, reshapes, slices and factors around it that only say where numbers
-// lie.
+// with the values; and the transpositions, reshapes, slices and factors around it that only determine
+// addressing.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,7 @@ struct AttentionForm {
 };
 
 /// The attention that this Softmax, or region of one, belongs to; nothing when there is none with known
-/// shapes. Takes only nodes of which `may_take` is true, and none whose result is used outside.
+/// shapes. Includes only nodes with `may_take`, and none whose result is used outside.
 std::optional<AttentionForm> find_attention(const Node& softmax, const PassContext& context,
                                             const std::function<bool(const Node&)>& may_take);
 

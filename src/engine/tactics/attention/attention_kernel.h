@@ -15,10 +15,10 @@ using kernels::AttentionRows;
 
 inline constexpr size_t kMaxMasks = 16;
 
-/// More than any machine has room for.
+/// Larger than any machine's memory.
 inline constexpr int64_t kMaxAttentionExtent = int64_t{1} << 40;
 
-/// The problem, and at which element of its value each of queries, keys and values begins.
+/// The problem, and the first element of queries, keys and values in their values.
 struct StepFields {
   Attention a;  ///< with as many masks as the step has
   std::array<int64_t, 3> offsets = {};

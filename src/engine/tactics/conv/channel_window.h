@@ -10,16 +10,16 @@ namespace assay::engine {
 /// Layouts in which they are proposed for images of this shape, besides the row-major one.
 std::vector<Layout> window_layouts(const Problem& p, const Shape& shape);
 
-/// Why these tactics do not carry out what follows a convolution, or nothing.
+/// The reason why these tactics do not support a convolution's epilogue, or nothing.
 std::string common_epilogue_refusal(const Problem& p, const ConvProduct& conv);
 
-/// Writes it down. Operands follow 3 inputs; whole ones are wanted in `layout`.
+/// Writes it. Operands follow 3 inputs; whole ones must be in `layout`.
 void write_common_end(const Problem& p, Layout layout, Candidate& b);
 
 /// The window of a pooling: that of its attributes, or the whole image (global poolings, and ReduceMean).
 kernels::Window pooled_window(const Problem& p);
 
-/// Of a ReduceMean: every channel's whole image becomes one number that stays an image. True for other nodes.
+/// For a ReduceMean: true when it averages whole images per channel and keeps the axes. True for other nodes.
 bool reduces_images(const Problem& p);
 
 }  // namespace assay::engine

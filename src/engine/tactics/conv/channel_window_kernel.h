@@ -1,5 +1,5 @@
-// What the tactics on windows of single channels share: how images lie in memory for them, and how threads
-// share the rows of results.
+// Shared parts of the tactics on windows of single channels: the layout of images, and the division of result
+// rows among threads.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace assay::engine {
 /// The blocked layout that they know besides channels last.
 inline constexpr Layout kChannelBlocks{static_cast<int32_t>(kernels::kChannelBlock)};
 
-/// A window of one or two axes over images of so many channels in kChannelBlocks or channels last.
+/// A window of one or two axes over images of this many channels in kChannelBlocks or channels last.
 kernels::ChannelWindow channel_window(const kernels::Window& window, int64_t channels, Layout layout);
 
-/// Inputs of a step of theirs: image, weights and bias, and what a common end adds.
+/// Inputs of their steps: image, weights and bias, and operands of a common epilogue.
 inline constexpr size_t kMaxEndInputs = 6;
 
 /// Reads it back, of a step whose result has this size. Throws Error (kInvalidModel).
@@ -27,7 +27,7 @@ CommonEnd read_common_end(const StepReader& r, const ProductSize& size);
 /// The rows of all results, in parts of some of them and of some blocks of channels each.
 class ChannelRows {
  public:
-  /// `rows` of each image's results, so many of them in a part.
+  /// `rows` of each image's results, this many of them in a part.
   ChannelRows(const kernels::ChannelWindow& window, int64_t images, int64_t rows, int64_t rows_together = 1);
 
   struct Part {

@@ -1,5 +1,5 @@
 // ChannelWindow convolution in vectors of channels, channels last or in blocks of 16: rows of images that are
-// read where they lie, and functions that follow while the sums are in the caches.
+// read in place, and epilogues while the sums are in the caches.
 #include <algorithm>
 
 #include "engine/tactics/conv/channel_window.h"

@@ -1,5 +1,5 @@
-// Pointwise convolution in groups, row-major: one small matrix product per group, which reads the image where
-// it lies.
+// Pointwise convolution in groups, row-major: one small matrix product per group, which reads the image in
+// place.
 #include "engine/tactics/conv/group_conv_kernel.h"
 #include "engine/tactics/epilogue.h"
 #include "engine/tactics/tactic_list.h"

@@ -1,5 +1,5 @@
-// Convolution of row-major images of few channels, a network's first layer: each number of the image meets
-// vectors of the result's channels.
+// Convolution of row-major images of few channels, a network's first layer: each element of the image is
+// multiplied with vectors of the result's channels.
 #include <algorithm>
 
 #include "engine/tactics/conv/channel_window.h"

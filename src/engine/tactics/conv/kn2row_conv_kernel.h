@@ -14,7 +14,7 @@ namespace assay::engine::tactic_kn2row_conv {
 
 using kernels::Kn2rowConv;
 
-/// Results of a tile, whose sums and pixels stay in the second-level cache beside the weights.
+/// Results of a tile, whose sums and pixels stay in the second-level cache together with the weights.
 inline constexpr int64_t kMaxResults = 192, kTapSumBytes = 64 << 10;
 
 /// Results of a part: a long row is cut, so that threads can share it.

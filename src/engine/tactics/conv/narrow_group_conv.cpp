@@ -1,5 +1,5 @@
-// Convolution in groups of several channels, channels last: vectors of output channels, rows that are read
-// where they lie.
+// Convolution in groups of several channels, channels last: vectors of output channels, rows that are read in
+// place.
 #include <numeric>
 
 #include "engine/tactics/conv/narrow_group_conv_kernel.h"

@@ -15,7 +15,7 @@ namespace assay::engine::tactic_narrow_group_conv {
 
 using kernels::NarrowGroupConv;
 
-/// Rows of a tile, and the bytes of its sums: both stay in the first-level caches beside the weights.
+/// Rows of a tile, and the bytes of its sums: both stay in the first-level caches with the weights.
 inline constexpr int64_t kMaxRows = 48, kSumBytes = 32 << 10;
 
 inline NarrowGroupConv lanes_of(const ConvProduct& conv) {
@@ -25,7 +25,7 @@ inline NarrowGroupConv lanes_of(const ConvProduct& conv) {
           .taps = conv.window.taps()};
 }
 
-/// A pixel of padding lies behind the places of the pixels that a tile's rows see.
+/// A pixel of padding follows the places of the pixels that a tile's rows read.
 inline int64_t padding_at(const NarrowGroupConv& lanes, int64_t rows) {
   return static_cast<int64_t>(align_up(static_cast<size_t>(rows * lanes.taps) * sizeof(const float*)));
 }

@@ -9,7 +9,7 @@
 
 namespace assay::engine::tactic_panel_conv {
 
-/// The rows are the image's pixels as they lie in memory.
+/// The rows are the image's pixels, in place.
 inline bool is_pointwise(const kernels::Window& w) {
   for (size_t a = 0; a < w.rank(); ++a)
     if (w.kernel[a] != 1 || w.strides[a] != 1 || w.begin[a] != 0 || w.out[a] != w.in[a]) return false;

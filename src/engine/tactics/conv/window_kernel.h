@@ -30,8 +30,8 @@ inline WindowFields window_fields(const Shape& in, const Shape& out, size_t most
   return {in.size() - 2};
 }
 
-/// The window over these shapes. Where it lies is left to the kernel, which must ask of each tap whether it
-/// is in the image; all its numbers stay far from overflow.
+/// The window over these shapes. Its position is left to the kernel, which must check each tap for being in
+/// the image; all its numbers stay far from overflow.
 inline kernels::Window window_over(const StepReader& r, const WindowFields& p, const Shape& in,
                                    const Shape& out) {
   const size_t rank = p.axes;

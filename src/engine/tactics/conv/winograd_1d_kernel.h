@@ -50,7 +50,7 @@ inline std::string read_line(const ConvProduct& conv, Winograd1d& line) {
 
 inline ProductSize product_of(const Winograd1d& line) { return {line.tiles(), line.outputs, line.depth()}; }
 
-/// Rows of the transformed tiles lie so that those of a tile of sums do not share sets of a cache.
+/// Rows of the transformed tiles are placed so that those of a tile of sums share no cache sets.
 inline int64_t left_stride(const Winograd1d& line) { return line.depth() + ProductTiles::kColumns; }
 
 inline int64_t left_point_stride(const Winograd1d& line, int64_t tiles) {

@@ -27,7 +27,7 @@ inline constexpr int64_t kMinGroupInputs = 32;
 /// worth more, whose images are read once for each block of columns, in order.
 inline constexpr int64_t kCachedWeightBytes = 8 << 20, kManyLeftBytes = 16 << 20;
 
-/// Of small groups' transformed sums, beside which are about as many of images; and channels of such a group.
+/// Of small groups' transformed sums, in addition to about as many of images; and channels of such a group.
 /// (Groups of 128 and more take a third longer in this way.)
 inline constexpr int64_t kGroupBytes = 224 << 10, kMaxTogether = 64;
 
@@ -87,7 +87,7 @@ inline kernels::PanelMatrix matrix_of(const WinogradSize& size) {
 struct LeftRows {
   int64_t points, channels;
 
-  /// Rows lie so that those of a tile of sums do not share sets of a cache.
+  /// Rows are placed so that those of a tile of sums share no cache sets.
   int64_t stride() const { return channels + ProductTiles::kColumns; }
   int64_t point_stride(int64_t tiles) const { return tiles * stride() + ProductTiles::kColumns; }
   /// Behind them is room for the marks of special tiles, and for the plain rows of one tile.

@@ -1,4 +1,4 @@
-// Convolution with its epilogue through oneDNN, in blocked layouts where its kernels want them.
+// Convolution with its epilogue through oneDNN, in blocked layouts if its kernels use them.
 #include <algorithm>
 #include <numeric>
 

@@ -32,9 +32,9 @@ struct ConvShape {
 
 inline int64_t groups_of(const ConvShape& c) { return c.weights.rank() > c.input.rank() ? c.weights[0] : 1; }
 
-/// What a convolution with channels last computes, as one image of one column, of whose pixels threads may
-/// take any number: where each pixel comes from one of the input, and what is added to it is a whole result
-/// or the same for all pixels. Else `c` itself.
+/// A channels-last convolution as one image of one column, whose pixels can be divided among threads: if each
+/// pixel depends on one of the input, and addends are a whole result or the same for all pixels. Else `c`
+/// itself.
 inline ConvShape in_one_column(const ConvShape& c, Layout out, const EpilogueSpec& spec) {
   const size_t rank = c.input.size();
   const auto is_zero = [](int64_t x) { return x == 0; };
@@ -59,7 +59,7 @@ inline ConvShape in_one_column(const ConvShape& c, Layout out, const EpilogueSpe
   return column;
 }
 
-/// What each thread computes. The channels of a group stay together, and so do the groups whose input
+/// The part of each thread. The channels of a group stay together, and so do the groups whose input
 /// channels share a block.
 inline std::vector<Box> parts_of(const ConvShape& c, Layout in, Layout out, int64_t threads) {
   if (out.is_channels_last()) return row_parts(c.output, threads);
@@ -69,7 +69,7 @@ inline std::vector<Box> parts_of(const ConvShape& c, Layout in, Layout out, int6
   return channel_parts(c.output, out, threads, outputs * together);
 }
 
-/// The part of the input that a part of the result is computed from, and what pads its rows.
+/// The part of the input for a part of the result, and the padding of its rows.
 struct InputPart {
   Box box;
   int64_t before, behind;
@@ -123,7 +123,7 @@ inline ConvForward::primitive_desc describe(const ConvShape& c, Layout in, Layou
           attributes, dnnl_engine()};
 }
 
-/// Whether a window of the part sees padding alone.
+/// True when a window of the part is entirely padding.
 inline bool misses_the_image(const ConvShape& c, const Box& part) {
   const InputPart from = input_part(c, part);
   const size_t axes = c.input.size() - 2;
@@ -146,8 +146,8 @@ inline bool may_be_row_major(const ConvForward::primitive_desc& made) {
   return same(made.src_desc()) && same(made.dst_desc());
 }
 
-/// Why oneDNN's implementation of a part with channels last is not to be used (seen in 2.6), or
-/// nothing.
+/// The reason not to use oneDNN's implementation of
+/// a channels-last part (seen in 2.6), or nothing.
 inline const char* refusal(const ConvShape& c, const Box& part, const ConvForward::primitive_desc& made) {
   const std::string_view implementation = made.impl_info_str();
   // Products of unpacked columns add an operand's wrong numbers where there are strides.

@@ -1,4 +1,4 @@
-// Which epilogues oneDNN has post-ops for.
+// Epilogues supported by oneDNN's post-ops.
 #pragma once
 
 #include "engine/tactics/dnnl/dnnl_epilogue_kernel.h"

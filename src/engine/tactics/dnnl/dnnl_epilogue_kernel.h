@@ -1,5 +1,5 @@
-// What runs on the result of a convolution or matrix product while it is still in registers: oneDNN's
-// post-ops.
+// Epilogues of convolutions and matrix products
+// on results in registers: oneDNN's post-ops.
 #pragma once
 
 #include <algorithm>
@@ -33,20 +33,20 @@ struct PostOps {
   std::vector<Binding> bindings;
 };
 
-/// Post-ops on a part of a result of this shape. Entry `accumulate`, when not -1, adds what lies in the
+/// Post-ops on a part of a result of this shape. Entry `accumulate`, when not -1, adds the content of the
 /// output's memory.
 PostOps make_post_ops(const EpilogueSpec& spec, const Shape& result, const Box& part, int accumulate = -1);
 
-/// The entry whose operand lies in the output's memory, as the step says; -1 when there is none.
+/// The entry whose operand is in the output's memory, as the step says; -1 when there is none.
 int accumulating_entry(const EpilogueSpec& spec, const Step& step);
 
 /// Scratch memory given by the caller, and the post-ops.
 dnnl::primitive_attr make_attributes(const PostOps& post_ops);
 
-/// Packed weights of a step's primitives, one behind the other. Primitives of one key have the same weights.
+/// Packed weights of a step's primitives, concatenated. Primitives of one key have the same weights.
 class PackedWeights {
  public:
-  /// Adds what the next primitive wants; returns where it begins, in bytes.
+  /// Adds the weights of the next primitive; returns their offset in bytes.
   int64_t add(int64_t key, const dnnl::memory::desc& desc);
   int64_t bytes() const { return bytes_; }
   /// The identity of the packing: keys and memory formats, in full.

@@ -1,4 +1,4 @@
-// What the tactics on oneDNN share.
+// Shared parts of the tactics on oneDNN.
 #pragma once
 
 #include <dnnl.hpp>
@@ -26,16 +26,16 @@ dnnl::memory::dims to_dnnl(const std::vector<int64_t>& v);
 /// A memory format in full: extents, padded extents, strides, inner blocks; equal texts mean equal memory.
 std::string format_text(const dnnl::memory::desc& desc);
 
-/// How good an implementation is by its name: kernels made for the shape, products of unpacked columns, plain
+/// The quality of an implementation by its name: kernels for the shape, products of unpacked columns, plain
 /// loops.
 enum class ImplementationRank : uint8_t { kTailored, kProducts, kPlain };
 
 ImplementationRank rank_implementation(std::string_view info);
 
-/// Brings a float32 tensor, whose memory `from` describes, into the memory format `to` at `target`.
+/// Reorders a float32 tensor, whose memory `from` describes, to the memory format `to` at `target`.
 void pack(const Tensor& tensor, const dnnl::memory::desc& from, const dnnl::memory::desc& to, void* target);
 
-/// While it lives, oneDNN works on this thread alone: descriptors are made for one thread, and primitives
+/// For its lifetime oneDNN uses only this thread: descriptors are made for one thread, and primitives
 /// wake no others. The engine's own threads share the work (see Box), so that no second team of threads
 /// competes with them for the processors.
 class OneThread {
@@ -57,8 +57,8 @@ struct Box {
 
 Box whole_box(const Shape& shape);
 
-/// The descriptor of a part of a float32 tensor in its memory. Of a blocked tensor only parts that lie in one
-/// piece can be described: images, or whole blocks of channels of one image; with channels last images, or
+/// The descriptor of a part of a float32 tensor in its memory. Of a blocked tensor only contiguous parts can
+/// be described: images, or whole blocks of channels of one image; with channels last images, or
 /// rows of one image.
 dnnl::memory::desc part_desc(const Shape& shape, Layout layout, const Box& part);
 
@@ -83,7 +83,7 @@ std::vector<Box> row_parts(const Shape& result, int64_t parts);
 size_t check_images(const Shape& in, const Shape& out);
 
 /// Throws Error (kInvalidModel) unless weights are [outputs, inputs, kernel...] of one group, behind the
-/// number of groups where there are several, for so many channels in all, and step input 1 may hold them;
+/// number of groups where there are several, for this many channels in all, and step input 1 may hold them;
 /// `rank` is that of the images.
 void check_window_weights(const StepReader& r, const Shape& weights, size_t rank, int64_t groups,
                           int64_t outputs, int64_t inputs);
@@ -92,7 +92,7 @@ void check_window_weights(const StepReader& r, const Shape& weights, size_t rank
 /// step's inputs and outputs.
 class DnnlKernel final : public Kernel {
  public:
-  /// What follows is about this primitive.
+  /// Begins this primitive.
   void add_primitive(dnnl::primitive primitive);
   /// Argument `arg` is the step's input or output of that position, from `offset` (in bytes) on.
   void add_input(int arg, const dnnl::memory::desc& desc, size_t position, int64_t offset = 0);
@@ -100,7 +100,7 @@ class DnnlKernel final : public Kernel {
   /// Scratch memory, when the descriptor is not empty, behind that of the primitives before it.
   void add_scratch(const dnnl::memory::desc& desc);
 
-  /// What its primitives need together.
+  /// The total scratch memory of its primitives.
   int64_t scratch() const { return scratch_; }
 
   Status run(const KernelArgs& args) noexcept override;
@@ -112,7 +112,7 @@ class DnnlKernel final : public Kernel {
     Role role;
     size_t position;
     int64_t offset;
-    const void* place;  ///< where the memory object points now
+    const void* place;  ///< current address of the memory object
   };
   struct Call {
     dnnl::primitive primitive;
@@ -136,10 +136,10 @@ std::unique_ptr<Kernel> dnnl_kernel(const Plan& plan, const Step& step) {
   }
 }
 
-/// Bytes that add_scratch takes for a descriptor.
+/// Bytes that add_scratch needs per descriptor.
 int64_t scratch_bytes(const dnnl::memory::desc& desc);
 
-/// A window as oneDNN counts: dilations less one, and what pads the image behind, which may be cut off.
+/// A window in oneDNN's convention: dilations minus one, and trailing padding, which may be negative.
 struct DnnlWindowFields {
   size_t axes = 0;
   std::vector<int64_t> strides = {}, dilations = {}, begin = {}, end = {};
@@ -152,7 +152,7 @@ struct DnnlWindowFields {
   }
 };
 
-/// How a step is cut, and which of oneDNN's implementations was proposed, for reports.
+/// The division of a step, and the proposed implementation of oneDNN, for reports.
 struct DnnlFields {
   int64_t threads = 1;
   std::string implementation = {};
@@ -163,8 +163,8 @@ struct DnnlFields {
   }
 };
 
-/// The kernel of such a step; `source(part)` is the part of the input that a part of the result is computed
-/// from.
+/// The kernel of such a step; `source(part)` is
+/// the part of the input for a part of the result.
 template <typename Primitive, typename Source, typename Describe>
 std::unique_ptr<Kernel> make_image_kernel(const StepReader& r, const std::vector<Box>& parts, Source source,
                                           Describe describe) {

@@ -46,8 +46,8 @@ inline int64_t bytes_before(const Matrix& m, const Box& part) {
   return offset * static_cast<int64_t>(sizeof(float));
 }
 
-/// What each thread computes: matrices of a stack where there are enough, else rows or columns, of which
-/// there are more.
+/// The part of each thread: matrices of a stack if there are enough, else rows or columns, whichever are
+/// more.
 inline std::vector<Box> parts_of(const MatrixOperands& p, int64_t threads) {
   const Shape& out = p.out.shape;
   const size_t rank = out.size();

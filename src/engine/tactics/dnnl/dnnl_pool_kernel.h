@@ -19,7 +19,7 @@ inline std::vector<Box> parts_of(const Shape& out, Layout layout, int64_t thread
   return channel_parts(out, layout, threads);
 }
 
-/// What a part of the result is computed from.
+/// The part of the input for a part of the result.
 inline Box input_part(const Shape& in, const Box& part) {
   Box box = whole_box(in);
   for (const size_t d : {0, 1}) {
@@ -45,7 +45,7 @@ struct StepFields {
   }
 };
 
-/// Everything that oneDNN needs to know, from a problem or from a step.
+/// The parameters for oneDNN, from a problem or from a step.
 struct PoolShape {
   Shape in, out;
   StepFields p;

@@ -1,4 +1,4 @@
-// The plain evaluation of any operator, on whole tensors: what every operator can fall back to.
+// The reference evaluation of any operator, on whole tensors: the fallback of every operator.
 #include "reference/evaluate.h"
 
 #include "base/exception_text.h"

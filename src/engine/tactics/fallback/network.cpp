@@ -1,4 +1,4 @@
-// The part of a graph that has no shapes before the run: it is made ready when they are known, and kept.
+// A part of a graph whose shapes are known only at run time: it is prepared when they are known, and cached.
 #include "base/exception_text.h"
 #include "engine/runtime/step_reader.h"
 #include "engine/tactics/tactic_list.h"

@@ -1,4 +1,4 @@
-// Iterations of a loop on one context: nothing is allocated, looked up or copied from step to step.
+// Runs a loop's iterations on one context, without allocations, lookups or copies between them.
 #pragma once
 
 #include "engine/runtime/kernel.h"
@@ -6,11 +6,11 @@
 
 namespace assay::engine {
 
-/// Runs the iterations where the plan of the body holds for all of them: shapes are known, what is carried
-/// keeps its own, and nothing of them depends on what changes. The body reads entries where they lie and
-/// writes those of stacks where they belong; what is carried has two places, in turns. `captured` are the
-/// body's last inputs. False, and nothing has happened, where a plan is not such a one, or where stacks grow
-/// for nobody knows how long. Throws Error.
+/// Runs the iterations if the plan of the body applies to all of them: shapes are
+/// known, carried values keep theirs, and no shape depends on varying elements.
+/// The body reads scanned entries and writes stacked ones in place; carried values
+/// alternate between two buffers. `captured` are the body's last inputs. Returns false
+/// without effect for other plans, and for stacks of unknown length. Throws Error.
 bool run_prepared(const Graph& body, NetworkRunner& runner, std::span<const Tensor> captured,
                   Iterations& iterations);
 

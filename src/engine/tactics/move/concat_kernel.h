@@ -36,7 +36,7 @@ inline Shape memory_extents(const Shape& shape, Layout layout) {
   return s;
 }
 
-/// Where an axis lies among the extents in memory order.
+/// The position of an axis among the extents in memory order.
 inline size_t memory_axis(size_t axis, size_t rank, Layout layout) {
   if (!layout.is_channels_last() || axis == 0) return axis;
   return axis == 1 ? rank - 1 : axis - 1;

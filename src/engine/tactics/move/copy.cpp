@@ -1,5 +1,5 @@
-// A copy into other memory: for outputs that cannot lie where they are computed. The builder adds these steps
-// itself.
+// A copy into other memory: for outputs that cannot stay where they are computed. The builder adds these
+// steps itself.
 #include <cstring>
 
 #include "engine/tactics/move/copy_kernel.h"

@@ -1,4 +1,4 @@
-// Gather along one axis: rows picked by index.
+// Gather along one axis: rows selected by index.
 #include "engine/tactics/move/gather_kernel.h"
 #include "engine/tactics/tactic_list.h"
 

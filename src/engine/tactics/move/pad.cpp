@@ -1,4 +1,4 @@
-// Pad: rows are copied, and what stands beyond their ends.
+// Pad: copies rows, and fills their padding.
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
-// Values brought from one format into another. The builder adds these steps itself; no operator asks for
-// them.
+// Conversion of values between formats. The builder
+// adds these steps itself; no operator requests them.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace assay::engine {
 
-/// The formats on the way from one to another, the last one first to be reached last: each differs from the
-/// one before in layout or in element type. Empty where both are the same memory.
+/// The formats on the way from one to another: each differs from the previous one in layout or in element
+/// type. Empty if both are the same memory.
 std::vector<Format> reorder_path(const Value& v, const Shape& shape, Format from, Format to);
 
 /// One step of a path.

@@ -7,7 +7,7 @@
 
 namespace assay::engine::tactic_resize {
 
-/// Which of the input's rows or columns make each of the output's.
+/// The input rows or columns for each of the output's.
 struct TapFields {
   int64_t in = 0, out = 0;
   int64_t taps = 1;

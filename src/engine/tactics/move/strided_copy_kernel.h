@@ -9,7 +9,7 @@
 
 namespace assay::engine::tactic_strided_copy {
 
-/// The walks of all outputs over the input, one behind the other.
+/// The walks of all outputs over the input, concatenated.
 struct StepFields {
   size_t outputs = 0, axes = 0;  ///< `axes`: of all outputs together
   std::vector<int64_t> strides, offsets;

@@ -1,5 +1,5 @@
-// Values that are other values' numbers in other places: Transpose, Reshape, Slice, Split, Gather of one row,
-// Expand, and products with a number, as steps that can be added up to one walk with strides.
+// Values whose elements are those of other values at other positions: Transpose, Reshape, Slice, Split,
+// Gather of one row, Expand, and products with a number, as steps that can be composed to one strided walk.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct Factor {
 /// Of a Mul or Div with a constant of one element.
 std::optional<Factor> factor_of(const Node& n);
 
-/// A value as made by its producer from one other.
+/// A value as computed by its producer from one other.
 struct ViewStep {
   enum class Kind : uint8_t { kReshape, kTranspose, kPart, kPick, kExpand, kFactor };
   Kind kind;
@@ -39,14 +39,14 @@ class StridedView {
   explicit StridedView(const Shape& shape)
       : shape_(shape), strides_(shape.strides()), repeats_(shape.size(), 1) {}
 
-  /// False when the result is no walk with strides.
+  /// False when the result is not a strided walk.
   bool apply(const ViewStep& step);
   bool reshape(const Shape& shape);
 
   const Shape& shape() const { return shape_; }
   /// In elements; along an axis that repeats, from one run of equal indices to the next.
   const std::vector<int64_t>& strides() const { return strides_; }
-  /// So many neighbouring indices of an axis stand for the same elements.
+  /// Number of neighbouring indices of an axis with the same elements.
   int64_t repeat(size_t axis) const { return repeats_[axis]; }
   int64_t offset() const { return offset_; }
   double factor() const { return factor_; }

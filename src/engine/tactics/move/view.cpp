@@ -1,5 +1,5 @@
-// Reshape and its kin: the same memory under another shape. DequantizeLinear: the same numbers, for those who
-// take them as they are stored. Nothing runs.
+// Reshape and related operators: the same memory under another shape. DequantizeLinear: the same values, for
+// consumers that read them as stored. Nothing runs.
 #include "analysis/match.h"
 #include "analysis/quantization.h"
 #include "engine/tactics/tactic_list.h"

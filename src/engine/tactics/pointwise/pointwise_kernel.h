@@ -15,7 +15,7 @@ namespace assay::engine::tactic_pointwise {
 using kernels::PointwiseOp;
 using kernels::PointwiseProgram;
 
-/// A program of the vector interpreter, and how its operands are walked over.
+/// A program of the vector interpreter, and the strides of its operands.
 struct StepFields {
   size_t operands = 0, axes = 0;
   std::vector<std::string> names;  ///< of the instructions

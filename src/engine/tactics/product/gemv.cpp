@@ -1,6 +1,6 @@
-// Products of a few rows with a constant matrix. They are bound by reading the matrix, which stays where the
-// model has it: nothing is packed, nothing copied. Or it is stored in 16 bits, where that changes none of its
-// numbers, or where the caller allows it.
+// Products of a few rows with a constant matrix. They are bound by reading the matrix, which is used in
+// place: nothing is packed or copied. Or it is stored in 16 bits, if that is lossless, or if the caller
+// allows it.
 #include "engine/tactics/product/gemv_kernel.h"
 #include "engine/tactics/product/matrix_product.h"
 #include "engine/tactics/stored_form.h"

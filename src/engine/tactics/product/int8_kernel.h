@@ -1,4 +1,4 @@
-// Products of 8-bit integers with exact sums, and what leads to them: how they are cut, packed and computed.
+// Products of 8-bit integers with exact sums: division, packing and computation.
 // The operands are those of Q/DQ networks (int8_product.h) or of ConvInteger and MatMulInteger
 // (integer_product.h).
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace assay::engine {
 
-/// The inputs that all steps begin with: levels, and the right operand as the kernels want it.
+/// The first inputs of all steps: quantized values, and the right operand in the kernels' packing.
 enum Int8Input : size_t { kInt8Left, kInt8Right, kInt8Inputs = 4 };
 
 /// Scratch memory of a product, and of a convolution.
@@ -20,10 +20,10 @@ int64_t int8_scratch(const ProductSize& size, int threads);
 
 int64_t int8_scratch(const ConvProduct& conv, int threads);
 
-/// Why the kernels cannot hold the sums, or nothing.
+/// The reason why the kernels' sums would overflow, or nothing.
 std::string int8_sum_refusal(const ProductSize& size, bool is_depthwise);
 
-/// The levels of input 0: their type, and their zero point, which comes from the run where `input` is not 0.
+/// The quantized values of input 0: their type, and their zero point, an operand if `input` is not 0.
 struct Int8Quantized {
   bool is_signed = false;
   int zero_point = 0;
@@ -32,11 +32,11 @@ struct Int8Quantized {
   int zero(const KernelArgs& args) const noexcept;
 };
 
-/// From exact sums to elements of the result.
+/// Converts exact sums to elements of the result.
 class SumsEnd {
  public:
   virtual ~SumsEnd() = default;
-  /// Whether kernels make levels of the sums themselves, as levels() says; run() is not called then.
+  /// True when kernels quantize the sums themselves, as in `levels()`; run() is then not called.
   virtual bool makes_quantized() const noexcept { return false; }
   virtual kernels::QuantizedEpilogue levels(const KernelArgs&, const TileEpilogue&,
                                             const TiledProduct::Tile&) const noexcept {
@@ -47,7 +47,7 @@ class SumsEnd {
                    const TiledProduct::Tile& tile) const noexcept = 0;
 };
 
-/// The kernel of a step whose input 0 are rows of levels. Throws Error (kInvalidModel) where inputs 0 and 1
+/// The kernel of a step whose input 0 has quantized rows. Throws Error (kInvalidModel) where inputs 0 and 1
 /// or the result do not fit, as the next one.
 std::unique_ptr<Kernel> int8_matmul_kernel(const StepReader& r, const ProductSize& size,
                                            const Int8Quantized& levels, std::unique_ptr<SumsEnd> end);

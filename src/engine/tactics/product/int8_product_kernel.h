@@ -1,4 +1,4 @@
-// From exact sums of products of 8-bit integers to the result, where numbers come from a DequantizeLinear.
+// Converts exact sums of products of 8-bit integers to the result, for operands from a DequantizeLinear.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace assay::engine {
 /// A reader of a step that write_int8() wrote.
 StepReader read_int8_step(const Plan& plan, const Step& step);
 
-/// Its levels, and its end. Throw Error (kInvalidModel) where they are none.
+/// Its quantized values, and its epilogue. Throw Error (kInvalidModel) if they are invalid.
 Int8Quantized int8_quantized(const StepReader& r);
 
 std::unique_ptr<SumsEnd> scaled_end(const StepReader& r, int64_t columns);

@@ -1,11 +1,11 @@
-// From exact sums of ConvInteger and MatMulInteger to int32, or by a Cast to float32 and on.
+// Converts exact sums of ConvInteger and MatMulInteger to int32, or by a Cast to float32 with an epilogue.
 #pragma once
 
 #include "engine/tactics/product/int8_kernel.h"
 
 namespace assay::engine {
 
-/// A reader of a step that write_integer() wrote, its levels, and its end. Throw Error (kInvalidModel).
+/// A reader of write_integer()'s step, its quantized values and its epilogue. Throw Error (kInvalidModel).
 StepReader read_integer_step(const Plan& plan, const Step& step);
 
 Int8Quantized quantized_integers(const StepReader& r);

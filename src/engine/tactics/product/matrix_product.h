@@ -1,4 +1,4 @@
-// What MatMul and Gemm, with their epilogues and with Transposes around them, ask for.
+// The matrix product of MatMul and Gemm, with their epilogues and surrounding Transposes.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct MatrixProduct : MatrixOperands {
   std::vector<EpilogueStep> epilogue;
 };
 
-/// Reads a region whose main node is MatMul or Gemm. Returns why no tactic can compute it so, or nothing.
+/// Reads a region whose main node is MatMul or Gemm. Returns why no tactic can compute it, or nothing.
 std::string read_product(const Problem& problem, MatrixProduct& p);
 
 }  // namespace assay::engine

@@ -9,7 +9,7 @@
 
 namespace assay::engine::tactic_nbits_matmul {
 
-/// Beyond these a row of levels has more bits than can be counted.
+/// Beyond these a quantized row has more bits than can be counted.
 inline constexpr int64_t kMaxBlock = 1 << 20, kMaxExtent = int64_t{1} << 40;
 
 struct StepFields {

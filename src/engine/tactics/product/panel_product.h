@@ -1,4 +1,4 @@
-// How the tactics on panels of floats propose: the constant matrix, stored in 32 or 16 bits.
+// Proposals of the tactics on panels of floats: the constant matrix, stored in 32 or 16 bits.
 #pragma once
 
 #include "engine/tactics/product/panel_product_kernel.h"
@@ -14,14 +14,14 @@ struct PanelSource {
   int64_t row_stride = 0, column_stride = 0;
   std::string packing;  ///< says the same
   std::function<std::vector<float>(const float*)>
-      arrange;  ///< brings the numbers in this order; empty: they are
+      arrange;  ///< arranges the numbers in this order; empty: they already are
   const Value* bias = nullptr;
   double bias_scale = 1;
 };
 
-/// One candidate per way to store the matrix: inputs 0 (`x` in `layout`), 1 (packed panels), 2 (bias, filled
-/// up to whole panels; may be null) and the epilogue's operands, and the output in `layout`. `gathered`: the
-/// rows of the left operand do not lie in memory. `finish` writes down what else the step needs.
+/// One candidate per way to store the matrix: inputs 0 (`x` in `layout`), 1 (packed panels), 2 (bias, padded
+/// to whole panels; may be null) and the epilogue's operands, and the output in `layout`. `gathered`: the
+/// rows of the left operand are gathered. `finish` writes the rest of the step.
 void propose_panels(const Problem& p, const Value* x, const PanelSource& source, const ProductSize& size,
                     bool gathered, const std::vector<EpilogueStep>& epilogue, Layout layout,
                     double efficiency, const std::function<void(Candidate&)>& finish, Proposals& proposals);
@@ -29,7 +29,7 @@ void propose_panels(const Problem& p, const Value* x, const PanelSource& source,
 /// No infinity and no NaN among the float32 numbers of a constant of the problem's network.
 bool all_finite(const Problem& p, const UnalignedTensor& t);
 
-/// Appends input 2: the bias times `scale`, filled up with zeros to `columns` numbers; nothing for null.
+/// Appends input 2: the bias times `scale`, padded with zeros to `columns` numbers; nothing for null.
 void add_padded_bias(const Value* bias, double scale, int64_t columns, Candidate& b);
 
 }  // namespace assay::engine

@@ -1,5 +1,5 @@
-// What the tactics on panels of floats share: the constant matrix, stored in 32 or 16 bits, and products of
-// tiles of float32 rows with it; or of rows in bfloat16, where the processor multiplies those.
+// Shared parts of the tactics on panels of floats: the constant matrix, stored in 32 or 16 bits, and products
+// of tiles of float32 rows with it; or of rows in bfloat16, where the processor multiplies those.
 #pragma once
 
 #include <functional>
@@ -45,7 +45,7 @@ inline constexpr int64_t kMinPanelRows = 60, kMaxPanelRows = 192;
 /// Of rows in bfloat16: pairs are multiplied.
 inline int64_t narrow_length(int64_t k) { return k + k % 2; }
 
-/// Rows that lie in memory are read again for every block of columns, in order: they need not stay in a
+/// Rows in memory are read again for every block of columns, in order: they need not stay in a
 /// cache.
 inline constexpr int64_t kMaxLyingRows = 256;
 inline constexpr int64_t kPanelSumBytes = 64 << 10;

@@ -1,4 +1,4 @@
-// How the tactics on products of gathered rows read what they are asked about, and write it into steps.
+// Reading of problems by the tactics on products of gathered rows, and writing of their steps.
 #pragma once
 
 #include "engine/tactics/product/matrix_product.h"
@@ -7,21 +7,21 @@
 
 namespace assay::engine {
 
-/// A product of dense rows with a constant matrix. Returns why a region is not one, or nothing.
+/// A product of dense rows with a constant matrix. Returns the reason why a region is not one, or nothing.
 std::string read_matrix_product(const Problem& problem, MatrixProduct& p);
 
-/// Layouts in which rows and results of a convolution of float32 images may lie, both in the same: channels
+/// Layouts that rows and results of a convolution of float32 images may have, both the same: channels
 /// last, and blocks of which the channels of both are a multiple.
 std::vector<Layout> product_layouts(const Problem& p, const ConvProduct& conv);
 
-/// The window and the weights of a convolution with constant weights. Returns why not, or nothing.
+/// The window and weights of a convolution with constant weights. Returns the reason of a refusal.
 std::string read_conv_window(const Problem& p, ConvProduct& conv, ConvGroups groups = ConvGroups::kRefused);
 
-/// What all of Conv ask of a region besides.
+/// Further requirements of all tactics on Conv.
 std::string read_conv_product(const Problem& p, ConvProduct& conv, ConvGroups groups = ConvGroups::kRefused);
 
-/// To be written; and read back. Throws Error (kInvalidModel) where the images of the step, which lie in
-/// `in`, and those of its result in `out`, do not fit.
+/// To be written; and read back. Throws Error (kInvalidModel) where the images of the step, with layout `in`,
+/// and those of its result, with `out`, do not fit.
 ConvFields conv_fields(const ConvProduct& conv);
 
 /// Weights [outputs, inputs, taps...] with the taps before the inputs.
@@ -37,7 +37,7 @@ std::vector<T> taps_first(const T* w, int64_t outputs, int64_t inputs, int64_t t
   return moved;
 }
 
-/// Empty when tiles can become the region's result.
+/// Empty when tiles can be stored as the region's result.
 std::string tile_epilogue_refusal(const Problem& p, const std::vector<EpilogueStep>& epilogue);
 
 /// Writes down the epilogue, whose operands follow the candidate's inputs so far; whole ones are wanted in

@@ -1,5 +1,5 @@
-// Products of rows that are gathered with a constant matrix in panels, cut into tiles: what the tactics on
-// 8-bit integers and those on panels of floats share, and the way from a tile of float32 numbers to the
+// Products of rows that are gathered with a constant matrix in panels, cut into tiles: shared by the tactics
+// on 8-bit integers and those on panels of floats, with the epilogue from a tile of float32 numbers to the
 // result.
 #pragma once
 
@@ -22,7 +22,7 @@ struct ProductSize {
   int64_t m = 0, n = 0, k = 0;
 };
 
-/// How a product is cut: tiles of rows, which are gathered once, times blocks of columns.
+/// The tiling of a product: tiles of rows, which are gathered once, times blocks of columns.
 struct ProductTiles {
   /// Of every product, 4 bytes a sum.
   static constexpr int64_t kColumns = 16, kRows = 12;
@@ -36,7 +36,7 @@ struct ProductTiles {
   int64_t scratch_bytes() const { return chunks * (left_bytes + 2 * sum_bytes); }
 };
 
-/// Bytes of sums that stay in the second-level cache beside the gathered rows.
+/// Bytes of sums that stay in the second-level cache with the gathered rows.
 inline constexpr int64_t kTileSumBytes = 48 << 10;
 
 /// `row_bytes`: of a gathered row; `fitting`: rows that a tile may have as far as caches are concerned;
@@ -76,7 +76,7 @@ struct ProductFields {
   }
 };
 
-/// How operands of an epilogue that are stored in 8 bits become numbers.
+/// Dequantization of 8-bit operands of an epilogue.
 struct OperandFields {
   size_t operands = 0;
   std::vector<double> scales = {}, zero_points = {};
@@ -99,7 +99,7 @@ struct ConvProduct {
 /// The layout of a step's images that product_layouts() returned, of which its result's is checked.
 Layout product_layout(const StepReader& r);
 
-/// Whether groups of several channels are taken.
+/// True when groups of several channels are supported.
 enum class ConvGroups : uint8_t { kRefused, kTaken };
 
 ConvProduct read_conv_product(const StepReader& r, ConvGroups groups, Layout in, Layout out);
@@ -109,12 +109,12 @@ inline ConvProduct read_conv_product(const StepReader& r, ConvGroups groups = Co
   return read_conv_product(r, groups, layout, layout);
 }
 
-/// Carries out what write_tile_epilogue() wrote.
+/// Runs the epilogue that write_tile_epilogue() wrote.
 class TileEpilogue {
  public:
   /// Of a step whose result is size.m x size.n in memory (int32 only where nothing happens to the numbers)
-  /// and whose operands follow `inputs` others, for tiles of so many rows, each of `columns` (fewer at the
-  /// end) numbers that lie in rows of as many. Throws Error (kInvalidModel).
+  /// and whose operands follow `inputs` others, for tiles of this many rows, each of `columns` (fewer at the
+  /// end) numbers in rows of as many. Throws Error (kInvalidModel).
   TileEpilogue(const StepReader& r, size_t inputs, const ProductSize& size, std::span<const int64_t> rows,
                int64_t columns);
   /// The same for the tiles of a product.
@@ -123,9 +123,9 @@ class TileEpilogue {
   const EpilogueSpec& spec() const { return spec_; }
   /// Nothing happens to the numbers: they may be written where they belong.
   bool is_plain() const { return spec_.entries.empty(); }
-  /// Rows of the result lie one after the other, not in blocks of columns.
+  /// Rows of the result follow each other, not in blocks of columns.
   bool has_rows() const { return places_.block == size_.n; }
-  /// Where a tile's first element lies in a result that has rows, and their distance.
+  /// The position of a tile's first element in a result that has rows, and their distance.
   char* result(const KernelArgs& args, int64_t row, int64_t column) const {
     return static_cast<char*>(args.outputs[0]) + (row * size_.n + column) * static_cast<int64_t>(width_);
   }
@@ -137,7 +137,7 @@ class TileEpilogue {
  private:
   struct Operand {
     size_t position;  ///< among the step's inputs
-    bool is_whole;    ///< lies as the result does
+    bool is_whole;    ///< has the result's layout
     int64_t column_stride;
     size_t width;
   };
@@ -147,7 +147,7 @@ class TileEpilogue {
   };
   void add_operands(const StepReader& r);
   void make_program(const StepReader& r, std::span<const int64_t> rows, int64_t columns);
-  /// Numbers that lie in rows `places_.block` apart, from element `place` of the result on.
+  /// Numbers in rows `places_.block` apart, from element `place` of the result on.
   void run_rows(const KernelArgs& args, int64_t place, int64_t rows, int64_t column, int64_t columns,
                 const float* values, int64_t stride, void* spare) const noexcept;
 
@@ -171,7 +171,7 @@ class TiledProduct : public Kernel {
   struct Tile {
     int64_t row, rows, column, columns;
     int64_t stride;      ///< of `sums`
-    const void* left;    ///< what gather() returned
+    const void* left;    ///< the result of gather()
     void* gathered;      ///< the scratch memory that gather() was given
     void *sums, *spare;  ///< scratch, 4 bytes a number
   };
@@ -180,7 +180,7 @@ class TiledProduct : public Kernel {
   /// `finish` may be of a result that is not the product's own.
   TiledProduct(const StepReader& r, const ProductSize& size, const ProductTiles& tiles, TileEpilogue finish);
 
-  /// Rows [first, first + count) of the left operand, in `scratch` or where they lie.
+  /// Rows [first, first + count) of the left operand, in `scratch` or in place.
   virtual const void* gather(const KernelArgs& args, int64_t first, int64_t count,
                              void* scratch) const noexcept = 0;
   /// Computes a tile of the result.

@@ -26,7 +26,7 @@ enum Constant : size_t {
   kConstants
 };
 
-/// What a step's parameters say.
+/// The problem of a step, from its parameters.
 struct Sizes {
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 0;
   bool backward = false, coupled = false, has_bias = false, has_peepholes = false;
@@ -61,7 +61,7 @@ struct Sizes {
     return {m.row_numbers(), m.k};
   }
   int64_t gates() const { return 4 * hidden; }
-  /// Elements of a constant: bytes of levels, float32 of the others; 0: it has none.
+  /// Elements of a constant: bytes of quantized ones, float32 of the others; 0: it has none.
   int64_t elements(size_t constant) const {
     const GateMatrix m = matrix(0);
     switch (constant) {

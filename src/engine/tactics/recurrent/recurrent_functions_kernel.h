@@ -8,7 +8,7 @@
 
 namespace assay::engine {
 
-/// Of all directions, one behind the other.
+/// Of all directions, concatenated.
 struct RecurrentFunctionFields {
   size_t count = 0;
   std::vector<int64_t> kinds = {};
@@ -21,7 +21,7 @@ struct RecurrentFunctionFields {
   }
 };
 
-/// The directions with the functions that a step has. Throws Error for numbers that are none.
+/// The directions with the functions of a step. Throws Error for invalid numbers.
 std::vector<kernels::RecurrentDirection> read_recurrent_directions(const StepReader& r,
                                                                    kernels::RecurrentKind kind,
                                                                    int64_t directions, bool backward);

@@ -18,13 +18,13 @@ using kernels::RecurrentLayer;
 
 enum Constant : size_t { kWeights, kRecurrent, kBias, kHiddenBias, kPeepholes, kConstants };
 
-/// What a step's parameters say.
+/// The problem of a step, from its parameters.
 struct Settings {
   RecurrentKind kind = RecurrentKind::kRnn;
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 0;
   bool by_batch = false, backward = false, linear_before_reset = false, coupled = false;
   bool has_bias = false, has_peepholes = false;
-  bool packs = false;    ///< the weights are packed in the run
+  bool packs = false;    ///< the weights are packed at run time
   bool in_turn = false;  ///< one direction after the other
   float clip = 0;
   int64_t lanes = 0;  ///< of the vectors that the weights are packed for
@@ -53,7 +53,7 @@ struct Settings {
             .coupled = coupled};
   }
   kernels::GateMatrix weights() const { return layer().matrix(inputs); }
-  /// From one direction's outputs and states to the next's.
+  /// Distances between the outputs and states of two directions.
   int64_t direction_stride() const { return hidden * (by_batch ? 1 : batch); }
   size_t states() const { return kind == RecurrentKind::kLstm ? 2 : 1; }
   bool has_hidden_bias() const { return has_bias && kind == RecurrentKind::kGru && linear_before_reset; }
@@ -89,7 +89,7 @@ struct Settings {
   }
 };
 
-/// Packs what ONNX has for a direction: W, R, B or P from its beginning.
+/// Packs ONNX's weights of a direction: W, R, B or P from its beginning.
 inline void pack_constant(const Settings& s, size_t constant, const float* from, float* to) {
   switch (constant) {
     case kWeights:
@@ -103,7 +103,7 @@ inline void pack_constant(const Settings& s, size_t constant, const float* from,
   }
 }
 
-/// Which of W, R, B, P a constant comes from, and how much of it a direction has.
+/// The source of a constant (W, R, B or P), and its size per direction.
 inline size_t origin_of(size_t constant) { return constant < kHiddenBias ? constant : constant - 1; }
 
 inline int64_t given_numbers(const Settings& s, size_t given) {

@@ -1,4 +1,4 @@
-// ArgMax and ArgMin: where along an axis the best element stands.
+// ArgMax and ArgMin: the position of the best element along an axis.
 #include "engine/tactics/reduce/arg_extreme_kernel.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/read.h"

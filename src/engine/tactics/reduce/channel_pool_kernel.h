@@ -23,8 +23,8 @@ struct StepFields {
   }
 };
 
-/// The first and the last window see something of the image, so all do, unless taps lie so far apart that a
-/// window steps over it.
+/// The first and the last window overlap the image, so all do, unless taps are so far apart that a window
+/// steps over it.
 inline bool all_see_pixels(const kernels::Window& w, size_t axis) {
   for (int64_t o = 0; o < w.out[axis]; ++o) {
     const int64_t at = o * w.strides[axis] - w.begin[axis];

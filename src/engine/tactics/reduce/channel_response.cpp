@@ -1,4 +1,4 @@
-// Local response normalisation (LRN) in every layout of images.
+// Local response normalization (LRN) in every layout of images.
 #include "engine/tactics/reduce/channel_response_kernel.h"
 #include "engine/tactics/tactic_list.h"
 

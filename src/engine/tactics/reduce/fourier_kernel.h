@@ -26,7 +26,7 @@ struct StepFields {
   }
 };
 
-/// What leaves a step of these numbers and shapes; nothing where they do not belong together.
+/// The output of a step with these numbers and shapes; nothing if they are inconsistent.
 inline std::optional<Spectra> spectra_of_dft(const Shape& in, const Shape& out, size_t axis, int64_t length,
                                              bool inverse, bool onesided) {
   Spectra s{.length = length,

@@ -1,4 +1,4 @@
-// MaxPool of any element type, and with the places of the maxima.
+// MaxPool of any element type, and with the indices of the maxima.
 #include <algorithm>
 
 #include "engine/tactics/reduce/max_pool_kernel.h"

@@ -1,4 +1,4 @@
-// Layer, RMS and instance normalisation through a vector kernel over rows.
+// Layer, RMS and instance normalization through a vector kernel over rows.
 #include "analysis/match.h"
 #include "engine/tactics/reduce/normalize_kernel.h"
 #include "engine/tactics/tactic_list.h"

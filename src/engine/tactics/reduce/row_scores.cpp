@@ -1,5 +1,5 @@
-// Operators of ai.onnx.ml made ready once: trees laid out for walks side by side, linear models, support
-// vectors and tables of labels read from their attributes.
+// Operators of ai.onnx.ml, prepared once: trees laid out for parallel walks, linear models, support vectors
+// and tables of labels read from their attributes.
 #include "base/exception_text.h"
 #include "engine/runtime/step_reader.h"
 #include "engine/tactics/tactic_list.h"

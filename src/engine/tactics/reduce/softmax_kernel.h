@@ -8,7 +8,7 @@
 
 namespace assay::engine::tactic_softmax {
 
-/// Where a mask lies over [batch, heads, queries, keys].
+/// How a mask covers [batch, heads, queries, keys].
 struct MaskFields {
   std::array<int64_t, 4> strides = {};
   int64_t heads = 1, queries = 1;
