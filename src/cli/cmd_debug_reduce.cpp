@@ -66,7 +66,7 @@ void add_options(ArgParser& parser) {
                "Default: subsets; under the name polygraphy bisect.",
        .choices = {"subsets", "bisect", "linear"}},
       {.names = {"--anonymise", "--anonymize"},
-       .help = "In mode subsets: put generated names and random weights in the place of the model's own, as "
+       .help = "In mode subsets: put generated names and random weights in place of the model's own, as "
                "far as the failure stays, so "
                "that the result can be passed on.",
        .arity = Arity::kNone},

@@ -52,7 +52,7 @@ void add_options(ArgParser& parser) {
            fmt::format("The folder for results.txt and the parts of the model; default: {}.", kDefaultFolder),
        .metavar = "DIR"},
       {.names = {"--save-external-data", "--external-data-path"},
-       .help = "Save weights in a file of their own beside each part, called after it and SUFFIX; default: "
+       .help = "Save weights in a file of their own next to each part, called after it and SUFFIX; default: "
                "_ext_data.",
        .arity = Arity::kOptional,
        .metavar = "SUFFIX"},

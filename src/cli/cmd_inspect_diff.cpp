@@ -26,7 +26,7 @@ void add_options(ArgParser& parser) {
       {.names = {"model_a"}, .help = "The ONNX model to compare with."},
       {.names = {"model_b"}, .help = "The ONNX model to compare."},
       {.names = {"--external-data-dir", "--load-external-data", "--ext"},
-       .help = "Folder of the models' external data, if they are not beside each.",
+       .help = "Folder of the models' external data, if they are not next to each model.",
        .metavar = "DIR"},
       {.names = {"--ignore-external-data"},
        .help = "Compare the structure without external weights.",

@@ -121,7 +121,7 @@ int run(CommandContext& context) {
     text =
         "\nNone. They are looked for in ASSAY_EXTENSION_PATH, the user's folder "
         "(~/.local/share/assay/extensions) and the\n"
-        "system's (lib/assay/extensions beside the program's folder); --extension names a file.\n";
+        "system's (lib/assay/extensions next to the program's folder); --extension names a file.\n";
   log::info("==== Extensions ({}, of which {} cannot be used) ===={}", candidates.size(), failures, text);
   if (context.args().has(kPython)) log::info("{}", python_text());
   return failures == 0 ? 0 : 1;

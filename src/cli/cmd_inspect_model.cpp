@@ -37,7 +37,7 @@ void add_display_options(ArgParser& parser) {
   parser.add_group("Display").options = {
       {.names = {"--show"},
        .help =
-           "What to show beside inputs and outputs: the nodes (`layers`), with `layers` also their "
+           "What to show in addition to inputs and outputs: the nodes (`layers`), with `layers` also their "
            "attributes (`attrs`), and the elements of constants (`weights`). Or the whole model in ONNX's "
            "text form (`text`), on stdout without log prefixes; of long constants the first elements "
            "only, unless `weights` is there, too.",

@@ -53,7 +53,7 @@ void add_search_options(ArgParser& parser, bool can_save) {
   group.options = plugin_choice_options();
   if (can_save)
     group.options.push_back({.names = {"-o", "--output"},
-                             .help = "Where to save what was found; default: config.yaml beside the model.",
+                             .help = "Where to save what was found; default: config.yaml next to the model.",
                              .metavar = "FILE"});
 }
 void add_match_options(ArgParser& parser) { add_search_options(parser, true); }
@@ -64,10 +64,10 @@ void add_replace_options(ArgParser& parser) {
   parser.add_group("Plugins").options = {
       plugin_dir_option(),
       {.names = {"--config"},
-       .help = "What to replace, as `plugin match` saves it; default: config.yaml beside the model.",
+       .help = "What to replace, as `plugin match` saves it; default: config.yaml next to the model.",
        .metavar = "FILE"},
       {.names = {"-o", "--output"},
-       .help = "Where to save the changed model; default: replaced.onnx beside the model.",
+       .help = "Where to save the changed model; default: replaced.onnx next to the model.",
        .metavar = "FILE"},
   };
 }

@@ -69,10 +69,10 @@ void add_options(ArgParser& parser) {
        .help = "Times of tactics that are known from earlier builds; the file is made or brought up to date.",
        .metavar = "FILE"},
       {.names = {"--no-timing-cache"},
-       .help = "Let each build measure all of its tactics anew.",
+       .help = "Let each build measure all of its tactics again.",
        .arity = Arity::kNone},
       {.names = {"--save-config-yaml"},
-       .help = "Where to save what was found; default: config.yaml beside the model, and with the option "
+       .help = "Where to save what was found; default: config.yaml next to the model, and with the option "
                "alone in the "
                "current folder.",
        .arity = Arity::kOptional,

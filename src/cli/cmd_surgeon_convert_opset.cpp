@@ -21,7 +21,7 @@ void add_options(ArgParser& parser) {
   parser.add_group("Model").options = {
       {.names = {"model_file"}, .help = "The ONNX model.", .metavar = "MODEL"},
       {.names = {"--external-data-dir", "--load-external-data", "--ext"},
-       .help = "Folder of the model's external data, if they are not beside the model.",
+       .help = "Folder of the model's external data, if they are not next to the model.",
        .metavar = "DIR"},
   };
   parser.add_group("Conversion").options = {

@@ -240,7 +240,7 @@ constinit const Command def = {
     .description =
         "Saves the part of a model between given inputs and outputs as a model of its own. Weights are not "
         "read: they stay in their "
-        "file where the new model lies beside it, and are copied otherwise.",
+        "file where the new model is next to it, and are copied otherwise.",
     .add_options = add_options,
     .run = run,
 };

@@ -116,7 +116,7 @@ constinit const Command def = {
     .name = "insert",
     .summary = "Insert a node.",
     .description =
-        "Inserts one node in the place of what lies between given tensors. The operator need not exist.",
+        "Inserts one node in place of the nodes between given tensors. The operator need not exist.",
     .add_options = add_options,
     .run = run,
 };

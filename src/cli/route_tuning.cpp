@@ -244,7 +244,7 @@ void add_route_options(ArgParser& parser) {
        .arity = Arity::kNone},
       {.names = {kDry, "--dryRun"}, .help = "List the routes, and end.", .arity = Arity::kNone},
       {.names = {"--save-all-engines", "--saveAllEngines"},
-       .help = "Save the engine of each route, too, as FILE.iterN beside the FILE of --save-engine.",
+       .help = "Save the engine of each route, too, as FILE.iterN next to the FILE of --save-engine.",
        .arity = Arity::kNone},
   };
 }

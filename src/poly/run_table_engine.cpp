@@ -269,7 +269,7 @@ RunGroup network_group() {
            .member = "engine.tensor_types",
            .at = tensor_types_member,
            .option = {.names = {"--tensor-dtypes", "--tensor-datatypes"},
-                      .help = "Types of the engine's inputs and outputs in the place of those that the model "
+                      .help = "Types of the engine's inputs and outputs in place of those that the model "
                               "declares, as x:float16; a pattern means those with floating-point numbers.",
                       .arity = Arity::kAtLeastOne,
                       .metavar = "NAME:TYPE"},
@@ -286,9 +286,10 @@ RunGroup network_group() {
            .at = [](S& s) -> M { return &s.engine.output_layer_types; },
            .option =
                {.names = {"--trt-outputs-by-type"},
-                .help = "The outputs of all layers of these types of TensorRT, as CONVOLUTION, beside those "
-                        "of --trt-outputs. Each node of the model counts as the layer that TensorRT's "
-                        "parser makes of it.",
+                .help =
+                    "The outputs of all layers of these types of TensorRT, as CONVOLUTION, in addition to "
+                    "those of --trt-outputs. Each node of the model counts as the layer that TensorRT's "
+                    "parser makes of it.",
                 .arity = Arity::kAtLeastOne,
                 .metavar = "LAYER_TYPE"}},
           {.part = kModel,

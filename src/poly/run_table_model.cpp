@@ -99,8 +99,8 @@ std::vector<RunGroup> model_rows() {
                 .at = [](S& s) -> M { return &s.model.save_external_data; },
                 .option = {.names = {"--save-external-data", "--external-data-path"},
                            .help =
-                               "Save weights in a file of their own, beside the model. Without it, weights "
-                               "in external files stay there if the new model lies beside them.",
+                               "Save weights in a file of their own, next to the model. Without it, weights "
+                               "in external files stay there if the new model is next to them.",
                            .arity = Arity::kOptional,
                            .metavar = "FILE"}},
                {.part = kModel,
@@ -142,7 +142,7 @@ std::vector<RunGroup> model_rows() {
                 .member = "model.import.external_data_dir",
                 .at = [](S& s) -> M { return &s.model.import.external_data_dir; },
                 .option = {.names = {"--external-data-dir", "--load-external-data", "--ext"},
-                           .help = "Folder of the model's external data, if they are not beside the model.",
+                           .help = "Folder of the model's external data, if they are not next to the model.",
                            .metavar = "DIR"}},
                {.part = kModel,
                 .member = "model.import.ignore_external_data",
