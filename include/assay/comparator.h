@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "assay/accuracy.h"
 #include "assay/api.h"
 #include "assay/arbiter.h"
 #include "assay/backend.h"
@@ -198,31 +199,6 @@ class PostprocessFunc {
       : function_(std::move(function)), reference_(std::move(reference)) {}
   std::shared_ptr<const Postprocess> function_;
   std::string reference_;
-};
-
-/// One output of two runners under one function, over all iterations.
-struct OutputAccuracy {
-  std::string output, function;
-  int64_t iterations = 0, passed = 0;
-  /// Means over the iterations: max_absdiff, max_reldiff, mean_absdiff, mean_reldiff, median_absdiff,
-  /// median_reldiff of simple; "metric" of functions with one number.
-  std::map<std::string, double> metrics = {};
-};
-
-/// Two runners.
-struct PairAccuracy {
-  std::string runner0, runner1;
-  int64_t iterations = 0, passed = 0;
-  std::vector<OutputAccuracy> outputs = {};
-  double percentage() const {
-    return iterations == 0 ? 0 : 100.0 * static_cast<double>(passed) / static_cast<double>(iterations);
-  }
-};
-
-struct AccuracyResult {
-  std::vector<PairAccuracy> pairs = {};
-  /// Every iteration of every pair passed, and there was one.
-  explicit operator bool() const;
 };
 
 class Comparator {

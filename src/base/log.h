@@ -15,45 +15,23 @@
 #include <fmt/core.h>
 
 #include <memory>
-#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "assay/error.h"
 #include "base/diagnostics.h"
 #include "base/expected_error.h"
+#include "base/log_config.h"
 
 namespace assay::log {
 
 using diag::Indent;
-using diag::Severity;
-
-/// What is shown and how.
-struct Config {
-  Severity threshold = Severity::kInfo;
-  /// Thresholds of single source folders or files ("compare", "backends/onnxrt.cpp"), relative to src/. The
-  /// longest match wins, the later one among equals.
-  std::vector<std::pair<std::string, Severity>> path_thresholds;
-  bool timestamp = false;  ///< `(HH:MM:SS) ` in the prefix
-  bool line_info = false;  ///< `[file:line] ` in the prefix
-  bool colors = true;      ///< false: no colours, not even on a terminal
-  std::string file;        ///< also write every shown line here, without colours; empty: no file
-};
 
 /// Replaces the configuration. Creates the folders of `file` and truncates it; throws Error (kIo) when that
 /// fails.
 void configure(Config config);
-
-/// The threshold that `-v` given `verbose` times and `-q` given `quiet` times stand for.
-Severity severity_from_counts(int verbose, int quiet);
-/// ULTRA_VERBOSE, SUPER_VERBOSE, ..., CRITICAL, in any case.
-std::optional<Severity> severity_from_name(std::string_view name);
-/// Applies one value of `--verbosity`: `LEVEL` or `path:LEVEL`. Throws Error (kInvalidArgument) naming the
-/// levels.
-void add_verbosity(Config& config, std::string_view value);
 
 /// Where lines go that neither a Capture nor a sink takes. Called by one thread at a time.
 class Output {

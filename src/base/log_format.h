@@ -1,4 +1,4 @@
-// How one log message becomes lines; internal to the log.
+// Which log messages are shown, and how one becomes lines.
 #pragma once
 
 #include <ctime>
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/log.h"
+#include "base/log_config.h"
 
 namespace assay::log {
 
@@ -25,6 +25,14 @@ std::string layout(const Prefix& prefix, int indentation, std::string_view text)
 
 /// Wraps lines (ended by a newline) into the terminal colour of the severity, if it has one.
 std::string colored(Severity severity, std::string_view lines);
+
+/// The threshold that `-v` given `verbose` times and `-q` given `quiet` times stand for.
+Severity severity_from_counts(int verbose, int quiet);
+/// ULTRA_VERBOSE, SUPER_VERBOSE, ..., CRITICAL, in any case.
+std::optional<Severity> severity_from_name(std::string_view name);
+/// Applies one value of `--verbosity`: `LEVEL` or `path:LEVEL`. Throws Error (kInvalidArgument) naming the
+/// levels.
+void add_verbosity(Config& config, std::string_view value);
 
 /// The threshold that holds for a source file, given as the compiler names it. The paths of the thresholds
 /// are ours or Polygraphy's (backend/onnxrt), which mean the files that say the same.

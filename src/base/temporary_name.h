@@ -1,7 +1,8 @@
-// Names of files that are being written, and the removal of those whose writer is dead.
+// Names of files that are being written; base/stale_temporaries.h removes those whose writer is dead.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,14 +20,20 @@ enum class TemporaryKind { kFile, kData };
 /// Drawn at random. Files of one writer share it: as long as one of them is locked (flock), all are in use.
 uint64_t new_writer_id();
 std::string temporary_name(TemporaryKind kind, uint64_t writer, std::string_view destination);
+
+/// What such a name says.
+struct TemporaryName {
+  uint32_t boot = 0;  ///< the start of the machine; 0: unknown
+  uint64_t writer = 0, destination = 0;
+  TemporaryKind kind = TemporaryKind::kFile;
+
+  /// Certainly given since this machine started.
+  bool is_of_this_boot() const;
+};
+/// Nothing for any other name.
+std::optional<TemporaryName> parse_temporary_name(std::string_view name);
 bool is_temporary_name(std::string_view name, TemporaryKind kind);
 /// Whether `name` is that of a file that will be called `destination`.
 bool is_temporary_name_of(std::string_view name, std::string_view destination);
-
-/// Removes from a folder the temporary files of this user whose writers have ended without doing so: those
-/// that no live process has locked, and, where it cannot be known (they were made before this machine
-/// started, or by another one), that are a day old. One that a file in the folder names stays: a model needs
-/// it.
-void remove_stale_temporaries(const std::string& folder);
 
 }  // namespace assay

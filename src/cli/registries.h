@@ -37,9 +37,8 @@ struct Registries : extension::Registries {
   /// With everything that the manifests list.
   Registries();
 
-  /// Adds everything that a module brings, or nothing: then it throws Error that names the module and what
-  /// there is already.
-  void add(const std::shared_ptr<extension::Extension>& module);
+  /// A module brings options and commands, too: add_extension() of options/extensions.h adds it.
+  void add(const std::shared_ptr<extension::Extension>& module) = delete;
 
   CommandSet commands;
   /// Options of `run` that packages of Python add; empty until a command line needs to know them.

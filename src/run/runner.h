@@ -84,10 +84,6 @@ class Runner {
 /// onnxrt-runner-N0-11/20/26-08:02:18.
 std::vector<Runner> make_runners(const std::vector<RunnerChoice>& choices, const SessionOptions& options);
 
-/// Whether a tensor of this shape may stand where `dims` are declared: equal rank, and equal extents where
-/// they are known.
-bool shape_fits(const Shape& shape, const std::optional<Dims>& dims);
-
 /// Receives what a runner gives, as soon as it is there.
 class InferenceObserver {
  public:

@@ -20,6 +20,9 @@ void add_extension_options(ArgParser& parser);
 /// since modules bring options. Throws Error for a file of settings that cannot be read.
 std::vector<extension::Candidate> extensions_of(std::span<const std::string> words);
 
+/// Adds everything that a module brings, or nothing: then it throws Error that names the module and what
+/// there is already.
+void add_extension(const std::shared_ptr<extension::Extension>& module, Registries& registries);
 /// Loads and adds them. One that fails is left out, and a sentence says why, but for those of --extension,
 /// whose Error is thrown.
 std::vector<std::string> load_extensions(Registries& registries,
@@ -27,9 +30,6 @@ std::vector<std::string> load_extensions(Registries& registries,
 
 /// The options of `run` that modules add.
 void add_module_options(ArgParser& parser, const Registries& registries);
-/// Throws Error when the module has an option that `run` has already, of itself or of another module.
-void check_extension_options(const extension::Extension& module, const Registries& registries);
-void add_extension_commands(const std::shared_ptr<extension::Extension>& module, CommandSet& commands);
 
 /// Whether the option is one that a module adds to `run`.
 bool is_module_option(const Registries& registries, std::string_view name);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/run.h"
 #include "cli/args.h"
 #include "cli/options/model.h"
 #include "run/model_loader.h"
@@ -33,6 +34,12 @@ ModelSaveOptions read_onnx_save_options(const ParsedArgs& args, const std::strin
 /// a line warns.
 bool means_all_tensors(const std::optional<std::vector<std::string>>& words);
 
+/// The words of an option for outputs, where the command has it: every tensor, or these.
+void read_outputs(const ParsedArgs& args, const char* option, bool& mark_all,
+                  std::optional<std::vector<std::string>>& outputs);
+
+/// The part of a run. `given`: what read_model_options() made of the line. Throws Error.
+void read_model_settings(const ParsedArgs& args, const ModelOptions& given, poly::RunSettings& settings);
 /// Reads all three groups, those of --save-onnx. `given`: what read_model_options() made of the line. `ops`:
 /// the operators that nodes may be.
 ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const ModelOptions& given,

@@ -225,8 +225,11 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   for (const Value* v : g.inputs) saved.inputs.push_back({v->name(), v->type});
   for (const Value* v : g.outputs) saved.outputs.push_back({v->name(), v->type});
   saved.profiles = config.profiles;
-  const CalibrationJob calibration{.builder = this,
-                                   .network = network,
+  const auto build_float32 = [&](const std::shared_ptr<const Model>& wanted) {
+    return build_engine(wanted, {.optimization_level = 0, .profiles = config.profiles});
+  };
+  const CalibrationJob calibration{.network = network,
+                                   .build_float32 = build_float32,
                                    .calibrator = config.calibrator.get(),
                                    .profiles = config.profiles,
                                    .pool = runtime_->pool,

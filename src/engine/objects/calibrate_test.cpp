@@ -6,10 +6,11 @@
 #include <cmath>
 #include <random>
 
+#include "assay/builder.h"
 #include "engine/objects/state.h"
 #include "engine/tactics/tactic.h"
 #include "ops/infer.h"
-#include "templates/templates.h"
+#include "templates/template_set.h"
 
 namespace assay::calibrate_test {
 namespace {

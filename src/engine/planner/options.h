@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/planner/region_options.h"
 #include "engine/planner/type_holds.h"
 #include "engine/tactics/tactic_set.h"
 
@@ -32,31 +33,6 @@ struct TacticRules {
 };
 
 inline const TacticSet& tactics_of(const TacticRules& rules) { return *rules.set; }
-
-/// How a candidate wants what it reads or writes.
-struct OperandFormat {
-  DType dtype = DType::kUndefined;
-  std::optional<Shape> shape;  ///< nothing where it is not known before the run
-  Layout layout;
-};
-
-/// Of values of the graph among a candidate's operands.
-std::vector<OperandFormat> formats_of(const std::vector<Candidate::Operand>& operands);
-
-/// A candidate with its tactic and, once it is known, its time.
-struct Option {
-  const TacticDef* tactic = nullptr;
-  Candidate candidate;
-  double seconds = 0;
-  bool is_preferred = false;
-  /// "dnnl_conv:blocked8", or the tactic's name where it has one way only.
-  std::string name() const;
-};
-
-struct RegionOptions {
-  std::vector<Option> options;    ///< in the order of tactics.def, and of each tactic's own
-  std::vector<Refusal> refusals;  ///< of tactics without a candidate, and of candidates that rules exclude
-};
 
 /// Asks tactics. Shapes are looked up once for each value.
 class OptionMaker {

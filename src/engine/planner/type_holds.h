@@ -7,18 +7,18 @@
 // levels. A tensor that is stored in float16 or bfloat16 is rounded behind the layer that gives it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "engine/plan/type_rules.h"
+#include "engine/planner/region_options.h"
 #include "engine/tactics/tactic.h"
 #include "transform/quantize.h"
 
 namespace assay::engine {
-
-class OptionMaker;
 
 /// A wish that was not followed.
 struct UnmetWish {
@@ -50,6 +50,9 @@ void round_stored_tensors(Model& model, const TypeRules& rules);
 /// The opset whose Cast the rules need; 0: any.
 int64_t opset_for(const TypeRules& rules);
 
+/// What tactics answer about a region.
+using AskTactics = std::function<RegionOptions(const Region&)>;
+
 /// Of one network, while a plan of it is made.
 class TypeHolds {
  public:
@@ -57,9 +60,10 @@ class TypeHolds {
   TypeHolds(const TypeRules& rules, const Model& model) : rules_(rules), model_(model) {}
 
   /// Finds what is held, and rounds the operands of nodes that no algorithm computes in their type. After it
-  /// no node may be added or removed. `maker` asks these holds. Gives back what cannot be followed; that is
-  /// held no longer. `quantized`: what became of the network by calibration; null: it was not quantized.
-  std::vector<UnmetWish> prepare(Model& model, OptionMaker& maker, const QuantizeReport* quantized);
+  /// no node may be added or removed. What `ask` gives must respect these holds. Gives back what cannot be
+  /// followed; that is held no longer. `quantized`: what became of the network by calibration; null: it was
+  /// not quantized.
+  std::vector<UnmetWish> prepare(Model& model, const AskTactics& ask, const QuantizeReport* quantized);
 
   /// Why a candidate may not run the region; empty: it may.
   std::string refusal(const Region& region, const Candidate& c) const;
