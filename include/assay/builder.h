@@ -1,22 +1,12 @@
 // Building engines: the objects of TensorRT's builder, with their names and duties.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <map>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "assay/api.h"
-#include "assay/int8_calibrator.h"
-#include "assay/layer_types.h"
-#include "assay/optimization_profile.h"
+#include "assay/builder_config.h"
 #include "assay/runtime.h"
-#include "assay/timing_cache.h"
 
 namespace ASSAY_API assay {
 

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "assay/accuracy.h"
 #include "assay/api.h"
 #include "assay/arbiter.h"
 #include "assay/backend.h"

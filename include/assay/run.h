@@ -12,19 +12,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "assay/accuracy.h"
 #include "assay/api.h"
-#include "assay/backend.h"
-#include "assay/builder.h"
-#include "assay/comparator.h"
-#include "assay/io.h"
-#include "assay/loaders.h"
-#include "assay/type.h"
+#include "assay/run_settings.h"
 
 namespace ASSAY_API assay {
 namespace poly {

@@ -16,6 +16,7 @@
 #include "assay/error.h"
 #include "base/input_file.h"
 #include "base/resident_memory.h"
+#include "base/stale_temporaries.h"
 
 namespace assay {
 namespace {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "assay/error.h"
+#include "base/stale_temporaries.h"
 #include "base/temporary_folder.h"
 
 namespace assay::atomic_file_test {

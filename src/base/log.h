@@ -15,16 +15,15 @@
 #include <fmt/core.h>
 
 #include <memory>
-#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "assay/error.h"
 #include "base/diagnostics.h"
 #include "base/expected_error.h"
+#include "base/log_config.h"
 
 namespace assay::log {
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "assay/error.h"
 #include "base/visible_text.h"
 
 namespace assay::log {

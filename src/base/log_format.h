@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/log.h"
+#include "base/log_config.h"
 
 namespace assay::log {
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/stale_temporaries.h"
 #include "base/temporary_name.h"
 
 namespace assay {

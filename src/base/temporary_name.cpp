@@ -1,27 +1,15 @@
 #include "base/temporary_name.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
-#include <ctime>
-#include <map>
-#include <memory>
-#include <optional>
 #include <random>
-#include <vector>
 
-#include "assay/error.h"
 #include "base/descriptor.h"
-#include "base/mapped_file.h"
 
 namespace assay {
 namespace {
@@ -55,13 +43,7 @@ uint32_t boot_number() {
   return number;
 }
 
-struct Parts {
-  uint32_t boot = 0;
-  uint64_t writer = 0, destination = 0;
-  TemporaryKind kind = TemporaryKind::kFile;
-};
-
-std::string text_of(const Parts& p) {
+std::string text_of(const TemporaryName& p) {
   std::string text = fmt::format("{}{:08x}-{:016x}-{:016x}-", kStart, p.boot, p.writer, p.destination);
   return text += fmt::format("{:08x}{}", short_sum_of(text), suffix(p.kind));
 }
@@ -159,24 +141,33 @@ std::string temporary_name(TemporaryKind kind, uint64_t writer, std::string_view
   return text_of({boot_number(), writer, sum_of(destination), kind});
 }
 
+std::optional<TemporaryName> parse_temporary_name(std::string_view name) {
+  // assay- 8 - 16 - 16 - 8 and a suffix
+  constexpr size_t kBoot = kStart.size(), kWriter = kBoot + 9, kDestination = kWriter + 17,
+                   kEnd = kDestination + 25;
+  if (name.size() <= kEnd || !name.starts_with(kStart)) return std::nullopt;
+  TemporaryName p;
+  const auto number = [&](size_t at, size_t digits, auto& out) {
+    std::from_chars(name.data() + at, name.data() + at + digits, out, 16);
+  };
+  number(kBoot, 8, p.boot);
+  number(kWriter, 16, p.writer);
+  number(kDestination, 16, p.destination);
+  p.kind = name.substr(kEnd) == suffix(TemporaryKind::kData) ? TemporaryKind::kData : TemporaryKind::kFile;
+  // What was not understood makes another text.
+  return text_of(p) == name ? std::optional(p) : std::nullopt;
+}
+
+bool TemporaryName::is_of_this_boot() const { return boot != 0 && boot == boot_number(); }
+
 bool is_temporary_name(std::string_view name, TemporaryKind kind) {
-  const auto parts = parse(name);
+  const auto parts = parse_temporary_name(name);
   return parts && parts->kind == kind;
 }
 
 bool is_temporary_name_of(std::string_view name, std::string_view destination) {
-  const auto parts = parse(name);
+  const auto parts = parse_temporary_name(name);
   return parts && parts->destination == sum_of(destination);
-}
-
-void remove_stale_temporaries(const std::string& folder) {
-  const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened) return;
-  const std::vector<std::string> names = names_in(opened.get());
-  std::map<uint64_t, std::vector<Found>> groups;
-  for (const std::string& name : names)
-    if (const auto parts = parse(name)) groups[parts->writer].push_back({name, *parts, Descriptor(), 0});
-  for (auto& [writer, group] : groups) remove_group(opened.get(), names, group);
 }
 
 }  // namespace assay

@@ -19,7 +19,7 @@
 #include "bench/progress.h"
 #include "bench/report.h"
 #include "bench/roofline.h"
-#include "graph/order.h"
+#include "graph/topological_scope.h"
 #include "inspect/input_shapes.h"
 #include "passes/pass_list.h"
 #include "run/model_loader.h"

@@ -73,7 +73,7 @@ std::string inspect(const extension::Candidate& c) {
   try {
     const std::shared_ptr<extension::Extension> e = extension::Extension::load(c.path);
     Registries registries;
-    registries.add(e);
+    add_extension(e, registries);
     return fmt::format("+{} {} | {} | from {}{}", e->info().name, e->info().version, e->info().path, c.from,
                        text_of(*e));
   } catch (const Error& e) {

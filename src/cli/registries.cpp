@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "assay/error.h"
-#include "cli/options/extensions.h"
 
 namespace assay::cli {
 
@@ -32,17 +31,6 @@ Registries::Registries() {
 #define ASSAY_COMMAND(name) commands.add(command_##name::def);
 #include "cli/commands.def"
 #undef ASSAY_COMMAND
-}
-
-void Registries::add(const std::shared_ptr<extension::Extension>& module) {
-  Registries changed = *this;
-  changed.extension::Registries::add(module);
-  with_context([&] { return extension::place_of(*module); },
-               [&] {
-                 add_extension_commands(module, changed.commands);
-                 check_extension_options(*module, *this);
-               });
-  *this = std::move(changed);
 }
 
 }  // namespace assay::cli

@@ -5,22 +5,21 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "base/log_format.h"
 #include "cli/options/comparator.h"
 #include "cli/options/data_loader.h"
 #include "cli/options/engine_building.h"
 #include "cli/options/extensions.h"
 #include "cli/options/onnx_model.h"
 #include "cli/options/runners.h"
+#include "cli/run_part.h"
 #include "cli/values.h"
-#include "script/data_script.h"
-#include "script/network_script.h"
-#include "script/reference.h"
+#include "poly/run_parts.h"
 
 namespace assay::cli {
 namespace {
 
 using poly::RunPart;
-using poly::RunRow;
 using poly::RunSettings;
 using poly::RunWords;
 
@@ -142,16 +141,6 @@ void read_outputs(const ParsedArgs& args, const char* option, bool& mark_all,
 
 }  // namespace
 
-void read_run_part(const ParsedArgs& args, RunPart part, RunSettings& settings) {
-  for (const poly::RunGroup& group : poly::run_groups())
-    for (const RunRow& row : group.rows) {
-      if (row.part != part || !row.has_member() || !row.has_option() || row.words == RunWords::kOwn) continue;
-      const GivenRow given{args, row};
-      if (!args.declares(given.name()) || !args.has(given.name())) continue;
-      std::visit([&](auto* member) { set(given, *member); }, row.at(settings));
-    }
-}
-
 void read_log_settings(const ParsedArgs& args, RunSettings& settings) {
   read_run_part(args, RunPart::kProcess, settings);
   if (!args.declares("--log-file")) return;
@@ -167,64 +156,12 @@ void read_log_settings(const ParsedArgs& args, RunSettings& settings) {
   if (is_given || !log.file.empty()) settings.log = std::move(log);
 }
 
-void read_model_settings(const ParsedArgs& args, const ModelOptions& given, RunSettings& settings) {
-  poly::RunModel& model = settings.model;
-  read_run_part(args, RunPart::kModel, settings);
-  model.path = given.path;
-  if (given.is_plan) model.format = "engine";
-  if (!given.foreign_format.empty()) model.format = given.foreign_format;
-  if (!given.network_script.empty())
-    model.network_script =
-        script::parse_reference(given.network_script,
-                                args.text("--trt-network-func-name").value_or(script::kNetworkFunction))
-            .str();
-  read_outputs(args, "--onnx-outputs", model.mark_all, model.outputs);
-}
-
-void read_data_settings(const ParsedArgs& args, RunSettings& settings) {
-  poly::RunData& data = settings.data;
-  read_run_part(args, RunPart::kData, settings);
-  const auto integer = [&](const char* name) -> std::optional<poly::Number> {
-    const auto value = args.integer(name);
-    return value ? std::optional<poly::Number>(*value) : std::nullopt;
-  };
-  const auto number = [&](const char* name) -> std::optional<poly::Number> {
-    const auto value = args.number(name);
-    return value ? std::optional<poly::Number>(*value) : std::nullopt;
-  };
-  if (args.has("--int-min") || args.has("--int-max"))
-    data.integer_range = poly::RunRange{integer("--int-min"), integer("--int-max")};
-  if (args.has("--float-min") || args.has("--float-max"))
-    data.float_range = poly::RunRange{number("--float-min"), number("--float-max")};
-  data.script =
-      script_of(args, "--data-loader-script",
-                args.text("--data-loader-func-name").value_or(script::DataScript::kDefaultFunction));
-  warn_about_data_options(args);
-}
-
 void read_session_settings(const ParsedArgs& args, RunSettings& settings) {
   read_run_part(args, RunPart::kSession, settings);
   if (const auto threads = args.integer("--threads"))
     settings.session.threads =
         static_cast<int>(std::min<int64_t>(require_at_least("--threads", *threads, 1), 4096));
   settings.session.graph_optimization_level = read_graph_optimization_level(args);
-}
-
-void read_engine_settings(const ParsedArgs& args, bool as_upstream, const engine::TacticSet& tactics,
-                          RunSettings& settings) {
-  poly::RunEngine& engine = settings.engine;
-  warn_about_idle_options(args);
-  read_run_part(args, RunPart::kEngine, settings);
-  engine.config_script = script_of(args, "--trt-config-script",
-                                   args.text("--trt-config-func-name").value_or(script::kConfigFunction));
-  for (const std::string& script :
-       args.list("--trt-network-postprocess-script").value_or(std::vector<std::string>()))
-    engine.network_postprocess_scripts.push_back(
-        script::parse_reference(script, script::kNetworkPostprocessFunction).str());
-  engine.config_postprocess_script =
-      script_of(args, "--trt-config-postprocess-script", script::kConfigPostprocessFunction);
-  read_outputs(args, "--trt-outputs", engine.mark_all, engine.outputs);
-  read_building_settings(args, as_upstream, tactics, engine);
 }
 
 RunSettings read_run_settings(const ParsedArgs& args, bool as_upstream, const Registries& registries,

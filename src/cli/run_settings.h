@@ -2,15 +2,10 @@
 // that they share with `run`.
 #pragma once
 
-#include <string>
-#include <vector>
-
+#include "assay/run_settings.h"
 #include "cli/args.h"
-#include "cli/options/model.h"
 #include "cli/registries.h"
-#include "engine/tactics/tactic_set.h"
 #include "poly/run_parts.h"
-#include "poly/run_table.h"
 
 namespace assay::cli {
 

@@ -138,4 +138,22 @@ std::shared_ptr<Model> clone_model(const Model& model) {
   return copy;
 }
 
+std::shared_ptr<Model> copy(const Model& model) { return clone_model(model); }
+
+std::shared_ptr<Graph> copy(const Graph& graph, Graph* parent, ValueMap& map) {
+  check_depth(graph);
+  for (const Value* v : captured_values(graph)) {
+    if (map.contains(v)) continue;
+    Value* outer = parent != nullptr ? parent->lookup(v->name()) : nullptr;
+    require(outer != nullptr, ErrorCode::kInvalidArgument,
+            "the graph '{}' uses '{}' from outside, which the place it is copied to does not have",
+            graph.name, v->name());
+    map[v] = outer;
+  }
+  return clone_graph(graph, parent, map);
+}
+
+Node* copy(const Node& node, Graph& into, ValueMap& map) { return clone_node(node, into, map); }
+Value* copy(const Value& value, Graph& into) { return clone_value(value, into); }
+
 }  // namespace assay

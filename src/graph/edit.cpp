@@ -1,11 +1,8 @@
 #include "assay/edit.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 
-#include "graph/clone.h"
-#include "graph/local_function.h"
 #include "graph/order.h"
 
 namespace assay {
@@ -138,49 +135,5 @@ int64_t cleanup(Model& model, const CleanupOptions& options) {
     for (Function& f : model.functions) removed += cleanup(*f.body, options);
   return removed;
 }
-
-void toposort(Graph& graph, bool recurse_subgraphs) {
-  if (recurse_subgraphs)
-    for (Graph* g : subgraphs(graph)) toposort(*g, true);
-  std::vector<Node*> order = depth_first_order(graph);
-  std::unordered_map<const Node*, int64_t> levels;
-  for (const Node* n : order) {
-    int64_t level = 0;
-    for (const Value* v : used_values(*n))
-      if (v->producer() != nullptr) level = std::max(level, levels[v->producer()] + 1);
-    levels[n] = level;
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const Node* a, const Node* b) { return levels[a] < levels[b]; });
-  graph.reorder_nodes(order);
-}
-
-void toposort(Model& model, const SortOptions& options) {
-  check_depth(model);
-  if (options.mode != SortMode::kFunctions) {
-    toposort(*model.graph, options.recurse_subgraphs);
-    if (options.recurse_functions)
-      for (Function& f : model.functions) toposort(*f.body, options.recurse_subgraphs);
-  }
-  if (options.mode != SortMode::kNodes) sort_functions(model);
-}
-
-std::shared_ptr<Model> copy(const Model& model) { return clone_model(model); }
-
-std::shared_ptr<Graph> copy(const Graph& graph, Graph* parent, ValueMap& map) {
-  check_depth(graph);
-  for (const Value* v : captured_values(graph)) {
-    if (map.contains(v)) continue;
-    Value* outer = parent != nullptr ? parent->lookup(v->name()) : nullptr;
-    require(outer != nullptr, ErrorCode::kInvalidArgument,
-            "the graph '{}' uses '{}' from outside, which the place it is copied to does not have",
-            graph.name, v->name());
-    map[v] = outer;
-  }
-  return clone_graph(graph, parent, map);
-}
-
-Node* copy(const Node& node, Graph& into, ValueMap& map) { return clone_node(node, into, map); }
-Value* copy(const Value& value, Graph& into) { return clone_value(value, into); }
 
 }  // namespace assay

@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "base/folder_lock.h"
+#include "base/stale_temporaries.h"
 #include "graph/external_data.h"
 #include "graph/model_message.h"
 #include "graph/to_text.h"

@@ -11,8 +11,8 @@
 
 #include "assay/edit.h"
 #include "assay/error.h"
+#include "base/stale_temporaries.h"
 #include "base/temporary_folder.h"
-#include "base/temporary_name.h"
 #include "graph/import.h"
 #include "graph/value_info.h"
 #include "onnx/messages.h"

@@ -11,9 +11,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "assay/io.h"
 #include "base/atomic_file.h"
 #include "base/sha1.h"
-#include "graph/export.h"
 #include "graph/model_message.h"
 
 namespace assay {

@@ -3,8 +3,7 @@
 
 #include <memory>
 
-#include "assay/graph.h"
-#include "graph/import.h"
+#include "assay/io.h"
 #include "onnx/messages.h"
 
 namespace assay {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/to_text.h"
+#include "graph/text_options.h"
 
 namespace assay {
 

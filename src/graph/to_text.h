@@ -1,12 +1,10 @@
 // Writes Models in ONNX's text form (docs/reference/text.md), which onnx/text/reader.h reads.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
 
 #include "assay/graph.h"
+#include "graph/text_options.h"
 
 namespace assay {
 

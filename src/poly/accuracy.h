@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "assay/comparator.h"
+#include "assay/accuracy.h"
 #include "compare/results.h"
 
 namespace assay::poly {

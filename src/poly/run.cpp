@@ -10,6 +10,7 @@
 #include "base/atomic_file.h"
 #include "base/crash_report.h"
 #include "base/log.h"
+#include "base/log_format.h"
 #include "base/memory_limit.h"
 #include "base/thread_pool.h"
 #include "console/failure.h"

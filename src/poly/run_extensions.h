@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "assay/run.h"
+#include "assay/run_settings.h"
 #include "extension/functions.h"
 #include "extension/registries.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "assay/backend_set.h"
-#include "assay/run.h"
+#include "assay/run_settings.h"
 #include "extension/registries.h"
 #include "run/comparator.h"
 #include "run/engine_building.h"

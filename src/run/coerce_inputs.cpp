@@ -14,7 +14,7 @@
 #include "compare/match_shape.h"
 #include "compare/report.h"
 #include "graph/metadata_text.h"
-#include "run/runner.h"
+#include "run/shape_fits.h"
 #include "tensor/convert.h"
 #include "tensor/value_tensors.h"
 

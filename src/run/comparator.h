@@ -1,20 +1,8 @@
 // `run` from end to end: every runner on the same data, then comparison, validation and the verdict.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "arbiter/arbiter.h"
-#include "compare/accuracy.h"
-#include "compare/postprocess.h"
-#include "run/data_loader.h"
-#include "run/data_source.h"
-#include "run/model_loader.h"
 #include "run/observer.h"
-#include "run/runner.h"
+#include "run/run_options.h"
 
 namespace assay {
 

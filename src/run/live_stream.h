@@ -5,10 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "run/comparator.h"
 #include "run/loader_cache.h"
+#include "run/observer.h"
 #include "run/output_recorder.h"
 #include "run/result_stream.h"
+#include "run/run_options.h"
 #include "run/savers.h"
 
 namespace assay {

@@ -3,7 +3,7 @@
 #include "base/diagnostics.h"
 #include "base/expected_error.h"
 #include "base/wording.h"
-#include "graph/order.h"
+#include "graph/topological_scope.h"
 #include "ops/check.h"
 #include "ops/infer.h"
 #include "passes/pass_list.h"

@@ -5,11 +5,11 @@
 #include "base/diagnostics.h"
 #include "graph/clone.h"
 #include "graph/metadata_text.h"
-#include "graph/order.h"
+#include "graph/topological_scope.h"
 #include "ops/infer.h"
 #include "passes/pass_list.h"
 #include "reference/interpreter.h"
-#include "run/runner.h"
+#include "run/shape_fits.h"
 
 namespace assay {
 namespace {

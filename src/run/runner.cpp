@@ -10,6 +10,7 @@
 #include "base/wording.h"
 #include "graph/metadata_text.h"
 #include "reference/evaluate.h"
+#include "run/shape_fits.h"
 
 namespace assay {
 namespace {
@@ -48,14 +49,6 @@ void with_file(const std::string& path, const bool& is_in_sink, Body&& body) {
 }
 
 }  // namespace
-
-bool shape_fits(const Shape& shape, const std::optional<Dims>& dims) {
-  if (!dims) return true;
-  if (dims->size() != shape.size()) return false;
-  for (size_t i = 0; i < dims->size(); ++i)
-    if ((*dims)[i].is_known() && (*dims)[i].value() != shape[i]) return false;
-  return true;
-}
 
 void Runner::activate(ModelLoader& loader) {
   const Backend& backend = *choice_.backend;

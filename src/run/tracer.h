@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "arbiter/arbiter.h"
-#include "run/comparator.h"
 #include "run/loader_cache.h"
 #include "run/results.h"
+#include "run/run_options.h"
 #include "tensor/tensor_store.h"
 
 namespace assay {

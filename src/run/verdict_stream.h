@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "arbiter/arbiter.h"
-#include "run/comparator.h"
+#include "run/observer.h"
 #include "run/results.h"
+#include "run/run_options.h"
 #include "run/tracer.h"
 #include "tensor/tensor_store.h"
 

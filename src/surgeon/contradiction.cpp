@@ -4,7 +4,7 @@
 
 #include "assay/error.h"
 #include "graph/clone.h"
-#include "graph/order.h"
+#include "graph/topological_scope.h"
 #include "ops/infer.h"
 
 namespace assay {

@@ -14,7 +14,7 @@
 #include "base/python_repr.h"
 #include "base/similar_name.h"
 #include "graph/clone.h"
-#include "graph/order.h"
+#include "graph/topological_scope.h"
 #include "naming/graph_path.h"
 #include "naming/selector.h"
 #include "ops/infer.h"

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "cli/option_effects.h"
 #include "cli/options/compare_functions.h"
-#include "cli/run_settings.h"
+#include "cli/run_part.h"
 #include "cli/values.h"
 #include "run/python_parse.h"
 

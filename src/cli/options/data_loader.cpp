@@ -4,7 +4,8 @@
 
 #include "base/log.h"
 #include "cli/options/model.h"
-#include "cli/run_settings.h"
+#include "cli/run_part.h"
+#include "poly/run_parts.h"
 #include "poly/run_table.h"
 #include "run/script_parts.h"
 #include "script/data_script.h"
@@ -59,9 +60,25 @@ void warn_about_data_options(const ParsedArgs& args) {
   if (args.has("--load-inputs") || args.has("--data-loader-script")) warn_about_ignored(args);
 }
 
-std::optional<poly::Number> run_number(const std::optional<PythonValue>& value) {
-  if (!value) return std::nullopt;
-  return value->is_int() ? poly::Number(value->as_int()) : poly::Number(value->as_double());
+void read_data_settings(const ParsedArgs& args, poly::RunSettings& settings) {
+  poly::RunData& data = settings.data;
+  read_run_part(args, poly::RunPart::kData, settings);
+  const auto integer = [&](const char* name) -> std::optional<poly::Number> {
+    const auto value = args.integer(name);
+    return value ? std::optional<poly::Number>(*value) : std::nullopt;
+  };
+  const auto number = [&](const char* name) -> std::optional<poly::Number> {
+    const auto value = args.number(name);
+    return value ? std::optional<poly::Number>(*value) : std::nullopt;
+  };
+  if (args.has("--int-min") || args.has("--int-max"))
+    data.integer_range = poly::RunRange{integer("--int-min"), integer("--int-max")};
+  if (args.has("--float-min") || args.has("--float-max"))
+    data.float_range = poly::RunRange{number("--float-min"), number("--float-max")};
+  data.script =
+      script_of(args, "--data-loader-script",
+                args.text("--data-loader-func-name").value_or(script::DataScript::kDefaultFunction));
+  warn_about_data_options(args);
 }
 
 DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> shapes) {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/comparator.h"
+#include "assay/run.h"
 #include "cli/args.h"
 #include "run/data_loader.h"
 #include "run/data_source.h"
@@ -31,7 +31,8 @@ void add_unused_data_loader_options(ArgParser& parser);
 void warn_about_unused_data_options(const ParsedArgs& args, std::string_view what);
 /// Warns about options that loaded data make pointless, and about deprecated ones. Throws Error.
 void warn_about_data_options(const ParsedArgs& args);
-std::optional<poly::Number> run_number(const std::optional<PythonValue>& value);
+/// The part of a run, with the options whose words mean something of their own. Warns as above. Throws Error.
+void read_data_settings(const ParsedArgs& args, poly::RunSettings& settings);
 /// Warns as above. Throws Error.
 DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> shapes);
 

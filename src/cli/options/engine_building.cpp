@@ -4,10 +4,14 @@
 
 #include "base/log.h"
 #include "cli/options/layer_types.h"
-#include "cli/run_settings.h"
+#include "cli/options/onnx_model.h"
+#include "cli/run_part.h"
 #include "cli/values.h"
 #include "engine/tactics/tactic_set.h"
+#include "poly/run_parts.h"
 #include "poly/run_table.h"
+#include "script/network_script.h"
+#include "script/reference.h"
 
 namespace assay::cli {
 namespace {
@@ -199,6 +203,23 @@ void read_building_settings(const ParsedArgs& args, bool as_upstream, const engi
   for (const auto& [node, tactic] : config.pinned_tactics)
     require_tactics({tactic}, "--pin-tactics", tactics);
   for (const IoType& t : read_io_types(args)) engine.tensor_types.emplace_back(t.name, t.dtype);
+}
+
+void read_engine_settings(const ParsedArgs& args, bool as_upstream, const engine::TacticSet& tactics,
+                          poly::RunSettings& settings) {
+  poly::RunEngine& engine = settings.engine;
+  warn_about_idle_options(args);
+  read_run_part(args, poly::RunPart::kEngine, settings);
+  engine.config_script = script_of(args, "--trt-config-script",
+                                   args.text("--trt-config-func-name").value_or(script::kConfigFunction));
+  for (const std::string& script :
+       args.list("--trt-network-postprocess-script").value_or(std::vector<std::string>()))
+    engine.network_postprocess_scripts.push_back(
+        script::parse_reference(script, script::kNetworkPostprocessFunction).str());
+  engine.config_postprocess_script =
+      script_of(args, "--trt-config-postprocess-script", script::kConfigPostprocessFunction);
+  read_outputs(args, "--trt-outputs", engine.mark_all, engine.outputs);
+  read_building_settings(args, as_upstream, tactics, engine);
 }
 
 EngineBuildOptions read_engine_building_options(const ParsedArgs& args, bool as_upstream,

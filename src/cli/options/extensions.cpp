@@ -135,35 +135,9 @@ std::vector<extension::Candidate> extensions_of(std::span<const std::string> wor
   return all;
 }
 
-std::vector<std::string> load_extensions(Registries& registries,
-                                         std::span<const extension::Candidate> candidates) {
-  std::vector<std::string> left_out;
-  for (const extension::Candidate& c : candidates) {
-    const bool is_loaded = std::any_of(registries.extensions.begin(), registries.extensions.end(),
-                                       [&](const auto& e) { return e->info().path == c.path; });
-    if (is_loaded) continue;
-    try {
-      registries.add(extension::Extension::load(c.path));
-    } catch (const Error& e) {
-      if (c.from == kExtension) throw;
-      left_out.push_back(fmt::format("An extension is left out: {}", e.what()));
-    }
-  }
-  return left_out;
-}
+namespace {
 
-void add_module_options(ArgParser& parser, const Registries& registries) {
-  for (const auto& module : registries.extensions) {
-    if (std::vector<Option> flags = loader_flags(*module); !flags.empty())
-      parser.add_group(fmt::format("Loaders of the extension {}", module->info().name)).options =
-          std::move(flags);
-    for (const AssayOptionGroup& g : module->option_groups()) {
-      OptionGroup& group = parser.add_group(g.title, g.description != nullptr ? g.description : "");
-      for (uint64_t i = 0; i < g.option_count; ++i) group.options.push_back(option_of(*g.options[i]));
-    }
-  }
-}
-
+/// Throws Error when the module has an option that `run` has already, of itself or of another module.
 void check_extension_options(const extension::Extension& module, const Registries& registries) {
   ArgParser run("assay run", "");
   command_run::def.add_options(run, registries, command_run::def);
@@ -204,6 +178,48 @@ void add_extension_commands(const std::shared_ptr<extension::Extension>& module,
     command->owner = module;
     command->module = c;
     commands.add(*command, command);
+  }
+}
+
+}  // namespace
+
+void add_extension(const std::shared_ptr<extension::Extension>& module, Registries& registries) {
+  Registries changed = registries;
+  changed.extension::Registries::add(module);
+  with_context([&] { return extension::place_of(*module); },
+               [&] {
+                 add_extension_commands(module, changed.commands);
+                 check_extension_options(*module, registries);
+               });
+  registries = std::move(changed);
+}
+
+std::vector<std::string> load_extensions(Registries& registries,
+                                         std::span<const extension::Candidate> candidates) {
+  std::vector<std::string> left_out;
+  for (const extension::Candidate& c : candidates) {
+    const bool is_loaded = std::any_of(registries.extensions.begin(), registries.extensions.end(),
+                                       [&](const auto& e) { return e->info().path == c.path; });
+    if (is_loaded) continue;
+    try {
+      add_extension(extension::Extension::load(c.path), registries);
+    } catch (const Error& e) {
+      if (c.from == kExtension) throw;
+      left_out.push_back(fmt::format("An extension is left out: {}", e.what()));
+    }
+  }
+  return left_out;
+}
+
+void add_module_options(ArgParser& parser, const Registries& registries) {
+  for (const auto& module : registries.extensions) {
+    if (std::vector<Option> flags = loader_flags(*module); !flags.empty())
+      parser.add_group(fmt::format("Loaders of the extension {}", module->info().name)).options =
+          std::move(flags);
+    for (const AssayOptionGroup& g : module->option_groups()) {
+      OptionGroup& group = parser.add_group(g.title, g.description != nullptr ? g.description : "");
+      for (uint64_t i = 0; i < g.option_count; ++i) group.options.push_back(option_of(*g.options[i]));
+    }
   }
 }
 

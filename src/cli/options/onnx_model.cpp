@@ -3,11 +3,14 @@
 #include <iterator>
 
 #include "base/log.h"
-#include "cli/run_settings.h"
+#include "cli/run_part.h"
 #include "cli/values.h"
 #include "graph/import.h"
 #include "graph/order.h"
+#include "poly/run_parts.h"
 #include "poly/run_table.h"
+#include "script/network_script.h"
+#include "script/reference.h"
 #include "transform/convert_to_float16.h"
 
 namespace assay::cli {
@@ -84,6 +87,28 @@ bool means_all_tensors(const std::optional<std::vector<std::string>>& words) {
   log::once(log::Severity::kWarning,
             "'mark all' is deprecated and will be removed in Polygraphy 0.55.0. Use '*' instead.");
   return true;
+}
+
+void read_outputs(const ParsedArgs& args, const char* option, bool& mark_all,
+                  std::optional<std::vector<std::string>>& outputs) {
+  if (!args.declares(option)) return;
+  outputs = args.list(option);
+  mark_all = means_all_tensors(outputs);
+  if (mark_all) outputs.reset();
+}
+
+void read_model_settings(const ParsedArgs& args, const ModelOptions& given, poly::RunSettings& settings) {
+  poly::RunModel& model = settings.model;
+  read_run_part(args, poly::RunPart::kModel, settings);
+  model.path = given.path;
+  if (given.is_plan) model.format = "engine";
+  if (!given.foreign_format.empty()) model.format = given.foreign_format;
+  if (!given.network_script.empty())
+    model.network_script =
+        script::parse_reference(given.network_script,
+                                args.text("--trt-network-func-name").value_or(script::kNetworkFunction))
+            .str();
+  read_outputs(args, "--onnx-outputs", model.mark_all, model.outputs);
 }
 
 ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const ModelOptions& given,

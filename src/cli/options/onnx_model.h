@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/run.h"
 #include "cli/args.h"
 #include "cli/options/model.h"
 #include "run/model_loader.h"

@@ -189,8 +189,7 @@ CalibrationTable calibrate(const CalibrationJob& job) {
           "there is nothing to calibrate: no node of the network computes float32 numbers");
   Statistics statistics(g, *job.calibrator);
   const std::vector<TensorInfo> inputs = wanted_inputs(g, job.profiles);
-  const std::shared_ptr<Engine> engine =
-      job.builder->build_engine(model, {.optimization_level = 0, .profiles = job.profiles});
+  const std::shared_ptr<Engine> engine = job.build_float32(model);
   const auto context = engine->create_execution_context();
   if (!job.profiles.empty()) context->set_optimization_profile(job.profiles.size() - 1);
   const PoolScope scope(job.pool);

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "assay/builder.h"
+#include "assay/builder_config.h"
+#include "assay/runtime.h"
 #include "base/thread_pool.h"
 #include "transform/quantize.h"
 
@@ -13,8 +14,9 @@ namespace assay {
 
 /// Options of calibrate().
 struct CalibrationJob {
-  const Builder* builder = nullptr;
   std::shared_ptr<const Model> network;
+  /// Builds an engine of a network in float32 for the profiles below.
+  std::function<std::shared_ptr<Engine>(const std::shared_ptr<const Model>& network)> build_float32;
   Int8Calibrator* calibrator = nullptr;
   /// Of the engine that is calibrated; the last one has the shapes of the data.
   std::vector<OptimizationProfile> profiles;

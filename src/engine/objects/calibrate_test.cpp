@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "assay/builder.h"
 #include "engine/objects/state.h"
 #include "engine/tactics/tactic.h"
 #include "ops/infer.h"

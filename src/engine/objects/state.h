@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/builder.h"
+#include "assay/runtime.h"
 #include "base/thread_pool.h"
 #include "engine/plan/plan_file.h"
 #include "engine/specialize/specializer.h"

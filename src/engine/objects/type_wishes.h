@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "assay/builder.h"
+#include "assay/builder_config.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/type_rules.h"
 

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/planner/region_options.h"
 #include "engine/planner/type_holds.h"
 #include "engine/tactics/tactic_set.h"
 

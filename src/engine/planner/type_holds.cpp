@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "analysis/held_types.h"
-#include "engine/planner/options.h"
 #include "graph/node_order.h"
 #include "graph/read.h"
 #include "naming/origins.h"
@@ -369,20 +368,21 @@ void TypeHolds::find_held(const Model& model, std::vector<UnmetWish>& unmet) {
   }
 }
 
-std::vector<UnmetWish> TypeHolds::prepare(Model& model, OptionMaker& maker, const QuantizeReport* quantized) {
+std::vector<UnmetWish> TypeHolds::prepare(Model& model, const AskTactics& ask,
+                                          const QuantizeReport* quantized) {
   std::vector<UnmetWish> unmet;
   find_held(model, unmet);
   std::vector<Node*> to_round;
   for (const auto& n : model.graph->nodes())
     if (is_16_bits(held(*n)) && !hands_on(*n, model_) && !is_conversion(*n, model_) &&
-        maker.options_of(node_region(*n)).options.empty())
+        ask(node_region(*n)).options.empty())
       to_round.push_back(n.get());
   for (const Node* n : to_round) rounded_.insert(n);
   round_operands(model, to_round);
   for (const auto& n : model.graph->nodes()) {
     const DType wanted = held(*n);
     if (wanted == DType::kUndefined) continue;
-    const RegionOptions asked = maker.options_of(node_region(*n));
+    const RegionOptions asked = ask(node_region(*n));
     if (!asked.options.empty()) continue;
     unmet.push_back({.name = origins_of(*n).front(),
                      .wanted = wanted,

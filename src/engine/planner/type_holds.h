@@ -7,12 +7,14 @@
 // bfloat16 is rounded after the layer that computes it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "engine/plan/type_rules.h"
+#include "engine/planner/region_options.h"
 #include "engine/tactics/tactic.h"
 #include "transform/quantize.h"
 

@@ -310,7 +310,9 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model, Trail& trail) {
   if (!config_.types.empty()) holds.emplace(config_.types, model);
   OptionMaker maker(model, tactics, config_.tactics, holds ? &*holds : nullptr);
   if (holds)
-    take_unmet(holds->prepare(model, maker, config_.quantization != nullptr ? &quantize_report_ : nullptr));
+    take_unmet(holds->prepare(
+        model, [&](const Region& region) { return maker.options_of(region); },
+        config_.quantization != nullptr ? &quantize_report_ : nullptr));
   EstimatedCosts estimated;
   std::optional<MeasuredCosts> measured;
   if (config_.timing_cache != nullptr && config_.has_data)
