@@ -480,6 +480,7 @@ class Interrupts(unittest.TestCase):
         """Seconds from Ctrl-C to KeyboardInterrupt in a process that does `work` over and over. `warm_up`: once before, too."""
         code = f"""
 import os, signal, threading, time, numpy as np, small_models as small, assay
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background has not
 {before}
 def work():
     {work}

@@ -79,7 +79,7 @@ def check(python, wheel, folder):
         assert version in run([*command, "--version"], folder), command
     run([ours, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "numpy"], folder)
     for name in ("test_models", "test_engines", "test_comparing"):
-        run([ours, os.path.join(HERE, name + ".py")], folder, timeout=600)
+        run([ours, os.path.join(HERE, name + ".py")], folder, timeout=1800)
     run([ours, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "onnx", "ml_dtypes", "onnxruntime"], folder)
     readme_lines(environment, folder)
     packages = os.path.dirname(os.path.dirname(os.path.dirname(run([ours, "-c", "import assay._program as p; print(p.program())"], folder).strip())))

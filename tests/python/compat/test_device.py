@@ -17,6 +17,37 @@ class Runtime(CompatTest):
         self.bad = cudart.cudaError_t.cudaErrorInvalidValue
         self.kind = cudart.cudaMemcpyKind
 
+    def test_pools_of_memory(self):
+        from cuda.bindings import driver, runtime as rt
+
+        props = rt.cudaMemPoolProps()
+        self.assertEqual(rt.cudaMemPoolCreate(props)[0], 1, "no kind of memory is chosen")
+        props.allocType = rt.cudaMemAllocationType.cudaMemAllocationTypePinned
+        props.location.type = rt.cudaMemLocationType.cudaMemLocationTypeDevice
+        props.location.id = 1
+        self.assertNotEqual(rt.cudaMemPoolCreate(props)[0], 0, "there is one device")
+        props.location.id = 0
+        error, pool = rt.cudaMemPoolCreate(props)
+        self.assertEqual(error, 0)
+        attribute = rt.cudaMemPoolAttr
+        self.assertEqual(rt.cudaMemPoolSetAttribute(pool, attribute.cudaMemPoolAttrReleaseThreshold, driver.cuuint64_t(1 << 20)), (0,))
+        self.assertEqual(int(rt.cudaMemPoolGetAttribute(pool, attribute.cudaMemPoolAttrReleaseThreshold)[1]), 1 << 20)
+        used = lambda name: int(rt.cudaMemPoolGetAttribute(pool, getattr(attribute, name))[1])
+        _, first = rt.cudaMallocFromPoolAsync(1000, pool, 0)
+        _, second = rt.cudaMallocFromPoolAsync(24, pool, 0)
+        self.assertEqual((used("cudaMemPoolAttrUsedMemCurrent"), used("cudaMemPoolAttrUsedMemHigh")), (1024, 1024))
+        self.assertEqual(rt.cudaFreeAsync(first, 0), (0,))
+        rt.cudaDeviceSynchronize()
+        self.assertEqual((used("cudaMemPoolAttrUsedMemCurrent"), used("cudaMemPoolAttrUsedMemHigh")), (24, 1024))
+        self.assertEqual(rt.cudaMemPoolSetAttribute(pool, attribute.cudaMemPoolAttrUsedMemHigh, 0), (0,))
+        self.assertEqual(used("cudaMemPoolAttrUsedMemHigh"), 24)
+        self.assertNotEqual(rt.cudaMemPoolSetAttribute(pool, attribute.cudaMemPoolAttrUsedMemHigh, 5)[0], 0)
+        self.assertEqual(rt.cudaMemPoolDestroy(pool), (0,))
+        self.assertNotEqual(rt.cudaMemPoolDestroy(pool)[0], 0, "twice")
+        self.assertNotEqual(rt.cudaMallocFromPoolAsync(8, pool, 0)[0], 0)
+        self.assertEqual(rt.cudaFree(second), (0,), "memory outlives its pool")
+        self.assertNotEqual(rt.cudaMemPoolDestroy(rt.cudaDeviceGetDefaultMemPool(0)[1])[0], 0)
+
     def test_copies_to_the_device_and_back(self):
         a, b = self.np.arange(100, dtype=self.np.float32), self.np.zeros(100, self.np.float32)
         error, p = self.rt.cudaMalloc(a.nbytes)

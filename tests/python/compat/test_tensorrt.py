@@ -251,6 +251,31 @@ class TensorRT(CompatTest):
         self.assertEqual(batches, [["x"]] * 3, "the second build reads the cache")
         self.assertTrue(written[0])
 
+    def test_an_allocator_is_told_what_it_gave_last(self):
+        """And not the address that execute_v2() names, which may be too small."""
+        trt, np = self.trt, self.np
+        builder, network, config, w = linear_network(self.log, shape=(4, 16))
+        engine = trt.Runtime(self.log).deserialize_cuda_engine(builder.build_serialized_network(network, config))
+        given = []
+
+        class Allocator(trt.IOutputAllocator):
+            def reallocate_output_async(self, name, memory, size, alignment, stream):
+                if given:
+                    return memory
+                given.append(np.zeros(size, np.uint8))
+                return given[0].ctypes.data
+
+            def notify_shape(self, name, shape):
+                pass
+
+        context, allocator = engine.create_execution_context(), Allocator()
+        context.set_output_allocator("y", allocator)
+        small, x = np.zeros(4, np.uint8), np.zeros((4, 16), np.float32)
+        for k in range(3):
+            x[:] = np.random.default_rng(k).standard_normal(x.shape)
+            self.assertTrue(context.execute_v2([x.ctypes.data, small.ctypes.data]), self.log.errors)
+            np.testing.assert_allclose(given[0].view(np.float32).reshape(4, 8), np.maximum(x @ w, 0), rtol=1e-4, atol=1e-5)
+
     def test_ranges_that_a_script_sets_are_scales(self):
         """A range of a tensor is where its numbers end: what is beyond it is clipped, what is within is a multiple of a step."""
         trt, np = self.trt, self.np
