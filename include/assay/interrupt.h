@@ -7,7 +7,7 @@
 
 namespace ASSAY_API assay {
 
-/// What work ends with that an InterruptHook ended.
+/// Thrown by work that an InterruptHook ended.
 class Interrupted : public Error {
  public:
   Interrupted() : Error(ErrorCode::kInvalidArgument, "the work was interrupted") {}

@@ -6,9 +6,9 @@
 
 namespace assay {
 
-/// Judges again with what may excuse the result: numbers too small for normal ones taken as zero, sums whose
-/// very addends float32 rounds to this, a quantised value half-way between two, and what ONNX leaves
-/// open. Changes `out` when that explains it, and says so in its note.
+/// Judges again, allowing for what may excuse the result: subnormal numbers flushed to zero, sums whose
+/// addends, added up in float32, give this result, a quantized value half-way between two, and what ONNX
+/// leaves open. Changes `out` when that explains it, and says so in its note.
 void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standard& standard,
             ArbiterVerdict& out);
 

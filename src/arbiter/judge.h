@@ -22,7 +22,7 @@ inline constexpr double kCheckedDigits = 2;
 /// runner, output, node, max_error and exact. Returns the arithmetic that it shows.
 ComputedIn judge_result(const StoredTensor& result, const Standard& standard, ArbiterVerdict& out);
 
-/// What is explained of a result in `dtype`, given as float64.
+/// The distances from the exact result that rounding explains, for a result in `dtype`, given as float64.
 Explained explained_for(const Tensor& result, const Standard& standard, DType dtype);
 
 /// Where the result is the correctly rounded value of `also_right`, if there is one of its shape, nothing

@@ -1,4 +1,4 @@
-// The data of a judgement: what is given, and what is found beside the verdict (ArbiterVerdict).
+// The data of a judgement: its inputs, and its findings in addition to the verdict (ArbiterVerdict).
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ struct ArbiterCase {
   /// It can run again with every layer marked, which tells more of a large error than further noisy
   /// evaluations.
   bool traceable = false;
-  /// What it was asked to compute in; null: as the model says.
+  /// The types it was asked to compute in; null: as the model says.
   const NarrowTypes* asked = nullptr;
 };
 
-/// What a result is judged against.
+/// The values that a result is judged against.
 struct Standard {
   std::span<const Tensor> lanes;     ///< the exact value, then noisy ones
   const NodeError* error = nullptr;  ///< as in Computed
@@ -40,17 +40,17 @@ struct Standard {
   /// empty.
   std::span<const Tensor> moved{};
   bool keeps_numbers = false;  ///< see keeps_numbers()
-  /// The lanes have every quantised value a step off, or not.
+  /// The noisy lanes have each quantized value up to one step off.
   bool noisy_levels = false;
-  bool is_level = false;   ///< it is a quantised value
+  bool is_level = false;   ///< it is a quantized value
   bool is_choice = false;  ///< places of numbers that the node chose by comparing them
-  Tensor step{};           ///< of what is dequantised; undefined elsewhere
+  Tensor step{};           ///< of a dequantized value; undefined elsewhere
   Tensor reach{};          ///< see reach_of_inputs()
-  Tensor offset{};         ///< what a normalisation adds last; undefined where that is nothing
+  Tensor offset{};         ///< the last addend of a normalization; undefined where there is none
   /// The runner's other results show that it computes in float32 what is stored in a narrower type.
   bool computes_wider = false;
-  /// The exact network's value, when it is another: whoever has that, rounded, is right, however he came to
-  /// it.
+  /// The exact network's value, where it is another: a result equal to that, rounded, is right, no matter how
+  /// it was computed.
   const Tensor* exact = nullptr;
   ExcuseSet excuses{};  ///< those that count
 };

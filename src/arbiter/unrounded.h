@@ -28,10 +28,10 @@ class HalfUnit {
 /// by their order, so that it commutes with rounding.
 bool keeps_numbers(const Node& n, const Model& model);
 
-/// How far each element may lie from what the node gives on its inputs as they are stored, because those may
-/// have been others before they were rounded: of functions of single elements, which are evaluated at the
-/// ends of what would be rounded to them. Where the node's noisy evaluations `lanes` differ, a zero may have
-/// been a number that was too small. Undefined for other nodes, and where no input was rounded so.
+/// How far each element may be from the node's result on its inputs as they are stored, because those may
+/// have been others before they were rounded: of functions of single elements, which are evaluated at both
+/// ends of the interval that rounds to an input. Where the node's noisy evaluations `lanes` differ, a zero
+/// may have been a number that was too small. Undefined for other nodes, and where no input was rounded so.
 Tensor reach_of_inputs(const Trial& trial, const SuspectNode& suspect, std::span<const Tensor> lanes);
 
 /// The node on `count` random sets of inputs that round to the runner's own. None when none of its inputs was

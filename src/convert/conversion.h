@@ -13,7 +13,7 @@ namespace assay {
 struct ConvertOptions {
   std::string domain;  ///< "" for ai.onnx
   int64_t version = 0;
-  /// Called for every node that the conversion adds in the place of, or beside, a node of the model.
+  /// Called for every node that the conversion adds in place of, or in addition to, a node of the model.
   std::function<void(Node& added, const Node& original)> on_added;
 };
 
@@ -29,9 +29,9 @@ struct ConvertProblem {
 struct ConvertReport {
   int64_t from = 0;
   int64_t rewritten = 0;  ///< nodes of the model whose form changed
-  int64_t added = 0;      ///< nodes that came beside or in place of them
+  int64_t added = 0;      ///< nodes added in place of them or in addition
   int64_t old_ir_version = 0;
-  std::vector<std::string> notes;        ///< what was left as it is, and what could not be checked
+  std::vector<std::string> notes;        ///< parts left as they are, or that could not be checked
   std::vector<ConvertProblem> problems;  ///< not empty: the model is half converted and of no use
 };
 

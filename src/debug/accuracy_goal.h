@@ -18,8 +18,8 @@ struct Accuracy {
   double absolute = 0;  ///< the largest error
   double relative = 0;  ///< the same in proportion to the largest exact number of its output
 
-  /// Equal infinities and NaN for NaN are no error; any other number in the place of one that is not finite,
-  /// or the reverse, is an infinite one, and so is another shape. Strings and containers are left out.
+  /// Equal infinities and NaN for NaN are no error; any other number in place of one that is not finite, or
+  /// the reverse, is an infinite error, and so is another shape. Strings and containers are left out.
   void add(const Tensor& own, const Tensor& exact);
 
   /// As answers and journals have them.
@@ -29,7 +29,7 @@ struct Accuracy {
   std::string str() const;
 };
 
-/// What is asked of an accuracy.
+/// The accuracy that is required, by one measure.
 struct AccuracyGoal {
   enum class Measure : uint8_t { kDecibels, kAbsolute, kRelative };
   Measure measure = Measure::kDecibels;

@@ -30,7 +30,7 @@ struct Answer {
   /// same failure of other candidates; empty for a pass.
   std::string failure = {};
   double seconds = 0;
-  /// What was measured, by name; empty where the check measures nothing.
+  /// Measured quantities, by name; empty where the check measures nothing.
   std::map<std::string, double> measures = {};
 
   bool passed() const { return kind == AnswerKind::kPass; }

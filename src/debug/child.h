@@ -8,16 +8,16 @@
 namespace assay::debug {
 
 struct ChildOutcome {
-  std::string text;         ///< what the work returned
+  std::string text;         ///< the result of the work
   std::string error;        ///< or what it threw; empty: nothing
   std::string death;        ///< or how the child ended: "was killed by signal 11 (Segmentation fault)"
   bool is_overdue = false;  ///< it died because it took too long
 };
 
-/// Calls `work` there, and ends it after `timeout_seconds` (0: no limit). Of what it does to memory nothing
-/// is seen here. Whoever calls it has run nothing on threads of OpenMP, which a child cannot go on with.
+/// Calls `work` there, and ends it after `timeout_seconds` (0: no limit). Its changes to memory are not
+/// visible here. The caller must not have run anything on OpenMP's threads, which a child process lacks.
 ChildOutcome run_in_child(const std::function<std::string()>& work, double timeout_seconds = 0);
-/// What `work` returned there. Throws Error (kInvalidArgument) with what it threw, or how the child ended.
+/// The result of `work` there. Throws Error (kInvalidArgument) with what it threw, or how the child ended.
 std::string in_child(const std::function<std::string()>& work);
 
 /// Names as one text, and back.

@@ -40,7 +40,7 @@ struct Divergence {
 };
 
 struct DivergenceReport {
-  std::string first_name, second_name;  ///< what is compared, for people
+  std::string first_name, second_name;  ///< of the two sides, as people read them
   int64_t iterations = 0;
   size_t compared = 0, differing = 0;        ///< tensors, in the iteration that shows most
   size_t first_alone = 0, second_alone = 0;  ///< tensors that the other one does not have

@@ -17,7 +17,7 @@
 namespace assay::debug {
 
 struct EngineCheckOptions {
-  /// What engines are made of, with its types and shapes.
+  /// The model that engines are built from, with its types and shapes.
   std::shared_ptr<const Model> model;
   int runs = 1;                ///< on each set of inputs
   double timeout_seconds = 0;  ///< for the build and all runs; 0: no limit
@@ -34,7 +34,7 @@ class EngineCheck final : public Check {
  public:
   EngineCheck(EngineCheckOptions options, LoaderCache data);
 
-  /// What the next check() is about.
+  /// Sets how the next check() builds its engine.
   void take(std::function<std::shared_ptr<Engine>()> build) { build_ = std::move(build); }
   Answer check(const std::string& candidate, SearchObserver& observer) override;
 

@@ -16,7 +16,7 @@ namespace assay::debug {
 /// One way to build the engine.
 struct EngineTrial {
   std::string question;  ///< tells it from all others of the search
-  /// What is different from the user's configuration; may be empty.
+  /// Makes the trial's changes to the user's configuration; may be empty.
   std::function<void(BuilderConfig& config)> change = {};
   /// The passes that it is built with; null: the runtime's.
   std::shared_ptr<const PassSet> passes = nullptr;

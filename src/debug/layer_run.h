@@ -41,7 +41,7 @@ class LayerRun {
   std::unique_ptr<ActiveRunner> active_;
 };
 
-/// What one run gave, by name.
+/// The results of one run, by name.
 class LayerValues {
  public:
   /// `store` outlives it.

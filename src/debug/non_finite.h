@@ -14,7 +14,7 @@
 
 namespace assay::debug {
 
-/// How many elements of a tensor are no numbers, and where the first are.
+/// How many elements of a tensor are NaN or infinite, and where the first are.
 struct NonFiniteCount {
   int64_t elements = 0, nan = 0, infinite = 0;
   /// The first NaN, infinity and negative infinity.

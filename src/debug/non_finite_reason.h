@@ -10,7 +10,7 @@
 
 namespace assay::debug {
 
-/// What an element was computed from.
+/// A value that an element was computed from.
 struct ElementOperand {
   std::string tensor;
   /// Of an operator that computes element by element: where it stands, and the number.
@@ -25,7 +25,7 @@ struct NonFiniteElement {
   double value = 0;
   std::vector<ElementOperand> operands;
   std::string reason;  ///< such as `division by 0`
-  /// In float64, on these operands; nothing where it is no number either, or is not known.
+  /// In float64, on these operands; nothing where it is not finite either, or is not known.
   std::optional<double> exact;
 };
 

@@ -17,7 +17,7 @@ class SearchObserver {
  public:
   virtual ~SearchObserver() = default;
 
-  /// What the next iterations are to find out: "sensitivities", "regions", ...
+  /// The purpose of the next iterations: "sensitivities", "regions", ...
   virtual void begin_stage(const std::string& what) { (void)what; }
   /// Iteration `index`, from 0 on. `remaining`: about how many more there will be, where that is known.
   virtual void begin_iteration(size_t index, std::optional<size_t> remaining) {

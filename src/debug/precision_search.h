@@ -23,12 +23,12 @@ struct PrecisionPoint {
 
 struct PrecisionResult {
   std::vector<PrecisionLayer> layers;  ///< those that could be lowered
-  /// What lowering each of them adds: the square of its error in proportion to the goal. Layers that were
+  /// How much error lowering each of them adds: the square of it in proportion to the goal. Layers that were
   /// only measured together share their sum. Empty where all may be lowered.
   std::vector<double> sensitivities;
   PrecisionPoint answer;
   Accuracy all_lowered, none_lowered;
-  /// What holds the answer's layers, for a build of one's own.
+  /// Layer types that hold the answer's layers in a build of one's own.
   std::vector<LayerTypes> types;
   PrecisionConstraints constraints = PrecisionConstraints::kObey;
   /// Ordered by how many layers are held; the answer is one of them.

@@ -14,7 +14,7 @@
 
 namespace assay::debug {
 
-/// What was chosen for a region.
+/// The algorithm that was chosen for a region.
 struct TacticChoice {
   std::vector<std::string> nodes;  ///< by their names
   std::string algorithm;           ///< "dnnl_conv:blocked8"
@@ -52,7 +52,7 @@ class ChoiceRecorder final : public AlgorithmSelector {
 };
 
 /// Keeps some of a build's choices: these regions run in that way, and no others take nodes of theirs. For
-/// all other nodes what is of the tactics `avoided` is left out, but for regions in `bound` (by
+/// all other nodes algorithms of the tactics `avoided` are left out, except for regions in `bound` (by
 /// layer_name()).
 class ChoiceKeeper final : public AlgorithmSelector {
  public:

@@ -19,7 +19,7 @@ struct LayerTolerance {
 struct TensorDifference {
   bool differs = false;
   std::string problem;  ///< that makes elements incomparable, such as other extents; empty: there is none
-  double error = 0;     ///< the largest, absolute; infinite where one of them is no number
+  double error = 0;     ///< the largest, absolute; infinite where non-finite numbers differ
   double scale = 0;     ///< the largest finite number of both
   /// The largest error by what is allowed there: more than 1 where they differ.
   double excess = 0;

@@ -12,7 +12,7 @@
 
 namespace assay::debug {
 
-/// What becomes of a tensor's numbers in a floating type.
+/// The effect of a floating type on a tensor's numbers.
 struct FormatFit {
   int64_t overflow = 0;   ///< become infinite, or are already
   int64_t flushed = 0;    ///< are not 0, and become it
@@ -53,7 +53,7 @@ class RangeStudy {
   /// Of floating types of at most 16 bits, and int8. Throws Error (kInvalidArgument) for others.
   RangeStudy(std::shared_ptr<const Model> model, std::vector<DType> formats);
 
-  /// Values of the model; those that are no floats, or that it does not have, are passed over.
+  /// Values of the model; those that are not floats, or that it does not have, are ignored.
   void add(const std::string& name, const Tensor& value);
   void end_iteration() { ++iterations_; }
   /// The constants that nodes of the main graph use.

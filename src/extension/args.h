@@ -7,8 +7,8 @@
 
 namespace assay::extension {
 
-/// What the command line says, for modules. Look-ups are by an option's first name and throw Error for one
-/// that the command does not have.
+/// The options of the command line, for modules. Look-ups are by an option's first name and throw Error for
+/// one that the command does not have.
 class Args {
  public:
   virtual ~Args() = default;

@@ -19,7 +19,7 @@
 
 namespace assay::extension {
 
-/// What the program knows of a loaded module.
+/// Describes a loaded module.
 struct Info {
   std::string name, version, summary;
   std::string path;  ///< of the file

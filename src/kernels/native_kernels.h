@@ -10,7 +10,7 @@
 
 namespace assay::kernels {
 
-// What a kernel of each kind takes: the same as the function that it stands in for.
+// The signature of each kind of kernel: that of the function that it stands in for.
 using Int8Product = void(const Int8Weights& weights, const void* packed, int64_t panel, int64_t count,
                          const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride) noexcept;
 using Int8ProductQuantized = void(const Int8Weights& weights, const void* packed, int64_t panel,
@@ -27,7 +27,7 @@ using Bfloat16Product = void(const PanelMatrix& matrix, const void* packed, int6
 
 /// Null: this architecture has none, or this processor lacks the instructions.
 struct NativeKernels {
-  /// To the bit what the functions of these names give (int8_product.h).
+  /// Bitwise equal to the functions of these names (int8_product.h).
   Int8Product* int8_product = nullptr;
   Int8ProductQuantized* int8_product_quantized = nullptr;
   /// Of taps in fours (vnni_depthwise.h).

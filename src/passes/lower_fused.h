@@ -7,7 +7,7 @@
 
 namespace assay::pass_lower_fused {
 
-/// What layer normalisation adds to the variance where the node does not say.
+/// Epsilon of layer normalization where the node gives none.
 inline constexpr double kEpsilon = 9.99999996e-13;
 
 /// Replaces a node by a formula of its inputs.
@@ -39,7 +39,7 @@ struct RotaryInputs {
 /// whose inputs have known shapes; nothing where these do not fit.
 std::optional<Patch> rotary(const Node& n, const PassContext& context, const RotaryInputs& inputs);
 
-/// The sum of what three tables say of words, positions and segments, normalised.
+/// The sum of the embeddings of words, positions and segments, normalized.
 std::optional<Patch> embedding(const Node& n, const PassContext& context);
 
 }  // namespace assay::pass_lower_fused

@@ -13,7 +13,7 @@
 
 namespace assay {
 
-/// What an expression gives. Nothing (monostate) is an extent that is not known; using it is an error.
+/// The value of an expression. Nothing (monostate) is an extent that is not known; using it is an error.
 class ExpressionValue {
  public:
   using List = std::vector<ExpressionValue>;
@@ -37,7 +37,7 @@ class ExpressionValue {
   Data data_;
 };
 
-/// What the names in an expression stand for.
+/// Resolves the names in an expression.
 class ExpressionScope {
  public:
   virtual ~ExpressionScope() = default;

@@ -25,7 +25,7 @@ inline constexpr OpDef kForeignOp = {.domain = {},
 /// Addends that a walk adds up in float32, one after the other: some seconds.
 inline constexpr int64_t kMaxAddendsInOrder = int64_t{1} << 27;
 
-/// Stands for an operator that nobody can evaluate.
+/// Stands for an operator that is unknown and cannot be evaluated.
 inline constexpr OpDef kUnknownOp = {.domain = {},
                                      .name = "an unknown operator",
                                      .versions = {},

@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// What an input's numbers mean.
+/// The meaning of an input's numbers.
 struct InputRole {
   enum class Kind : uint8_t { kAny, kIndex, kDivisor, kShape, kCount, kAxis };
   Kind kind = Kind::kAny;

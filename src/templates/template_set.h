@@ -1,9 +1,9 @@
 // Generated models: well-known architectures, built layer by layer through the graph API, with seeded random
 // weights.
 //
-// One line per model in templates.def, one file per model beside it. A model's nodes are named as PyTorch's
-// exporter names them and its weights by their state_dict keys, so reports read as they do for an exported
-// checkpoint.
+// One line per model in templates.def, and one file per model next to it. A model's nodes are named as
+// PyTorch's exporter names them and its weights by their state_dict keys, so reports read as they do for an
+// exported checkpoint.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ const ModelTemplate& find_template(std::string_view name);
 /// an opset that the template does not support.
 std::shared_ptr<Model> build_template(const ModelTemplate& t, const TemplateOptions& options = {});
 
-/// What --list prints of a model, counted on the built graph.
+/// The statistics of a model that --list prints, counted on the built graph.
 struct TemplateStatistics {
   /// Elements of the weights as PyTorch counts parameters: running statistics and exporter constants left
   /// out.

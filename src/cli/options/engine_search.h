@@ -19,8 +19,8 @@ inline constexpr const char* kPlanCandidate = "polygraphy_debug.engine";
 
 /// The model, its data, how its engine is built, and how plans are checked.
 void add_engine_search_options(ArgParser& parser, const IterationGroup& group);
-/// What is of our own: the accuracy that is asked for, runs, the result as JSON. `accuracy`: what --accuracy
-/// is for.
+/// Options of our own: the required accuracy, the number of runs, the result as JSON. `accuracy`: what
+/// --accuracy is for.
 OptionGroup& add_in_process_options(ArgParser& parser, const std::string& accuracy);
 
 /// The network that each build begins with.
@@ -40,9 +40,9 @@ class EngineSearchSetup {
   debug::EngineSearch& search() { return *search_; }
   debug::SearchObserver& observer() { return text_; }
   const debug::Iterations& iterations() const { return *iterations_; }
-  /// A file of the search beside its journal, which goes with it.
+  /// A file of the search next to its journal, with the same lifetime.
   std::string side_file(const std::string& ending) const { return journal_->path() + ending; }
-  /// The search has come to its end: what it kept to go on with goes.
+  /// The search has ended: removes what it kept in order to resume.
   void end();
 
  private:

@@ -18,9 +18,9 @@ struct IterationGroup {
   bool has_until = false;    ///< --until
   bool has_journal = false;  ///< --journal, --resume
   bool has_replay = true;    ///< --load-debug-replay, --save-debug-replay
-  /// What checks a candidate where --check is left out.
+  /// For the help: how candidates are checked where --check is left out.
   std::string without_check = "you are asked each time";
-  /// What the default of --journal is called.
+  /// For the help: the default of --journal.
   std::string journal = "the result's path with .journal";
 };
 
@@ -33,7 +33,7 @@ std::unique_ptr<debug::Check> read_check(const ParsedArgs& args, bool compares);
 /// `candidate`: as in IterationGroup.
 debug::IterationOptions read_iteration_options(const ParsedArgs& args, const std::string& candidate = {});
 
-/// What tells a version of a file from others.
+/// Identifies a version of a file, by its size and time; empty where it cannot be read.
 std::string file_identity(const std::string& path);
 
 /// When --until says to stop.

@@ -17,7 +17,7 @@ struct Int8Images {
   int64_t channels;
   int64_t groups;  ///< of channels, each of which a part of the result is computed from
   bool is_signed;
-  int zero_point;  ///< what padding reads
+  int zero_point;  ///< the value of padding
 
   /// Numbers that a position of a group's result is computed from: taps in row-major order, channels
   /// innermost.

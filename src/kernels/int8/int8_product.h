@@ -10,8 +10,8 @@
 
 namespace assay::kernels {
 
-/// Packs weights less their zero points, which lie at source[row * row_stride + column * column_stride]. No
-/// two numbers of a column may be more than 255 apart.
+/// Packs weights less their zero points, read from source[row * row_stride + column * column_stride]. No two
+/// numbers of a column may be more than 255 apart.
 void pack_int8_weights(const Int8Weights& weights, const int16_t* source, int64_t row_stride,
                        int64_t column_stride, void* packed) noexcept;
 

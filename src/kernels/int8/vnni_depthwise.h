@@ -19,7 +19,7 @@ constexpr int64_t vnni_taps_bytes(int64_t taps, int64_t channels) {
   return (taps + 3) / 4 * 4 * ((channels + kVnniChannels - 1) / kVnniChannels * kVnniChannels);
 }
 
-/// int8_depthwise() of such taps, whose sums over the window are `tap_sums` [channels, filled up to
+/// int8_depthwise() of such taps, whose sums over the window are `tap_sums` [channels, padded to
 /// kVnniChannels]. On x86-64 only, on a processor with AVX-512 VNNI (native_kernels.h).
 void vnni_depthwise(const Int8Images& images, const void* x, const int8_t* packed, const int32_t* tap_sums,
                     int64_t first, int64_t count, int32_t* sums) noexcept;

@@ -1,4 +1,4 @@
-// A constant matrix that lies in panels of columns, in 32 or 16 bits.
+// A constant matrix that is stored in panels of columns, in 32 or 16 bits.
 #pragma once
 
 #include <cstdint>

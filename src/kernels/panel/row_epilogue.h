@@ -13,7 +13,7 @@ struct EpilogueParameters {
   /// Clip (infinite: no bound), Gelu, GeluTanh, HardSigmoid, HardSwish, LeakyRelu, Sigmoid or Silu.
   PointwiseOp function = PointwiseOp::kClip;
   bool adds_last = false;  ///< the addend is added at the end, not to what the function is taken of
-  /// In the place of columns' factors and shifts where there are none.
+  /// In place of columns' factors and shifts where there are none.
   float scale = 1, shift = -0.0F;
 };
 

@@ -1,4 +1,4 @@
-// What a pointwise program reads and writes, as it lies in memory.
+// Operands that a pointwise program reads and writes, and their layout in memory.
 #pragma once
 
 #include <vector>

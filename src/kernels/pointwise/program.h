@@ -24,7 +24,7 @@ int pointwise_arity(PointwiseOp op);
 /// Finds an instruction by its name in pointwise_ops.def.
 std::optional<PointwiseOp> find_pointwise(std::string_view name);
 
-/// What registers hold of each element. Bools are bytes; anything but 0 is true. Plans name a type by its
+/// The types of a register's elements. Bools are bytes; anything but 0 is true. Plans name a type by its
 /// place here: a new one goes to the end.
 inline constexpr DType kRegisterTypes[] = {
     DType::kFloat32, DType::kFloat64, DType::kInt32,  DType::kInt64,  DType::kBool,   DType::kInt8,

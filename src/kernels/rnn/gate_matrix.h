@@ -21,7 +21,7 @@ struct GateMatrix {
   int64_t blocks() const { return (units + lanes - 1) / lanes; }
   /// Units with padding.
   int64_t padded() const { return blocks() * lanes; }
-  /// Gates whose vectors lie side by side.
+  /// Gates whose vectors are stored side by side.
   int64_t together() const { return gates_together(gates, lanes); }
   int64_t block_numbers() const { return k * gates * lanes; }
   /// Elements of the packed matrix.

@@ -21,7 +21,7 @@ inline constexpr int64_t kGateSums = kGateLanes >= 16 ? 24 : 12;
 template <int64_t N>
 inline constexpr int64_t kGateRows = kGateSums / N < 8 ? kGateSums / N : 8;
 
-/// Gates whose weights lie side by side (gates_together()), and that a tile has where there are more
+/// Gates whose weights are stored side by side (gates_together()), and that a tile has where there are more
 /// rows than one of all gates takes: with two gates a vector of weights meets six rows where it would meet
 /// three.
 template <int64_t G>

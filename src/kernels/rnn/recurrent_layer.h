@@ -32,7 +32,7 @@ struct RecurrentActivation {
   float alpha = 0, beta = 0;
 };
 
-/// What all directions of a layer have in common. Distances are numbers of elements, or of rows where that is
+/// The part that all directions of a layer share. Distances are numbers of elements, or of rows where that is
 /// said.
 struct RecurrentLayer {
   RecurrentKind kind = RecurrentKind::kRnn;
@@ -57,7 +57,7 @@ struct RecurrentLayer {
   int64_t scratch_bytes() const;
 };
 
-/// Weights of gates in whole numbers. What meets them is quantised to 8 bits by its own range first.
+/// Integer weights of gates. Their left operand is first quantized to 8 bits by its own range.
 struct QuantizedGates {
   Int8Weights weights;            ///< k rows; columns in the order of a row of sums
   const void* packed = nullptr;   ///< as pack_quantized_gates() makes them
@@ -66,11 +66,11 @@ struct QuantizedGates {
 
 /// One direction. Gates are in ONNX's order: i, o, f, c of LSTM, z, r, h of GRU.
 struct RecurrentDirection {
-  /// The products with the input weights, as gate_products() gives them, biases added: both, but for the
-  /// candidate of a GRU with linear_before_reset only the input's.
+  /// The products with the input weights, as gate_products() gives them, biases added: both, except for the
+  /// candidate of a GRU with linear_before_reset, which has only the input's.
   const float* inputs = nullptr;
-  const float* recurrent = nullptr;  ///< as pack_recurrent() makes them; not with levels
-  QuantizedGates levels;             ///< of the recurrent weights, where the layer has them
+  const float* recurrent = nullptr;  ///< as pack_recurrent() makes them; not with `levels`
+  QuantizedGates levels;             ///< the recurrent weights, where the layer is quantized
   const float* hidden_bias =
       nullptr;  ///< of the candidate of a GRU with linear_before_reset, padded; null: none
   const float* peepholes = nullptr;  ///< [3, padded units], of i, o, f; null: none

@@ -56,7 +56,7 @@ double sum_in_order(uint64_t key, int64_t n, Term term) {
 double explained_of_sum(const Addends& addends);
 /// The float32 sum in one of the orders.
 double sum_in_order(const Addends& addends, SumOrder order);
-/// A program's order is none of these to the bit: it unrolls by another number, or peels off what is left.
+/// A program's order is never exactly one of these: it unrolls by another number, or peels off a remainder.
 inline constexpr double kOrdersFactor = 2;
 
 /// Exact sums, and how far float32 may be from each.
