@@ -13,8 +13,8 @@ namespace assay {
 
 /// Writes to a temporary file next to the target and renames it on commit(). A write that fails
 /// (disk full), an object destroyed before commit(), and an interrupt (see install_interrupt_cleanup) leave
-/// the target untouched and no temporary file; leftovers of a killed process are removed by the next one that
-/// writes to the folder (base/temporary_name.h). Permissions and group of a replaced file are kept; before
+/// the target untouched and no temporary file; what a killed process leaves behind, the next one to write in
+/// the folder removes (base/stale_temporaries.h). Permissions and group of a replaced file are kept; before
 /// commit() only this user may open the new one. Parent folders are created. A path such as /dev/stdout that
 /// is not a regular file is written directly; a pipe without a reader is refused.
 ///

@@ -28,33 +28,12 @@
 namespace assay::log {
 
 using diag::Indent;
-using diag::Severity;
-
-/// Configuration of the log.
-struct Config {
-  Severity threshold = Severity::kInfo;
-  /// Thresholds of single source folders or files ("compare", "backends/onnxrt.cpp"), relative to src/. The
-  /// longest match wins, the later one among equals.
-  std::vector<std::pair<std::string, Severity>> path_thresholds;
-  bool timestamp = false;  ///< `(HH:MM:SS) ` in the prefix
-  bool line_info = false;  ///< `[file:line] ` in the prefix
-  bool colors = true;      ///< false: no colours, not even on a terminal
-  std::string file;        ///< also write every shown line here, without colours; empty: no file
-};
 
 /// Replaces the configuration. Creates the folders of `file` and truncates it; throws Error (kIo) when that
 /// fails.
 void configure(Config config);
 
-/// The threshold for `-v` given `verbose` times and `-q` given `quiet` times.
-Severity severity_from_counts(int verbose, int quiet);
-/// ULTRA_VERBOSE, SUPER_VERBOSE, ..., CRITICAL, in upper or lower case.
-std::optional<Severity> severity_from_name(std::string_view name);
-/// Applies one value of `--verbosity`: `LEVEL` or `path:LEVEL`. Throws Error (kInvalidArgument) naming the
-/// log levels.
-void add_verbosity(Config& config, std::string_view value);
-
-/// Receives lines that neither a Capture nor a sink takes. Called by one thread at a time.
+/// Where lines go that neither a Capture nor a sink takes. Called by one thread at a time.
 class Output {
  public:
   virtual ~Output() = default;

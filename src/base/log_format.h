@@ -1,4 +1,4 @@
-// Formats log messages as lines; internal to the log.
+// Which log messages are shown, and how one becomes lines.
 #pragma once
 
 #include <ctime>
@@ -26,8 +26,16 @@ std::string layout(const Prefix& prefix, int indentation, std::string_view text)
 /// Wraps lines (ended by a newline) into the terminal colour of the severity, if it has one.
 std::string colored(Severity severity, std::string_view lines);
 
-/// The threshold of a source file, given as the compiler names it. Paths of thresholds are ours or
-/// Polygraphy's (backend/onnxrt), which select the corresponding files.
+/// The threshold that `-v` given `verbose` times and `-q` given `quiet` times stand for.
+Severity severity_from_counts(int verbose, int quiet);
+/// ULTRA_VERBOSE, SUPER_VERBOSE, ..., CRITICAL, in any case.
+std::optional<Severity> severity_from_name(std::string_view name);
+/// Applies one value of `--verbosity`: `LEVEL` or `path:LEVEL`. Throws Error (kInvalidArgument) naming the
+/// levels.
+void add_verbosity(Config& config, std::string_view value);
+
+/// The threshold that holds for a source file, given as the compiler names it. The paths of the thresholds
+/// are ours or Polygraphy's (backend/onnxrt), which mean the files that say the same.
 Severity threshold_for(const Config& config, std::string_view file);
 
 /// True when a source file is at or below the path, which is ours or a corresponding one of Polygraphy.

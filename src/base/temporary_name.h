@@ -1,4 +1,4 @@
-// Names of files in progress, and removal of those whose writer is dead.
+// Names of files that are being written; base/stale_temporaries.h removes those whose writer is dead.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +35,5 @@ std::optional<TemporaryName> parse_temporary_name(std::string_view name);
 bool is_temporary_name(std::string_view name, TemporaryKind kind);
 /// True when `name` is the temporary name of a file `destination`.
 bool is_temporary_name_of(std::string_view name, std::string_view destination);
-
-/// Removes from a folder leftover temporary files of this user: those
-/// that no live process has locked, and, where locks are unknown
-/// (created before this boot, or by another machine), that are a day
-/// old. One that a file in the folder refers to stays: a model needs it.
-void remove_stale_temporaries(const std::string& folder);
 
 }  // namespace assay

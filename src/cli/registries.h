@@ -37,9 +37,8 @@ struct Registries : extension::Registries {
   /// Contains all entries of the manifests.
   Registries();
 
-  /// Adds everything of a module, or nothing: then it
-  /// throws Error naming the module and the existing entry.
-  void add(const std::shared_ptr<extension::Extension>& module);
+  /// A module brings options and commands, too: add_extension() of options/extensions.h adds it.
+  void add(const std::shared_ptr<extension::Extension>& module) = delete;
 
   CommandSet commands;
   /// Options of `run` that Python packages add; filled on demand.

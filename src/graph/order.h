@@ -10,20 +10,6 @@ namespace assay {
 /// nodes. Throws Error (kInvalidModel) that names the nodes of a cycle.
 void sort_topologically(Graph& graph);
 
-/// For its lifetime the nodes of a model's graphs (main graph, function bodies, subgraphs) are in topological
-/// order; then the old order is restored. No node may be added or removed meanwhile. Throws as
-/// sort_topologically().
-class TopologicalScope {
- public:
-  explicit TopologicalScope(Model& model);
-  ~TopologicalScope();
-  TopologicalScope(const TopologicalScope&) = delete;
-  TopologicalScope& operator=(const TopologicalScope&) = delete;
-
- private:
-  std::vector<std::pair<Graph*, std::vector<Node*>>> original_;  // of graphs that had another order
-};
-
 /// The order in which a depth-first walk over the list of nodes finishes them, each node's dependencies
 /// first. Throws Error (kInvalidModel) that names the nodes of a cycle.
 std::vector<Node*> depth_first_order(const Graph& graph);

@@ -84,11 +84,7 @@ class Runner {
 /// onnxrt-runner-N0-11/20/26-08:02:18.
 std::vector<Runner> make_runners(const std::vector<RunnerChoice>& choices, const SessionOptions& options);
 
-/// True when a tensor of this shape matches declared
-/// `dims`: equal rank, and equal known extents.
-bool shape_fits(const Shape& shape, const std::optional<Dims>& dims);
-
-/// Receives the outputs of a runner as soon as they are available.
+/// Receives what a runner gives, as soon as it is there.
 class InferenceObserver {
  public:
   virtual ~InferenceObserver() = default;

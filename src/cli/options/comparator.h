@@ -10,7 +10,7 @@
 namespace assay::cli {
 
 /// Comparator Inference, Postprocessing and Comparisons, the options of each comparison function, and the
-/// verdict (read_comparison_settings() reads them). `modules` add functions.
+/// verdict. `modules` bring functions of their own.
 void add_comparator_options(ArgParser& parser, extension::Modules modules = {});
 
 /// The part of a run. The model must be read already: options may name its outputs by operators. Warns about

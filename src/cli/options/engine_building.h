@@ -23,7 +23,11 @@ std::vector<std::string> builder_option_names();
 const char* calibrator_class(CalibrationAlgorithm algorithm);
 /// Logs a line for each given option that has no effect on a CPU.
 void warn_about_idle_options(const ParsedArgs& args);
-/// The build settings of read_engine_settings().
+/// The part of a run. Says in a line each which of the given options do nothing on a CPU. `tactics`: those
+/// that options may name. Throws Error.
+void read_engine_settings(const ParsedArgs& args, bool as_upstream, const engine::TacticSet& tactics,
+                          poly::RunSettings& settings);
+/// Of read_engine_settings(), what is about how the engine is built.
 void read_building_settings(const ParsedArgs& args, bool as_upstream, const engine::TacticSet& tactics,
                             poly::RunEngine& engine);
 /// The result of read_engine_settings(), for commands that build an engine without a run. `input_shapes` are

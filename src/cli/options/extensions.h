@@ -20,16 +20,16 @@ void add_extension_options(ArgParser& parser);
 /// Error for an unreadable settings file.
 std::vector<extension::Candidate> extensions_of(std::span<const std::string> words);
 
-/// Loads and adds them. One that fails is skipped with a logged reason, except those of --extension, whose
-/// Error is thrown.
+/// Adds everything that a module brings, or nothing: then it throws Error that names the module and what
+/// there is already.
+void add_extension(const std::shared_ptr<extension::Extension>& module, Registries& registries);
+/// Loads and adds them. One that fails is left out, and a sentence says why, but for those of --extension,
+/// whose Error is thrown.
 std::vector<std::string> load_extensions(Registries& registries,
                                          std::span<const extension::Candidate> candidates);
 
 /// The options of `run` that modules add.
 void add_module_options(ArgParser& parser, const Registries& registries);
-/// Throws Error when the module has an option that `run` or another module already has.
-void check_extension_options(const extension::Extension& module, const Registries& registries);
-void add_extension_commands(const std::shared_ptr<extension::Extension>& module, CommandSet& commands);
 
 /// True when a module adds this option to `run`.
 bool is_module_option(const Registries& registries, std::string_view name);

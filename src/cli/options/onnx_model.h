@@ -34,8 +34,14 @@ ModelSaveOptions read_onnx_save_options(const ParsedArgs& args, const std::strin
 /// logs a warning.
 bool means_all_tensors(const std::optional<std::vector<std::string>>& words);
 
-/// Reads all three groups, those of --save-onnx. `given`: the result of read_model_options(). `ops`: the
-/// operator set of the nodes.
+/// The words of an option for outputs, where the command has it: every tensor, or these.
+void read_outputs(const ParsedArgs& args, const char* option, bool& mark_all,
+                  std::optional<std::vector<std::string>>& outputs);
+
+/// The part of a run. `given`: what read_model_options() made of the line. Throws Error.
+void read_model_settings(const ParsedArgs& args, const ModelOptions& given, poly::RunSettings& settings);
+/// Reads all three groups, those of --save-onnx. `given`: what read_model_options() made of the line. `ops`:
+/// the operators that nodes may be.
 ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const ModelOptions& given,
                                              std::shared_ptr<const OpSet> ops);
 

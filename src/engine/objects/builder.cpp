@@ -321,8 +321,11 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   engine::TypeRules types = type_rules_of(*network, config, warn);
 
   engine::SavedEngine saved = described(g, *runtime_, config);
-  const CalibrationJob calibration{.builder = this,
-                                   .network = network,
+  const auto build_float32 = [&](const std::shared_ptr<const Model>& wanted) {
+    return build_engine(wanted, {.optimization_level = 0, .profiles = config.profiles});
+  };
+  const CalibrationJob calibration{.network = network,
+                                   .build_float32 = build_float32,
                                    .calibrator = config.calibrator.get(),
                                    .profiles = config.profiles,
                                    .pool = runtime_->pool,

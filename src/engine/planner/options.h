@@ -34,32 +34,7 @@ struct TacticRules {
 
 inline const TacticSet& tactics_of(const TacticRules& rules) { return *rules.set; }
 
-/// The format of a candidate's operand.
-struct OperandFormat {
-  DType dtype = DType::kUndefined;
-  std::optional<Shape> shape;  ///< nothing if it is known only at run time
-  Layout layout;
-};
-
-/// Formats of the graph's values among a candidate's operands.
-std::vector<OperandFormat> formats_of(const std::vector<Candidate::Operand>& operands);
-
-/// A candidate with its tactic and, once it is known, its time.
-struct Option {
-  const TacticDef* tactic = nullptr;
-  Candidate candidate;
-  double seconds = 0;
-  bool is_preferred = false;
-  /// "dnnl_conv:blocked8", or the tactic's name if it has only one variant.
-  std::string name() const;
-};
-
-struct RegionOptions {
-  std::vector<Option> options;    ///< in the order of tactics.def, and of each tactic's own
-  std::vector<Refusal> refusals;  ///< of tactics without a candidate, and of candidates that rules exclude
-};
-
-/// Queries tactics. Shapes are looked up once for each value.
+/// Asks tactics. Shapes are looked up once for each value.
 class OptionMaker {
  public:
   /// All must outlive it. `holds`: requested types of nodes; null: none.

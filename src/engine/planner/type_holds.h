@@ -20,9 +20,7 @@
 
 namespace assay::engine {
 
-class OptionMaker;
-
-/// A request that was not honored.
+/// A wish that was not followed.
 struct UnmetWish {
   std::string name;  ///< of the layer or tensor
   bool is_tensor = false;
@@ -52,16 +50,20 @@ void round_stored_tensors(Model& model, const TypeRules& rules);
 /// The opset whose Cast the rules need; 0: any.
 int64_t opset_for(const TypeRules& rules);
 
-/// The requested types of one network, while a plan of it is made.
+/// What tactics answer about a region.
+using AskTactics = std::function<RegionOptions(const Region&)>;
+
+/// Of one network, while a plan of it is made.
 class TypeHolds {
  public:
   /// Both must outlive it.
   TypeHolds(const TypeRules& rules, const Model& model) : rules_(rules), model_(model) {}
 
-  /// Finds requested types, and rounds the operands of nodes that no algorithm computes in their type. Nodes
-  /// must not be added or removed afterwards. `maker` consults this object. Returns and drops requests that
-  /// cannot be honored. `quantized`: the outcome of the network's quantization; null: it was not quantized.
-  std::vector<UnmetWish> prepare(Model& model, OptionMaker& maker, const QuantizeReport* quantized);
+  /// Finds what is held, and rounds the operands of nodes that no algorithm computes in their type. After it
+  /// no node may be added or removed. What `ask` gives must respect these holds. Gives back what cannot be
+  /// followed; that is held no longer. `quantized`: what became of the network by calibration; null: it was
+  /// not quantized.
+  std::vector<UnmetWish> prepare(Model& model, const AskTactics& ask, const QuantizeReport* quantized);
 
   /// The reason why a candidate may not run the region; empty: it may.
   std::string refusal(const Region& region, const Candidate& c) const;
