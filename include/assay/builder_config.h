@@ -45,7 +45,7 @@ class AlgorithmSelector {
   /// Regions overlap; nodes of one for which none may be chosen run in others. Nothing: any may.
   virtual std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>& nodes,
                                                                const std::vector<Algorithm>& algorithms) = 0;
-  /// What was chosen in the end, once for each step of the plan that is built for the profile's best shapes.
+  /// The final choice, once for each step of the plan that is built for the profile's best shapes.
   virtual void report_algorithms(const std::vector<std::string>& nodes, const Algorithm& chosen) = 0;
 };
 
@@ -57,12 +57,12 @@ struct BuildProgress {
   size_t from_cache = 0;  ///< times that the timing cache knew
 };
 
-/// What a builder may do.
+/// Configures a builder.
 struct BuilderConfig {
   static constexpr int kDefaultOptimizationLevel = 3, kMaxOptimizationLevel = 5;
 
-  /// 0: nothing is timed, a model of cost decides. From 1 on candidates are timed, the more thoroughly the
-  /// higher. Throws nothing: levels beyond are as the nearest one.
+  /// 0: nothing is timed, a cost model decides. From 1 on candidates are timed, the more thoroughly the
+  /// higher. Never throws: optimization levels out of range count as the nearest one.
   int optimization_level = kDefaultOptimizationLevel;
   /// For inputs with open extents or for shape tensors; contexts choose one. Needed where there are such,
   /// unless is_lazy.
@@ -100,10 +100,10 @@ struct BuilderConfig {
   /// script's) comes first. Where several name one layer, its name counts more than a pattern, a pattern more
   /// than `*`, and of equals the later one; two names with different types are an error (kInvalidArgument).
   /// float16 and bfloat16 have to be allowed above. Throws Error: kNotFound for what fits no layer,
-  /// kUnsupported naming the layers, with kObey, for wishes that cannot be followed.
+  /// kUnsupported naming the layers, with kObey, for requests that cannot be followed.
   std::vector<LayerTypes> layer_types;
   PrecisionConstraints precision_constraints = PrecisionConstraints::kObey;
-  /// What fits no layer is a warning, as under upstream's names.
+  /// A name that fits no layer is only a warning, as under upstream's names.
   bool skips_unknown_layers = false;
   /// False: only the passes that the engine cannot do without.
   bool optimize = true;

@@ -22,7 +22,7 @@
 namespace ASSAY_API assay {
 namespace poly {
 
-/// What a run found.
+/// The findings of a run.
 struct RunSummary {
   enum class Outcome : uint8_t {
     kPassed = 0,

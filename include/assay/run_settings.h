@@ -20,7 +20,7 @@
 namespace ASSAY_API assay {
 namespace poly {
 
-/// What the log shows, and how. It belongs to the process.
+/// The log's contents and form, for the whole process.
 struct RunLog {
   /// LEVEL, or PATH:LEVEL for single sources, as --verbosity takes them.
   std::vector<std::string> verbosity = {};
@@ -33,7 +33,7 @@ struct RunModel {
   std::string path = {};
   /// onnx; engine (a plan); what runners in Python read: frozen, keras, ckpt, saved, torch.
   std::string format = "onnx";
-  /// FILE.py[:FUNCTION] that makes the model in the place of the file.
+  /// FILE.py[:FUNCTION] that makes the model in place of the file.
   std::string network_script = {};
   ImportOptions import = {};
   bool infer_shapes = false;
@@ -53,7 +53,7 @@ struct RunModel {
   bool one_file_per_tensor = false;
 };
 
-/// What infers: one of these.
+/// One runner: `backend`, `script` or `open` says which.
 struct RunRunner {
   /// engine, onnxrt, reference; trt (the engine in TensorRT's role: built as RunSettings::engine says);
   /// tensorflow, pytorch, tensorrt (in Python; the last one takes what it can of RunSettings::engine); the
@@ -83,7 +83,7 @@ struct RunData {
   RunShapes shapes = {};
   /// By input, as ByOutput does it for outputs.
   std::vector<std::pair<std::string, RunRange>> ranges = {};
-  /// For all integer and all other inputs, in the place of `ranges`.
+  /// For all integer and all other inputs, in place of `ranges`.
   std::optional<RunRange> integer_range = {}, float_range = {};
   /// Files and folders as --save-inputs writes them.
   std::vector<std::string> load_inputs = {};
@@ -112,7 +112,7 @@ struct RunEngine {
   std::string config_postprocess_script = {};
   bool mark_all = false;
   std::optional<std::vector<std::string>> outputs = {}, exclude_outputs = {};
-  /// Types of the engine's inputs and outputs, by name or pattern, in the place of those that the model
+  /// Types of the engine's inputs and outputs, by name or pattern, in place of those that the model
   /// declares.
   std::vector<std::pair<std::string, DType>> tensor_types = {};
   std::vector<std::string> output_layer_types = {};  ///< of TensorRT, as CONVOLUTION: their outputs, too
@@ -123,7 +123,7 @@ struct RunEngine {
   bool explain = false;
 };
 
-/// What is written; empty paths: it is not. A path without an extension is a folder with a file per
+/// The files that are written; an empty path: none. A path without an extension is a folder with a file per
 /// iteration.
 struct RunSaving {
   std::string inputs = {}, outputs = {};
@@ -148,7 +148,7 @@ struct RunExtensions {
   std::vector<std::string> modules = {};  ///< files
   std::vector<std::pair<std::string, std::vector<std::string>>> options = {};
   /// Names of their comparison functions, used behind RunSettings::compare_funcs, and of the post-processing
-  /// function that is used in the place of RunSettings::postprocess.
+  /// function that is used in place of RunSettings::postprocess.
   std::vector<std::string> compare_funcs = {};
   std::string postprocess = {};
 };

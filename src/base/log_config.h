@@ -11,7 +11,7 @@ namespace assay::log {
 
 using diag::Severity;
 
-/// What is shown and how.
+/// Selects the messages that are shown, and their form.
 struct Config {
   Severity threshold = Severity::kInfo;
   /// Thresholds of single source folders or files ("compare", "backends/onnxrt.cpp"), relative to src/. The

@@ -28,10 +28,10 @@ std::string colored(Severity severity, std::string_view lines);
 
 /// The threshold that `-v` given `verbose` times and `-q` given `quiet` times stand for.
 Severity severity_from_counts(int verbose, int quiet);
-/// ULTRA_VERBOSE, SUPER_VERBOSE, ..., CRITICAL, in any case.
+/// ULTRA_VERBOSE, SUPER_VERBOSE, ..., CRITICAL, in upper or lower case.
 std::optional<Severity> severity_from_name(std::string_view name);
 /// Applies one value of `--verbosity`: `LEVEL` or `path:LEVEL`. Throws Error (kInvalidArgument) naming the
-/// levels.
+/// valid ones.
 void add_verbosity(Config& config, std::string_view value);
 
 /// The threshold that holds for a source file, given as the compiler names it. The paths of the thresholds

@@ -21,7 +21,7 @@ enum class TemporaryKind { kFile, kData };
 uint64_t new_writer_id();
 std::string temporary_name(TemporaryKind kind, uint64_t writer, std::string_view destination);
 
-/// What such a name says.
+/// The parts of such a name.
 struct TemporaryName {
   uint32_t boot = 0;  ///< the start of the machine; 0: unknown
   uint64_t writer = 0, destination = 0;

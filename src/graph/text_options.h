@@ -11,7 +11,7 @@
 
 namespace assay {
 
-/// Where a tensor's elements lie in a file, in the words of TensorProto.external_data.
+/// Where a tensor's elements are stored in a file, in the words of TensorProto.external_data.
 struct TextPlace {
   std::string location;
   size_t offset = 0, length = 0;

@@ -47,8 +47,8 @@ struct RunOptions {
   bool arbitrate = false;  ///< tell who is right, against the float64 reference
   ArbiterOptions arbiter;
   std::string save_verdict;  ///< JSON; empty: not saved
-  /// What engines are built to compute in that runners build (BackendInfo::builds_engines), with their scales
-  /// as soon as one has been built; null: as the model says.
+  /// The types that engines compute in where runners build them (BackendInfo::builds_engines), with their
+  /// scales as soon as one has been built; null: as the model says.
   std::shared_ptr<const NarrowTypes> asked;
   bool trace = true;     ///< run again with every layer marked where an output seems wrong
   bool partial = false;  ///< saved results may lack outputs and iterations, and hold others

@@ -23,7 +23,7 @@ std::vector<extension::Candidate> extensions_of(std::span<const std::string> wor
 /// Adds everything that a module brings, or nothing: then it throws Error that names the module and what
 /// there is already.
 void add_extension(const std::shared_ptr<extension::Extension>& module, Registries& registries);
-/// Loads and adds them. One that fails is left out, and a sentence says why, but for those of --extension,
+/// Loads and adds them. One that fails is left out, and a sentence says why, except for those of --extension,
 /// whose Error is thrown.
 std::vector<std::string> load_extensions(Registries& registries,
                                          std::span<const extension::Candidate> candidates);

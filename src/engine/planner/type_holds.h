@@ -20,7 +20,7 @@
 
 namespace assay::engine {
 
-/// A wish that was not followed.
+/// A request that was not followed.
 struct UnmetWish {
   std::string name;  ///< of the layer or tensor
   bool is_tensor = false;
@@ -50,7 +50,7 @@ void round_stored_tensors(Model& model, const TypeRules& rules);
 /// The opset whose Cast the rules need; 0: any.
 int64_t opset_for(const TypeRules& rules);
 
-/// What tactics answer about a region.
+/// Asks the tactics about a region.
 using AskTactics = std::function<RegionOptions(const Region&)>;
 
 /// Of one network, while a plan of it is made.
