@@ -62,7 +62,7 @@ void add_path_python(std::vector<std::string>& out) {
   }
 }
 
-/// Beside the Python package whose program this is: site-packages/assay/bin/assay.
+/// Next to the Python package of this program, site-packages/assay/bin/assay.
 void add_beside_package(std::vector<std::string>& out) {
   std::error_code ec;
   const fs::path package = fs::read_symlink("/proc/self/exe", ec).parent_path().parent_path();
@@ -72,7 +72,7 @@ void add_beside_package(std::vector<std::string>& out) {
     add_libraries_in(packages / "onnxruntime" / "capi", out);
 }
 
-/// What a user names: a library, a folder that holds one, or a Python environment.
+/// The candidates at a place that a user names: a library, a folder that holds one, or a Python environment.
 std::vector<std::string> expand(const std::string& named) {
   std::vector<std::string> out;
   std::error_code ec;

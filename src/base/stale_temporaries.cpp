@@ -43,7 +43,7 @@ std::vector<std::string> names_in(int folder) {
   return names;
 }
 
-/// Locks the file unless somebody else has it, or it is not certainly ours and stale.
+/// Locks the file unless another process holds it, or it is not certainly ours and stale.
 bool claim(int folder, Found& f) {
   for (const int access : {O_RDWR, O_RDONLY}) {
     f.file =

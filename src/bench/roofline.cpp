@@ -20,7 +20,7 @@ class WorkOfNodes {
  public:
   explicit WorkOfNodes(const ModelStats& stats) {
     for (const LayerStats& layer : stats.layers) {
-      // What is in a body belongs to the node around it: names are behind `node/attribute/`.
+      // Layers of a body belong to the node around it: their names begin with `node/attribute/`.
       const std::optional<int64_t> number = layer.is_counted ? (layer.macs * layer.times).number() : 0;
       macs_.emplace(layer.name, number);
     }
@@ -72,7 +72,7 @@ void count_bytes(const PlanLayerDescription& layer, LayerFloor& f) {
   for (const PlanValueDescription& v : layer.inputs)
     (v.is_constant ? f.weight_bytes : f.value_bytes) += static_cast<int64_t>(v.bytes);
   for (const PlanValueDescription& v : layer.outputs) made += static_cast<int64_t>(v.bytes);
-  // What only moves numbers needs no more of a table than it makes: an embedding looks up some rows.
+  // A layer that only moves elements reads no more of a table than it writes: an embedding's few rows.
   if (f.multiply_adds == 0 && made > 0) f.weight_bytes = std::min(f.weight_bytes, made);
   f.value_bytes += made;
 }

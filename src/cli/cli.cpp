@@ -246,7 +246,7 @@ class LineReader {
     try {
       return parser_->parse(options());
     } catch (const UsageError&) {
-      // What is missing may have been the module's.
+      // The error may be due to a module that was left out, such as an option that it adds.
       print_warnings(left_out_);
       throw;
     }
@@ -281,7 +281,7 @@ class LineReader {
   std::optional<ArgParser> parser_;
 };
 
-/// What a line gets that asks about the program instead of running it.
+/// The answer to a line that asks about the program instead of running it.
 std::optional<std::string> information(const ParsedArgs& args, const ArgParser& parser,
                                        const Invocation& invocation, bool is_bare) {
   if (is_trtexec(invocation) && is_bare) return parser.help(help_width());

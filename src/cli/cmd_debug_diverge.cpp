@@ -91,7 +91,7 @@ Side saved_side(const std::string& path, const std::shared_ptr<const Model>& mod
   return side;
 }
 
-/// What a side has of an iteration.
+/// Fills in the values of a side in an iteration.
 void fill(Side& side, const TensorList& data, int64_t iteration, debug::LayerValues& values) {
   if (side.layers != nullptr) {
     side.layers->run(data,

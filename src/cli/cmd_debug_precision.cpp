@@ -47,7 +47,7 @@ void add_options(ArgParser& parser) {
                            .choices = {"float32", "float16"}});
 }
 
-/// What asks for the layers' types on a command line.
+/// The words that request the layers' types on a command line.
 std::vector<std::string> layer_words(const std::vector<LayerTypes>& types) {
   std::vector<std::string> words = {"--layer-precisions"};
   for (const LayerTypes& t : types) words.push_back(fmt::format("{}:{}", t.layers, dtype_name(t.precision)));
@@ -74,7 +74,7 @@ DType read_precision(const ParsedArgs& args, const BuilderConfig& config) {
   return precision;
 }
 
-/// Wishes for the layers that are marked; what the user asks of layers comes after them.
+/// The types requested for the marked layers; the user's own requests for layers come after them.
 std::vector<LayerTypes> marked_types(const std::vector<debug::PrecisionLayer>& layers, size_t marked,
                                      bool forward, DType precision, const std::vector<LayerTypes>& own) {
   std::vector<LayerTypes> types;

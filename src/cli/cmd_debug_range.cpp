@@ -50,7 +50,7 @@ double share(int64_t part, int64_t of) {
   return of == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(of);
 }
 
-/// What is wrong with a tensor in a type, or how far it is from that.
+/// Describes a tensor's losses in a type, and its headroom.
 std::string fit_text(const TensorRange& r, DType format, const debug::FormatFit& fit) {
   if (format == DType::kInt8)
     return fmt::format("int8: {}% become 0, {} dB", format_g(100 * r.lost_in_int8(), 3),

@@ -328,7 +328,7 @@ void Line::functions() {
   for (const std::string& of_module : s_.extensions.compare_funcs) names.push_back(of_module);
   if (s_.compare_funcs.empty() && names.empty()) unsaid("compare_funcs");
   const bool is_default = names == Strings{"simple"};
-  // Whoever gives a tolerance or names a function says that the comparison decides.
+  // Giving a tolerance or naming a function implies that the comparison decides.
   if (!s_.verdict.comparison_counts && (gives_tolerance() || !is_default))
     unsaid("verdict.comparison_counts");
   if (!names.empty() && (!is_default || s_.verdict.comparison_counts)) say("--compare", names);

@@ -155,7 +155,7 @@ int32_t ask_plugin(const AssayTactic& tactic, void* plugin, const Operands& inpu
   return tactic.serialize(plugin, &offer.bytes);
 }
 
-/// Only images of float32 have channels that lie together.
+/// Only float32 images have channels in blocks.
 bool may_be_blocked(const Operands& operands, std::span<const int32_t> blocks) {
   for (size_t i = 0; i < operands.size(); ++i) {
     const auto& [dtype, shape] = operands[i];

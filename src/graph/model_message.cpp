@@ -40,7 +40,7 @@ bool equal(const Metadata& a, const onnx::StringPairs& b) {
 
 /// Where the parts of an initializer's message come from.
 struct InitializerForm {
-  bool is_held = false;         ///< in the message of the source, but for what is written here
+  bool is_held = false;         ///< in the message of the source, except for what is written here
   bool is_placed = false;       ///< the placer takes the data
   onnx::TensorMessage message;  ///< of the source, where it is held
   bool writes_data = true, writes_name = true, writes_words = true;

@@ -234,7 +234,7 @@ void Inference::problem(const Node& n, const Error& e) {
   options_.on_problem(n, e.what());
 }
 
-/// What the arithmetic of shapes is done with.
+/// Whether a tensor takes part in the arithmetic of shapes.
 bool is_small_integer(int64_t elements, DType dtype) { return elements <= kMaxExtents && !is_float(dtype); }
 
 /// The tensor that a Constant holds as it is; null for its other forms.

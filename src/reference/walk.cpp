@@ -385,7 +385,7 @@ struct Walk::Task {
   bool stored = false;                 ///< floats in their stored types
   bool noisy = false;                  ///< some lanes have noise
   bool perturbs = false;               ///< which the operator makes within
-  bool steps = false, levels = false;  ///< it rounds to steps; the levels that it gives may be others
+  bool steps = false, levels = false;  ///< it rounds to steps; its quantized results may be a step off
   bool bounded = false;                ///< all its errors are known by bounds
   bool once = false;                   ///< the lanes agree
   SumsOf sums = nullptr;               ///< that are added up in float32 in each lane
@@ -422,7 +422,7 @@ Walk::Task Walk::task_of(const Node& n, const Frame& frame, Noise wanted) const 
   return t;
 }
 
-/// What errs within may have had others before.
+/// The inputs of lane k; of an operator that adds its noise internally, with the lowering's rounding errors.
 std::vector<Tensor> Walk::inputs_of(const Task& t, size_t k) const {
   const double u = t.perturbs && impl_.options.lowering != nullptr ? impl_.options.lowering->u : 0;
   std::vector<Tensor> list;
@@ -458,7 +458,7 @@ std::vector<Tensor> Walk::outputs_in(Task& t, size_t k) {
   return y;
 }
 
-/// What is declared no type, too.
+/// Also true where no type is declared.
 bool Walk::adds_up_in_float32(const Task& t, size_t output) {
   return t.n.output(output) != nullptr && declared_dtype(t.n.output(output)) != DType::kFloat64;
 }
@@ -474,7 +474,7 @@ void Walk::add_up_in_order(const Task& t, size_t k, std::vector<Tensor>& y) {
 }
 
 void Walk::widen_for_sums(const Task& t, std::vector<NodeError>& errors) {
-  // What the rule of sums explains is as much as so many sizes to expect.
+  // The rule of sums explains errors of this many expected sizes.
   constexpr double kSizes = 5;
   for (size_t i = 0; i < errors.size() && addends_left_ > 0; ++i) {
     if (!adds_up_in_float32(t, i) || !errors[i].expected.defined()) continue;
@@ -543,7 +543,7 @@ Tensor largest_of(const Tensor& own, const Lanes& computed) {
   return largest;
 }
 
-/// What was computed in that lane, where the own number is infinite and that is not.
+/// The number computed in that lane, where the own number is infinite and the computed one is not.
 Tensor finite_where_computed(const Tensor& own, const Lanes& computed, size_t lane) {
   if (computed.empty()) return own;
   const Tensor& y = computed[std::min(lane, computed.size() - 1)];

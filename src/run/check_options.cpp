@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-/// What metrics cannot be averaged over.
+/// Refuses options whose metrics cannot be averaged.
 void check_averaging(const RunOptions& o) {
   if (o.fail_fast) fail_expected(ErrorCode::kInvalidArgument, "{}", say(Say::kAveragesAndFailFast));
   for (const auto& f : o.functions) {

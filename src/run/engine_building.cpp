@@ -260,7 +260,7 @@ BuilderConfig complete_config(const Model& model, const EngineBuildOptions& opti
 std::shared_ptr<TimingCache> timing_cache_for(const Runtime& runtime, const EngineBuildOptions& options) {
   auto cache = std::make_shared<TimingCache>(runtime.timing_environment());
   if (!options.load_timing_cache.empty()) load_timing_cache(options.load_timing_cache, *cache);
-  // What cannot be added to is found before the work.
+  // A file that cannot be added to is found before the work.
   if (std::error_code ec; std::filesystem::exists(options.save_timing_cache, ec))
     TimingCache(runtime.timing_environment()).load(options.save_timing_cache);
   return cache;

@@ -15,8 +15,8 @@ namespace assay {
 namespace {
 
 /// Held while a timing cache is read, added to and written: several builds may share the file. The lock is a
-/// file beside it, gone when it is given back. Where there can be none (a folder that is not writable), or
-/// somebody holds it for long, work goes on without: the cache is whole all the same, and only times that
+/// file next to it, deleted on release. Where there can be none (a folder that is not writable), or another
+/// process holds it for long, work goes on without: the cache is whole all the same, and only times that
 /// another build adds at that moment may be lost.
 class CacheLock {
  public:
@@ -40,7 +40,7 @@ class CacheLock {
   bool try_once() {
     fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (fd_ < 0) return true;
-    // Whoever had it may have taken the file away meanwhile.
+    // Its last holder may have deleted the file meanwhile.
     struct stat mine, there;
     if (::flock(fd_, LOCK_EX | LOCK_NB) == 0 && ::fstat(fd_, &mine) == 0 &&
         ::stat(path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino)

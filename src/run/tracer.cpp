@@ -155,7 +155,7 @@ void Tracer::repeat(Arbitration& judged, const TensorList& data,
 
 void Tracer::mark_layers(Arbitration& judged, LoaderCache& cache) {
   const std::vector<size_t> runners = runners_with(judged, [](const ArbiterVerdict& o) {
-    // What cannot be told of a node on its own inputs, other layers may say.
+    // Where a node's own inputs leave it open, other layers may tell.
     return o.verdict == Verdict::kCannotTell ||
            (o.basis != Basis::kNode && (o.verdict == Verdict::kWrong || o.verdict == Verdict::kUnclear));
   });

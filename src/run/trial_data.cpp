@@ -296,7 +296,7 @@ std::vector<TensorInfo> with_shapes(std::vector<TensorInfo> infos, const std::ve
   return infos;
 }
 
-/// The inputs with a type that DataLoader has numbers of in the place of strings.
+/// The inputs, with a type that DataLoader can generate in place of strings.
 std::vector<TensorInfo> loadable(std::vector<TensorInfo> infos) {
   for (TensorInfo& info : infos)
     if (info.type.is_tensor() && info.type.dtype == DType::kString) info.type.dtype = DType::kBool;

@@ -27,7 +27,7 @@ bool needs_whole(const Node& n, const OpFacts& facts, const Place& operand) {
   return n.op_type == "MatMul" || n.op_type == "Gemm" || (operand.is_columns && facts.mixes_axis);
 }
 
-/// The constant that arithmetic takes beside columns.
+/// The constant operand of arithmetic whose other operand is columns.
 std::optional<PartWalk::Operand> column_operand(Node* n, const OpFacts& facts, const Place& operand) {
   const bool is_arithmetic = facts.elementwise != 0 && facts.elementwise != 1;
   if (!is_arithmetic || !operand.is_columns || n->inputs().size() != 2) return std::nullopt;

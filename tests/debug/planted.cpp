@@ -11,7 +11,7 @@ namespace {
 
 bool begins_with(const std::string& name, const char* what) { return name.rfind(what, 0) == 0; }
 
-/// Relu, but for `wrong`: every third element is off by a quarter; `flaky`: so in one run of five.
+/// Relu; but in `wrong` every third element is off by a quarter, in `flaky` only in one run of five.
 class PlantedRelu : public ext::Plugin {
  public:
   explicit PlantedRelu(char kind) : kind_(kind) {}

@@ -124,7 +124,7 @@ EngineSearchSetup::EngineSearchSetup(CommandContext& context)
   const ModelOptions model = read_model_options(args, Plans::kScripts);
   EngineBuildOptions building = read_engine_building_options(
       args, context.invocation().as_polygraphy(), model.input_shapes, *context.registries().tactics);
-  building.load_tactics.clear(), building.save_tactics.clear();  // what they are for says the search
+  building.load_tactics.clear(), building.save_tactics.clear();  // the search itself uses them
   const std::optional<debug::AccuracyGoal> goal = read_goal(args);
   const auto runs = static_cast<int>(require_at_least("--runs", args.integer("--runs").value_or(3), 1));
   const bool is_command = args.has("--check");
@@ -155,7 +155,7 @@ EngineSearchSetup::EngineSearchSetup(CommandContext& context)
                                      .model = source.model,
                                      .building = std::move(building),
                                      .candidate = iterations.candidate};
-  // A wish that cannot be followed is an answer here, not a warning for each build.
+  // A request that cannot be followed is an answer here, not a warning for each build.
   options.runtime.on_warning = [](const std::string& sentence) {
     log::message(log::Severity::kVerbose, "{}", sentence);
   };

@@ -57,7 +57,7 @@ void infer_rank(InferContext& c) {
   c.set_output(0, dtype, Dims(static_cast<size_t>(rank)));
 }
 
-/// The wanted extents, but for those that may be 0 or -1 and so mean something else.
+/// The wanted extents; unknown where they may be 0 or -1, which mean something else.
 Dims certain_extents(const InferContext& c, Dims wanted) {
   for (Dim& d : wanted)
     if (d.is_symbol() && !is_not_negative(d) && !c.is_extent(d)) d = Dim();
