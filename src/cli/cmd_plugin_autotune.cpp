@@ -91,7 +91,7 @@ void add_options(ArgParser& parser) {
 Registries registries_with_libraries(const CommandContext& context) {
   const ParsedArgs& args = context.args();
   Registries all;
-  for (const auto& module : context.registries().extensions) all.add(module);
+  for (const auto& module : context.registries().extensions) add_extension(module, all);
   for (const std::string& file : args.list("--python-plugins").value_or(std::vector<std::string>())) {
     std::error_code ec;
     if (!fs::exists(file, ec))
