@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import os
+import sys
 
 from . import _errors, _words
 
@@ -43,10 +43,9 @@ def follow_level() -> None:
 
 def _prefer_own_onnxruntime() -> None:
     """Python's own ONNX Runtime, if it has one, is the one that the backend loads. It is not imported for that."""
-    spec = importlib.util.find_spec("onnxruntime")
-    for folder in (spec and spec.submodule_search_locations) or ():
-        if os.path.isdir(library := os.path.join(folder, "capi")):
-            _native.prefer_onnxruntime(library)
+    for folder in sys.path:
+        if os.path.isabs(folder) and os.path.isdir(library := os.path.join(folder, "onnxruntime", "capi")):
+            return _native.prefer_onnxruntime(library)
 
 
 _threshold = -1
