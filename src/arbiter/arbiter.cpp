@@ -247,11 +247,9 @@ Arbitration arbitrate_alike(const std::shared_ptr<const Model>& model, std::span
     first = arbitrate_once(model, feed, cases, pass, wider, &kept);
     first.samples += before;
   }
-  const auto seems_wrong = [&](Excuse e) {
-    return pass.excuses.allows(e) && std::ranges::any_of(first.outputs, may_be_explained);
-  };
   pass.samples = most, pass.seed = options.seed + 2;
-  if (seems_wrong(Excuse::kQuantisedSteps) && has_quantized(*model)) {
+  if (pass.excuses.allows(Excuse::kQuantisedSteps) && std::ranges::any_of(first.outputs, may_be_explained) &&
+      has_quantized(*model)) {
     pass.noisy_levels = true;
     allow_for(kLevels, first, arbitrate_once(model, feed, cases, pass, wider, nullptr));
   }

@@ -180,27 +180,37 @@ Tensor product_of(const SuspectNode& suspect, const Value* operand) {
 
 }  // namespace
 
-std::optional<AsOne> with_product_unrounded(const SuspectNode& suspect, DType dtype,
-                                            const std::function<bool(const AsOne&)>& explains) {
+std::optional<AsOne> with_product_unrounded(const SuspectNode& suspect, const Tensor& result, DType dtype) {
   if (!is_op(suspect.node, "Add") && !is_op(suspect.node, "Sub")) return {};
   const Trial trial(suspect);
   if (!trial.usable()) return {};
-  const double u = unit_roundoff(dtype), floor = float_range(dtype).normal;
+  Tensor nearest = trial.evaluate(trial.inputs());
+  const auto fits = [&](const Tensor& t) {
+    return t.defined() && t.dtype() == DType::kFloat64 && t.shape() == result.shape();
+  };
+  if (!fits(nearest)) return {};
+  const double *r = result.data<double>(), u = unit_roundoff(dtype), floor = float_range(dtype).normal;
+  std::string products;
   for (size_t i = 0; i < trial.inputs().size(); ++i) {
     std::vector<Tensor> inputs = trial.inputs();
     inputs[i] = product_of(suspect, suspect.node.input(i));
     if (!inputs[i].defined() || inputs[i].dtype() != DType::kFloat64) continue;
     const Tensor sum = trial.evaluate(std::move(inputs));
-    if (!sum.defined() || sum.dtype() != DType::kFloat64) continue;
-    const Tensor once =
-        map_elements<double>(sum, [=](double y) { return u * std::abs(y) * (1 + u) + floor; });
-    AsOne one{.exact = sum,
-              .explained = {.most = once, .possible = once},
-              .note = fmt::format("as a fused multiply-add rounds: the product '{}' was not rounded before",
-                                  suspect.node.input(i)->name())};
-    if (explains(one)) return one;
+    if (!fits(sum)) continue;
+    products += fmt::format("{}'{}'", products.empty() ? "" : " or ", suspect.node.input(i)->name());
+    // Which of two products it is may change from one vector to the next.
+    for (int64_t k = 0; k < sum.numel(); ++k)
+      if (double& y = nearest.mutable_data<double>()[k];
+          std::abs(sum.data<double>()[k] - r[k]) < std::abs(y - r[k]))
+        y = sum.data<double>()[k];
   }
-  return {};
+  if (products.empty()) return {};
+  const Tensor once =
+      map_elements<double>(nearest, [=](double y) { return u * std::abs(y) * (1 + u) + floor; });
+  return AsOne{
+      .exact = nearest,
+      .explained = {.most = once, .possible = once},
+      .note = fmt::format("as a fused multiply-add rounds: the product {} was not rounded before", products)};
 }
 
 }  // namespace assay

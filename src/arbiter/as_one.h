@@ -20,7 +20,13 @@ struct AsOne {
 /// as several nodes, and that backends have a kernel for. Only element-wise nodes,
 /// reductions and moves of elements, up to 16. Returns the first, going back, for which
 /// `explains` is true; none if there is none, or the runner's own values are unknown.
+/// A constant may scale the whole.
 std::optional<AsOne> computed_as_one(const SuspectNode& suspect, DType dtype,
                                      const std::function<bool(const AsOne&)>& explains);
+
+/// A sum or difference one of whose operands is a product of the runner's own values that was not rounded
+/// before it was added (a fused multiply-add), although it is handed out rounded: at each element what is
+/// nearest to the result, and one rounding. None where no operand is such a product.
+std::optional<AsOne> with_product_unrounded(const SuspectNode& suspect, const Tensor& result, DType dtype);
 
 }  // namespace assay

@@ -48,6 +48,8 @@ TEST(AsOne, AProductNeedNotBeRoundedBeforeItIsAdded) {
   EXPECT_EQ(r.verdict(first).excuses, std::vector<std::string>{"computed-at-once"});
   EXPECT_NE(r.verdict(first).note.find("multiply-add"), std::string::npos);
   EXPECT_EQ(r.verdict(second).verdict, Verdict::kRounding);
+  const auto either = [&](int64_t i) { return i % 16 < 8 ? first(i) : second(i); };
+  EXPECT_EQ(r.verdict(either).verdict, Verdict::kRounding) << "in other vectors the other one";
   const auto off = [&](int64_t i) { return first(i) + (i == 5 ? 8 * kU : 0); };
   EXPECT_EQ(r.verdict(off).verdict, Verdict::kWrong) << "a few roundings of a product that is near 2";
 }

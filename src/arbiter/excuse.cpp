@@ -271,8 +271,10 @@ bool is_computed_as_one(const SuspectNode& suspect, const StoredTensor& stored, 
     return d.ratio <= 1;
   };
   std::optional<AsOne> one = computed_as_one(suspect, stored.dtype(), explains);
-  if (!one) one = with_product_unrounded(suspect, stored.dtype(), explains);
-  if (!one) return false;
+  if (!one) {
+    one = with_product_unrounded(suspect, result, stored.dtype());
+    if (!one || !explains(*one)) return false;
+  }
   out.verdict = Verdict::kRounding;
   out.note = one->note;
   set_worst(d, result, one->exact, one->explained, out);

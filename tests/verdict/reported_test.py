@@ -53,10 +53,6 @@ def alike(seed):
 
 
 class Reported(Cases):
-    KNOWN = {
-        "float16_epsilon": "a row's factor is explained by sums in float16: cannot tell, exit status 3, with all layers shown",
-    }
-
     def __init__(self, assay, folder):
         self.assay, self.folder = Path(assay).resolve(), Path(folder)
         self.judge = verdicts.Judge(self.assay, folder)
@@ -142,7 +138,8 @@ class Reported(Cases):
         n.output(n.op("MatMul", y, n.weight([32, 8])), last)
         source, target = self.folder / "lstm.onnx", self.folder / "lstm_quantised.onnx"
         onnx.save(n.model(), source)
-        quantization.quantize_dynamic(source, target, weight_type=quantization.QuantType.QInt8, extra_options={"DefaultTensorType": T.FLOAT})
+        # Of 7 bits: products of 8 saturate on processors without VNNI, which is wrong, and not what this is about.
+        quantization.quantize_dynamic(source, target, weight_type=quantization.QuantType.QInt8, reduce_range=True, extra_options={"DefaultTensorType": T.FLOAT})
         model = onnx.load(target)
         assert any(k.op_type == "DynamicQuantizeLSTM" for k in model.graph.node), [k.op_type for k in model.graph.node]
         for seed in (1, 2):

@@ -41,14 +41,7 @@ DEFECTS = {
 
 #: Right results that the verdict calls WRONG today: (suspect's maker, network, operator, shown, type), "*" for any -> why. A complete run with
 #: float32 and two backends for each network fails where one of those of float32 does not occur any more.
-FALSE_ALARMS = {
-    ("*", "maps", "MatMul", "outputs", "float"): "a softmax over a flat picture times its coordinates: the sum cancels, and three evaluations of alike addends "
-                                                 "spread less than float32's sums in vectors; right with layers shown",
-    ("openvino", "vision_transformer", "Mul", "layers", "float"): "a fused Gelu hands out the products on the way as it has them; Mul by 0.5 allows nothing",
-    ("openvino", "*", "Add", "layers", "float"): "Mul and Add as one fused multiply-add, in rotary positions, where products are handed out rounded",
-    ("*", "*", "Mul", "layers", "float16"): "x sigmoid(x): the sigmoid, 3.0e-8, is handed out as 0 and was not 0 when it was multiplied",
-    ("*", "resize_modes", "Resize", "*", "float16"): "nearest: a coordinate next to a whole number goes to the other side, which is explained in float32 and not in float16",
-}
+FALSE_ALARMS = {}
 
 
 def false_alarm(suspect, name, shown, dtype, outputs):
