@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LARGEST_MB = 30
@@ -53,6 +54,16 @@ def without_numpy(python, folder):
     )
     said = run([python, "-c", code], folder)
     assert "pip install numpy" in said, said
+
+
+def missing_files(wheel):
+    """Files of the package that the wheel has not: rules of what is left out match more than is meant."""
+    package = os.path.join(HERE, "..", "..", "python", "assay")
+    files = set()
+    for root, _, names in os.walk(package, followlinks=True):
+        if "__pycache__" not in root:
+            files.update(os.path.join("assay", os.path.relpath(os.path.join(root, name), package)) for name in names)
+    return sorted(files - set(zipfile.ZipFile(wheel).namelist()))
 
 
 def readme_lines(environment, folder):
@@ -97,6 +108,8 @@ def main():
     size = os.path.getsize(wheels[0]) / 1e6
     print(f"{os.path.basename(wheels[0])}: {size:.1f} MB")
     assert size < LARGEST_MB, f"the wheel has {size:.1f} MB"
+    missing = missing_files(wheels[0])
+    assert not missing, f"the wheel lacks {missing}"
     pythons = sys.argv[2:] or interpreters()
     for python in pythons:
         with tempfile.TemporaryDirectory() as folder:
