@@ -13,6 +13,7 @@
 #include "assay/error.h"
 #include "base/stale_temporaries.h"
 #include "base/temporary_folder.h"
+#include "base/temporary_name.h"
 #include "graph/import.h"
 #include "graph/value_info.h"
 #include "onnx/messages.h"
