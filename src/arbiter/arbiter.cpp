@@ -210,6 +210,24 @@ std::string_view verdict_name(Verdict v) {
 
 namespace {
 
+/// Where something still seems wrong: by what noisy evaluations show that allow for more.
+void explain_otherwise(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
+                       std::span<const ArbiterCase> cases, Pass pass, const std::vector<bool>& wider,
+                       Arbitration& first) {
+  if (pass.excuses.allows(Excuse::kQuantisedSteps) && std::ranges::any_of(first.outputs, may_be_explained) &&
+      has_quantized(*model)) {
+    pass.noisy_levels = true;
+    allow_for(kLevels, first, arbitrate_once(model, feed, cases, pass, wider, nullptr));
+  }
+  const auto stays_wrong = [&](const ArbiterVerdict& v) {
+    return may_be_explained(v) && !is_left_to_a_trace(v, cases);
+  };
+  if (pass.excuses.allows(Excuse::kSums) && std::ranges::any_of(first.outputs, stays_wrong)) {
+    pass.noisy_levels = false, pass.sums_in_order = true;
+    allow_for(kOrders, first, arbitrate_once(model, feed, cases, pass, wider, nullptr));
+  }
+}
+
 /// Runners that were asked for the same.
 Arbitration arbitrate_alike(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
                             std::span<const ArbiterCase> cases, const ArbiterOptions& options,
@@ -248,18 +266,7 @@ Arbitration arbitrate_alike(const std::shared_ptr<const Model>& model, std::span
     first.samples += before;
   }
   pass.samples = most, pass.seed = options.seed + 2;
-  if (pass.excuses.allows(Excuse::kQuantisedSteps) && std::ranges::any_of(first.outputs, may_be_explained) &&
-      has_quantized(*model)) {
-    pass.noisy_levels = true;
-    allow_for(kLevels, first, arbitrate_once(model, feed, cases, pass, wider, nullptr));
-  }
-  const auto stays_wrong = [&](const ArbiterVerdict& v) {
-    return may_be_explained(v) && !is_left_to_a_trace(v, cases);
-  };
-  if (pass.excuses.allows(Excuse::kSums) && std::ranges::any_of(first.outputs, stays_wrong)) {
-    pass.noisy_levels = false, pass.sums_in_order = true;
-    allow_for(kOrders, first, arbitrate_once(model, feed, cases, pass, wider, nullptr));
-  }
+  explain_otherwise(model, feed, cases, pass, wider, first);
   return first;
 }
 

@@ -42,6 +42,16 @@ def single(op, inputs, shape, weights=(), opset=18, **attributes):
     return helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", opset)])
 
 
+def products_saturate():
+    """Whether ONNX Runtime cuts off sums of two products of 8 bits on this processor."""
+    a, b = np.full((1, 8), 255, np.uint8), np.full((8, 16), 127, np.int8)
+    node = helper.make_node("MatMulInteger", ["a", "b"], ["y"])
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("a", T.UINT8, [1, 8])], [helper.make_tensor_value_info("y", T.INT32, [1, 16])],
+                              [numpy_helper.from_array(b, "b")])
+    model = helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 18)])
+    return bool((backends.Onnxruntime("none").run(model, {"a": a})["y"] != 255 * 127 * 8).any())
+
+
 def alike(seed):
     """Rows of 3136 numbers as a layer sees them: activations of a picture between bars, a logo on white, flat, spikes on a ground."""
     rng = np.random.default_rng(seed)
@@ -336,7 +346,9 @@ class Moody:
         for name in ("einsum_channel", "einsum_as_matmul"):
             code, text, _ = run(name, "--onnxrt", "--engine", "--load-inputs", f / "einsum_channel.in.json")
             assert code == 0, (name, code, text[-1500:])
-        for threads in ("1", "2"):
+        if products_saturate():
+            print("skipped in part: dqlstm: without VNNI ONNX Runtime's products of 8 bits saturate, which is wrong", flush=True)
+        for threads in () if products_saturate() else ("1", "2"):
             code, text, _ = run("dqlstm", "--onnxrt", "--threads", threads, "--load-inputs", f / "dqlstm.in.json", *LAYERS)
             assert code in (0, 3), (threads, code, text[-1500:])
         code, text, _ = run("dropout_training", "--onnxrt")
