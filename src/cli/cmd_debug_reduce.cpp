@@ -255,16 +255,89 @@ void save_programs(const CommandContext& context, const TestCase& test, const st
   save("show.py", failure_program_python(program));
 }
 
-int run(CommandContext& context) {
-  const ParsedArgs& args = context.args();
-  const ModelOptions options = read_model_options(args);
-  const std::string output = args.text("-o").value_or(""), good_output = args.text("--min-good").value_or("");
-  if (output.empty() && good_output.empty())
+/// The models that the user asks for; empty paths: not asked for.
+struct Wanted {
+  std::string bad, good;
+};
+
+Wanted read_wanted(const ParsedArgs& args) {
+  Wanted wanted{.bad = args.text("-o").value_or(""), .good = args.text("--min-good").value_or("")};
+  if (wanted.bad.empty() && wanted.good.empty())
     log::critical(ErrorCode::kInvalidArgument,
                   "--output (where to write the reduced model) and/or --min-good (where to write a reduced "
                   "model that passes) must be "
                   "provided!");
   if (const auto folder = args.text("--test-case")) require_no_test_case(*folder);
+  return wanted;
+}
+
+debug::Journal open_journal(const ParsedArgs& args, const ModelOptions& options, const Wanted& wanted) {
+  const std::string path =
+      args.text("--journal").value_or((wanted.bad.empty() ? wanted.good : wanted.bad) + ".journal");
+  const debug::SearchIdentity identity = identity_of(args, options);
+  return args.has("--resume") ? debug::Journal::resume(path, identity)
+                              : debug::Journal::begin(path, identity);
+}
+
+debug::ReductionOptions reduction_options(const ParsedArgs& args, const ModelOptions& options,
+                                          debug::ReductionMode mode, const Wanted& wanted,
+                                          const std::string& candidate) {
+  debug::ReductionOptions reduction;
+  reduction.mode = mode;
+  reduction.reduce_inputs = !args.has("--no-reduce-inputs");
+  reduction.reduce_outputs = !args.has("--no-reduce-outputs");
+  reduction.wants_good = !wanted.good.empty();
+  reduction.anonymises = args.has("--anonymise");
+  reduction.candidate = candidate;
+  reduction.save = [](const Model& m, const std::string& path) {
+    const log::Indent inner;
+    save_onnx_model(m, {.path = path});
+  };
+  reduction.evaluate = [&args, &options](const std::shared_ptr<Model>& m, const auto& observer) {
+    const log::Indent inner;
+    observe_values(m, input_cache(read_data_options(args, options.input_shapes)), observer);
+  };
+  return reduction;
+}
+
+/// `nodes`: of the whole model.
+void save_bad(const ParsedArgs& args, debug::ReductionMode mode, const Model& bad, size_t nodes,
+              const std::string& path) {
+  const size_t left = bad.graph->nodes().size();
+  if (mode == debug::ReductionMode::kBisect && left > 1 && left * 4 >= nodes)
+    log::warning(
+        "It looks like this model could potentially be reduced further.\nYou may want to reduce {} again "
+        "using --mode=linear. ",
+        path);
+  log_model("Minimum Bad Model", bad);
+  save_onnx_model(bad, read_onnx_save_options(args, kOutputOption));
+}
+
+void save_good(const debug::Reduction& result, const std::string& path) {
+  if (result.good == nullptr || model_text(*result.good) == model_text(*result.bad)) {
+    log::warning(
+        "Could not find a minimal model close in size to the reduced model that does not cause a failure.");
+    return;
+  }
+  log_model("Minimum Good Model", *result.good);
+  save_onnx_model(*result.good, {.path = path});
+}
+
+/// A test case and programs that show the failure, where they are asked for.
+void save_evidence(const CommandContext& context, const std::shared_ptr<Model>& model,
+                   const debug::Reduction& result, const ModelOptions& options) {
+  const ParsedArgs& args = context.args();
+  const auto case_folder = args.text("--test-case"), program_folder = args.text("--programs");
+  if (!case_folder && !program_folder) return;
+  const TestCase test = test_case_of(args, model, *result.bad, options);
+  if (case_folder) save_case(test, *case_folder);
+  if (program_folder) save_programs(context, test, result.failure, *program_folder);
+}
+
+int run(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const ModelOptions options = read_model_options(args);
+  const Wanted wanted = read_wanted(args);
   const debug::ReductionMode mode = read_mode(args);
   const bool is_subsets = mode == debug::ReductionMode::kSubsets;
   const std::unique_ptr<debug::Check> check = read_check(args, is_subsets && !args.has("--any-failure"));
@@ -279,59 +352,22 @@ int run(CommandContext& context) {
 
   std::optional<debug::Journal> journal;
   if (is_subsets) {
-    const std::string path =
-        args.text("--journal").value_or((output.empty() ? good_output : output) + ".journal");
-    const debug::SearchIdentity identity = identity_of(args, options);
-    journal =
-        args.has("--resume") ? debug::Journal::resume(path, identity) : debug::Journal::begin(path, identity);
+    journal = open_journal(args, options, wanted);
     if (!journal->failure().empty()) check->look_for(journal->failure());
     iterations.use(*journal);
   }
-  debug::ReductionOptions reduction;
-  reduction.mode = mode;
-  reduction.reduce_inputs = !args.has("--no-reduce-inputs");
-  reduction.reduce_outputs = !args.has("--no-reduce-outputs");
-  reduction.wants_good = !good_output.empty();
-  reduction.anonymises = args.has("--anonymise");
-  reduction.candidate = iteration_options.candidate;
-  reduction.save = [](const Model& m, const std::string& path) {
-    const log::Indent inner;
-    save_onnx_model(m, {.path = path});
-  };
-  reduction.evaluate = [&](const std::shared_ptr<Model>& m, const auto& observer) {
-    const log::Indent inner;
-    observe_values(m, input_cache(read_data_options(args, options.input_shapes)), observer);
-  };
+  const debug::ReductionOptions reduction =
+      reduction_options(args, options, mode, wanted, iteration_options.candidate);
   const debug::Reduction result = debug::reduce(model, reduction, iterations, text);
-  if (!output.empty()) {
-    const size_t left = result.bad->graph->nodes().size();
-    if (mode == debug::ReductionMode::kBisect && left > 1 && left * 4 >= nodes)
-      log::warning(
-          "It looks like this model could potentially be reduced further.\nYou may want to reduce {} again "
-          "using --mode=linear. ",
-          output);
-    log_model("Minimum Bad Model", *result.bad);
-    save_onnx_model(*result.bad, read_onnx_save_options(args, kOutputOption));
-  }
-  if (!good_output.empty()) {
-    if (result.good == nullptr || model_text(*result.good) == model_text(*result.bad)) {
-      log::warning(
-          "Could not find a minimal model close in size to the reduced model that does not cause a failure.");
-    } else {
-      log_model("Minimum Good Model", *result.good);
-      save_onnx_model(*result.good, {.path = good_output});
-    }
-  }
-  if (args.has("--test-case") || args.has("--programs")) {
-    const TestCase test = test_case_of(args, model, *result.bad, options);
-    if (const auto folder = args.text("--test-case")) save_case(test, *folder);
-    if (const auto folder = args.text("--programs")) save_programs(context, test, result.failure, *folder);
-  }
+  if (!wanted.bad.empty()) save_bad(args, mode, *result.bad, nodes, wanted.bad);
+  if (!wanted.good.empty()) save_good(result, wanted.good);
+  save_evidence(context, model, result, options);
   if (const auto path = args.text("--json"))
-    save_text("the result",
-              debug::reduction_json(result, iterations, nodes, output, args.text("--test-case").value_or("")),
-              *path);
-  if (is_subsets) log_summary(result, iterations, nodes, output, reduction.anonymises);
+    save_text(
+        "the result",
+        debug::reduction_json(result, iterations, nodes, wanted.bad, args.text("--test-case").value_or("")),
+        *path);
+  if (is_subsets) log_summary(result, iterations, nodes, wanted.bad, reduction.anonymises);
   if (journal && !args.has("--journal")) {
     std::error_code ignored;
     std::filesystem::remove(journal->path(), ignored);
