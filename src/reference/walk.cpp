@@ -379,7 +379,7 @@ struct Walk::Task {
   const Node& n;
   const Frame& frame;
   Noise wanted;
-  const Interpreter::Impl::Bound& bound;
+  const BoundModel::Bound& bound;
   std::vector<Lanes> inputs{}, outputs{};
   std::vector<Tensor> at_once{};       ///< of the lanes from 1 on, where they are evaluated together
   bool stored = false;                 ///< floats in their stored types
