@@ -5,6 +5,7 @@
 #include "debug/engine_search_test_util.h"
 #include "debug/tactic_choices.h"
 #include "graph/read.h"
+#include "passes/pass_set.h"
 
 namespace assay::debug::pass_search_test {
 namespace {

@@ -7,6 +7,9 @@
 #include <map>
 #include <unordered_map>
 
+#include "passes/pass_manager.h"
+#include "passes/pass_set.h"
+
 namespace assay::debug {
 namespace {
 

@@ -8,6 +8,7 @@
 #include "graph/clone.h"
 #include "graph/import.h"
 #include "ops/infer.h"
+#include "passes/pass_manager.h"
 #include "run/proven_model.h"
 
 namespace assay::edit_proof_test {
