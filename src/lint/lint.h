@@ -6,7 +6,7 @@
 
 namespace assay::lint {
 
-/// lint_model() with the rules themselves.
+/// As lint_model() of assay/lint.h, but findings point at their rules (rules.def).
 Report check_model(const LintOptions& options);
 
 }  // namespace assay::lint

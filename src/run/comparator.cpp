@@ -65,8 +65,8 @@ class Comparator {
   /// One iteration of all runners. False when the run should end.
   bool take(std::vector<IterationResult> results);
   Outputs postprocessed(const std::vector<IterationResult>& results);
-  /// True when loaded results record that they were computed from other inputs, so that a verdict is
-  /// meaningless.
+  /// Throws where loaded results record that they were computed from other inputs and a verdict is asked
+  /// for, which would mean nothing.
   void check_inputs(const std::vector<IterationResult>& results, const TensorList& data);
   bool validate(const Outputs& outputs);
   void validate_all(const std::vector<std::vector<IterationResult>>& runs);

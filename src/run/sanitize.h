@@ -21,10 +21,10 @@
 
 namespace assay {
 
-/// In the order in which they are carried out.
+/// sanitize.cpp carries them out in this order; Sanitizer::run() there is the list of steps.
 struct SanitizeOptions {
-  /// Its outputs: all tensors; these (any selectors); outputs of nodes of these operators. Nothing:
-  /// unchanged.
+  /// The model's new outputs: all tensors, these (any selectors), those of nodes with these operators; less
+  /// those of `exclude_outputs`. None of them: its own.
   bool marks_all = false;
   std::optional<std::vector<std::string>> outputs = {};
   std::vector<std::string> output_types = {};
@@ -39,12 +39,12 @@ struct SanitizeOptions {
   bool infers = true;  ///< shapes, before and after
   bool folds = false;  ///< constants
   FoldOptions fold = {};
-  int64_t max_folds = std::numeric_limits<int64_t>::max();  ///< of all constants
+  int64_t max_folds = std::numeric_limits<int64_t>::max();  ///< rounds, each over all constants
   bool infers_between_folds = true;
   /// Runs the passes of PassStage::kSimplify until nothing changes; null set: the built-in ones.
   bool simplifies = false;
   std::shared_ptr<const PassSet> passes = {};
-  bool keeps_source_notes = false;  ///< doc strings and metadata of nodes
+  bool keeps_source_notes = false;  ///< doc strings and metadata of nodes, which simplifying removes
   /// Returns the options of a proof, for the original model; empty: no proof.
   std::function<EquivalenceOptions(const Model& original)> proof = {};
 };
@@ -67,7 +67,7 @@ class SanitizeObserver {
  public:
   virtual ~SanitizeObserver() = default;
   virtual void on_bounds(const UpperBounds&) {}
-  /// The model with its outputs and bounds, before anything else.
+  /// The model with its outputs and bounds, inferred, before it is changed further.
   virtual void on_begin(const Model&) {}
   virtual void on_input_shapes(const Model&) {}
   /// Initializers that are no longer listed among the inputs.
@@ -87,6 +87,7 @@ class SanitizeObserver {
   /// `proven.model` is null if no edited model agrees. The censuses are of the original and of the proved
   /// model.
   virtual void on_proof_end(const ProvenModel& proven, const EditProof& proof) { (void)proven, (void)proof; }
+  /// With a proof only.
   virtual void on_changes(const ModelCensus& before, const ModelCensus& after, const FoldTotals& totals) {
     (void)before, (void)after, (void)totals;
   }
