@@ -5,7 +5,7 @@ from __future__ import annotations
 
 WORDS: dict[str, str] = {
     "memory-limit": "Give assay.run a higher memory_limit, or smaller inputs.",
-    "rebuild-plan": "Build it again from its model: assay.build(model).save(file).",
+    "rebuild-plan": "Build it again on this machine: assay.build(model).save(file).",
     "external-data-dir": "Name the folder that holds it: external_data=FOLDER.",
     "load-external-data": "Load the model without ignore_external_data, or fill stripped weights first.",
     "external-data-ignored": "as ignore_external_data=True says",

@@ -233,7 +233,7 @@ INSPECT = [
     ("inspect data", 2, ERR, "assay inspect data: error: the following arguments are required: path"),
     ("inspect model identity.onnx --show nodes", 2, ERR, "assay inspect model: error: argument --show: invalid choice: 'nodes' (choose from 'layers', 'attrs', 'weights', 'text')"),
     ("inspect model identity.onnx --display-as onnx", 2, ERR, "assay inspect model: error: argument --display-as/--convert-to: invalid choice: 'onnx' (choose from 'trt')"),
-    ("inspect model model.engine", 1, ERR, "[!] not a plan file [in $DIR/model.engine]. Build it again on this machine with this program."),
+    ("inspect model model.engine", 1, ERR, "[!] not a plan file [in $DIR/model.engine]. Build it again on this machine with this program: assay convert MODEL -o PLAN."),
     ("inspect model identity.onnx --show text", 0, OUT, "  [id] y = Identity (x)"),
     ("inspect model nothing.onnx", 1, OUT, "[W] Model path does not exist: nothing.onnx"),
     ("inspect model no_extension --model-type onnx", 0, OUT, "    Name: g | ONNX Opset: 13"),

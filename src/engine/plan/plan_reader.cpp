@@ -396,24 +396,17 @@ class RarelyRead {
   std::vector<std::pair<uint64_t, uint64_t>> ranges_;
 };
 
-/// Refuses a plan of another program or machine, which only its model can replace.
-template <class... Args>
-void require_own(bool is_own, fmt::format_string<Args...> what, Args&&... args) {
-  if (is_own) return;
-  throw with_remedy(Error(ErrorCode::kUnsupported, fmt::format(what, std::forward<Args>(args)...)),
-                    Say::kRebuildPlan);
-}
-
 SavedEngine parse(std::string_view bytes, const std::shared_ptr<const void>& owner, const std::string& name,
                   std::string_view environment, const NetworkReader& read_network) {
   FileHeader h;
   require(bytes.size() >= sizeof h && std::memcmp(bytes.data(), kMagic, sizeof kMagic) == 0,
           ErrorCode::kInvalidModel, "not a plan file");
   std::memcpy(&h, bytes.data(), sizeof h);
-  require_own(h.byte_order == kByteOrder, "the plan was built on a machine with another byte order");
-  require_own(h.version == kPlanFileVersion,
-              "the plan is of version {} of the format, this program reads version {}", h.version,
-              kPlanFileVersion);
+  require(h.byte_order == kByteOrder, ErrorCode::kUnsupported,
+          "the plan was built on a machine with another byte order");
+  require(h.version == kPlanFileVersion, ErrorCode::kUnsupported,
+          "the plan is of version {} of the format, this program reads version {}", h.version,
+          kPlanFileVersion);
   check(h.header_hash == header_hash_of(h), "the checksum of its header is wrong");
   check(within(sizeof h, h.structure_bytes, h.blob_offset) && h.blob_offset % kBlobPartAlignment == 0 &&
             h.blob_offset <= bytes.size() && h.blob_bytes == bytes.size() - h.blob_offset,
@@ -429,8 +422,8 @@ SavedEngine parse(std::string_view bytes, const std::shared_ptr<const void>& own
   check(structure.size() < FLATBUFFERS_MAX_BUFFER_SIZE && file::VerifyFileBuffer(verifier),
         "its structure points outside itself");
   const file::File& f = *file::GetFile(structure.data());
-  require_own(f.environment()->string_view() == environment, "the plan was built for {}, but this is {}",
-              f.environment()->str(), environment);
+  require(f.environment()->string_view() == environment, ErrorCode::kUnsupported,
+          "the plan was built for {}, but this is {}", f.environment()->str(), environment);
   check(RarelyRead(f).hash_of(blobs) == h.blob_hash, "the checksum of its weights is wrong");
   return Reader(blobs, owner, name, read_network).read(f);
 }
@@ -449,9 +442,7 @@ SavedEngine parse_engine(std::string_view bytes, std::shared_ptr<const void> own
   try {
     return parse(bytes, owner, name, environment, read_network);
   } catch (Error& e) {
-    e.add_context(file_place(name));
-    e.set_remedy("Build it again on this machine with this program.");
-    throw;
+    throw set_remedy(e.add_context(file_place(name)), Say::kRebuildPlan);
   }
 }
 
