@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional, Union
@@ -246,6 +245,8 @@ class Engine:
 
     def inspect(self) -> dict[str, Any]:
         """What is inside: layers with tactics, inputs, outputs, and the ONNX nodes that they stand for."""
+        import json
+
         return json.loads(self._native.information())
 
     def text(self, *, layers: bool = False) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._library import follow_level, native
@@ -64,7 +62,6 @@ class Difference(NamedTuple):
     """Of constants: the largest absolute difference of elements."""
 
 
-@dataclass(frozen=True)
 class Diff:
     """How two models differ. False when they do not."""
 
@@ -74,6 +71,12 @@ class Diff:
     renamed_nodes: int
     renamed_values: int
     text: str
+
+    def __init__(
+        self, differences: list[Difference], matched: int, renamed_nodes: int, renamed_values: int, text: str
+    ) -> None:
+        self.differences, self.matched, self.text = differences, matched, text
+        self.renamed_nodes, self.renamed_values = renamed_nodes, renamed_values
 
     def __bool__(self) -> bool:
         return bool(self.differences)
@@ -104,8 +107,7 @@ class Refused(NamedTuple):
     """The counterexample."""
 
 
-@dataclass(frozen=True)
-class SimplifyReport:
+class SimplifyReport(NamedTuple):
     """What a simplification did."""
 
     edits: dict[str, int]
@@ -118,7 +120,7 @@ class SimplifyReport:
     """Of the whole model."""
     proved_edits: int
     """Edits that were compared by themselves."""
-    refused: list[Refused] = field(default_factory=list)
+    refused: Sequence[Refused] = ()
 
     def __repr__(self) -> str:
         proof = f", proved in {self.trials} trial(s)" if self.is_proved else ""
@@ -259,6 +261,8 @@ class Model:
 
     def stats(self) -> dict[str, Any]:
         """What it costs: parameters, multiplications, memory, by layer and operator."""
+        import json
+
         return json.loads(self._native.stats_json())
 
     def text(self, *, layers: bool = False, attributes: bool = False, weights: bool = False) -> str:

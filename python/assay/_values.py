@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -82,4 +81,6 @@ def _line(tag: str, row: Sequence[object], is_bold: bool = False) -> str:
 def _html(value: object) -> str:
     if value is None:
         return ""
+    import html  # costs as much as a tenth of importing the package
+
     return html.escape(visible(f"{value:.4g}" if isinstance(value, float) else str(value)))
