@@ -570,6 +570,22 @@ std::string to_path(nb::handle object) {
   return text;
 }
 
+std::vector<std::string> to_paths(nb::handle object, const std::string& what) {
+  const auto is_path = [](nb::handle o) {
+    return nb::isinstance<nb::str>(o) || nb::isinstance<nb::bytes>(o) || nb::hasattr(o, "__fspath__");
+  };
+  if (object.is_none()) return {};
+  if (is_path(object)) return {to_path(object)};
+  if (!nb::hasattr(object, "__iter__"))
+    fail(ErrorCode::kInvalidArgument, "{}: a {} is no list of paths", what, kind_of(object));
+  std::vector<std::string> paths;
+  for (nb::handle path : nb::iter(object)) {
+    if (!is_path(path)) fail(ErrorCode::kInvalidArgument, "{}: a {} is no path", what, kind_of(path));
+    paths.push_back(to_path(path));
+  }
+  return paths;
+}
+
 nb::str to_text(std::string_view text) {
   nb::object s =
       nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));

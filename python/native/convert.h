@@ -54,6 +54,8 @@ nb::list describe_values(const std::vector<TensorInfo>& infos);
 std::vector<std::string> to_names(nb::handle object, const std::string& what);
 /// Of str, bytes or os.PathLike.
 std::string to_path(nb::handle object);
+/// One such, or any iterable of them.
+std::vector<std::string> to_paths(nb::handle object, const std::string& what);
 /// A file's bytes in whatever encoding, as text.
 nb::str to_text(std::string_view text);
 

@@ -156,9 +156,9 @@ const std::pair<const char*, Reader> kReaders[] = {
     {"shapes", [](Reading& r, nb::handle v) { r.settings.data.shapes = shapes_of(v); }},
     {"ranges", [](Reading& r, nb::handle v) { read_ranges(r.settings, v); }},
     {"data", [](Reading& r, nb::handle v) { r.settings.data.source = data_of(v); }},
-    {"load_inputs", [](Reading& r, nb::handle v) { r.settings.data.load_inputs = to_names(v, "load_inputs"); }},
+    {"load_inputs", [](Reading& r, nb::handle v) { r.settings.data.load_inputs = to_paths(v, "load_inputs"); }},
     {"data_loader_script", [](Reading& r, nb::handle v) { r.settings.data.script = nb::cast<std::string>(v); }},
-    {"load_outputs", [](Reading& r, nb::handle v) { r.settings.load_outputs = to_names(v, "load_outputs"); }},
+    {"load_outputs", [](Reading& r, nb::handle v) { r.settings.load_outputs = to_paths(v, "load_outputs"); }},
     {"warm_up", [](Reading& r, nb::handle v) { r.settings.warm_up = nb::cast<int64_t>(v); }},
     {"sequential_runners",
      [](Reading& r, nb::handle v) { r.settings.sequential_runners = nb::cast<bool>(v); }},
@@ -190,7 +190,7 @@ const std::pair<const char*, Reader> kReaders[] = {
     {"save_error_plots", [](Reading& r, nb::handle v) { r.settings.save.error_plots = to_path(v); }},
     {"memory_limit", [](Reading& r, nb::handle v) { r.settings.memory_limit = nb::cast<int64_t>(v); }},
     {"extensions",
-     [](Reading& r, nb::handle v) { r.settings.extensions.modules = to_names(v, "extensions"); }},
+     [](Reading& r, nb::handle v) { r.settings.extensions.modules = to_paths(v, "extensions"); }},
 };
 
 Reading read(nb::handle settings) {

@@ -4,6 +4,7 @@
 
 #include "base/diagnostics.h"
 #include "base/python_repr.h"
+#include "tensor/position.h"
 
 namespace assay {
 namespace {
@@ -12,13 +13,7 @@ std::string shape_tuple(const std::vector<int64_t>& dims) { return Shape(dims.be
 
 /// The position of a row-major index, as Python prints a tuple; 0 for the index of no element.
 std::string position_text(int64_t index, const Shape& shape) {
-  if (index < 0) return "0";
-  Shape position = shape;
-  for (size_t axis = shape.size(); axis-- > 0;) {
-    position[axis] = index % shape[axis];
-    index /= shape[axis];
-  }
-  return position.str();
+  return index < 0 ? "0" : index_at(shape, index).str();
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/wording.h"
 #include "reference/error_bound.h"
+#include "tensor/position.h"
 
 namespace assay {
 namespace {
@@ -23,14 +24,7 @@ constexpr size_t kRanked = 20;
 /// Maximum number of nodes to list as the origin of an error.
 constexpr size_t kRegionNodes = 24;
 
-std::string position(int64_t at, const Shape& shape) {
-  Shape index = shape;
-  for (size_t d = shape.size(); d-- > 0;) {
-    index[d] = at % shape[d];
-    at /= shape[d];
-  }
-  return index.str();
-}
+std::string position(int64_t at, const Shape& shape) { return index_at(shape, at).str(); }
 
 std::string in_body(const ArbiterVerdict& o) { return o.body.empty() ? "" : ", " + o.body; }
 

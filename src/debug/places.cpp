@@ -7,16 +7,13 @@
 #include <limits>
 
 #include "tensor/numbers.h"
+#include "tensor/position.h"
 
 namespace assay::debug {
 
 std::vector<int64_t> index_of(const Shape& shape, int64_t flat) {
-  std::vector<int64_t> index(shape.size());
-  for (size_t i = shape.size(); i-- > 0;) {
-    index[i] = flat % shape[i];
-    flat /= shape[i];
-  }
-  return index;
+  const Shape index = index_at(shape, flat);
+  return {index.begin(), index.end()};
 }
 
 int64_t flat_index(const Shape& shape, const std::vector<int64_t>& index) {

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -157,6 +158,32 @@ class Runs(unittest.TestCase):
 
             with self.assertRaisesRegex(KeyError, "loader"):
                 assay.run(path, ["engine"], data=feeds())
+
+    def test_files_are_paths_of_any_kind(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, inputs, outputs = (pathlib.Path(folder, name) for name in ("m.onnx", "in.json", "out.json"))
+            assay.Model(small.product(2, 16)).save(path)
+            assay.run(path, ["engine"], save_inputs=inputs, save_outputs=outputs)
+            for files in (inputs, str(inputs), os.fsencode(inputs), [inputs], (str(inputs),)):
+                summary = assay.run(path, ["reference"], load_inputs=files, load_outputs=[outputs])
+                self.assertEqual((summary.outcome, len(summary.runners)), ("passed", 2), files)
+            for wrong in (3, [3], {"x": inputs}.values):
+                with self.assertRaisesRegex(assay.InvalidArgument, "load_inputs.*path"):
+                    assay.run(path, ["reference"], load_inputs=wrong)
+            with self.assertRaisesRegex(assay.Error, "gone"):
+                assay.run(path, ["reference"], extensions=[pathlib.Path(folder, "gone.so")])
+
+    def test_the_program_that_a_reduction_leaves(self):
+        with tempfile.TemporaryDirectory() as folder:
+            assay.Model(small.product(2, 16)).save(os.path.join(folder, "m.onnx"))
+            reduce = "debug reduce m.onnx -o small.onnx --programs shown --fail-regex MatMul --check".split()
+            check = "assay inspect model polygraphy_debug.onnx --show layers".split()
+            program = [sys.executable, "-m"]
+            done = subprocess.run([*program, "assay", *reduce, *program, *check], capture_output=True, text=True, cwd=folder)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            done = subprocess.run([sys.executable, os.path.join("shown", "show.py")], capture_output=True, text=True, cwd=folder)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("PASSED", done.stdout)
 
     def test_settings_files(self):
         with tempfile.TemporaryDirectory() as folder:
