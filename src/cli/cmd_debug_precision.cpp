@@ -29,7 +29,7 @@ void add_options(ArgParser& parser) {
                                      .journal = "polygraphy_debug.journal"});
   OptionGroup& group = add_in_process_options(
       parser,
-      "Find the smallest set of layers to hold in float32 so that results are so exact while all others are "
+      "Find a small set of layers to hold in float32 so that results are so exact while all others are "
       "computed in the type that --fp16, --bf16 or --int8 allows; engines run in this process.");
   group.options.push_back({.names = {"--mode"},
                            .help = "With a check: bisect halves the number of layers that are marked, linear "
@@ -167,7 +167,7 @@ int run_marker(CommandContext& context) {
   return 0;
 }
 
-// ---- By an accuracy: the smallest set.
+// ---- By an accuracy: a small set.
 
 DType read_lowered(const ParsedArgs& args) {
   std::vector<std::pair<const char*, DType>> given;
@@ -278,7 +278,7 @@ constinit const Command def = {
     .name = "precision",
     .summary = "Find the layers that must run in a higher precision for an accuracy, or for a check to pass.",
     .description =
-        "Given --accuracy, finds the smallest set of layers to hold in float32 so that all others may be "
+        "Given --accuracy, finds a small set of layers to hold in float32 so that all others may be "
         "computed in "
         "float16, bfloat16 or "
         "int8. Given a check, searches how many of the first, or last, layers must run in a higher "

@@ -1,4 +1,4 @@
-// The fewest layers to hold in float32 so that the rest may be computed in a narrower type.
+// A small set of layers to hold in float32 so that the rest may be computed in a narrower type.
 #pragma once
 
 #include <vector>
