@@ -16,7 +16,7 @@ const char* kind_of_file(mode_t mode);
 /// Error (kNotFound, kIo) that names the path.
 Descriptor open_input(const std::string& path);
 
-/// The results of open_input_beneath() other than a file.
+/// The result of open_input_beneath(): the open file, or why there is none.
 struct BeneathResult {
   enum class Status { kOpen, kMissing, kOutside };
   Status status = Status::kOpen;
