@@ -224,8 +224,8 @@ class Graph {
   Value* find_value(std::string_view name) const;
   /// In this graph, else in the enclosing ones.
   Value* lookup(std::string_view name) const;
-  /// A name that no value of this graph or an enclosing one has: `prefix` itself, or `prefix_N` with N of 1 or more.
-  /// N is the smallest that is free up to 16; beyond that, numbers may be skipped.
+  /// A name that no value of this graph or an enclosing one has: `prefix` itself, or `prefix_N` with N of 1
+  /// or more. N is the smallest that is free up to 16; beyond that, numbers may be skipped.
   std::string unique_name(std::string_view prefix) const;
 
   Node* add_node(std::string op_type, std::vector<Value*> inputs, std::vector<Value*> outputs,

@@ -43,6 +43,23 @@ double taken_off(const SuspectNode& suspect, size_t input) {
   return to_float64(scale).data<double>()[0] * convert(zero, DType::kFloat64).data<double>()[0];
 }
 
+bool is_dequantised(const SuspectNode& suspect, size_t input) {
+  const Value* v = suspect.node.input(input);
+  const Node* from = v == nullptr ? nullptr : v->producer();
+  return from != nullptr && is_op(*from, "DequantizeLinear");
+}
+
+/// Whether backends can add up integers: all factors of the addends were quantised. With one of floats, they
+/// add up products of integers and floats.
+bool adds_integers(const Trial& trial, const SuspectNode& suspect) {
+  const std::vector<Tensor>& inputs = trial.inputs();
+  constexpr size_t kFactors = 2;  // what follows is a bias
+  for (size_t i = 0; i < std::min(inputs.size(), kFactors); ++i)
+    if (inputs[i].defined() && inputs[i].dtype() == DType::kFloat64 && !is_dequantised(suspect, i))
+      return false;
+  return true;
+}
+
 /// Inputs with the zero points still in them, and for each such input with these alone: together the node's
 /// sums. None where nothing was taken off, or the result is not in proportion to its sums.
 std::vector<EvalContext> parts_of_dequantised(const Trial& trial, const SuspectNode& suspect) {
@@ -75,7 +92,8 @@ class SumsOfResult {
       : sums_(sums),
         output_(trial.output()),
         own_(trial.context()),
-        parts_(parts_of_dequantised(trial, suspect)) {}
+        parts_(parts_of_dequantised(trial, suspect)),
+        adds_integers_(adds_integers(trial, suspect)) {}
 
   int64_t added() const { return added_; }
   /// How far float32 may be from the exact element; nothing where it has no sums.
@@ -98,7 +116,7 @@ class SumsOfResult {
       SummedElement element;
       element.output = output_;
       if (!sums_(part, i, element)) return 0;
-      room += explained_by_sums(element, measured(element));
+      room += explained_by_sums(element, adds_integers_ ? measure_integers(element.sums) : measured(element));
     }
     return room;
   }
@@ -113,6 +131,7 @@ class SumsOfResult {
   size_t output_;
   EvalContext own_;
   std::vector<EvalContext> parts_;
+  bool adds_integers_;
   std::unordered_map<int64_t, MeasuredSums> rows_;
   std::shared_ptr<const void> kept_;
   int64_t added_ = 0;

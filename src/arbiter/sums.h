@@ -11,7 +11,8 @@ namespace assay {
 /// of their sums in some orders. Starts with the worst elements, and stops
 /// if one stays unexplained. False if the operator has no sums, or none in
 /// float32. For outputs of DequantizeLinear the sums may also be formed
-/// before subtracting zero points, and the zero points added separately.
+/// before subtracting zero points, and the zero points added separately: exactly, as integers, where all
+/// factors were quantised.
 bool widen_for_sums(const Trial& trial, const SuspectNode& suspect, const Tensor& result, const Tensor& exact,
                     Explained& explained);
 

@@ -18,7 +18,8 @@ Feature shuffle(TemplateBuilder& b, const Scope& s, const Feature& x) {
   Value* height = extent(b, s, x.value, 2);
   Value* width = extent(b, s, x.value, 3);
   Value* y = reshape_to(b, s, x.value, {batch, b.ints(s, {2}), b.ints(s, {x.channels / 2}), height, width});
-  y = reshape_to(b, s, transpose(b, s, y, {0, 2, 1, 3, 4}), {batch, b.ints(s, {x.channels}), height, width});
+  Value* const channels = b.ints(s, {x.channels});
+  y = reshape_to(b, s, transpose(b, s, y, {0, 2, 1, 3, 4}), {batch, channels, height, width});
   Feature z = x;
   z.value = y;
   const auto interleave = [](std::vector<float>& v) {

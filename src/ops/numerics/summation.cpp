@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace assay {
 namespace {
@@ -114,6 +115,8 @@ double with_bias(std::vector<double> terms, double bias, Explained explained) {
   return std::max(last, explained(terms));
 }
 
+double exact_sum(const Addends& a) { return std::accumulate(a.terms.begin(), a.terms.end(), a.bias); }
+
 }  // namespace
 
 double explained_of_sum(const Addends& a) {
@@ -132,11 +135,18 @@ double sum_in_order(const Addends& a, SumOrder order) {
 MeasuredSums measure(std::span<const Addends> sums) {
   MeasuredSums found;
   for (const Addends& a : sums) {
-    double sum = 0;
-    for (const double t : a.terms) sum += t;
-    sum += a.bias;
-    found.exact.push_back(sum);
+    found.exact.push_back(exact_sum(a));
     found.explained.push_back(explained_of_sum(a));
+  }
+  return found;
+}
+
+MeasuredSums measure_integers(std::span<const Addends> sums) {
+  constexpr double kRoundings = 2;
+  MeasuredSums found;
+  for (const Addends& a : sums) {
+    found.exact.push_back(exact_sum(a));
+    found.explained.push_back(kRoundings * kU * std::abs(found.exact.back()));
   }
   return found;
 }

@@ -64,6 +64,9 @@ struct MeasuredSums {
   std::vector<double> exact, explained;
 };
 MeasuredSums measure(std::span<const Addends> sums);
+/// The same for addends that a program adds up as integers, exactly: a sum is rounded when it is converted to
+/// float32, and again when a scale is applied to it.
+MeasuredSums measure_integers(std::span<const Addends> sums);
 
 /// One element of a result: its sums, and the function of them that it is.
 struct SummedElement {

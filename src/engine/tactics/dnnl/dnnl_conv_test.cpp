@@ -16,6 +16,18 @@ TEST(DnnlConv, LayoutsAndEpilogues) {
       .expect_agreement();
 }
 
+/// Whether oneDNN applies them or a step of their own does.
+TEST(DnnlConv, ActivationsThatFollowAreApplied) {
+  for (const std::string op :
+       {"Abs", "Elu", "Gelu", "Gelu <approximate = \"tanh\">", "HardSigmoid", "HardSwish", "LeakyRelu",
+        "Mish", "Relu", "Sigmoid", "Softplus", "Swish", "Tanh"}) {
+    SCOPED_TRACE(op);
+    TacticTest("dnnl_conv", {"(float[1,32,11,11] x) => (float[1,48,7,7] y)",
+                             "c = Conv (x, w) y = " + op + " (c)", floats("w", {48, 32, 5, 5}), 24})
+        .expect_agreement();
+  }
+}
+
 TEST(DnnlConv, RefusesWeightsOfTheRun) {
   expect_refusal("dnnl_conv",
                  {"(float[1,8,4,4] x, float[16,8,3,3] w) => (float[1,16,2,2] y)", "y = Conv (x, w)"},

@@ -47,6 +47,15 @@ const Eltwise* find(const Eltwise (&table)[N], PointwiseOp op) {
 /// Runs of operations that oneDNN has as two.
 bool is_composed(PointwiseOp op) { return op == PointwiseOp::kHardSigmoid || op == PointwiseOp::kSilu; }
 
+/// On aarch64 oneDNN accepts these as post-ops, and its results are those without them (seen in 2.7).
+constexpr bool is_left_out([[maybe_unused]] PointwiseOp op) {
+#ifdef __aarch64__
+  return op == PointwiseOp::kHardSwish || op == PointwiseOp::kMish;
+#else
+  return false;
+#endif
+}
+
 /// A unary post-op.
 struct Unary {
   algorithm algo;
@@ -93,6 +102,8 @@ std::string epilogue_refusal(const EpilogueSpec& spec) {
                                        : is_composed(e.op) || find(kEltwise, e.op) != nullptr;
     if (!known) return fmt::format("oneDNN has no post-op for {}", kernels::pointwise_name(e.op));
     if (e.position >= 0) continue;
+    if (is_left_out(e.op))
+      return fmt::format("oneDNN leaves out {} after another operation here", kernels::pointwise_name(e.op));
     // Its kernels run the second of two post-ops of one algorithm with the numbers of the first (seen
     // in 2.7).
     for (const Unary& u : unary_post_ops(e.op, e.a, e.b)) {
