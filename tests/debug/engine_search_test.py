@@ -141,7 +141,7 @@ def tactics():
             code, text, found = searched("tactics", "t.onnxtxt", "--extension", PLANTED, "--builder-optimization-level", "0", *options)
             names = [n for g in found.get("guilty", []) for n in g["nodes"]]
             expect(code == 0 and names and set(names) <= {f"{kind}{i}" for i in bad}, f"{kind} {bad} {options}", text)
-            expect(found.get("options") == ["--disable-tactics", "planted_relu:plain"] and found["checks"] <= 24, "the line", json.dumps(found))
+            expect(found.get("options") == ["--disable-tactics", "planted_kernel:plain"] and found["checks"] <= 24, "the line", json.dumps(found))
             expect(line_after(text, "out:") == found["options"], "the line as text", text)
             expect(not [p for p in os.listdir() if "journal" in p or p.endswith(".engine")], "nothing is left behind", str(os.listdir()))
     relus("t.onnxtxt", 4, [], "wrong")
@@ -153,7 +153,7 @@ def tactics():
     by_command = ["debug", "tactics", "t.onnxtxt", "--extension", PLANTED, "--builder-optimization-level", "0", "--hide-fail-output", "--check", ASSAY,
                   "run", "polygraphy_debug.engine", "--model-type", "engine", "--trt", "--load-outputs", "exact.json", "--extension", PLANTED]
     code, text = run(*by_command)
-    expect(code == 0 and "planted_relu:plain at wrong2" in text, "a command as the check", text)
+    expect(code == 0 and "planted_kernel:plain at wrong2" in text, "a command as the check", text)
 
 
 def passes():
