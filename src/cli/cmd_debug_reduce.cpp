@@ -140,6 +140,22 @@ void warn_about(const Model& model, const ParsedArgs& args) {
         "shapes.");
 }
 
+/// Finds the element types that are not known, without which a part can neither begin nor end at a value.
+/// Shapes stay as they are.
+void infer_element_types(Model& model) {
+  std::vector<std::pair<Value*, Type>> before;
+  for (const auto& v : model.graph->values()) before.emplace_back(v.get(), v->type);
+  infer_known_shapes(model, false);
+  for (auto& [value, type] : before) {
+    const bool was_known =
+        type.kind != Type::Kind::kUnknown && !(type.is_tensor() && type.dtype == DType::kUndefined);
+    if (was_known)
+      value->type = type;
+    else if (value->type.is_tensor())
+      value->type.dims.reset();
+  }
+}
+
 /// The model from which parts are extracted.
 std::shared_ptr<Model> load(CommandContext& context, const ModelOptions& options) {
   const ParsedArgs& args = context.args();
@@ -152,7 +168,10 @@ std::shared_ptr<Model> load(CommandContext& context, const ModelOptions& options
     }
     pass_constants_to_initializers::def.run(*model);
     sort_topologically(*model->graph);
-    if (!args.has("--no-shape-inference")) infer_known_shapes(*model, false);
+    if (!args.has("--no-shape-inference"))
+      infer_known_shapes(*model, false);
+    else if (read_mode(args) == debug::ReductionMode::kSubsets)
+      infer_element_types(*model);
     if (args.has("--force-fallback-shape-inference")) {
       log::info("Freezing shapes in the model according to values determined by fallback shape inference");
       observe_types(model, input_cache(read_data_options(args, options.input_shapes)));
@@ -241,8 +260,9 @@ void save_programs(const CommandContext& context, const TestCase& test, const st
   const std::filesystem::path root(folder);
   const FailureProgram program{.failure = failure,
                                // Of the user's files it has the names.
-                               .command = context.args().has("--anonymise") ? std::string("assay debug reduce --anonymise")
-                                                                            : context.invocation().command_line,
+                               .command = context.args().has("--anonymise")
+                                              ? std::string("assay debug reduce --anonymise")
+                                              : context.invocation().command_line,
                                .backends = backends_of_check(context.args(), context.registries().backends),
                                .model = "model.onnx",
                                .inputs = "inputs.json"};

@@ -146,7 +146,8 @@ class NameRemover {
     a.extra_fields.clear();
     a.tensor_sources = nullptr;
     if (renamed_ != nullptr)
-      if (const auto it = renamed_->find(a.ref_attr_name); it != renamed_->end()) a.ref_attr_name = it->second;
+      if (const auto it = renamed_->find(a.ref_attr_name); it != renamed_->end())
+        a.ref_attr_name = it->second;
     if (const auto* body = a.get_if<std::shared_ptr<Graph>>()) graph(**body);
     if (const auto* bodies = a.get_if<Attribute::Graphs>())
       for (const auto& body : *bodies) graph(*body);

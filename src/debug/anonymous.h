@@ -15,9 +15,9 @@ namespace assay::debug {
 /// imports, and names of data files. Operators, their domains and all numbers stay.
 void remove_names(Model& model);
 
-/// The number of trained weights, of the main graph, bodies and functions: constants, and lists in attributes,
-/// of floats, small integers and strings. Excludes scalars, such as epsilons, and 64-bit integers, such as
-/// shapes and indices.
+/// The number of trained weights, of the main graph, bodies and functions: constants, and lists in
+/// attributes, of floats, small integers and strings. Excludes scalars, such as epsilons, and 64-bit
+/// integers, such as shapes and indices.
 size_t count_weights(const Model& model);
 
 /// Replaces all weights except those at the positions `kept` (ascending) by seeded random numbers: floats of

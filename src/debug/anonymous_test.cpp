@@ -10,7 +10,8 @@
 namespace assay::debug::anonymous_test {
 namespace {
 
-constexpr const char* kModel = R"(<ir_version: 10, opset_import: ["" : 17, "secret.functions" : 3, "secret.unused" : 1],
+constexpr const char* kModel =
+    R"(<ir_version: 10, opset_import: ["" : 17, "secret.functions" : 3, "secret.unused" : 1],
  producer_name: "secret", model_version: 3, doc_string: "secret", metadata_props: ["secret": "secret"]>
 secret (float[secret_n, 4] secret_x, bool secret_c) => (float[secret_n, 4] secret_y)
 <float[4] secret_w = {0.5, 1.25, 2.125, 3.0625}, int8[4] secret_q = {11, -22, 33, 44}, float[1] secret_s = {0.75}>

@@ -30,7 +30,8 @@ bool tells_of_failure(std::string_view line) {
   if (line.starts_with("[!]") || line.starts_with("[E]")) return true;
   // What a log only informs of, such as how errors are measured.
   static constexpr std::array kInformation = {"[I]", "[V]", "[X]", "[S]", "[U]"};
-  if (std::any_of(kInformation.begin(), kInformation.end(), [&](const char* p) { return line.starts_with(p); }))
+  if (std::any_of(kInformation.begin(), kInformation.end(),
+                  [&](const char* p) { return line.starts_with(p); }))
     return false;
   const std::string words = lower(line);
   static constexpr std::array kWords = {"error",   "exception", "assert",       "abort", "failed",

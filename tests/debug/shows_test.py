@@ -8,14 +8,19 @@ import array
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 
-import onnx
-from onnx import TensorProto, helper
+try:
+    import onnx
+    from onnx import TensorProto, helper
+except ImportError as e:
+    print(f"skipped: {e}; `make test` installs it")
+    sys.exit(77)
 
 ASSAY, PLANTED = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ONLY = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
@@ -57,7 +62,7 @@ class Peak(threading.Thread):
 
 def reduce(title, path, expected, check, *options):
     """Its figures; `expected`: the nodes that are left."""
-    start = time.monotonic()
+    start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen([ASSAY, "debug", "reduce", path, "-o", "small.onnx", "--hide-fail-output", *options, "--check", *check],
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     peak = Peak(process.pid)
@@ -65,11 +70,12 @@ def reduce(title, path, expected, check, *options):
     text, _ = process.communicate(timeout=3000)
     peak.ends.set()
     peak.join()
-    seconds = time.monotonic() - start
-    left = [n.name for n in onnx.load("small.onnx").graph.node] if process.returncode == 0 else []
+    seconds, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    worked = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    left = [n.name for n in onnx.load("small.onnx").graph.node][:9] if process.returncode == 0 else []
     nodes = text.split("Finished reducing nodes")[0].count("Running check command")
     checks = text.count("Running check command")
-    print(f"{title}: {left}, {checks} checks ({nodes} to find the nodes), {seconds:.1f} s, {peak.own:.0f} MiB, checks {peak.children:.0f} MiB", flush=True)
+    print(f"{title}: {left}, {checks} checks ({nodes} to find the nodes), {seconds:.1f} s, {worked:.1f} s of work, {peak.own:.0f} MiB, checks {peak.children:.0f} MiB", flush=True)
     expect(process.returncode == 0 and sorted(left) == sorted(expected), title, text)
     return nodes, seconds, peak
 
@@ -109,7 +115,7 @@ def gpt2():
     script = pathlib.Path("check.sh")
     script.write_text(f'#!/bin/sh\n{ASSAY} inspect model "$1" --show layers | grep -q "| {node} " && exit 3; exit 0\n')
     script.chmod(0o755)
-    checks, _, _ = reduce("GPT-2, one node", "model.onnx", [node], ["./check.sh", "{}"], "--no-shape-inference")
+    checks, _, _ = reduce("GPT-2, one node", "model.onnx", [node], ["./check.sh", "{}"])
     expect(checks <= 30, f"GPT-2: {checks} checks")
 
 
@@ -158,7 +164,7 @@ def two_together():
     nodes = [f"  [sin{i}] v{i} = Sin ({'x' if i == 0 else f'v{i - 1}'})" for i in range(20)]
     nodes[11] = "  [scale] v11 = Mul (v10, large)"
     nodes[12] = "  [square] v12 = Pow (v11, eight)"
-    path = text_model("g (float[4,8] x) => (float[4,8] v19) <float large = {100000}, float eight = {8}> {\n" + "\n".join(nodes) + "\n}\n")
+    path = text_model("g (float[4,8] x) => (float[4,8] v19) <float large = {1000000}, float eight = {8}> {\n" + "\n".join(nodes) + "\n}\n")
     reduce("an overflow that takes two nodes", path, ["scale", "square"],
            [ASSAY, "debug", "nan", "polygraphy_debug.onnx", "--engine", "--val-range", "[0.5,1]"])
 

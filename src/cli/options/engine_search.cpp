@@ -129,8 +129,7 @@ EngineSearchSetup::EngineSearchSetup(CommandContext& context)
   const auto runs = static_cast<int>(require_at_least("--runs", args.integer("--runs").value_or(3), 1));
   const bool is_command = args.has("--check");
   const std::string path = args.text("--journal").value_or(kJournal);
-  debug::IterationOptions iterations =
-      read_iteration_options(args, is_command ? kPlanCandidate : "", path);
+  debug::IterationOptions iterations = read_iteration_options(args, is_command ? kPlanCandidate : "", path);
   if (is_command) check_ = read_check(args, /*compares=*/true);
   context.announce();
 
