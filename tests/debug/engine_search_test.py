@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`debug precision`, `tactics` and `passes` from end to end: engine_search_test.py ASSAY PLANTED_MODULE [--long]
+"""`debug precision`, `tactics` and `passes` from end to end: engine_search_test.py ASSAY PLANTED_MODULE [--long] [--only NAME]
 
 The faults that they look for are in a module (planted.cpp), or in weights that float16 cannot hold.
 """
@@ -205,6 +205,8 @@ def killed_and_resumed():
                     if key == "answer" and f:
                         f.pop("milliseconds"), f.pop("best")
                 expect(of[0] == of[1], f"{command}: the same {key}", f"{of}\n{text}")
+            asked = [json.loads(line)["question"] for line in pathlib.Path("j").read_text().splitlines()[1:]]
+            expect(len(asked) == len(set(asked)), f"{command}: {len(asked)} answers to {len(set(asked))} questions", text)
             expect(found["checks"] <= whole["checks"] - max(0, lines - 1), f"{command}: no check is made twice",
                    f"{found['checks']} of {whole['checks']}, {lines} lines\n{text}")
         code, text = run("debug", command, *words, "--journal", "j", "--resume", "--seed", "7")
@@ -241,7 +243,10 @@ def bad_input():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
         for test in (precision_with_a_check, precision_by_accuracy, tactics, passes, killed_and_resumed, bad_input):
+            if only and only != test.__name__:
+                continue
             start = time.monotonic()
             test()
             print(f"{test.__name__}: {time.monotonic() - start:.1f} s")
