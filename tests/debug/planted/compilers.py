@@ -138,20 +138,46 @@ def stale_buffer():
     return h.outcome("tactics", found, [n for g in found.json.get("guilty", []) for n in g["nodes"]], ["stale5"])
 
 
-def repeated(until, passed, count):
-    check = [h.script('n=$(cat count 2>/dev/null || echo 0); echo $((n + 1)) > count; test $((n % 5)) -ne 3')]
+def repeated(until, passed, count, check):
     code, text, seconds = h.execute([h.ASSAY, "debug", "repeat", "--hide-fail-output", "--until", until, "--check", *check])
     found = h.Found(code, text, {"checks": text.count("Running check command")}, seconds)
     said = f"Passed: {passed}/{count}"
     return h.Outcome("repeat", code == 0 and said in text, said if said in text else text[-300:], found, 0, ["--until", until, "--check", *check])
 
 
+def flipping():
+    return [h.script('n=$(cat count 2>/dev/null || echo 0); echo $((n + 1)) > count; test $((n % 5)) -ne 3')]
+
+
 @cause("race", quick=True)
 def race_in_one_run_of_five():
     """The rate of a check that flips."""
-    return repeated("20", 16, 20)
+    return repeated("20", 16, 20, flipping())
 
 
 @cause("race")
 def first_run_that_a_race_loses():
-    return repeated("bad", 3, 4)
+    return repeated("bad", 3, 4, flipping())
+
+
+@cause("race")
+def runner_that_flips():
+    """A backend of one's own whose result is another in one run of five, against the reference."""
+    path = h.chain("model.onnx", [("Tanh", "only", "", [])])
+    pathlib.Path("runner.py").write_text('''
+import pathlib
+
+import numpy as np
+
+
+class Flips:
+    def __init__(self, model_path):
+        pass
+
+    def infer(self, feed_dict):
+        count = pathlib.Path("count")
+        n = int(count.read_text()) if count.exists() else 0
+        count.write_text(str(n + 1))
+        return {"y": np.tanh(feed_dict["x"]) + np.float32(n % 5 == 3)}
+''')
+    return repeated("bad", 3, 4, [h.ASSAY, "run", path, "--runner-script", "runner.py", "--ref"])
