@@ -140,6 +140,22 @@ void warn_about(const Model& model, const ParsedArgs& args) {
         "shapes.");
 }
 
+/// Finds the element types that are not known, without which a part can neither begin nor end at a value.
+/// Shapes stay as they are.
+void infer_element_types(Model& model) {
+  std::vector<std::pair<Value*, Type>> before;
+  for (const auto& v : model.graph->values()) before.emplace_back(v.get(), v->type);
+  infer_known_shapes(model, false);
+  for (auto& [value, type] : before) {
+    const bool was_known =
+        type.kind != Type::Kind::kUnknown && !(type.is_tensor() && type.dtype == DType::kUndefined);
+    if (was_known)
+      value->type = type;
+    else if (value->type.is_tensor())
+      value->type.dims.reset();
+  }
+}
+
 /// The model from which parts are extracted.
 std::shared_ptr<Model> load(CommandContext& context, const ModelOptions& options) {
   const ParsedArgs& args = context.args();
@@ -152,7 +168,10 @@ std::shared_ptr<Model> load(CommandContext& context, const ModelOptions& options
     }
     pass_constants_to_initializers::def.run(*model);
     sort_topologically(*model->graph);
-    if (!args.has("--no-shape-inference")) infer_known_shapes(*model, false);
+    if (!args.has("--no-shape-inference"))
+      infer_known_shapes(*model, false);
+    else if (read_mode(args) == debug::ReductionMode::kSubsets)
+      infer_element_types(*model);
     if (args.has("--force-fallback-shape-inference")) {
       log::info("Freezing shapes in the model according to values determined by fallback shape inference");
       observe_types(model, input_cache(read_data_options(args, options.input_shapes)));
@@ -240,7 +259,10 @@ void save_programs(const CommandContext& context, const TestCase& test, const st
   log::info("Saving programs that show the failure to {}", folder);
   const std::filesystem::path root(folder);
   const FailureProgram program{.failure = failure,
-                               .command = context.invocation().command_line,
+                               // Of the user's files it has the names.
+                               .command = context.args().has("--anonymise")
+                                              ? std::string("assay debug reduce --anonymise")
+                                              : context.invocation().command_line,
                                .backends = backends_of_check(context.args(), context.registries().backends),
                                .model = "model.onnx",
                                .inputs = "inputs.json"};
@@ -271,9 +293,11 @@ Wanted read_wanted(const ParsedArgs& args) {
   return wanted;
 }
 
-debug::Journal open_journal(const ParsedArgs& args, const ModelOptions& options, const Wanted& wanted) {
-  const std::string path =
-      args.text("--journal").value_or((wanted.bad.empty() ? wanted.good : wanted.bad) + ".journal");
+std::string journal_path(const ParsedArgs& args, const Wanted& wanted) {
+  return args.text("--journal").value_or((wanted.bad.empty() ? wanted.good : wanted.bad) + ".journal");
+}
+
+debug::Journal open_journal(const ParsedArgs& args, const ModelOptions& options, const std::string& path) {
   const debug::SearchIdentity identity = identity_of(args, options);
   return args.has("--resume") ? debug::Journal::resume(path, identity)
                               : debug::Journal::begin(path, identity);
@@ -341,7 +365,8 @@ int run(CommandContext& context) {
   const debug::ReductionMode mode = read_mode(args);
   const bool is_subsets = mode == debug::ReductionMode::kSubsets;
   const std::unique_ptr<debug::Check> check = read_check(args, is_subsets && !args.has("--any-failure"));
-  debug::IterationOptions iteration_options = read_iteration_options(args, kCandidate);
+  const std::string journal_at = journal_path(args, wanted);
+  debug::IterationOptions iteration_options = read_iteration_options(args, kCandidate, journal_at);
   if (is_subsets && !args.has("--save-debug-replay")) iteration_options.save_replay.clear();
   SearchText text(args, is_subsets);
   debug::Iterations iterations(iteration_options, *check, text);
@@ -352,7 +377,7 @@ int run(CommandContext& context) {
 
   std::optional<debug::Journal> journal;
   if (is_subsets) {
-    journal = open_journal(args, options, wanted);
+    journal = open_journal(args, options, journal_at);
     if (!journal->failure().empty()) check->look_for(journal->failure());
     iterations.use(*journal);
   }

@@ -129,6 +129,10 @@ TEST(FailureText, NamesTheExceptionOfATraceback) {
   EXPECT_NE(failure_text("Traceback (most recent call last):\n  x\nValueError: a\n"),
             failure_text("Traceback (most recent call last):\n  x\nKeyError: a\n"));
   EXPECT_EQ(failure_text("all is well\n"), "");
+  // A log that informs of how errors are measured tells of none.
+  EXPECT_EQ(failure_text("[I]   Tolerance: [abs=1] | Checking elemwise error\n[E] FAILED | it differs\n"),
+            "[E] FAILED | it differs");
+  EXPECT_EQ(failure_text("[V] 0 errors\n"), "");
 }
 
 }  // namespace

@@ -28,6 +28,11 @@ std::string lower(std::string_view text) {
 /// Whether the line says that something went wrong.
 bool tells_of_failure(std::string_view line) {
   if (line.starts_with("[!]") || line.starts_with("[E]")) return true;
+  // What a log only informs of, such as how errors are measured.
+  static constexpr std::array kInformation = {"[I]", "[V]", "[X]", "[S]", "[U]"};
+  if (std::any_of(kInformation.begin(), kInformation.end(),
+                  [&](const char* p) { return line.starts_with(p); }))
+    return false;
   const std::string words = lower(line);
   static constexpr std::array kWords = {"error",   "exception", "assert",       "abort", "failed",
                                         "failure", "fatal",     "segmentation", "wrong"};

@@ -103,8 +103,10 @@ void save_replay(const Replay& replay, const std::string& path) {
 Iterations::Iterations(IterationOptions options, Check& check, SearchObserver& observer)
     : options_(std::move(options)), check_(check), observer_(observer) {
   std::error_code failed;
-  require(options_.candidate.empty() || !fs::exists(options_.candidate, failed), ErrorCode::kInvalidArgument,
-          "{} already exists, refusing to overwrite", options_.candidate);
+  const std::string& candidate = options_.candidate;
+  require(candidate.empty() || options_.replaces_candidate || !fs::exists(candidate, failed),
+          ErrorCode::kInvalidArgument, "{} already exists, refusing to overwrite", candidate);
+  if (!candidate.empty() && !fs::exists(candidate + ".data", failed)) candidate_data_ = candidate + ".data";
   if (!options_.load_replay.empty()) replay_ = load_replay(options_.load_replay);
   const std::time_t now = std::time(nullptr);
   started_ = fmt::format("{:%m-%d-%y_%H-%M-%S}", fmt::localtime(now));
@@ -146,9 +148,9 @@ Iterations::Result Iterations::run_anew(const Candidate& candidate, const std::s
     std::vector<std::string> paths = {};
     ~Files() {
       for (const std::string& path : paths) of.remove_file(path);
+      if (of.options_.removes_candidate) of.remove_candidate();
     }
   } files{*this};
-  if (!options_.candidate.empty() && options_.removes_candidate) files.paths.push_back(options_.candidate);
   Result result;
   std::optional<Answer> instead = candidate.instead ? candidate.instead() : std::nullopt;
   if (!instead && candidate.write) {
@@ -218,6 +220,14 @@ void Iterations::sort_artifacts(bool passed, const std::string& key) {
 void Iterations::remove_file(const std::string& path) {
   std::error_code failed;
   if (!fs::remove(path, failed)) observer_.keep_file(path);
+}
+
+/// Its data first: a kill in between leaves a model that says whose they are.
+void Iterations::remove_candidate() {
+  if (options_.candidate.empty()) return;
+  std::error_code ignored;
+  if (!candidate_data_.empty()) fs::remove(candidate_data_, ignored);
+  remove_file(options_.candidate);
 }
 
 void Iterations::end() { observer_.end_iterations(index_, passed_); }

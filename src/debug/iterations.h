@@ -31,6 +31,7 @@ void save_replay(const Replay& replay, const std::string& path);
 
 struct IterationOptions {
   std::string candidate;                    ///< the path of each candidate; empty: there are none
+  bool replaces_candidate = false;          ///< one that is there is what a killed search left
   bool removes_candidate = true;            ///< after its iteration
   std::string iteration_info;               ///< a file with the number of the current iteration; empty: none
   std::string load_replay;                  ///< empty: none
@@ -42,7 +43,8 @@ struct IterationOptions {
 /// The iterations of one command. Those of one phase are counted from 0.
 class Iterations {
  public:
-  /// Throws Error: kInvalidArgument if the candidate's path already exists, else as load_replay().
+  /// Throws Error: kInvalidArgument if the candidate's path already exists, and may not be replaced, else as
+  /// load_replay().
   Iterations(IterationOptions options, Check& check, SearchObserver& observer);
 
   /// Stores answers in, and takes them from, a journal, by question.
@@ -78,6 +80,7 @@ class Iterations {
   void sort_artifacts(bool passed, const std::string& key);
   void note(const std::string& key, const Result& result, bool passed, const std::string& suffix);
   void remove_file(const std::string& path);
+  void remove_candidate();
   Answer answer_to(const Candidate& candidate);
 
   IterationOptions options_;
@@ -85,6 +88,8 @@ class Iterations {
   SearchObserver& observer_;
   Journal* journal_ = nullptr;
   Replay replay_;
+  /// External data of large candidates; empty where there was such a file before.
+  std::string candidate_data_;
   std::string suffix_, started_;
   size_t index_ = 0, passed_ = 0, checks_ = 0, total_ = 0;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -261,6 +262,54 @@ TEST(Reduction, NamesAndWeightsThatTheFailureDoesNotNeedAreReplaced) {
   EXPECT_EQ(bytes.find(std::string(reinterpret_cast<const char*>(numbers), sizeof numbers)),
             std::string::npos);
   EXPECT_EQ(has_both(*result.bad), "it overflows");
+}
+
+TEST(Reduction, DataFilesOfCandidatesGoWithThem) {
+  for (const bool was_there : {false, true}) {
+    Search search;
+    const std::string data = search.options.candidate + ".data";
+    if (was_there) std::ofstream(data) << "somebody's";
+    search.options.save = [&](const Model& m, const std::string& path) {
+      save_model(m, path);
+      if (!was_there) std::ofstream(data) << "weights";
+    };
+    ModelCheck check(needs({"n4"}));
+    search.run(branchy_model(), check);
+    EXPECT_FALSE(std::filesystem::exists(search.options.candidate));
+    EXPECT_EQ(std::filesystem::exists(data), was_there);
+  }
+}
+
+TEST(Reduction, ACandidateOfAKilledSearchIsReplacedAndAnotherFileIsNot) {
+  Search search;
+  std::ofstream(search.options.candidate) << "left";
+  ModelCheck check(needs({"n4"}));
+  IterationOptions options{.candidate = search.options.candidate};
+  EXPECT_THROW(Iterations(options, check, search.observer), Error);
+  options.replaces_candidate = true;
+  Iterations iterations(options, check, search.observer);
+  const Reduction result = reduce(branchy_model(), search.options, iterations, search.observer);
+  EXPECT_EQ(node_names(*result.bad->graph), Names{"n4"});
+}
+
+TEST(Reduction, AttributesThatAreNotNeededGo) {
+  auto m = std::make_shared<Model>();
+  m->opsets = {{"", 17}};
+  Graph& g = *m->graph;
+  const Type floats = Type::tensor(DType::kFloat32, Shape({1, 1, 8, 8}));
+  Value *x = g.add_input("x", floats), *y = g.add_value("y", {});
+  Node& n = *g.add_node("LpPool", {x}, {y}, {}, "pool");
+  n.set_attribute("kernel_shape", std::vector<int64_t>{2, 2});
+  n.set_attribute("p", int64_t{3});
+  n.set_attribute("strides", std::vector<int64_t>{2, 2});
+  g.outputs = {y};
+  infer_shapes(*m);
+  ModelCheck check(needs({"pool"}));
+  Search search;
+  const Reduction result = search.run(m, check);
+  // Without its kernel's shape it is no pooling; of the others none is needed.
+  ASSERT_EQ(result.bad->graph->nodes()[0]->attributes.size(), 1U);
+  EXPECT_EQ(result.bad->graph->nodes()[0]->attributes[0].name, "kernel_shape");
 }
 
 /// Ends the search at a check.

@@ -190,6 +190,12 @@ class SubsetReduction {
     constexpr size_t kMost = 64;  // of a part that could not be made small they say little
     if (count == 0 || count > kMost) return;
     begin_stage("attributes");
+    const auto bare = [&] { return without_attributes(); };
+    if (fails("all", bare)) {
+      current_ = bare();
+      observer_.end_phase("attributes", 0);
+      return;
+    }
     for (size_t i = 0; i < current_->graph->nodes().size(); ++i) {
       std::vector<std::string> names;
       for (const Attribute& a : current_->graph->nodes()[i]->attributes)
@@ -207,6 +213,16 @@ class SubsetReduction {
       }
     }
     observer_.end_phase("attributes", count);
+  }
+
+  std::shared_ptr<Model> without_attributes() const {
+    std::shared_ptr<Model> made = clone_model(*current_);
+    for (const auto& n : made->graph->nodes())
+      std::erase_if(n->attributes, [](const Attribute& a) {
+        return a.get_if<std::shared_ptr<Graph>>() == nullptr && a.get_if<Attribute::Graphs>() == nullptr;
+      });
+    check_types(*made);
+    return made;
   }
 
   /// Infers types anew; throws Error where an operator's rules forbid what there is.
@@ -278,7 +294,7 @@ class SubsetReduction {
 
   /// All weights at once first, for it is seldom that one matters.
   void replace_own_weights() {
-    const size_t count = weights_of(*current_->graph).size();
+    const size_t count = count_weights(*current_);
     if (count == 0) return;
     begin_stage("weights");
     const std::shared_ptr<Model> base = current_;

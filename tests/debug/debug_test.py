@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`debug` from end to end: debug_test.py ASSAY [--long]
+"""`debug` from end to end: debug_test.py ASSAY [--long] [--only NAME]
 
 Checks are commands of the program itself, shell scripts and, where the Python environment has it, ONNX Runtime.
 """
@@ -9,8 +9,10 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -168,14 +170,66 @@ def killed_and_resumed():
         if process.wait() == 0:
             continue  # it was through
         time.sleep(0.2)  # the check that was running ends with it
-        pathlib.Path("polygraphy_debug.onnx").unlink(missing_ok=True)
-        code, text = run(*words[:5], "--resume", *words[5:])
+        # The last candidate may still be there; whose it is the journal says.
+        shutil.copy("small.onnx.journal", "journal")
+        code, text = run(*words[:5], "--resume", "--journal", "journal", *words[5:])
         checks = len(pathlib.Path("done.txt").read_text().splitlines())
         expect(code == 0 and pathlib.Path("small.onnx").read_bytes() == result, "resumed: the same result", text)
         # The check that was running when it was killed has no answer.
         expect(checks <= whole + 1, f"resumed: {checks} checks instead of {whole}", text)
+        asked = [json.loads(line)["question"] for line in pathlib.Path("journal").read_text().splitlines()[1:]]
+        expect(len(asked) == len(set(asked)) >= whole, f"resumed: {len(asked)} answers to {len(set(asked))} questions", text)
+        expect(not os.path.exists("polygraphy_debug.onnx"), "resumed: the candidate is left", text)
+    # Without a journal a file in the way is somebody's.
+    pathlib.Path("polygraphy_debug.onnx").write_text("somebody's")
+    code, text = run(*words[:5], "--journal", "none", "--resume", *words[5:])
+    expect(code == 1 and "refusing to overwrite" in text, "a file in the way of no search", text)
+    os.remove("polygraphy_debug.onnx")
     code, text = run(*words[:5], "--journal", "chain.onnxtxt", "--resume", *words[5:])
     expect(code == 1 and "is no journal" in text and "[n0]" in pathlib.Path("chain.onnxtxt").read_text(), "another file as the journal", text)
+
+
+SECRET = """<ir_version: 10, opset_import: ["" : 17, "secret.functions" : 3], producer_name: "secret", doc_string: "secret", metadata_props: ["secret": "secret"]>
+secret (float[secret_n, 4] secret_x, bool secret_c) => (float[secret_n, 4] secret_y) <float[4] secret_w = {0.5, 1.25, 2.125, 3.0625}> {
+  [secret_before] secret_b = Sin (secret_x)
+  [secret_call] secret_a = secret.functions.Secret <secret_alpha = 0.5> (secret_b)
+  [secret_mul] secret_m = Mul (secret_a, secret_w)
+  [secret_if] secret_y = If (secret_c) <
+    then_branch = secret_then () => (float[secret_n, 4] secret_t) {
+      secret_v = Constant <value = float[4] {7.5, 8.25, 9.125, 10.0625}> ()
+      [secret_body] secret_t = Add (secret_m, secret_v)
+    },
+    else_branch = secret_else () => (float[secret_n, 4] secret_e) { [secret_other] secret_e = Neg (secret_m) }>
+}
+<domain: "secret.functions", opset_import: ["" : 17], doc_string: "secret">
+Secret <secret_alpha> (secret_i) => (secret_o) { secret_o = LeakyRelu <alpha : float = @secret_alpha> (secret_i) }
+"""
+
+
+def anonymised():
+    """No name and no weight of the model is in the case, with metadata, bodies, functions and names of files."""
+    os.makedirs("secret_folder", exist_ok=True)
+    pathlib.Path("secret_folder/secret.onnxtxt").write_text(SECRET)
+    code, text = run("surgeon", "sanitize", "secret_folder/secret.onnxtxt", "-o", "secret_folder/secret.onnx", "--save-external-data", "secret.data",
+                     "--external-data-size-threshold", "0")
+    expect(code == 0 and b"secret.data" in pathlib.Path("secret_folder/secret.onnx").read_bytes(), "a model with secrets", text)
+    weights = [struct.pack("<4f", *w) for w in ((0.5, 1.25, 2.125, 3.0625), (7.5, 8.25, 9.125, 10.0625))]
+    # What fails takes the call, the product and the body together.
+    check = script(f'{ASSAY} inspect model polygraphy_debug.onnx --show layers > l.txt; grep -q "Op: Mul" l.txt && grep -q "Op: If" l.txt && '
+                   'grep -q -E "Secret|function_" l.txt && exit 3; exit 0')
+    code, text = run("debug", "reduce", "secret_folder/secret.onnx", "-o", "left.onnx", "--anonymise", "--test-case", "case", "--programs", "programs",
+                     "--check", check)
+    expect(code == 0 and "All names are generated" in text and "no weight(s) are the model's own" in text, "anonymised", text)
+    files = [p for folder in ("case", "programs") for p in pathlib.Path(folder).rglob("*") if p.is_file()] + [pathlib.Path("left.onnx")]
+    expect(len(files) >= 6, f"anonymised: {files}", text)
+    for path in files:
+        content = path.read_bytes()
+        expect(b"secret" not in content.lower() and "secret" not in str(path).lower(), f"{path} has a name of the model's", content[:2000].decode(errors="replace"))
+        expect(not any(w in content for w in weights), f"{path} has a weight of the model's")
+    # Without it they are there, so that the search for them says something.
+    code, text = run("debug", "reduce", "secret_folder/secret.onnx", "-o", "open.onnx", "--check", check)
+    content = pathlib.Path("open.onnx").read_bytes()
+    expect(code == 0 and b"secret_mul" in content and weights[0] in content, "not anonymised", text)
 
 
 def repeats():
@@ -219,7 +273,10 @@ def bad_input():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for test in (one_node, resnet_50, gpt2, polygraphys_modes, crash_of_onnxruntime, two_together, killed_and_resumed, repeats, bad_input):
+        only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
+        for test in (one_node, resnet_50, gpt2, polygraphys_modes, crash_of_onnxruntime, two_together, killed_and_resumed, anonymised, repeats, bad_input):
+            if only and only != test.__name__:
+                continue
             start = time.monotonic()
             test()
             print(f"{test.__name__}: {time.monotonic() - start:.1f} s")

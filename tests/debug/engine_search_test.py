@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`debug precision`, `tactics` and `passes` from end to end: engine_search_test.py ASSAY PLANTED_MODULE [--long]
+"""`debug precision`, `tactics` and `passes` from end to end: engine_search_test.py ASSAY PLANTED_MODULE [--long] [--only NAME]
 
 The faults that they look for are in a module (planted.cpp), or in weights that float16 cannot hold.
 """
@@ -141,7 +141,7 @@ def tactics():
             code, text, found = searched("tactics", "t.onnxtxt", "--extension", PLANTED, "--builder-optimization-level", "0", *options)
             names = [n for g in found.get("guilty", []) for n in g["nodes"]]
             expect(code == 0 and names and set(names) <= {f"{kind}{i}" for i in bad}, f"{kind} {bad} {options}", text)
-            expect(found.get("options") == ["--disable-tactics", "planted_relu:plain"] and found["checks"] <= 24, "the line", json.dumps(found))
+            expect(found.get("options") == ["--disable-tactics", "planted_kernel:plain"] and found["checks"] <= 24, "the line", json.dumps(found))
             expect(line_after(text, "out:") == found["options"], "the line as text", text)
             expect(not [p for p in os.listdir() if "journal" in p or p.endswith(".engine")], "nothing is left behind", str(os.listdir()))
     relus("t.onnxtxt", 4, [], "wrong")
@@ -153,7 +153,7 @@ def tactics():
     by_command = ["debug", "tactics", "t.onnxtxt", "--extension", PLANTED, "--builder-optimization-level", "0", "--hide-fail-output", "--check", ASSAY,
                   "run", "polygraphy_debug.engine", "--model-type", "engine", "--trt", "--load-outputs", "exact.json", "--extension", PLANTED]
     code, text = run(*by_command)
-    expect(code == 0 and "planted_relu:plain at wrong2" in text, "a command as the check", text)
+    expect(code == 0 and "planted_kernel:plain at wrong2" in text, "a command as the check", text)
 
 
 def passes():
@@ -205,6 +205,8 @@ def killed_and_resumed():
                     if key == "answer" and f:
                         f.pop("milliseconds"), f.pop("best")
                 expect(of[0] == of[1], f"{command}: the same {key}", f"{of}\n{text}")
+            asked = [json.loads(line)["question"] for line in pathlib.Path("j").read_text().splitlines()[1:]]
+            expect(len(asked) == len(set(asked)), f"{command}: {len(asked)} answers to {len(set(asked))} questions", text)
             expect(found["checks"] <= whole["checks"] - max(0, lines - 1), f"{command}: no check is made twice",
                    f"{found['checks']} of {whole['checks']}, {lines} lines\n{text}")
         code, text = run("debug", command, *words, "--journal", "j", "--resume", "--seed", "7")
@@ -241,7 +243,10 @@ def bad_input():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
         for test in (precision_with_a_check, precision_by_accuracy, tactics, passes, killed_and_resumed, bad_input):
+            if only and only != test.__name__:
+                continue
             start = time.monotonic()
             test()
             print(f"{test.__name__}: {time.monotonic() - start:.1f} s")

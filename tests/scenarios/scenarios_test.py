@@ -131,6 +131,25 @@ class Scenarios(unittest.TestCase):
             self.passes(f"run {name}.onnx --trt --save-engine {name}.plan {SHAPES}")
             self.assertIn("PASSED", self.passes(f"run {name}.plan --trt --input-shapes 'tensor-0:[3,1,28,28]'"))
 
+    def test_b8_debugging(self):
+        self.needs_onnxruntime()
+        os.environ["PATH"] = f"{os.getcwd()}:{os.environ['PATH']}"  # of the checks
+        shapes = "--input-shapes 'tensor-0:[4,1,28,28]'"
+        self.passes(f"run mnist.onnx --onnxrt {shapes} --save-inputs in.json --save-outputs golden.json")
+        out = self.passes("debug build mnist.onnx --fp16 --save-tactics replay.json --artifacts-dir replays --artifacts replay.json --until=3 "
+                          f"{SHAPES} --check polygraphy run polygraphy_debug.engine --trt --load-inputs in.json --load-outputs golden.json --atol 1e-2")
+        self.assertIn("Passed: 3/3", out)
+        self.assertIn("Loaded 3 good tactic replays.", self.passes("inspect diff-tactics --dir replays"))
+        self.passes("debug reduce mnist.onnx -o reduced.onnx --mode=bisect --fail-regex 'Op: MaxPool' --model-input-shapes 'tensor-0:[1,1,28,28]' "
+                    "--check polygraphy inspect model polygraphy_debug.onnx --show layers")
+        self.passes("debug reduce reduced.onnx -o final.onnx --mode=linear --fail-regex 'Op: MaxPool' --check polygraphy inspect model polygraphy_debug.onnx "
+                    "--show layers")
+        self.assertEqual(self.passes("inspect model final.onnx --show layers").count("[Op: "), 1)
+        out = self.passes(f"debug precision mnist.onnx --fp16 -p float32 --mode bisect {SHAPES} --check polygraphy run polygraphy_debug.engine --trt "
+                          "--load-inputs in.json --load-outputs golden.json --atol 1e-2 --rtol 1e-2")
+        self.assertIn("in higher precision", out)
+        self.assertIn("Passed: 3/3", self.passes(f"debug repeat --until 3 --check polygraphy run mnist.onnx --trt {shapes}"))
+
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:

@@ -128,7 +128,8 @@ EngineSearchSetup::EngineSearchSetup(CommandContext& context)
   const std::optional<debug::AccuracyGoal> goal = read_goal(args);
   const auto runs = static_cast<int>(require_at_least("--runs", args.integer("--runs").value_or(3), 1));
   const bool is_command = args.has("--check");
-  debug::IterationOptions iterations = read_iteration_options(args, is_command ? kPlanCandidate : "");
+  const std::string path = args.text("--journal").value_or(kJournal);
+  debug::IterationOptions iterations = read_iteration_options(args, is_command ? kPlanCandidate : "", path);
   if (is_command) check_ = read_check(args, /*compares=*/true);
   context.announce();
 
@@ -145,7 +146,6 @@ EngineSearchSetup::EngineSearchSetup(CommandContext& context)
     in_process = own.get();
     check_ = std::move(own);
   }
-  const std::string path = args.text("--journal").value_or(kJournal);
   const debug::SearchIdentity identity = identity_of(context, model.path);
   journal_ =
       args.has("--resume") ? debug::Journal::resume(path, identity) : debug::Journal::begin(path, identity);

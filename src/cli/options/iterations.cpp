@@ -167,13 +167,17 @@ std::unique_ptr<debug::Check> read_check(const ParsedArgs& args, bool compares) 
   return std::make_unique<debug::CheckCommand>(std::move(options));
 }
 
-debug::IterationOptions read_iteration_options(const ParsedArgs& args, const std::string& candidate) {
+debug::IterationOptions read_iteration_options(const ParsedArgs& args, const std::string& candidate,
+                                               const std::string& journal) {
   debug::IterationOptions options;
   if (!candidate.empty()) {
     options.candidate = args.text("--iter-artifact").value_or(candidate);
     options.removes_candidate = !args.has("--no-remove-intermediate");
     std::error_code failed;
-    if (std::filesystem::exists(options.candidate, failed))
+    // A search that was killed leaves its last candidate.
+    options.replaces_candidate =
+        !journal.empty() && args.has("--resume") && std::filesystem::exists(journal, failed);
+    if (!options.replaces_candidate && std::filesystem::exists(options.candidate, failed))
       log::critical(
           ErrorCode::kInvalidArgument,
           "{} already exists, refusing to overwrite.\n"

@@ -30,8 +30,9 @@ void add_iteration_options(ArgParser& parser, const IterationGroup& group);
 /// The check of --check; without it, a logged interactive question. `compares`: distinguishes other failures
 /// from the first. Throws Error.
 std::unique_ptr<debug::Check> read_check(const ParsedArgs& args, bool compares);
-/// `candidate`: as in IterationGroup.
-debug::IterationOptions read_iteration_options(const ParsedArgs& args, const std::string& candidate = {});
+/// `candidate`: as in IterationGroup. `journal`: the path of the search's.
+debug::IterationOptions read_iteration_options(const ParsedArgs& args, const std::string& candidate = {},
+                                               const std::string& journal = {});
 
 /// Identifies a version of a file, by its size and time; empty where it cannot be read.
 std::string file_identity(const std::string& path);
