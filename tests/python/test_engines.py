@@ -403,34 +403,6 @@ class Callbacks(unittest.TestCase):
             assay.build(small.product(2, 8), algorithm_selector=Failing())
 
 
-class Speed(unittest.TestCase):
-    def test_overhead_of_a_run(self):
-        context = built(small.identity()).create_context()
-        feed = {"x": X}
-        best = float("inf")
-        for _ in range(30):
-            start = time.thread_time()
-            for _ in range(500):
-                context.run(feed)
-            best = min(best, (time.thread_time() - start) / 500)
-        print(f"Context.run of an identity network: {best * 1e6:.1f} microseconds")
-        self.assertLess(best, 15e-6)
-
-    def test_import(self):
-        code = (
-            "import time; start = time.process_time(); import assay; assay.__version__; assay.build\n"
-            "print(time.process_time() - start); import sys; print('numpy' in sys.modules)"
-        )
-        # Other processes slow it down: the least of several runs counts, of more of them where it must be.
-        runs, best = [], float("inf")
-        while len(runs) < 5 or (best >= 0.060 and len(runs) < 40):
-            runs.append(run_python(code).stdout.split())
-            best = min(float(seconds) for seconds, _ in runs)
-        print(f"import assay, native module and all: {best * 1e3:.0f} ms")
-        self.assertEqual({numpy for _, numpy in runs}, {"False"})
-        self.assertLess(best, 0.060)
-
-
 class WithoutNumPy(unittest.TestCase):
     def test_says_so_when_an_array_is_wanted(self):
         code = """
