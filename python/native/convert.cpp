@@ -297,7 +297,7 @@ DType dlpack_type(nb::dlpack::dtype t) {
   }
 }
 
-/// What DLPack says of an array on the CPU.
+/// An array on the CPU, as DLPack describes it.
 struct Exchanged {
   DType dtype = DType::kUndefined;
   Shape shape;

@@ -23,8 +23,8 @@ namespace nb = nanobind;
 /// kUndefined: NumPy's choice. Throws Error (kInvalidArgument) that begins with `what`.
 Tensor to_tensor(nb::handle object, const std::string& what, DType wanted = DType::kUndefined);
 
-/// A tensor over the memory of a writable, row-major, aligned array on the CPU, never a copy: anything with the
-/// buffer protocol or DLPack. Throws Error (kInvalidArgument) that begins with `what`.
+/// A tensor over the memory of a writable, row-major, aligned array on the CPU, never a copy: anything with
+/// the buffer protocol or DLPack. Throws Error (kInvalidArgument) that begins with `what`.
 Tensor to_memory(nb::handle object, const std::string& what);
 
 /// A NumPy array over the tensor's storage: bfloat16, float8 and types below 8 bits as ml_dtypes' where that

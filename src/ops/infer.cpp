@@ -89,7 +89,7 @@ class Inference {
   bool is_trial_ = false;
 };
 
-/// True when an extent has two values: what else is declared beside it describes another shape.
+/// True when an extent has two values: the rest of a declaration then describes another shape, too.
 bool contradicts(const Dims& a, const Dims& b) {
   return !std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Dim& x, const Dim& y) {
     return !x.is_known() || !y.is_known() || x.value() == y.value();
