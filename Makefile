@@ -2,7 +2,8 @@
 # make test   the same set-up, then the tests
 # make fuzz   feeds readers and operations with changed inputs, under sanitizers, FUZZ_SECONDS for each target
 # make arm    builds for aarch64 by a cross compiler, and runs unit tests and networks under QEMU (half an hour and more)
-# make wheel  builds the Python package into build/wheel: dist/*.whl, for any Linux of its tag
+# make wheel  builds the Python package into build/wheel: *.whl, for any Linux of its tag
+# make sdist  packs the sources for pip into build/sdist: *.tar.gz, which pip builds on Debian 12 with what make has installed
 # make format gives every C++ file the form of .clang-format
 # make        builds
 BUILD := build
@@ -13,7 +14,7 @@ TEST_JOBS := $(shell expr $(JOBS) + 1)
 FUZZ_SECONDS := 30
 FUZZ := build-fuzz/tests/fuzz_targets
 
-.PHONY: all arm wheel demo test test-long test-foreign fuzz format clean setup-build setup-demo setup-test setup-arm
+.PHONY: all arm wheel sdist demo test test-long test-foreign fuzz format clean setup-build setup-demo setup-test setup-arm
 
 all: setup-build $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target assay -j $(JOBS)
@@ -63,6 +64,10 @@ wheel: setup-test
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) .venv/bin/python -m build --wheel --no-isolation --outdir $(BUILD)/wheel/unrepaired .
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/auditwheel repair --exclude libgomp.so.1 --wheel-dir $(BUILD)/wheel $(BUILD)/wheel/unrepaired/*.whl
 	@rm -rf $(BUILD)/wheel/unrepaired && ls $(BUILD)/wheel
+
+sdist: setup-test
+	@rm -rf $(BUILD)/sdist
+	@.venv/bin/python -m build --sdist --no-isolation --outdir $(BUILD)/sdist .
 
 format:
 	@python3 tests/format/format_test.py $(CURDIR) --write

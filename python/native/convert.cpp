@@ -297,37 +297,70 @@ DType dlpack_type(nb::dlpack::dtype t) {
   }
 }
 
-Tensor from_dlpack(nb::handle object, const std::string& what) {
-  nb::ndarray<nb::ro> array;
-  if (!nb::try_cast(object, array))
-    fail(ErrorCode::kInvalidArgument, "{}: a {} could not be read through DLPack", what, kind_of(object));
+/// An array on the CPU, as DLPack describes it.
+struct Exchanged {
+  DType dtype = DType::kUndefined;
+  Shape shape;
+  bool is_row_major = true;
+};
+
+template <typename Array>
+Exchanged read_exchanged(const Array& array, const std::string& what) {
   if (array.device_type() != nb::device::cpu::value)
     throw Error(ErrorCode::kInvalidArgument, what + " lies on a device, and the engine runs on the CPU")
         .set_remedy("Copy it first, as tensor.cpu() does.");
-  const DType dtype = dlpack_type(array.dtype());
-  require(dtype != DType::kUndefined, ErrorCode::kInvalidArgument,
+  Exchanged e{.dtype = dlpack_type(array.dtype()), .shape = {}, .is_row_major = true};
+  require(e.dtype != DType::kUndefined, ErrorCode::kInvalidArgument,
           "{} has elements of a DLPack type (code {}, {} bits) that no tensor can hold", what,
           array.dtype().code, array.dtype().bits);
-  Shape shape;
-  for (size_t i = 0; i < array.ndim(); ++i) shape.push_back(static_cast<int64_t>(array.shape(i)));
-  bool contiguous = true;
-  const std::vector<int64_t> strides = shape.strides();
+  for (size_t i = 0; i < array.ndim(); ++i) e.shape.push_back(static_cast<int64_t>(array.shape(i)));
+  const std::vector<int64_t> strides = e.shape.strides();
   for (size_t i = 0; i < array.ndim(); ++i)
-    contiguous = contiguous && (shape[i] <= 1 || array.stride(i) == strides[i]);
-  if (!contiguous) {
-    nb::object copy = object.attr("contiguous")();  // torch; others fail with their own words
-    return from_dlpack(copy, what);
+    e.is_row_major = e.is_row_major && (e.shape[i] <= 1 || array.stride(i) == strides[i]);
+  return e;
+}
+
+/// Kept as long as the tensor; the capsule is given back with the lock held.
+template <typename Array>
+std::shared_ptr<const void> keep_exchanged(Array array, const void* data) {
+  auto* kept = new Array(std::move(array));
+  return {data, [kept](const void*) {
+            if (has_ended()) return;
+            const Locked lock;
+            delete kept;
+          }};
+}
+
+Tensor from_numbers(nb::handle object, const std::string& what, DType wanted);
+
+Tensor from_dlpack(nb::handle object, const std::string& what, DType wanted) {
+  nb::ndarray<nb::ro> array;
+  if (!nb::try_cast(object, array)) {
+    // Older releases of PyTorch do not exchange bool.
+    if (nb::hasattr(object, "__array__")) return from_numbers(object, what, wanted);
+    fail(ErrorCode::kInvalidArgument, "{}: a {} could not be read through DLPack", what, kind_of(object));
   }
-  if (shape.numel() == 0) return Tensor::allocate(dtype, shape);
+  const Exchanged e = read_exchanged(array, what);
+  if (!e.is_row_major) {
+    nb::object copy = object.attr("contiguous")();  // torch; others fail with their own words
+    return from_dlpack(copy, what, wanted);
+  }
+  if (e.shape.numel() == 0) return Tensor::allocate(e.dtype, e.shape);
   const void* data = array.data();
-  require(is_aligned_for(dtype, data), ErrorCode::kInvalidArgument, "{} is misaligned for its type", what);
-  // The capsule is given back with the lock held.
-  auto* kept = new nb::ndarray<nb::ro>(std::move(array));
-  return Tensor::view(dtype, std::move(shape), data, std::shared_ptr<const void>(data, [kept](const void*) {
-                        if (has_ended()) return;
-                        const Locked lock;
-                        delete kept;
-                      }));
+  require(is_aligned_for(e.dtype, data), ErrorCode::kInvalidArgument, "{} is misaligned for its type", what);
+  return Tensor::view(e.dtype, e.shape, data, keep_exchanged(std::move(array), data));
+}
+
+Tensor memory_of_dlpack(nb::handle object, const std::string& what) {
+  nb::ndarray<> array;
+  Exchanged e;
+  if (nb::try_cast(object, array)) e = read_exchanged(array, what);
+  if (!array.is_valid() || !e.is_row_major)
+    fail(ErrorCode::kInvalidArgument, "{} is not a writable, row-major array", what);
+  const void* data = array.data();
+  require(e.shape.numel() == 0 || is_aligned_for(e.dtype, data), ErrorCode::kInvalidArgument,
+          "{} is misaligned, or in another byte order", what);
+  return Tensor::view(e.dtype, e.shape, data, keep_exchanged(std::move(array), data));
 }
 
 nb::object numpy_name(DType dtype) {
@@ -429,8 +462,22 @@ Tensor to_tensor(nb::handle object, const std::string& what, DType wanted) {
     return from_buffer(object, std::move(view), what);
   if (std::optional<Tensor> t = from_exotic(object, what)) return *std::move(t);
   if (!nb::hasattr(object, "__array_interface__") && nb::hasattr(object, "__dlpack__"))
-    return from_dlpack(object, what);
+    return from_dlpack(object, what, wanted);
   return from_numbers(object, what, wanted);
+}
+
+Tensor to_memory(nb::handle object, const std::string& what) {
+  auto view = std::make_shared<View>();
+  if (PyObject_GetBuffer(object.ptr(), &view->buffer, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS) != 0) {
+    PyErr_Clear();
+    return memory_of_dlpack(object, what);
+  }
+  view->is_held = true;
+  const Tensor seen = to_tensor(object, what);
+  require(seen.nbytes() == 0 || seen.data() == view->buffer.buf, ErrorCode::kInvalidArgument,
+          "{} is misaligned, or in another byte order", what);
+  const void* data = view->buffer.buf;
+  return Tensor::view(seen.dtype(), seen.shape(), data, std::move(view));
 }
 
 nb::object to_array(const Tensor& t, bool read_only) {

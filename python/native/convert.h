@@ -23,6 +23,10 @@ namespace nb = nanobind;
 /// kUndefined: NumPy's choice. Throws Error (kInvalidArgument) that begins with `what`.
 Tensor to_tensor(nb::handle object, const std::string& what, DType wanted = DType::kUndefined);
 
+/// A tensor over the memory of a writable, row-major, aligned array on the CPU, never a copy: anything with
+/// the buffer protocol or DLPack. Throws Error (kInvalidArgument) that begins with `what`.
+Tensor to_memory(nb::handle object, const std::string& what);
+
 /// A NumPy array over the tensor's storage: bfloat16, float8 and types below 8 bits as ml_dtypes' where that
 /// is installed, else as unsigned integers of their bits (below 8 bits: one element a byte); texts as
 /// objects; a sequence as a list, an optional as None or its element, a map as a dict.

@@ -165,41 +165,8 @@ std::vector<Tensor> feed_tensors(Context& c, const nb::dict& feed) {
 }
 
 /// The memory of an output that the caller gave; throws Error where it cannot be used.
-struct Target {
-  std::shared_ptr<const void> owner;
-  void* data = nullptr;
-  size_t bytes = 0;
-  DType dtype = DType::kUndefined;
-  Shape shape;
-};
-
-Target target_of(nb::handle array, const std::string& name) {
-  struct Held {
-    Py_buffer b = {};
-    bool held = false;
-    ~Held() {
-      if (!held || has_ended()) return;
-      const Locked lock;
-      PyBuffer_Release(&b);
-    }
-  };
-  auto view = std::make_shared<Held>();
-  if (PyObject_GetBuffer(array.ptr(), &view->b, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS) != 0) {
-    PyErr_Clear();
-    fail(ErrorCode::kInvalidArgument, "the memory for the output '{}' is not a writable, row-major array",
-         name);
-  }
-  view->held = true;
-  const Tensor seen = to_tensor(array, "the memory for the output '" + name + "'");
-  Target t{.owner = nullptr,
-           .data = view->b.buf,
-           .bytes = static_cast<size_t>(view->b.len),
-           .dtype = seen.dtype(),
-           .shape = seen.shape()};
-  require(seen.nbytes() == 0 || seen.data() == t.data, ErrorCode::kInvalidArgument,
-          "the memory for the output '{}' is misaligned, or in another byte order", name);
-  t.owner = std::move(view);
-  return t;
+Tensor target_of(nb::handle array, const std::string& name) {
+  return to_memory(array, "the memory for the output '" + name + "'");
 }
 
 std::vector<Tensor> infer(Context& c, const std::vector<Tensor>& inputs) {
@@ -221,16 +188,16 @@ std::vector<Tensor> infer(Context& c, const std::vector<Tensor>& inputs) {
   }
 }
 
-void copy_out(const Tensor& t, const Target& target, const std::string& name) {
-  if (t.dtype() != target.dtype || !(t.shape() == target.shape))
+void copy_out(const Tensor& t, const Tensor& target, const std::string& name) {
+  if (t.dtype() != target.dtype() || !(t.shape() == target.shape()))
     fail(ErrorCode::kInvalidArgument, "the memory for the output '{}' is {}{}, but the output is {}{}", name,
-         array_type_name(target.dtype), target.shape.str(), array_type_name(t.dtype()), t.shape().str());
-  if (t.nbytes() > 0) std::memcpy(target.data, t.data(), t.nbytes());
+         array_type_name(target.dtype()), target.shape().str(), array_type_name(t.dtype()), t.shape().str());
+  if (t.nbytes() > 0) std::memcpy(const_cast<void*>(target.data()), t.data(), t.nbytes());
 }
 
 nb::dict run(Context& c, const nb::dict& feed, nb::handle out) {
   const std::vector<Tensor> inputs = feed_tensors(c, feed);
-  std::vector<std::pair<size_t, Target>> targets;
+  std::vector<std::pair<size_t, Tensor>> targets;
   if (!out.is_none()) {
     const nb::dict given = nb::cast<nb::dict>(out);
     for (size_t i = 0; i < c.output_names.size(); ++i)
@@ -273,8 +240,11 @@ void bind_array(Context& c, const std::string& name, nb::object array) {
   const IoTensor* t = c.engine->find_tensor(name);
   if (t == nullptr) fail(ErrorCode::kNotFound, "the engine has no tensor '{}'", name);
   if (!t->is_input) {
-    const Target target = target_of(array, name);
-    bind_memory(c, name, reinterpret_cast<uintptr_t>(target.data), target.bytes, std::move(array));
+    const Tensor target = target_of(array, name);
+    if (t->type.dtype != target.dtype())
+      fail(ErrorCode::kInvalidArgument, "the output '{}' is {}, and its memory {}", name,
+           array_type_name(t->type.dtype), array_type_name(target.dtype()));
+    bind_memory(c, name, reinterpret_cast<uintptr_t>(target.data()), target.nbytes(), std::move(array));
     return;
   }
   const Tensor tensor = to_tensor(array, "the input '" + name + "'", t->type.dtype);

@@ -89,6 +89,13 @@ class Inference {
   bool is_trial_ = false;
 };
 
+/// True when an extent has two values: the rest of a declaration then describes another shape, too.
+bool contradicts(const Dims& a, const Dims& b) {
+  return !std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Dim& x, const Dim& y) {
+    return !x.is_known() || !y.is_known() || x.value() == y.value();
+  });
+}
+
 /// Declared types fill in what inference left unknown.
 Type merge(Type inferred, const Type& declared) {
   if (inferred.kind == Type::Kind::kUnknown) return declared;
@@ -100,7 +107,7 @@ Type merge(Type inferred, const Type& declared) {
   if (inferred.dtype == DType::kUndefined) inferred.dtype = declared.dtype;
   if (!inferred.dims) {
     inferred.dims = declared.dims;
-  } else if (declared.dims && declared.dims->size() == inferred.dims->size()) {
+  } else if (declared.dims && !contradicts(*inferred.dims, *declared.dims)) {
     for (size_t i = 0; i < inferred.dims->size(); ++i) {
       Dim& d = (*inferred.dims)[i];
       const Dim& other = (*declared.dims)[i];

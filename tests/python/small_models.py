@@ -3,7 +3,7 @@
 import struct
 
 
-def _varint(n):
+def varint(n):
     n &= (1 << 64) - 1
     out = bytearray()
     while True:
@@ -13,12 +13,12 @@ def _varint(n):
             return bytes(out)
 
 
-def _field(number, value):
+def field(number, value):
     if isinstance(value, int):
-        return _varint(number << 3) + _varint(value)
+        return varint(number << 3) + varint(value)
     if isinstance(value, str):
         value = value.encode()
-    return _varint(number << 3 | 2) + _varint(len(value)) + value
+    return varint(number << 3 | 2) + varint(len(value)) + value
 
 
 TYPES = {
@@ -29,48 +29,48 @@ TYPES = {
 
 
 def value(name, dtype, shape):
-    dims = b"".join(_field(1, _field(2, d) if isinstance(d, str) else _field(1, d)) for d in shape)
-    tensor = _field(1, TYPES[dtype]) + _field(2, dims)
-    return _field(1, name) + _field(2, _field(1, tensor))
+    dims = b"".join(field(1, field(2, d) if isinstance(d, str) else field(1, d)) for d in shape)
+    tensor = field(1, TYPES[dtype]) + field(2, dims)
+    return field(1, name) + field(2, field(1, tensor))
 
 
 def attribute(name, v):
     if isinstance(v, int):
-        return _field(1, name) + _field(3, v) + _field(20, 2)
+        return field(1, name) + field(3, v) + field(20, 2)
     if isinstance(v, float):
-        return _field(1, name) + _varint(2 << 3 | 5) + struct.pack("<f", v) + _field(20, 1)
-    return _field(1, name) + b"".join(_field(8, i) for i in v) + _field(20, 7)
+        return field(1, name) + varint(2 << 3 | 5) + struct.pack("<f", v) + field(20, 1)
+    return field(1, name) + b"".join(field(8, i) for i in v) + field(20, 7)
 
 
 def node(op, inputs, outputs, name="", **attributes):
     return (
-        b"".join(_field(1, i) for i in inputs)
-        + b"".join(_field(2, o) for o in outputs)
-        + _field(3, name or outputs[0] + "_node")
-        + _field(4, op)
-        + b"".join(_field(5, attribute(k, v)) for k, v in attributes.items())
+        b"".join(field(1, i) for i in inputs)
+        + b"".join(field(2, o) for o in outputs)
+        + field(3, name or outputs[0] + "_node")
+        + field(4, op)
+        + b"".join(field(5, attribute(k, v)) for k, v in attributes.items())
     )
 
 
 def initializer(name, array):
     """Of an array of NumPy."""
     return (
-        b"".join(_field(1, d) for d in array.shape)
-        + _field(2, TYPES[str(array.dtype)])
-        + _field(8, name)
-        + _field(9, array.tobytes())
+        b"".join(field(1, d) for d in array.shape)
+        + field(2, TYPES[str(array.dtype)])
+        + field(8, name)
+        + field(9, array.tobytes())
     )
 
 
 def model(nodes, inputs, outputs, initializers=(), opset=21):
     graph = (
-        b"".join(_field(1, n) for n in nodes)
-        + _field(2, "small")
-        + b"".join(_field(5, i) for i in initializers)
-        + b"".join(_field(11, value(*i)) for i in inputs)
-        + b"".join(_field(12, value(*o)) for o in outputs)
+        b"".join(field(1, n) for n in nodes)
+        + field(2, "small")
+        + b"".join(field(5, i) for i in initializers)
+        + b"".join(field(11, value(*i)) for i in inputs)
+        + b"".join(field(12, value(*o)) for o in outputs)
     )
-    return _field(1, 10) + _field(8, _field(1, "") + _field(2, opset)) + _field(7, graph)
+    return field(1, 10) + field(8, field(1, "") + field(2, opset)) + field(7, graph)
 
 
 def identity(dtype="float32", shape=(2, 3)):

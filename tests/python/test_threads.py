@@ -4,6 +4,7 @@ import threading
 import time
 import unittest
 
+import four_threads
 import numpy as np
 import small_models as small
 from engine_support import built, run_python
@@ -53,6 +54,11 @@ class Threads(unittest.TestCase):
         self.assertTrue(refused)
         self.assertIn("another thread", refused[0])
         context.run({"x": x})
+
+    def test_everything_in_four_threads(self):
+        failures, count = four_threads.main(2)
+        self.assertEqual(failures, [])
+        self.assertGreater(count, 0)
 
     def test_lock_is_free_in_a_run(self):
         context = built(small.product(256, 512, times=30)).create_context()

@@ -3,7 +3,8 @@
     wheel_test.py FOLDER_WITH_THE_WHEEL [INTERPRETER ...]
 
 Without interpreters: every CPython from 3.11 on that PATH or pyenv has. The package's dependencies are asked of pip's index. In each
-environment: without NumPy, with NumPy alone, then with onnx, ml_dtypes and ONNX Runtime, where README's first lines have to do what they say.
+environment: without NumPy, with NumPy alone, then with onnx, ml_dtypes and ONNX Runtime, where README's first lines have to do what they say; and
+with PyTorch, where ASSAY_TORCH says what pip installs for it (a requirement without CUDA), or the system's Python has it (Debian's python3-torch).
 """
 
 import glob
@@ -76,6 +77,28 @@ def readme_lines(environment, folder):
     assert "<Verdict: all right" in said, said
 
 
+def system_torch():
+    """A Python that has PyTorch of the system's; None: there is none."""
+    python = "/usr/bin/python3"
+    if not os.path.exists(python) or version_of(python) < (3, 11):
+        return None
+    return python if subprocess.run([python, "-c", "import torch, numpy"], capture_output=True).returncode == 0 else None
+
+
+def check_torch(wheel, folder):
+    """Tensors of PyTorch, in an environment of its own."""
+    wanted, python = os.environ.get("ASSAY_TORCH"), system_torch()
+    if not wanted and not python:
+        print("skipped in part: there is no PyTorch; python3-torch of Debian, or ASSAY_TORCH=REQUIREMENT, brings it")
+        return
+    environment = os.path.join(folder, "torch")
+    run([sys.executable if wanted else python, "-m", "venv", *([] if wanted else ["--system-site-packages"]), environment], folder)
+    ours = os.path.join(environment, "bin", "python")
+    run([ours, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, *([wanted, "numpy"] if wanted else [])], folder)
+    run([ours, os.path.join(HERE, "test_torch.py")], folder, timeout=900)
+    print(f"PyTorch {run([ours, '-c', 'import torch; print(torch.__version__)'], folder).strip()}: tensors in and out", flush=True)
+
+
 def check(python, wheel, folder):
     environment = os.path.join(folder, "environment")
     run([python, "-m", "venv", environment], folder)
@@ -89,12 +112,13 @@ def check(python, wheel, folder):
     for command in ([program], [ours, "-m", "assay"]):
         assert version in run([*command, "--version"], folder), command
     run([ours, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "numpy"], folder)
-    for name in ("test_models", "test_engines", "test_threads", "test_comparing"):
+    for name in ("test_models", "test_engines", "test_threads", "test_comparing", "test_leaks"):
         run([ours, os.path.join(HERE, name + ".py")], folder, timeout=1800)
     run([ours, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "onnx", "ml_dtypes", "onnxruntime"], folder)
     readme_lines(environment, folder)
     packages = os.path.dirname(os.path.dirname(os.path.dirname(run([ours, "-c", "import assay._program as p; print(p.program())"], folder).strip())))
     run([ours, os.path.join(HERE, "compat", "run.py"), packages], folder, timeout=900)
+    run([ours, os.path.join(HERE, "graphsurgeon", "graphsurgeon_test.py"), packages], folder, timeout=900)
     target = os.path.join(folder, "target")
     run([ours, "-m", "pip", "install", "--quiet", "--no-deps", "--target", target, wheel], folder)
     assert version in run([os.path.join(target, "bin", "assay"), "--version"], folder)
@@ -110,6 +134,8 @@ def main():
     assert size < LARGEST_MB, f"the wheel has {size:.1f} MB"
     missing = missing_files(wheels[0])
     assert not missing, f"the wheel lacks {missing}"
+    with tempfile.TemporaryDirectory() as folder:
+        check_torch(os.path.abspath(wheels[0]), folder)
     pythons = sys.argv[2:] or interpreters()
     for python in pythons:
         with tempfile.TemporaryDirectory() as folder:

@@ -311,6 +311,25 @@ TEST(Propagation, FollowsTheShapesOfAnExportedModel) {
   EXPECT_EQ(y->type.str(), floats({kBatch, Dim(24)}).str());
 }
 
+TEST(Propagation, DeclaredExtentsCountUnlessTheyContradict) {
+  const auto inferred = [](Dims declared) {
+    Model model;
+    model.opsets = {{"", 13}};
+    Graph& g = *model.graph;
+    Value* x = g.add_input("x", floats({Dim(2), Dim(3)}));
+    Value* shape = g.add_input("shape", int64s(3));
+    Value* y = g.add_value("y", floats(std::move(declared)));
+    g.add_node("Expand", {x, shape}, {y}, {}, "y");
+    infer_shapes(model);
+    return y->type.str();
+  };
+  EXPECT_EQ(inferred({Dim(7), Dim(2), Dim(3)}), floats({Dim(7), Dim(2), Dim(3)}).str());
+  EXPECT_EQ(inferred({Dim(7), kUnknown, kBatch}), floats({Dim(7), Dim(2), Dim(3)}).str());
+  const std::string alone = inferred({kUnknown, kUnknown, kUnknown});
+  EXPECT_EQ(inferred({Dim(2), Dim(3), Dim(4)}), alone) << "of another order";
+  EXPECT_EQ(inferred({Dim(7), Dim(2)}), alone) << "of another rank";
+}
+
 TEST(Propagation, BrokenRulesThatAreKnownAreErrors) {
   const auto refuses = [](const char* op, int opset, std::vector<InferInput> inputs,
                           AttributeList attributes = {}) {

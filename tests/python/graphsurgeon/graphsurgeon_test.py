@@ -1,6 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the tests of onnx_graphsurgeon that lie beside this file; says what was left out, and why."""
+"""Runs the tests of onnx_graphsurgeon that lie beside this file; says what was left out, and why.
 
+    graphsurgeon_test.py PACKAGE    the folder that holds the package assay
+    graphsurgeon_test.py --skip REASON
+"""
+
+import os
 import sys
 import unittest
 from pathlib import Path
@@ -8,6 +13,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+if sys.argv[1] == "--skip":
+    print("skipped:", sys.argv[2])
+    sys.exit(77)
+os.environ["ASSAY_PACKAGE"] = os.path.abspath(sys.argv[1])
 try:
     import onnx  # noqa: F401
 except ImportError:

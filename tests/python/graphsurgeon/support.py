@@ -1,6 +1,7 @@
 """What the tests of onnx_graphsurgeon have in common: where the module is, and what needs the native evaluator."""
 
 import importlib
+import os
 import sys
 import unittest
 from contextlib import contextmanager
@@ -11,8 +12,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-PYTHON = Path(__file__).resolve().parents[3] / "python"
-for folder in (PYTHON, PYTHON / "assay" / "compat" / "site"):
+PACKAGE = Path(os.environ.get("ASSAY_PACKAGE") or Path(__file__).resolve().parents[3] / "python")
+for folder in (PACKAGE, PACKAGE / "assay" / "compat" / "site"):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
 

@@ -112,6 +112,13 @@ class Shapes(Case):
         make = lambda s: op("Slice", [s], "g", starts=[1], ends=[3])  # noqa: E731
         self.assertEqual(self.folded(("n", 3, 4), make, opset=9), [3, 4])
 
+    @needs_evaluator
+    def test_a_known_shape_may_be_read_more_than_once(self):
+        twice = lambda s: op("Add", [s, s], "y", dtype=np.int64)  # noqa: E731
+        self.assertEqual(self.folded((2, 3), twice), [4, 6])
+        again = lambda y: op("Mul", [y, y], "z", dtype=np.int64)  # noqa: E731
+        self.assertEqual(self.folded((2, 3), twice, again), [16, 36])
+
     def test_operators_of_other_domains_are_others(self):
         x = gs.Variable("x", np.float32, (2, 3))
         node = op("Shape", [x], "s")

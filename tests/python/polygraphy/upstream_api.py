@@ -10,45 +10,17 @@ tests that can run on a CPU at least 95 % have to pass. --write: the page of the
 
 import argparse
 import fnmatch
-import json
 import os
-import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import upstream  # noqa: E402
+
 EXCEPTIONS = os.path.join(HERE, "exceptions.txt")
 FOLDERS = ["util", "func", "logger", "common", "mod", "backend/base", "backend/common", "backend/onnx", "backend/onnxrt", "backend/pluginref",
            "backend/trt", "comparator", "cuda"]
 LEAST = 0.95
-PLUGIN = '''
-import json, os
-rank = {"passed": 0, "skipped": 1, "failed": 2}
-found = {}
-def note(name, outcome):
-    if rank[outcome] >= rank[found.get(name, "passed")]:
-        found[name] = outcome
-def pytest_runtest_logreport(report):
-    outcome = report.outcome
-    if getattr(report, "wasxfail", None) is not None:
-        outcome = "passed"
-    note(report.nodeid, outcome)
-def pytest_collectreport(report):
-    if report.failed:
-        note(report.nodeid, "failed")
-def pytest_sessionfinish(session):
-    with open(os.environ["OUTCOMES"], "w") as file:
-        json.dump(found, file)
-'''
-START = '''
-import sys
-import assay.compat
-assay.compat.install(real={real!r})
-import polygraphy, pytest
-assert getattr(polygraphy, "__assay__", False) == (not {real!r}), polygraphy.__file__
-sys.path.insert(0, {folder!r})
-sys.exit(pytest.main(sys.argv[1:]))
-'''
 
 
 def exceptions():
@@ -63,22 +35,10 @@ def exceptions():
 
 def outcomes(options, which):
     """Outcomes by test."""
-    found = {}
-    with tempfile.TemporaryDirectory() as folder:
-        os.symlink(os.path.join(os.path.abspath(options.source), "tests"), os.path.join(folder, "tests"))
-        with open(os.path.join(folder, "outcomes_plugin.py"), "w") as file:
-            file.write(PLUGIN)
-        environment = dict(os.environ, PYTHONPATH=os.pathsep.join([os.path.abspath(options.package), folder]), POLYGRAPHY_INTERNAL_CORRECTNESS_CHECKS="1",
-                           OUTCOMES=os.path.join(folder, "outcomes.json"))
-        real = ["polygraphy", "onnx_graphsurgeon"] if which == "real" else []
-        # As upstream does: those that need a process of their own first.
-        for marks in ("serial", "not serial"):
-            subprocess.run([options.python, "-c", START.format(real=real, folder=folder), "-q", "--rootdir", folder, "-p", "outcomes_plugin", "-p", "no:cacheprovider",
-                            "-W", "ignore", "--tb=short" if options.verbose else "--tb=no", "--continue-on-collection-errors", "-m", marks, *(f"tests/{f}" for f in options.folders)],
-                           cwd=folder, env=environment, stdout=None if options.verbose else subprocess.DEVNULL, timeout=1800)
-            with open(environment["OUTCOMES"]) as file:
-                found.update(json.load(file))
-    return found
+    real = ["polygraphy", "onnx_graphsurgeon"] if which == "real" else []
+    # As upstream does: those that need a process of their own first.
+    return upstream.outcomes(options.python, options.package, options.source, real, ["polygraphy"], [f"tests/{f}" for f in options.folders],
+                             ("serial", "not serial"), verbose=options.verbose)  # fmt: skip
 
 
 def judge(which, found, rows):
@@ -133,10 +93,9 @@ def main():
     if not options.source:
         print("skipped: Polygraphy's sources are not here; --source or ASSAY_POLYGRAPHY_SOURCE says where tools/Polygraphy of a checkout is")
         return 77
-    missing = subprocess.run([options.python, "-c", "import numpy, onnx, onnxruntime, nanobind_backend, pytest; assert int(pytest.__version__.split('.')[0]) < 9, 'pytest is 9 or newer'"],
-                             capture_output=True, text=True)
-    if missing.returncode:
-        print(f"skipped: {options.python} (--python, ASSAY_POLYGRAPHY_PYTHON) lacks something: {missing.stderr.strip().splitlines()[-1]}")
+    missing = upstream.lacks(options.python, "numpy, onnx, onnxruntime, nanobind_backend")
+    if missing:
+        print(f"skipped: {options.python} (--python, ASSAY_POLYGRAPHY_PYTHON) lacks something: {missing}")
         return 77
     rows, results, bad = exceptions(), {}, False
     for which in options.which or ["ours", "real"]:

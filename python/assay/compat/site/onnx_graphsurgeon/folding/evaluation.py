@@ -106,16 +106,12 @@ class Evaluation:
             for tensor in traversal.all_inputs(node):
                 if id(tensor) in seen:
                     continue
+                seen.add(id(tensor))
                 known = self.values.get(id(tensor))
                 if known is not None:
-                    tensor = Constant(
-                        tensor.name, known
-                    )  # its id is not the original's, which is what counts
-                    seen.add(id(tensor))
+                    tensor = Constant(tensor.name, known)
                 elif not isinstance(tensor, Constant):
                     continue
-                else:
-                    seen.add(id(tensor))
                 _add_constant(message, feeds, tensor)
 
 
