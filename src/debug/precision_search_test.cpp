@@ -121,18 +121,19 @@ std::shared_ptr<Model> loop_with(const std::string& first_name) {
 TEST(PrecisionSearch, LayersOfBodiesAreHeldToo) {
   SearchedEngines engines(loop_with("first"), kGoal, narrow(DType::kFloat16));
   const PrecisionResult r = search(engines, kGoal);
-  EXPECT_EQ(held(r), (std::vector<std::string>{"loop::hot", "loop::cold"}));
+  EXPECT_EQ(held(r), (std::vector<std::string>{"loop::body::hot", "loop::body::cold"}));
   EXPECT_TRUE(r.not_alone.empty());
   EXPECT_EQ(r.layers.size(), 5U);
-  EXPECT_TRUE(
-      std::any_of(r.types.begin(), r.types.end(), [](const LayerTypes& t) { return t.layers == "loop::*"; }));
+  EXPECT_TRUE(std::any_of(r.types.begin(), r.types.end(),
+                          [](const LayerTypes& t) { return t.layers == "loop::body::*"; }));
 }
 
 /// What is asked of a name is asked of all layers that have it.
 TEST(PrecisionSearch, BodiesWhoseLayersCannotBeHeldAloneStay) {
   SearchedEngines engines(loop_with("hot"), kGoal, narrow(DType::kFloat16));
   const PrecisionResult r = search(engines, kGoal);
-  EXPECT_EQ(r.not_alone, (std::vector<std::string>{"loop::sin", "loop::hot", "loop::cold"}));
+  EXPECT_EQ(r.not_alone,
+            (std::vector<std::string>{"loop::body::sin", "loop::body::hot", "loop::body::cold"}));
   EXPECT_EQ(r.layers.size(), 2U);
 }
 
