@@ -7,9 +7,10 @@ namespace assay::cli::command_debug {
 namespace {
 
 constexpr const Command* kSubcommands[] = {
-    &command_debug_build::def,  &command_debug_diverge::def,   &command_debug_nan::def,
-    &command_debug_passes::def, &command_debug_precision::def, &command_debug_range::def,
-    &command_debug_reduce::def, &command_debug_repeat::def,    &command_debug_tactics::def,
+    &command_debug_build::def,    &command_debug_diverge::def,   &command_debug_nan::def,
+    &command_debug_passes::def,   &command_debug_precision::def, &command_debug_range::def,
+    &command_debug_reduce::def,   &command_debug_repeat::def,    &command_debug_tactics::def,
+    &command_debug_versions::def,
 };
 
 }  // namespace

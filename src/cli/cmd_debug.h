@@ -14,5 +14,6 @@ ASSAY_DECLARE_COMMAND(debug_range)
 ASSAY_DECLARE_COMMAND(debug_reduce)
 ASSAY_DECLARE_COMMAND(debug_repeat)
 ASSAY_DECLARE_COMMAND(debug_tactics)
+ASSAY_DECLARE_COMMAND(debug_versions)
 
 }  // namespace assay::cli

@@ -75,7 +75,9 @@ std::string origin_text(const NonFiniteOrigin& origin) {
 }
 
 std::string line_of(const NonFiniteOrigin& origin) {
-  const std::string where = origin.node.empty() ? "given" : "node " + origin.node;
+  const std::string where = origin.is_mask()      ? "a mask, which is meant"
+                            : origin.node.empty() ? "given"
+                                                  : "node " + origin.node;
   std::string fate = origin.outputs.empty() ? "reaches no output"
                                             : fmt::format("reaches the output {}", origin.outputs[0].output);
   const std::string reason =

@@ -18,6 +18,8 @@ void add_options(ArgParser& parser) {
   add_engine_search_options(parser,
                             {.candidate = kPlanCandidate,
                              .has_journal = true,
+                             .has_jobs = true,
+                             .has_repeat = true,
                              .has_replay = false,
                              .without_check = "engines run in this process and the verdict checks them",
                              .journal = "polygraphy_debug.journal"});

@@ -25,6 +25,8 @@ using debug::PrecisionResult;
 void add_options(ArgParser& parser) {
   add_engine_search_options(parser, {.candidate = kPlanCandidate,
                                      .has_journal = true,
+                                     .has_jobs = true,
+                                     .has_repeat = true,
                                      .without_check = "and without --accuracy, you are asked each time",
                                      .journal = "polygraphy_debug.journal"});
   OptionGroup& group = add_in_process_options(
@@ -104,7 +106,7 @@ void save_marked(size_t layers, bool is_found, const std::vector<LayerTypes>& ma
 
 int run_marker(CommandContext& context) {
   const ParsedArgs& args = context.args();
-  for (const char* option : {"--journal", "--resume", "--runs"})
+  for (const char* option : {"--journal", "--resume", "--runs", "--jobs"})
     if (args.has(option))
       log::critical(ErrorCode::kInvalidArgument,
                     "{} is for --accuracy; with a check --load-debug-replay goes on.", option);
@@ -209,6 +211,13 @@ std::string sensitivities_text(const PrecisionResult& r) {
   return text;
 }
 
+/// The layers that could not be searched; empty: none.
+std::string not_alone_text(const PrecisionResult& r) {
+  if (r.not_alone.empty()) return {};
+  return fmt::format("\n{} layer(s) in bodies stay in float32, because they cannot be held one by one: {}{}",
+                     r.not_alone.size(), r.not_alone.front(), r.not_alone.size() > 1 ? ", ..." : "");
+}
+
 std::string points_text(const PrecisionResult& r) {
   std::string text = "\nAccuracy against time (* none of the others is both as fast and as exact):";
   for (const PrecisionPoint& p : r.points)
@@ -234,6 +243,9 @@ void save_json(const PrecisionResult& r, const debug::PrecisionOptions& options,
   json.key("lowered").value(dtype_name(options.lowered));
   json.key("checks").value(static_cast<uint64_t>(checks));
   json.key("layers").value(static_cast<uint64_t>(r.layers.size()));
+  json.key("not_alone").begin_array();
+  for (const std::string& layer : r.not_alone) json.value(layer);
+  json.end_array();
   json.key("answer");
   save_point(json, r, r.answer);
   json.key("options").begin_array();
@@ -258,11 +270,11 @@ int run_search(CommandContext& context) {
   const PrecisionResult r = debug::search_precision(setup.search(), options, setup.observer());
   if (const auto path = args.text("--json")) save_json(r, options, setup.iterations().checks(), *path);
   log::info(
-      "{} of {} layers that could be computed in {} stay in float32: {}{}{}\n{} check(s) were made.\nThis "
+      "{} of {} layers that could be computed in {} stay in float32: {}{}{}{}\n{} check(s) were made.\nThis "
       "holds "
       "them: {}",
       r.answer.held.size(), r.layers.size(), dtype_name(lowered), r.answer.accuracy.str(),
-      sensitivities_text(r), points_text(r), setup.iterations().checks(),
+      sensitivities_text(r), not_alone_text(r), points_text(r), setup.iterations().checks(),
       shell_line(option_words(r, lowered)));
   setup.end();
   return 0;

@@ -36,7 +36,8 @@ constexpr const char* kCandidate = "polygraphy_debug.onnx";
 
 void add_options(ArgParser& parser) {
   add_logging_options(parser);
-  add_iteration_options(parser, {.candidate = kCandidate, .has_journal = true});
+  add_iteration_options(parser,
+                        {.candidate = kCandidate, .has_journal = true, .has_jobs = true, .has_repeat = true});
   add_model_options(parser, /*is_required=*/true,
                     "Shapes that the model's inputs get, as in image:[1,3,224,224].",
                     {"--model-input-shapes", "--model-inputs"});
@@ -91,7 +92,7 @@ debug::ReductionMode read_mode(const ParsedArgs& args) {
   const bool has_ends = args.has("--no-reduce-inputs") || args.has("--no-reduce-outputs");
   const std::string mode =
       args.text("--mode").value_or(args.is_upstream() || has_ends ? "bisect" : "subsets");
-  for (const char* option : {"--any-failure", "--anonymise", "--journal", "--resume"})
+  for (const char* option : {"--any-failure", "--anonymise", "--journal", "--resume", "--jobs", "--repeat"})
     if (mode != "subsets" && args.has(option))
       log::critical(ErrorCode::kInvalidArgument, "{} is for --mode subsets; --mode is {}.", option, mode);
   if (mode == "subsets" && has_ends)
@@ -183,9 +184,9 @@ std::shared_ptr<Model> load(CommandContext& context, const ModelOptions& options
 debug::SearchIdentity identity_of(const ParsedArgs& args, const ModelOptions& model) {
   debug::SearchIdentity identity = {
       {"command", "debug reduce"}, {"model", model.path}, {"the model's file", file_identity(model.path)}};
-  for (const char* option :
-       {"--check", "--fail-code", "--ignore-fail-code", "--fail-regex", "--model-input-shapes",
-        "--any-failure", "--iter-artifact", "--no-shape-inference", "--force-fallback-shape-inference"})
+  for (const char* option : {"--check", "--fail-code", "--ignore-fail-code", "--fail-regex",
+                             "--model-input-shapes", "--any-failure", "--repeat", "--iter-artifact",
+                             "--no-shape-inference", "--force-fallback-shape-inference"})
     if (args.has(option))
       identity.emplace_back(
           option, fmt::format("{}", fmt::join(args.list(option).value_or(std::vector<std::string>()), " ")));
@@ -208,9 +209,13 @@ void log_summary(const debug::Reduction& result, const debug::Iterations& iterat
                         result.own_weights == 0 ? std::string("no") : std::to_string(result.own_weights));
   if (!output.empty()) text += fmt::format(" The model is in {}.", output);
   log::info("{}", text);
-  if (result.is_flaky)
+  if (result.is_flaky && result.failed_runs > 0)
+    log::warning("The failure comes and goes: the result failed in {} of {} runs of its last check.",
+                 result.failed_runs, result.runs);
+  else if (result.is_flaky)
     log::warning(
-        "The result passed when it was checked once more: the failure comes and goes. See `debug repeat`.");
+        "The result passed when it was checked once more: the failure comes and goes. --repeat checks each "
+        "candidate several times.");
 }
 
 /// The values that the inputs of the smallest model have in the whole one.

@@ -9,7 +9,7 @@ namespace {
 
 void add_options(ArgParser& parser) {
   add_logging_options(parser);
-  add_iteration_options(parser, {.has_until = true});
+  add_iteration_options(parser, {.has_until = true, .has_jobs = true});
 }
 
 int run(CommandContext& context) {

@@ -55,6 +55,9 @@ constexpr PathOption kPathOptions[] = {
     {"debug reduce", "--test-case", kOutputFolder},
     {"debug reduce", "--programs", kOutputFolder},
     {"debug diverge", "--against", kElsewhere},  // models are opened first
+    {"debug versions", "--against", kElsewhere},
+    {"debug versions", "--libraries", kElsewhere},  // looked at before anything runs
+    {"debug versions", "--builds", kElsewhere},
     {"debug range", "--csv", kOutput},
     {"", "--save-onnx", kOutput, Content::kModel},
     {"", "--save-engine", kOutput, Content::kPlan},

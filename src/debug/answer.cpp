@@ -49,10 +49,18 @@ AnswerKind answer_kind_from_name(std::string_view name) {
   fail(ErrorCode::kInvalidArgument, "'{}' is no answer of a check", name);
 }
 
+bool shows_failure(const Answer& answer, const Answer& sought) {
+  if (answer.kind == sought.kind) return !answer.passed();
+  return sought.kind == AnswerKind::kFlaky && sought.runs > 1 && answer.kind == AnswerKind::kFailure;
+}
+
 std::string answer_members(const Answer& answer) {
-  return fmt::format("\"answer\": {}, \"failure\": {}, \"seconds\": {:.6f}{}",
+  const std::string runs =
+      answer.runs > 1 ? fmt::format(", \"runs\": {}, \"failed_runs\": {}", answer.runs, answer.failed_runs)
+                      : "";
+  return fmt::format("\"answer\": {}, \"failure\": {}, \"seconds\": {:.6f}{}{}",
                      json_quoted(answer_kind_name(answer.kind)), json_quoted(answer.failure), answer.seconds,
-                     measures_text(answer.measures));
+                     runs, measures_text(answer.measures));
 }
 
 bool read_answer_member(JsonReader& json, std::string_view key, Answer& answer) {
@@ -62,6 +70,10 @@ bool read_answer_member(JsonReader& json, std::string_view key, Answer& answer) 
     answer.failure = json.expect_string("a failure");
   else if (key == "seconds")
     answer.seconds = json.expect_double("seconds");
+  else if (key == "runs")
+    answer.runs = static_cast<int>(json.expect_int64("runs"));
+  else if (key == "failed_runs")
+    answer.failed_runs = static_cast<int>(json.expect_int64("runs"));
   else if (key == "measures")
     answer.measures = read_measures(json);
   else

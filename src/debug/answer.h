@@ -30,11 +30,17 @@ struct Answer {
   /// same failure of other candidates; empty for a pass.
   std::string failure = {};
   double seconds = 0;
+  /// Of a check that was repeated: how often, and in how many of these runs it did not pass.
+  int runs = 1, failed_runs = 0;
   /// Measured quantities, by name; empty where the check measures nothing.
   std::map<std::string, double> measures = {};
 
   bool passed() const { return kind == AnswerKind::kPass; }
 };
+
+/// Whether the failure that is looked for is there: one of its kind; where a repeated check
+/// flips, also one that was there each time.
+bool shows_failure(const Answer& answer, const Answer& sought);
 
 /// Members of an object in JSON, with commas between them.
 std::string answer_members(const Answer& answer);

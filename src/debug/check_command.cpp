@@ -1,25 +1,15 @@
 #include "debug/check_command.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <poll.h>
 #include <re2/re2.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 
 #include "assay/error.h"
-#include "base/descriptor.h"
-#include "base/interrupt_pipe.h"
 #include "debug/failure_text.h"
 
 namespace assay::debug {
@@ -27,206 +17,61 @@ namespace {
 
 constexpr std::string_view kCandidate = "{}";
 
-/// The beginning and the end of a text that may be endless.
-class BoundedText {
- public:
-  void append(std::string_view text) {
-    const size_t room = kKept - std::min(kKept, head_.size());
-    head_ += text.substr(0, room);
-    text.remove_prefix(std::min(room, text.size()));
-    tail_ += text;
-    if (tail_.size() <= 2 * kKept) return;
-    left_out_ += tail_.size() - kKept;
-    tail_.erase(0, tail_.size() - kKept);
-  }
-  std::string str() const {
-    if (left_out_ == 0) return head_ + tail_;
-    return head_ + fmt::format("\n... {} bytes are left out here ...\n", left_out_) + tail_;
-  }
-
- private:
-  static constexpr size_t kKept = size_t{1} << 20;
-  std::string head_, tail_;
-  size_t left_out_ = 0;
-};
-
-bool is_program(const std::string& path) {
-  struct stat st {};
-  return ::stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode) && ::access(path.c_str(), X_OK) == 0;
-}
-
-/// The file that a shell would start for the name. Throws Error.
-std::string program_path(const std::string& name) {
-  if (name.find('/') != std::string::npos) {
-    struct stat st {};
-    require(::stat(name.c_str(), &st) == 0, ErrorCode::kNotFound, "the check's program {} is not there: {}",
-            name, std::strerror(errno));
-    require(is_program(name), ErrorCode::kInvalidArgument,
-            "the check's program {} is not executable; give it the permission by chmod +x", name);
-    return name;
-  }
-  const char* variable = std::getenv("PATH");
-  std::string_view rest = variable == nullptr ? "/usr/bin:/bin" : variable;
-  while (true) {
-    const size_t colon = rest.find(':');
-    std::string folder(rest.substr(0, colon));
-    if (folder.empty()) folder = ".";
-    if (std::string path = folder + "/" + name; is_program(path)) return path;
-    if (colon == std::string_view::npos) break;
-    rest.remove_prefix(colon + 1);
-  }
-  fail(ErrorCode::kNotFound, "the check's program '{}' is in no folder of PATH", name);
-}
-
-struct Ends {
-  Descriptor reading, writing;
-};
-
-Ends make_pipe() {
-  int ends[2];
-  require(::pipe2(ends, O_CLOEXEC) == 0, ErrorCode::kIo, "cannot open a pipe: {}", std::strerror(errno));
-  return {Descriptor(ends[0]), Descriptor(ends[1])};
-}
-
-/// In the child: only what may be called between fork() and exec().
-[[noreturn]] void become(const char* path, char* const* argv, int out, int error, int told, pid_t parent) {
-  ::setsid();
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);  // it ended before it could be told so
-  struct sigaction standard {};
-  standard.sa_handler = SIG_DFL;
-  for (const int signal : {SIGINT, SIGPIPE, SIGTERM}) ::sigaction(signal, &standard, nullptr);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  const int nothing = ::open("/dev/null", O_RDONLY);
-  ::dup2(nothing, STDIN_FILENO);
-  ::dup2(out, STDOUT_FILENO);
-  ::dup2(error, STDERR_FILENO);
-  ::execv(path, argv);
-  const int reason = errno;
-  [[maybe_unused]] const ssize_t ignored = ::write(told, &reason, sizeof reason);
-  ::_exit(127);
-}
-
-/// A command that runs, with all that it starts.
-class Running {
- public:
-  Running(const std::string& path, const std::vector<std::string>& command) {
-    Ends out = make_pipe(), error = make_pipe(), told = make_pipe();
-    std::vector<char*> argv;
-    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
-    const pid_t parent = ::getpid();
-    pid_ = ::fork();
-    require(pid_ >= 0, ErrorCode::kIo, "cannot start a process for the check: {}", std::strerror(errno));
-    if (pid_ == 0)
-      become(path.c_str(), argv.data(), out.writing.get(), error.writing.get(), told.writing.get(), parent);
-    told.writing = Descriptor();
-    out_ = std::move(out.reading);
-    error_ = std::move(error.reading);
-    int reason = 0;
-    if (::read(told.reading.get(), &reason, sizeof reason) == sizeof reason) {
-      int ignored = 0;
-      ::waitpid(pid_, &ignored, 0);
-      pid_ = -1;
-      fail(ErrorCode::kIo, "cannot start the check's program {}: {}", path, std::strerror(reason));
-    }
-  }
-  ~Running() { end(); }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
-
-  int out() const { return out_.get(); }
-  int error() const { return error_.get(); }
-  /// Kills it and all that it started in its session's group, and waits. The exit code as a shell gives it.
-  int end() {
-    if (pid_ < 0) return code_;
-    ::kill(-pid_, SIGKILL);
-    return wait();
-  }
-  /// Waits for its end, and ends what it left behind.
-  int wait() {
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-    ::kill(-pid_, SIGKILL);
-    pid_ = -1;
-    code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    return code_;
-  }
-  /// Whether it has ended, without waiting.
-  bool has_ended() const {
-    siginfo_t info{};
-    return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           info.si_pid != 0;
-  }
-
- private:
-  pid_t pid_ = -1;
-  Descriptor out_, error_;
-  int code_ = 0;
-};
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// Takes what is there to read; false at the end.
-bool drain(int fd, BoundedText& text) {
-  std::array<char, 1 << 16> buffer;
-  const ssize_t n = ::read(fd, buffer.data(), buffer.size());
-  if (n > 0) text.append({buffer.data(), static_cast<size_t>(n)});
-  return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
-}
-
 std::string signal_text(int code) {
   const int signal = code - 128;
+  if (signal == SIGXFSZ) return "it wrote a file beyond the limit";
   if (code > 128 && signal < NSIG && sigabbrev_np(signal) != nullptr)
     return fmt::format("signal {} ({})", signal, sigdescr_np(signal));
   return fmt::format("exit code {}", code);
 }
 
-}  // namespace
-
-CommandResult run_command(const std::vector<std::string>& command, double timeout_seconds) {
-  const Clock::time_point start = Clock::now();
-  const std::string path = program_path(command.front());
-  const InterruptPipe interrupt;
-  Running running(path, command);
-  BoundedText out, error;
-  CommandResult result;
-  bool out_open = true, error_open = true;
-  // Something that the command left behind may hold its pipes open for ever.
-  constexpr int kPause = 50;
-  while (out_open || error_open) {
-    if (timeout_seconds > 0 && seconds_since(start) >= timeout_seconds) {
-      result.timed_out = true;
-      break;
-    }
-    std::array<pollfd, 3> fds = {{{out_open ? running.out() : -1, POLLIN, 0},
-                                  {error_open ? running.error() : -1, POLLIN, 0},
-                                  {interrupt.fd(), POLLIN, 0}}};
-    const int ready = ::poll(fds.data(), fds.size(), kPause);
-    if ((fds[2].revents & POLLIN) != 0) throw Interrupted();
-    if (ready == 0 && running.has_ended()) break;
-    if (ready <= 0) continue;
-    if (fds[0].revents != 0) out_open = drain(running.out(), out);
-    if (fds[1].revents != 0) error_open = drain(running.error(), error);
-  }
-  while (!result.timed_out && !running.has_ended()) {  // it closed its output and goes on
-    result.timed_out = timeout_seconds > 0 && seconds_since(start) >= timeout_seconds;
-    pollfd fd = {interrupt.fd(), POLLIN, 0};
-    if (::poll(&fd, 1, kPause / 10) > 0) throw Interrupted();
-  }
-  result.exit_code = result.timed_out ? running.end() : running.wait();
-  result.standard_output = out.str();
-  result.standard_error = error.str();
-  result.seconds = seconds_since(start);
-  return result;
+bool belongs_to_path(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+         std::string_view("_.-/").find(c) != std::string_view::npos;
 }
+
+/// Where the whole path stands in the word, from `at` on.
+size_t find_path(std::string_view word, std::string_view path, size_t at) {
+  for (; (at = word.find(path, at)) != std::string_view::npos; ++at) {
+    const size_t end = at + path.size();
+    const bool begins = at == 0 || !belongs_to_path(word[at - 1]);
+    if (begins && (end == word.size() || !belongs_to_path(word[end]))) return at;
+  }
+  return std::string_view::npos;
+}
+
+/// Puts `to` in the place of each occurrence that `find` gives.
+template <typename Find>
+void replace_each(std::string& word, size_t length, const std::string& to, Find&& find) {
+  for (size_t at = 0; (at = find(word, at)) != std::string::npos; at += to.size())
+    word.replace(at, length, to);
+}
+
+void replace_path(std::string& word, const std::string& from, const std::string& to) {
+  replace_each(word, from.size(), to,
+               [&](std::string_view text, size_t at) { return find_path(text, from, at); });
+}
+
+/// A command that runs beside others.
+class CommandCheckRun final : public CheckRun {
+ public:
+  CommandCheckRun(CheckCommand& check, std::vector<std::string> command)
+      : check_(check), command_(std::move(command)), run_(command_, check.options().limits) {}
+  void watch(std::vector<pollfd>& fds) const override { run_.watch(fds); }
+  bool advance() override { return run_.advance(); }
+  Answer answer() override { return check_.judge(run_.result()); }
+  void tell(SearchObserver& observer, const Answer& answer) override {
+    observer.begin_command(command_);
+    observer.end_command(run_.result(), answer);
+  }
+
+ private:
+  CheckCommand& check_;
+  std::vector<std::string> command_;
+  CommandRun run_;
+};
+
+}  // namespace
 
 struct CheckCommand::Regexes {
   std::vector<std::unique_ptr<RE2>> list;
@@ -250,25 +95,46 @@ CheckCommand::CheckCommand(CheckOptions options)
 CheckCommand::~CheckCommand() = default;
 
 std::vector<std::string> CheckCommand::command_for(const std::string& candidate) const {
+  return command_for(CheckFiles{.candidate = candidate});
+}
+
+std::vector<std::string> CheckCommand::command_for(const CheckFiles& files) const {
   std::vector<std::string> words = options_.command;
-  for (std::string& word : words)
-    for (size_t at = 0; (at = word.find(kCandidate, at)) != std::string::npos; at += candidate.size())
-      word.replace(at, kCandidate.size(), candidate);
+  for (std::string& word : words) {
+    for (const auto& [shared, own] : files.own) replace_path(word, shared, own);
+    replace_each(word, kCandidate.size(), files.candidate,
+                 [](std::string_view text, size_t at) { return text.find(kCandidate, at); });
+  }
   return words;
 }
 
 Answer CheckCommand::check(const std::string& candidate, SearchObserver& observer) {
   const std::vector<std::string> command = command_for(candidate);
   observer.begin_command(command);
-  const CommandResult result = run_command(command, options_.timeout_seconds);
+  const CommandResult result = run_command(command, options_.limits);
   const Answer answer = judge(result);
   observer.end_command(result, answer);
   return answer;
 }
 
-bool CheckCommand::names_candidate() const {
-  return std::any_of(options_.command.begin(), options_.command.end(),
-                     [](const std::string& word) { return word.find(kCandidate) != std::string::npos; });
+std::unique_ptr<CheckRun> CheckCommand::begin(const CheckFiles& files) {
+  return std::make_unique<CommandCheckRun>(*this, command_for(files));
+}
+
+void CheckCommand::require_own_files(const CheckFiles& files) const {
+  const auto names = [&](std::string_view what, bool is_whole) {
+    return std::any_of(options_.command.begin(), options_.command.end(), [&](std::string_view word) {
+      return (is_whole ? find_path(word, what, 0) : word.find(what)) != std::string_view::npos;
+    });
+  };
+  for (const auto& [path, own] : files.own) {
+    if (names(path, true) || (path == files.candidate && names(kCandidate, false))) continue;
+    fail(
+        ErrorCode::kInvalidArgument,
+        "checks can run side by side only where each gets files of its own, and the check's command does not "
+        "name {}{}",
+        path, path == files.candidate ? " or {}" : "");
+  }
 }
 
 bool CheckCommand::has_matching_output(const CommandResult& result) const {

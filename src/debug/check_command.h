@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "debug/command_run.h"
 #include "debug/observer.h"
 
 namespace assay::debug {
@@ -24,27 +25,7 @@ struct CheckOptions {
   /// Whether a failure that differs from the first one is another failure. If exit codes or expressions are
   /// given, they define failures.
   bool same_failure = false;
-  double timeout_seconds = 0;  ///< 0: no limit
-};
-
-/// The result of a command.
-struct CommandResult {
-  int exit_code = 0;                            ///< as in a shell: 128 + N for signal N
-  std::string standard_output, standard_error;  ///< the middle of long output is omitted
-  bool timed_out = false;
-  double seconds = 0;
-};
-
-/// Runs the command in a separate session, so that signals to its process group do not reach this process,
-/// and ends all of it after `timeout_seconds`, or when this process ends. Interrupted by SIGINT, it
-/// ends the command and throws Interrupted. Throws Error (kNotFound) if there is no such program, (kIo) if it
-/// cannot be started.
-CommandResult run_command(const std::vector<std::string>& command, double timeout_seconds);
-
-/// SIGINT came while a check was running.
-class Interrupted : public std::exception {
- public:
-  const char* what() const noexcept override { return "interrupted"; }
+  CommandLimits limits = {};
 };
 
 /// The check of a search: a command.
@@ -58,13 +39,15 @@ class CheckCommand final : public Check {
   /// Runs the command and judges its result.
   Answer check(const std::string& candidate, SearchObserver& observer) override;
   const CheckOptions& options() const { return options_; }
+  std::unique_ptr<CheckRun> begin(const CheckFiles& files) override;
+  void require_own_files(const CheckFiles& files) const override;
   /// The command line for one candidate.
   std::vector<std::string> command_for(const std::string& candidate) const;
-  /// True when the command names the candidate by `{}`, so that several can be checked in parallel.
-  bool names_candidate() const;
+  std::vector<std::string> command_for(const CheckFiles& files) const;
 
   /// Judges the result of the command.
   Answer judge(const CommandResult& result);
+  bool looks_for_failures() const override { return true; }
   std::string failure() const override { return failure_; }
   void look_for(const std::string& failure) override { failure_ = failure; }
 

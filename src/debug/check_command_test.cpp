@@ -19,7 +19,7 @@ Words shell(const std::string& text) { return {"/bin/sh", "-c", text}; }
 Answer answer_to(CheckOptions options, const std::string& text) {
   options.command = shell(text);
   CheckCommand check(options);
-  return check.judge(run_command(check.options().command, options.timeout_seconds));
+  return check.judge(run_command(check.options().command, options.limits));
 }
 
 TEST(CheckCommand, ExitCodesAreAsShellsGiveThem) {
@@ -46,7 +46,8 @@ TEST(CheckCommand, CodesAndExpressionsDecide) {
 TEST(CheckCommand, AHangIsEndedWithAllThatItStarted) {
   const TemporaryFolder folder;
   const std::string pid_file = folder / "pid";
-  const Answer answer = answer_to({.timeout_seconds = 0.5}, "sleep 100 & echo $! > " + pid_file + "; wait");
+  const Answer answer =
+      answer_to({.limits = {.timeout_seconds = 0.5}}, "sleep 100 & echo $! > " + pid_file + "; wait");
   EXPECT_EQ(answer.failure, "time-out");
   EXPECT_LT(answer.seconds, 20);
   pid_t pid = 0;
@@ -59,6 +60,24 @@ TEST(CheckCommand, AHangIsEndedWithAllThatItStarted) {
 
 TEST(CheckCommand, WhatItDoesToItsGroupDoesNotReachUs) {
   EXPECT_EQ(run_command(shell("kill -KILL 0"), 0).exit_code, 137);
+}
+
+TEST(CheckCommand, AFileBeyondTheLimitEndsIt) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "big";
+  const Answer answer =
+      answer_to({.limits = {.largest_file = 1 << 20}}, "head -c 50000000 /dev/zero > " + path);
+  EXPECT_EQ(answer.failure, "it wrote a file beyond the limit");
+  EXPECT_EQ(std::filesystem::file_size(path), 1U << 20);
+  EXPECT_TRUE(answer_to({.limits = {.largest_file = 1 << 20}}, "head -c 1000 /dev/zero > " + path).passed());
+}
+
+TEST(CheckCommand, TimeThatNobodyLookedIsNotItsOwn) {
+  CommandRun run(shell("echo done"), {.timeout_seconds = 0.3});
+  ::usleep(800000);
+  while (!run.advance()) ::usleep(1000);
+  EXPECT_FALSE(run.result().timed_out);
+  EXPECT_EQ(run.result().standard_output, "done\n");
 }
 
 TEST(CheckCommand, ADaemonDoesNotKeepItWaiting) {
@@ -95,7 +114,6 @@ TEST(CheckCommand, AnotherFailureIsToldFromTheFirst) {
   write("exit 0");
   EXPECT_EQ(answer().kind, AnswerKind::kPass);
   EXPECT_EQ(check.command_for("m.onnx"), (Words{script, "m.onnx"}));
-  EXPECT_TRUE(check.names_candidate());
 }
 
 TEST(CheckCommand, WhatCannotBeStartedIsSaid) {

@@ -13,24 +13,29 @@ constexpr char kText = '=', kError = '!';
 
 }  // namespace
 
+std::string marked_result(const std::function<std::string()>& work) {
+  try {
+    return kText + work();
+  } catch (const Error& e) {
+    return kError + std::string(e.what());
+  }
+}
+
+void read_marked_result(const std::string& text, ChildOutcome& outcome) {
+  const bool is_text = text.starts_with(kText), is_error = text.starts_with(kError);
+  // What is no Error comes without a sign of ours.
+  (is_text ? outcome.text : outcome.error) = is_text || is_error ? text.substr(1) : text;
+}
+
 ChildOutcome run_in_child(const std::function<std::string()>& work, double timeout_seconds) {
   ChildOutcome outcome;
-  const auto guarded = [&](size_t) {
-    try {
-      return kText + work();
-    } catch (const Error& e) {
-      return kError + std::string(e.what());
-    }
-  };
-  run_isolated(1, {.workers = 1, .timeout_seconds = timeout_seconds}, guarded,
-               [&](const IsolatedJobResult& r) {
-                 outcome.death = r.death;
-                 outcome.is_overdue = r.death.starts_with("took longer");
-                 if (!r.death.empty()) return;
-                 const bool is_text = r.text.starts_with(kText), is_error = r.text.starts_with(kError);
-                 // What is no Error comes without a sign of ours.
-                 (is_text ? outcome.text : outcome.error) = is_text || is_error ? r.text.substr(1) : r.text;
-               });
+  run_isolated(
+      1, {.workers = 1, .timeout_seconds = timeout_seconds}, [&](size_t) { return marked_result(work); },
+      [&](const IsolatedJobResult& r) {
+        outcome.death = r.death;
+        outcome.is_overdue = r.death.starts_with("took longer");
+        if (r.death.empty()) read_marked_result(r.text, outcome);
+      });
   return outcome;
 }
 

@@ -20,6 +20,10 @@ ChildOutcome run_in_child(const std::function<std::string()>& work, double timeo
 /// The result of `work` there. Throws Error (kInvalidArgument) with what it threw, or how the child ended.
 std::string in_child(const std::function<std::string()>& work);
 
+/// The text or the exception of `work` as one text, and back.
+std::string marked_result(const std::function<std::string()>& work);
+void read_marked_result(const std::string& text, ChildOutcome& outcome);
+
 /// Names as one text, and back.
 std::string packed(const std::vector<std::string>& names);
 std::vector<std::string> unpacked(const std::string& text);

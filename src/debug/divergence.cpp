@@ -128,6 +128,15 @@ std::optional<TensorMatch> copy_of(const TensorMatch* match) {
 
 }  // namespace
 
+const char* erring_side(const Divergence& divergence) {
+  if (!divergence.first_own_error || !divergence.second_own_error) return "";
+  constexpr double kRounding = 1e-5, kMore = 4;
+  const double first = *divergence.first_own_error, second = *divergence.second_own_error;
+  if (first <= kRounding && second <= kRounding) return "neither";
+  if (first > kMore * second) return "first";
+  return second > kMore * first ? "second" : "both";
+}
+
 DivergenceSearch::DivergenceSearch(std::shared_ptr<const Model> first, std::shared_ptr<const Model> second,
                                    DivergenceOptions options)
     : first_(std::move(first)),

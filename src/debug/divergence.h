@@ -39,6 +39,11 @@ struct Divergence {
   std::vector<Reached> outputs;
 };
 
+/// Which result is wrong by what float64 gives on its own operands: `first`, `second`, `both`; `neither`
+/// where each is right for its own node, so that the nodes differ, or what they hold. Empty where that is not
+/// known.
+const char* erring_side(const Divergence& divergence);
+
 struct DivergenceReport {
   std::string first_name, second_name;  ///< of the two sides, as people read them
   int64_t iterations = 0;

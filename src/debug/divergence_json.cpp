@@ -32,6 +32,7 @@ void write_divergence(JsonWriter& json, const Divergence& d) {
   json.key("excess_of_operands").value(d.excess_of_operands);
   if (d.first_own_error) json.key("first_own_error").value(*d.first_own_error);
   if (d.second_own_error) json.key("second_own_error").value(*d.second_own_error);
+  if (const std::string errs = erring_side(d); !errs.empty()) json.key("errs").value(errs);
   json.key("first_iteration").value(d.first_iteration).key("iterations").value(d.iterations);
   json.key("followers").value(static_cast<int64_t>(d.followers));
   json.key("recovered").value(static_cast<int64_t>(d.recovered)).key("outputs").begin_array();

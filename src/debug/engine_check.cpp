@@ -8,7 +8,7 @@
 #include "assay/error.h"
 #include "backends/session_info.h"
 #include "base/stopwatch.h"
-#include "debug/child.h"
+#include "debug/child_run.h"
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "ops/infer.h"
@@ -45,6 +45,31 @@ std::vector<std::vector<Tensor>> exact_outputs(const Model& model, const LoaderC
   return all;
 }
 
+Answer answer_of(const ChildOutcome& outcome, double seconds) {
+  Answer answer;
+  if (!outcome.death.empty())
+    answer = {.kind = outcome.is_overdue ? AnswerKind::kTimeOut : AnswerKind::kFailure,
+              .failure = "the process that built and ran it " + outcome.death};
+  else if (!outcome.error.empty())
+    answer = {.kind = AnswerKind::kDidNotRun, .failure = outcome.error};
+  else
+    answer = answer_from_text(outcome.text);
+  answer.seconds = seconds;
+  return answer;
+}
+
+class EngineCheckRun final : public CheckRun {
+ public:
+  EngineCheckRun(const std::function<std::string()>& work, double timeout_seconds, int jobs)
+      : run_(work, timeout_seconds, 1.0 / jobs) {}
+  void watch(std::vector<pollfd>& fds) const override { run_.watch(fds); }
+  bool advance() override { return run_.advance(); }
+  Answer answer() override { return answer_of(run_.outcome(), run_.seconds()); }
+
+ private:
+  ChildRun run_;
+};
+
 }  // namespace
 
 EngineCheck::EngineCheck(EngineCheckOptions options, LoaderCache data)
@@ -57,31 +82,29 @@ void EngineCheck::prepare() {
   if (options_.goal) exact_ = exact_outputs(*options_.model, data_);
 }
 
+std::string EngineCheck::build_and_judge(const std::function<std::shared_ptr<Engine>()>& build) const {
+  std::shared_ptr<Engine> engine;
+  try {
+    engine = build();
+  } catch (const Error& e) {
+    return answer_text({.kind = AnswerKind::kDidNotRun, .failure = e.what()});
+  }
+  return answer_text(judge(*engine));
+}
+
 Answer EngineCheck::check(const std::string&, SearchObserver&) {
   prepare();
   Stopwatch watch;
-  const ChildOutcome outcome = run_in_child(
-      [&] {
-        std::shared_ptr<Engine> engine;
-        try {
-          engine = build_();
-        } catch (const Error& e) {
-          return answer_text({.kind = AnswerKind::kDidNotRun, .failure = e.what()});
-        }
-        return answer_text(judge(*engine));
-      },
-      options_.timeout_seconds);
-  Answer answer;
-  if (!outcome.death.empty())
-    answer = {.kind = outcome.is_overdue ? AnswerKind::kTimeOut : AnswerKind::kFailure,
-              .failure = "the process that built and ran it " + outcome.death};
-  else if (!outcome.error.empty())
-    answer = {.kind = AnswerKind::kDidNotRun, .failure = outcome.error};
-  else
-    answer = answer_from_text(outcome.text);
+  const ChildOutcome outcome =
+      run_in_child([&] { return build_and_judge(build_); }, options_.timeout_seconds);
   watch.pause();
-  answer.seconds = watch.seconds();
-  return answer;
+  return answer_of(outcome, watch.seconds());
+}
+
+std::unique_ptr<CheckRun> EngineCheck::begin(const CheckFiles&) {
+  prepare();
+  return std::make_unique<EngineCheckRun>([this, build = build_] { return build_and_judge(build); },
+                                          options_.timeout_seconds, jobs_);
 }
 
 Answer EngineCheck::judge(Engine& engine) const {

@@ -37,6 +37,10 @@ class EngineCheck final : public Check {
   /// Sets how the next check() builds its engine.
   void take(std::function<std::shared_ptr<Engine>()> build) { build_ = std::move(build); }
   Answer check(const std::string& candidate, SearchObserver& observer) override;
+  std::unique_ptr<CheckRun> begin(const CheckFiles& files) override;
+  void require_own_files(const CheckFiles&) const override {}
+  /// Each of so many that run side by side gets its part of the memory.
+  void set_jobs(int jobs) { jobs_ = jobs; }
 
  private:
   struct Findings {
@@ -46,6 +50,7 @@ class EngineCheck final : public Check {
   };
   /// Once for all engines.
   void prepare();
+  std::string build_and_judge(const std::function<std::shared_ptr<Engine>()>& build) const;
   Answer judge(Engine& engine) const;
   void run_on(ExecutionContext& context, int64_t iteration, Findings& found) const;
   std::string verdict(int64_t iteration, const std::vector<Tensor>& outputs) const;
@@ -55,6 +60,7 @@ class EngineCheck final : public Check {
   LoaderCache data_;
   std::function<std::shared_ptr<Engine>()> build_;
   bool is_prepared_ = false;
+  int jobs_ = 1;
   std::vector<std::vector<Tensor>> exact_;  ///< outputs of the reference, by iteration
 };
 

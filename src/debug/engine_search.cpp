@@ -73,20 +73,36 @@ std::string EngineSearch::build(const EngineTrial& trial, const std::function<st
   });
 }
 
-Answer EngineSearch::ask(const EngineTrial& trial, std::optional<size_t> remaining) {
-  const auto write = [&] {
+Iterations::Candidate EngineSearch::candidate(EngineTrial trial) {
+  std::string question = trial.question;
+  auto write = [this, trial = std::move(trial)](const std::string& path) {
     calibrate();
     if (check_ != nullptr)
-      check_->take([&] { return build_here(trial); });
+      check_->take([this, trial] { return build_here(trial); });
     else
       in_child([&] {
-        build_here(trial)->save(options_.candidate);
+        build_here(trial)->save(path);
         return std::string();
       });
   };
-  return iterations_
-      .run({.write = write, .question = trial.question, .state = {}, .remaining = remaining, .instead = {}})
-      .answer;
+  return {.write = std::move(write),
+          .question = std::move(question),
+          .state = {},
+          .remaining = {},
+          .instead = {}};
+}
+
+Answer EngineSearch::ask(const EngineTrial& trial, std::optional<size_t> remaining) {
+  Iterations::Candidate asked = candidate(trial);
+  asked.remaining = remaining;
+  return iterations_.run(asked).answer;
+}
+
+void EngineSearch::expect(std::vector<EngineTrial> trials) {
+  if (foresight() == 0) return;
+  std::vector<Iterations::Candidate> candidates;
+  for (EngineTrial& trial : trials) candidates.push_back(candidate(std::move(trial)));
+  iterations_.expect(std::move(candidates));
 }
 
 }  // namespace assay::debug

@@ -44,12 +44,19 @@ class EngineSearch {
 
   /// Builds and checks, unless the answer is known from before. An engine that cannot be built did not run.
   Answer ask(const EngineTrial& trial, std::optional<size_t> remaining = {});
+  /// The trials that ask() will be called with next, as Iterations::expect(). What trials refer to must live
+  /// as long as they: they begin now or later.
+  void expect(std::vector<EngineTrial> trials);
+  /// From here on the failure of the whole is looked for.
+  void seek(const Answer& sought) { iterations_.seek(sought); }
+  size_t foresight() const { return iterations_.foresight(); }
   /// Builds alone, in a child process as all of these builds, and returns what `look` says there once it is
   /// done. Throws Error.
   std::string build(const EngineTrial& trial, const std::function<std::string()>& look);
 
  private:
   std::shared_ptr<Engine> build_here(const EngineTrial& trial) const;
+  Iterations::Candidate candidate(EngineTrial trial);
   /// Once for all engines.
   void calibrate();
 

@@ -110,6 +110,49 @@ Iterations::Iterations(IterationOptions options, Check& check, SearchObserver& o
   if (!options_.load_replay.empty()) replay_ = load_replay(options_.load_replay);
   const std::time_t now = std::time(nullptr);
   started_ = fmt::format("{:%m-%d-%y_%H-%M-%S}", fmt::localtime(now));
+  if (options_.jobs <= 1) return;
+  require(options_.iteration_info.empty(), ErrorCode::kInvalidArgument,
+          "{} says which iteration runs, and several checks are to run side by side",
+          options_.iteration_info);
+  pool_ = std::make_unique<CheckPool>(CheckPoolOptions{.jobs = options_.jobs,
+                                                       .candidate = options_.candidate,
+                                                       .artifacts = options_.artifacts,
+                                                       .folder = options_.job_folder},
+                                      check_, options_.is_resumed);
+  pool_->on_end([this](const std::string& question, CheckRun& run) { keep_early_answer(question, run); });
+}
+
+std::string Iterations::key_of(size_t index) const {
+  return fmt::format("_N{}{}{}", index, suffix_.empty() ? "" : "_", suffix_);
+}
+
+/// So that no check is done twice, whatever comes.
+void Iterations::keep_early_answer(const std::string& question, CheckRun& run) {
+  // Before a failure was seen, the order of answers says which one is looked for.
+  if (journal_ == nullptr || (check_.looks_for_failures() && check_.failure().empty())) return;
+  journal_->add(question, run.answer());
+}
+
+void Iterations::expect(std::vector<Candidate> candidates) {
+  if (pool_ == nullptr) return;
+  const auto is_known = [&](size_t i) {
+    const std::string& question = candidates[i].question;
+    if (journal_ == nullptr) return replay_.contains(key_of(index_ + i));
+    return journal_->find(question) != nullptr && !pool_->knows(question);
+  };
+  // Where the search goes from an answer that is known, it will tell.
+  if (candidates.empty() || is_known(0)) return;
+  std::vector<CheckPool::Question> questions;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    Candidate& c = candidates[i];
+    if (!is_known(i)) questions.push_back({std::move(c.question), std::move(c.write)});
+  }
+  pool_->expect(std::move(questions));
+}
+
+void Iterations::seek(const Answer& sought) {
+  if (check_.failure().empty()) check_.look_for(sought.failure);
+  check_.look_for_rate(sought.failed_runs, sought.runs);
 }
 
 void Iterations::begin(std::string suffix) {
@@ -119,13 +162,15 @@ void Iterations::begin(std::string suffix) {
 
 Iterations::Result Iterations::run(const Candidate& candidate) {
   const auto start = std::chrono::steady_clock::now();
-  const std::string key = fmt::format("_N{}{}{}", index_, suffix_.empty() ? "" : "_", suffix_);
+  const std::string key = key_of(index_);
   observer_.begin_iteration(index_, candidate.remaining);
   Result result;
   if (const auto it = replay_.find(key); it != replay_.end() && journal_ == nullptr) {
     result.answer.kind = it->second.success ? AnswerKind::kPass : AnswerKind::kFailure;
     result.state = it->second.state;
     observer_.use_known_answer(result.answer);
+  } else if (auto beside = run_beside(candidate, key)) {
+    result = std::move(*beside);
   } else if (const Answer* known = journal_ != nullptr ? journal_->find(candidate.question) : nullptr) {
     result.answer = *known;
     if (candidate.state) result.state = candidate.state();
@@ -138,6 +183,29 @@ Iterations::Result Iterations::run(const Candidate& candidate) {
                           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   ++index_;
   ++total_;
+  return result;
+}
+
+/// Nothing where no check can run beside others, or none was made.
+std::optional<Iterations::Result> Iterations::run_beside(const Candidate& candidate, const std::string& key) {
+  if (pool_ == nullptr || candidate.instead) return std::nullopt;
+  if (!pool_->knows(candidate.question)) {
+    if (journal_ != nullptr && journal_->find(candidate.question) != nullptr) return std::nullopt;
+    expect({candidate});
+  }
+  if (!pool_->knows(candidate.question)) return std::nullopt;  // it cannot begin; run_anew() says why
+  Result result;
+  note(key, result, false, "_skip_current");
+  const CheckPool::Finished finished = pool_->take(candidate.question);
+  ++checks_;
+  result.answer = finished.run->answer();
+  finished.run->tell(observer_, result.answer);
+  if (candidate.state) result.state = candidate.state();
+  sort_artifacts(result.answer.passed(), key, {finished.files.own.begin(), finished.files.own.end()});
+  pool_->drop(finished);
+  if (journal_ != nullptr && journal_->find(candidate.question) == nullptr)
+    journal_->add(candidate.question, result.answer);
+  note(key, result, result.answer.passed(), "");
   return result;
 }
 
@@ -155,7 +223,7 @@ Iterations::Result Iterations::run_anew(const Candidate& candidate, const std::s
   std::optional<Answer> instead = candidate.instead ? candidate.instead() : std::nullopt;
   if (!instead && candidate.write) {
     try {
-      candidate.write();
+      candidate.write(options_.candidate);
     } catch (const Error& e) {
       // A full disk ends the search; a candidate that cannot be is one that does not fail in the same way.
       if (e.code() == ErrorCode::kIo || journal_ == nullptr) throw;
@@ -190,9 +258,12 @@ void Iterations::note(const std::string& key, const Result& result, bool passed,
   save_replay(replay_, path);
 }
 
-void Iterations::sort_artifacts(bool passed, const std::string& key) {
-  for (const std::string& from : options_.artifacts) {
-    const fs::path path(from);
+void Iterations::sort_artifacts(bool passed, const std::string& key,
+                                const std::map<std::string, std::string>& own) {
+  for (const std::string& artifact : options_.artifacts) {
+    const fs::path path(artifact);
+    const auto it = own.find(artifact);
+    const std::string& from = it == own.end() ? artifact : it->second;
     const fs::path folder = fs::path(options_.artifact_folder) / (passed ? "good" : "bad");
     const std::string to =
         (folder / fmt::format("{}_{}{}{}", path.stem().string(), started_, key, path.extension().string()))

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "debug/check_pool.h"
 #include "debug/journal.h"
 #include "debug/observer.h"
 
@@ -38,6 +39,9 @@ struct IterationOptions {
   std::string save_replay;                  ///< after each iteration; empty: nowhere
   std::vector<std::string> artifacts = {};  ///< files of an iteration to move to the folder `good` or `bad`
   std::string artifact_folder;
+  int jobs = 1;             ///< checks side by side: those that a search expects to need
+  std::string job_folder;   ///< of their files
+  bool is_resumed = false;  ///< what a killed search left in that folder goes
 };
 
 /// The iterations of one command. Those of one phase are counted from 0.
@@ -49,13 +53,18 @@ class Iterations {
 
   /// Stores answers in, and takes them from, a journal, by question.
   void use(Journal& journal) { journal_ = &journal; }
+  int jobs() const { return options_.jobs; }
+  /// How many of its next questions a search tells to expect(), since some do not come.
+  size_t foresight() const { return options_.jobs > 1 ? 2 * static_cast<size_t>(options_.jobs) : 0; }
 
+  /// From here on this failure, of the whole, is looked for.
+  void seek(const Answer& sought);
   /// Begins a phase; `suffix` distinguishes its iterations in file names.
   void begin(std::string suffix);
 
   struct Candidate {
     /// Writes the candidate's file. Throws Error if it cannot be created; nothing is then checked.
-    std::function<void()> write;
+    std::function<void(const std::string& path)> write;
     /// The question, for the journal. Empty: its number.
     std::string question;
     /// For the replay.
@@ -69,6 +78,10 @@ class Iterations {
     std::map<std::string, int64_t> state;
   };
   Result run(const Candidate& candidate);
+  /// The candidates of the next calls of run(), as far as the search can tell, the likeliest first; the first
+  /// for certain. Where checks may run side by side, they begin. `write` is called during this call or a
+  /// later run(). Needs questions, and takes no `instead`.
+  void expect(std::vector<Candidate> candidates);
   /// Ends a phase.
   void end();
 
@@ -77,7 +90,11 @@ class Iterations {
 
  private:
   Result run_anew(const Candidate& candidate, const std::string& key);
-  void sort_artifacts(bool passed, const std::string& key);
+  std::optional<Result> run_beside(const Candidate& candidate, const std::string& key);
+  std::string key_of(size_t index) const;
+  void keep_early_answer(const std::string& question, CheckRun& run);
+  void sort_artifacts(bool passed, const std::string& key,
+                      const std::map<std::string, std::string>& own = {});
   void note(const std::string& key, const Result& result, bool passed, const std::string& suffix);
   void remove_file(const std::string& path);
   void remove_candidate();
@@ -87,6 +104,7 @@ class Iterations {
   Check& check_;
   SearchObserver& observer_;
   Journal* journal_ = nullptr;
+  std::unique_ptr<CheckPool> pool_;  ///< where checks run side by side
   Replay replay_;
   /// External data of large candidates; empty where there was such a file before.
   std::string candidate_data_;

@@ -123,8 +123,7 @@ Journal Journal::resume(const std::string& path, const SearchIdentity& identity)
     } catch (const Error& e) {
       refuse(path, fmt::format("is damaged: {}", e.message()));
     }
-    if (journal.failure_.empty() && line.answer.kind == AnswerKind::kFailure)
-      journal.failure_ = line.answer.failure;
+    journal.note_failure(line.answer);
     journal.answers_.insert_or_assign(std::move(line.question), std::move(line.answer));
   }
   journal.open(false);
@@ -157,8 +156,13 @@ const Answer* Journal::find(std::string_view question) const {
 
 void Journal::add(const std::string& question, const Answer& answer) {
   append(fmt::format("{{\"question\": {}, {}}}\n", json_quoted(question), answer_members(answer)));
-  if (failure_.empty() && answer.kind == AnswerKind::kFailure) failure_ = answer.failure;
+  note_failure(answer);
   answers_.insert_or_assign(question, answer);
+}
+
+void Journal::note_failure(const Answer& answer) {
+  const bool is_sought = answer.kind == AnswerKind::kFailure || answer.kind == AnswerKind::kFlaky;
+  if (failure_.empty() && is_sought) failure_ = answer.failure;
 }
 
 std::string Journal::failure() const { return failure_; }

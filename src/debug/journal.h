@@ -41,6 +41,7 @@ class Journal {
   explicit Journal(std::string path) : path_(std::move(path)) {}
   void open(bool is_new);
   void append(const std::string& line);
+  void note_failure(const Answer& answer);
 
   std::string path_;
   Descriptor file_;

@@ -187,13 +187,13 @@ class MarkerReduction {
       std::shared_ptr<Model> candidate;
       const Iterations::Result result = iterations_.run(
           {.write =
-               [&] {
+               [&](const std::string& path) {
                  candidate = clone_model(*bad);
                  mark(*candidate, names_of(variables_of(*g.nodes()[marker.node()], inputs)), inputs, true);
                  clean(*candidate);
                  repair(*candidate);
-                 observer_.save_candidate(options_.candidate);
-                 options_.save(*candidate, options_.candidate);
+                 observer_.save_candidate(path);
+                 options_.save(*candidate, path);
                },
            .question = {},
            .state =

@@ -2,50 +2,118 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace assay::debug {
 namespace {
 
 using Set = std::vector<size_t>;
 
+/// An answer of which nothing is known.
+struct Unknown {
+  Set set;
+};
+
 class Minimizer {
  public:
   explicit Minimizer(const SubsetSearch& search) : search_(search) {}
 
-  Set run(Set current) {
-    size_t parts = 2;
-    while (current.size() >= 2) {
-      parts = std::min(parts, current.size());
-      const std::vector<Set> chunks = split(current, parts);
-      if (const Set* chunk = first_failing(chunks)) {
-        current = Set(*chunk);
-        parts = 2;
-      } else if (const Set rest = first_failing_rest(current, chunks); !rest.empty()) {
-        current = rest;
-        parts = std::max<size_t>(parts - 1, 2);
-      } else if (parts < current.size()) {
-        parts *= 2;
-      } else {
-        break;
-      }
+  Set run(Set all) {
+    at_ = {.current = std::move(all)};
+    const auto asked = [&](const Set& set) { return fails(set); };
+    while (step(at_, asked)) {
     }
-    return current;
+    return std::move(at_.current);
   }
 
  private:
-  bool fails(const Set& set) {
-    const auto [it, is_new] = answers_.try_emplace(set, false);
-    if (is_new) it->second = search_.fails(set);
-    return it->second;
+  using Answers = std::map<Set, bool>;
+  using Oracle = std::function<bool(const Set& set)>;
+
+  /// Where a search is: everything that comes depends on this and on answers.
+  struct Place {
+    Set current;
+    size_t parts = 2;
+  };
+
+  /// False at the end.
+  bool step(Place& at, const Oracle& fails) const {
+    if (at.current.size() < 2) return false;
+    at.parts = std::min(at.parts, at.current.size());
+    const std::vector<Set> chunks = split(at.current, at.parts);
+    if (const Set* chunk = first_failing(chunks, fails)) {
+      at = {.current = Set(*chunk)};
+    } else if (Set rest = first_failing_rest(at.current, chunks, fails); !rest.empty()) {
+      at = {.current = std::move(rest), .parts = std::max<size_t>(at.parts - 1, 2)};
+    } else if (at.parts < at.current.size()) {
+      at.parts *= 2;
+    } else {
+      return false;
+    }
+    return true;
   }
 
-  const Set* first_failing(const std::vector<Set>& chunks) {
-    const auto it = std::find_if(chunks.begin(), chunks.end(), [&](const Set& c) { return fails(c); });
+  bool fails(const Set& set) {
+    const auto it = answers_.find(set);
+    if (it != answers_.end()) return it->second;
+    if (search_.expect && search_.foresight > 1) search_.expect(likely_questions());
+    return answers_[set] = search_.fails(set);
+  }
+
+  /// The next questions, by the answers that lead to them: a part is more likely to pass than to fail.
+  std::vector<Set> likely_questions() const {
+    constexpr double kPasses = 0.65;
+    struct Future {
+      double chance;
+      Answers assumed;
+    };
+    const auto is_less = [](const Future& a, const Future& b) { return a.chance < b.chance; };
+    std::vector<Future> futures = {{1, {}}};  // a heap
+    std::vector<Set> questions;
+    for (size_t tried = 0;
+         !futures.empty() && questions.size() < search_.foresight && tried < 8 * search_.foresight; ++tried) {
+      std::pop_heap(futures.begin(), futures.end(), is_less);
+      const Future future = std::move(futures.back());
+      futures.pop_back();
+      const std::optional<Set> question = question_of(future.assumed);
+      if (!question) continue;
+      if (std::find(questions.begin(), questions.end(), *question) == questions.end())
+        questions.push_back(*question);
+      for (const bool does_fail : {false, true}) {
+        Future next = future;
+        next.chance *= does_fail ? 1 - kPasses : kPasses;
+        next.assumed[*question] = does_fail;
+        futures.push_back(std::move(next));
+        std::push_heap(futures.begin(), futures.end(), is_less);
+      }
+    }
+    return questions;
+  }
+
+  /// The first one that neither these answers nor the known ones decide; nothing where the search ends.
+  std::optional<Set> question_of(const Answers& assumed) const {
+    const auto decide = [&](const Set& set) {
+      if (const auto it = answers_.find(set); it != answers_.end()) return it->second;
+      if (const auto it = assumed.find(set); it != assumed.end()) return it->second;
+      throw Unknown{set};
+    };
+    Place at = at_;
+    try {
+      while (step(at, decide)) {
+      }
+    } catch (Unknown& unknown) {
+      return std::move(unknown.set);
+    }
+    return std::nullopt;
+  }
+
+  static const Set* first_failing(const std::vector<Set>& chunks, const Oracle& fails) {
+    const auto it = std::find_if(chunks.begin(), chunks.end(), fails);
     return it == chunks.end() ? nullptr : &*it;
   }
 
   /// All but one chunk; empty where none fails. Of two chunks the rest of one is the other.
-  Set first_failing_rest(const Set& current, const std::vector<Set>& chunks) {
+  static Set first_failing_rest(const Set& current, const std::vector<Set>& chunks, const Oracle& fails) {
     if (chunks.size() <= 2) return {};
     for (const Set& chunk : chunks) {
       Set rest;
@@ -85,7 +153,8 @@ class Minimizer {
   }
 
   const SubsetSearch& search_;
-  std::map<Set, bool> answers_;
+  Place at_;
+  Answers answers_;
 };
 
 }  // namespace

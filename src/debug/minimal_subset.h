@@ -15,6 +15,10 @@ struct SubsetSearch {
   /// The cost of splitting the list before an element:
   /// halves end at cheap positions. Empty: uniform.
   std::vector<size_t> cut_costs = {};
+  /// Told before a question which are likely to come, at most `foresight` of them, the question itself first,
+  /// so that they can be answered side by side. Empty: it is not called.
+  std::function<void(const std::vector<std::vector<size_t>>& sets)> expect = {};
+  size_t foresight = 0;
 };
 
 /// Of the elements 0 ... count - 1, which fail together, a failing set from which no single element can be

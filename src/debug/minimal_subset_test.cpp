@@ -49,6 +49,39 @@ TEST(MinimalSubset, ElementsThatFailOnlyTogetherAllStay) {
   }
 }
 
+TEST(MinimalSubset, ItKnowsWhatItMayAskNext) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 60; ++round) {
+    const size_t count = 2 + random() % 90;
+    const Set culprits = {random() % count};
+    std::vector<Set> expected;
+    size_t foreseen = 0, asked = 0;
+    Set last;
+    const Set plain = minimal_subset(count, {.fails = [&](auto set) { return has_all(set, culprits); }});
+    const Set found = minimal_subset(
+        count, {.fails =
+                    [&](std::span<const size_t> set) {
+                      const Set now(set.begin(), set.end());
+                      EXPECT_EQ(expected.front(), now) << "the first one is certain";
+                      EXPECT_EQ(std::set<Set>(expected.begin(), expected.end()).size(), expected.size());
+                      EXPECT_LE(expected.size(), 6u);
+                      ++asked;
+                      return has_all(set, culprits);
+                    },
+                .cut_costs = {},
+                .expect =
+                    [&](const std::vector<Set>& sets) {
+                      const bool was_there =
+                          std::find(expected.begin(), expected.end(), sets[0]) != expected.end();
+                      foreseen += was_there ? 1 : 0;
+                      expected = sets;
+                    },
+                .foresight = 6});
+    EXPECT_EQ(found, plain);
+    EXPECT_EQ(foreseen + 1, std::max<size_t>(asked, 1)) << "of two answers both were thought of";
+  }
+}
+
 TEST(MinimalSubset, NothingCanBeLeftOutOfAnAnswer) {
   // Failures that come and go: no two elements are needed, but an odd number of the first five.
   const auto odd = [](std::span<const size_t> set) {

@@ -7,12 +7,12 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "debug/new_infinities.h"
 #include "debug/places.h"
 #include "graph/order.h"
 #include "graph/read.h"
 #include "ops/node_facts.h"
 #include "reference/interpreter.h"
-#include "tensor/numbers.h"
 
 namespace assay::debug {
 namespace {
@@ -46,6 +46,12 @@ void add_bodies(const Node& n, std::unordered_set<const Graph*>& bodies) {
     bodies.insert(body);
     for (const auto& inner : body->nodes()) add_bodies(*inner, bodies);
   }
+}
+
+NonFiniteOrigin::Kind kind_of(const Node& n, const Model& model, const NonFiniteCount& made,
+                              bool of_infinity) {
+  if (facts_of(n, model).moves == Moves::kFilled) return NonFiniteOrigin::Kind::kGiven;
+  return of_infinity && made.nan > 0 ? NonFiniteOrigin::Kind::kMadeOfInfinity : NonFiniteOrigin::Kind::kMade;
 }
 
 /// Ends an evaluation: what was looked for is found, or will not come.
@@ -103,25 +109,6 @@ const char* origin_kind_name(NonFiniteOrigin::Kind kind) {
     default:
       return "given";
   }
-}
-
-NonFiniteCount count_non_finite(const Tensor& t) {
-  NonFiniteCount result{.elements = t.defined() ? t.numel() : 0};
-  if (!t.defined() || !is_float(t.dtype())) return result;
-  const TensorNumbers numbers(t);
-  visit_kind(numbers.kind(), [&]<typename T>() {
-    for_each_block<T>(numbers, 0, numbers.block_count(), [&](const T* p, int64_t count, int64_t first) {
-      for (int64_t i = 0; i < count; ++i) {
-        const auto x = static_cast<double>(p[i]);
-        if (std::isfinite(x)) continue;
-        ++(std::isnan(x) ? result.nan : result.infinite);
-        auto& place = result.first[std::isnan(x) ? 0 : x > 0 ? 1 : 2];
-        if (!place) place = first + i;
-      }
-      return true;
-    });
-  });
-  return result;
 }
 
 const NonFiniteOrigin* NonFiniteReport::cause() const {
@@ -194,18 +181,24 @@ void NonFiniteSearch::look_at(const Node& n, const LayerValues& values, States& 
     is_seen = is_seen && t.defined();
     ends = ends && !count.any();
     State state{.has_nan = count.nan > 0, .has_infinity = count.infinite > 0, .is_unknown = !t.defined()};
-    const bool is_made = count.any() && !before.has_nan && (!before.has_infinity || count.nan > 0);
+    // What comes of something unknown may have been there before.
+    const NonFiniteCount made =
+        before.is_unknown ? NonFiniteCount() : made_by(*v->producer(), t, count, before, values);
     if (count.any() || state.is_unknown) state.from = before.from;
     if (count.any()) carry(*v, count, before.from);
-    // What comes of something unknown may have been there before.
-    if (is_made && !before.is_unknown) {
-      const auto kind =
-          before.has_infinity ? NonFiniteOrigin::Kind::kMadeOfInfinity : NonFiniteOrigin::Kind::kMade;
-      state.from |= found(kind, *v, t, count, values);
-    }
+    if (made.any()) state.from |= found(kind_of(n, *model_, made, before.has_infinity), *v, t, made, values);
     states[v] = state;
   }
   if (is_seen && ends && before.any()) end(n, before.from);
+}
+
+NonFiniteCount NonFiniteSearch::made_by(const Node& n, const Tensor& output, const NonFiniteCount& count,
+                                        const State& before, const LayerValues& values) const {
+  if (!count.any() || before.has_nan) return {};
+  if (!before.has_infinity || count.nan > 0) return count;
+  std::vector<Tensor> inputs;
+  for (const Value* input : n.inputs()) inputs.push_back(input != nullptr ? values.load(*input) : Tensor());
+  return new_infinities(n, *model_, inputs, output);
 }
 
 NonFiniteSearch::Mask NonFiniteSearch::found(const NonFiniteOrigin::Kind kind, const Value& v,
@@ -282,6 +275,7 @@ void NonFiniteSearch::end(const Node& n, Mask from) {
   for_each_origin(from, [&](NonFiniteOrigin& origin) {
     if (origin.first_iteration != report_.iterations) return;
     ++origin.end_count;
+    if (facts_of(n, *model_).mixes_axis) ++origin.weighing_ends;
     if (origin.ends.size() < kMaxEnds) origin.ends.push_back({n.label(), how_it_ends(n, *model_)});
   });
 }

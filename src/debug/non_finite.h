@@ -10,26 +10,17 @@
 #include <vector>
 
 #include "debug/layer_run.h"
+#include "debug/non_finite_count.h"
 #include "debug/non_finite_reason.h"
 
 namespace assay::debug {
 
-/// How many elements of a tensor are NaN or infinite, and where the first are.
-struct NonFiniteCount {
-  int64_t elements = 0, nan = 0, infinite = 0;
-  /// The first NaN, infinity and negative infinity.
-  std::array<std::optional<int64_t>, 3> first = {};
-  bool any() const { return nan > 0 || infinite > 0; }
-};
-/// Of a tensor of another type than a floating one there are none.
-NonFiniteCount count_non_finite(const Tensor& t);
-
 /// A tensor in which NaN or infinities appear that were not there before.
 struct NonFiniteOrigin {
   enum class Kind : uint8_t {
-    kMade,            ///< its node makes them of finite operands
+    kMade,            ///< its node makes them of finite operands, some of them or all
     kMadeOfInfinity,  ///< its node makes NaN of operands of which some are infinite
-    kGiven,           ///< an input or a constant holds them
+    kGiven,           ///< an input, a constant or the value that a node fills in holds them
   };
   Kind kind = Kind::kMade;
   std::string tensor;
@@ -55,12 +46,20 @@ struct NonFiniteOrigin {
   };
   std::vector<End> ends;
   size_t end_count = 0;
+  size_t weighing_ends = 0;  ///< of these, nodes that weigh the elements along an axis, such as Softmax
   /// Outputs of the model that they reach.
   struct Reached {
     std::string output;
     NonFiniteCount count;
   };
   std::vector<Reached> outputs;
+
+  /// A mask, which is meant: -infinity that was given, and of which only numbers are left once elements are
+  /// weighed along an axis.
+  bool is_mask() const {
+    return kind == Kind::kGiven && count.nan == 0 && count.infinite > 0 && !count.first[1] &&
+           outputs.empty() && end_count > 0 && weighing_ends == end_count;
+  }
 };
 /// `made`, `made of infinity`, `given`.
 const char* origin_kind_name(NonFiniteOrigin::Kind kind);
@@ -103,6 +102,9 @@ class NonFiniteSearch {
              const LayerValues& values);
   void describe(NonFiniteOrigin& origin, const Value& v, const Tensor& t, const LayerValues& values);
   void look_into_body(NonFiniteOrigin& origin, const Node& n, const LayerValues& values);
+  /// Those that the node made by itself, without those that came of its operands.
+  NonFiniteCount made_by(const Node& n, const Tensor& output, const NonFiniteCount& count,
+                         const State& before, const LayerValues& values) const;
   void carry(const Value& v, const NonFiniteCount& count, Mask from);
   void note_output(const Value& v, const NonFiniteCount& count, NonFiniteOrigin& origin);
   void end(const Node& n, Mask from);

@@ -59,6 +59,7 @@ void write_fate(JsonWriter& json, const NonFiniteOrigin& origin) {
 
 void write_origin(JsonWriter& json, const NonFiniteOrigin& origin) {
   json.begin_object().key("kind").value(origin_kind_name(origin.kind));
+  json.key("is_mask").value(origin.is_mask());
   json.key("tensor").value(origin.tensor).key("dtype").value(dtype_name(origin.dtype)).key("shape");
   write_index(json, origin.shape.dims());
   write_count(json, origin.count);

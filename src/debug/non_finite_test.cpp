@@ -141,6 +141,57 @@ TEST(NonFinite, ACauseReachesAnOutputIfAnyDoes) {
   EXPECT_EQ(report.cause()->tensor, "z");
 }
 
+const char* const kMasked =
+    "g (float[2,4] x, float[4] mask) => (float[2,4] y) {\n [scale] s = Mul (x, x)\n [add] m = Add (s, mask)\n"
+    " [soft] y = Softmax (m)\n}";
+const NonFiniteOrigin* origin_of(const NonFiniteReport& report, const std::string& tensor) {
+  for (const NonFiniteOrigin& o : report.origins)
+    if (o.tensor == tensor) return &o;
+  return nullptr;
+}
+
+TEST(NonFinite, AMaskIsMeant) {
+  const Tensor x = Tensor::from<float>({2, 4}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8});
+  const NonFiniteReport report = search(kMasked, {x, floats({0, -kInfinity, 0, 0})});
+  EXPECT_EQ(report.cause(), nullptr);
+  ASSERT_NE(origin_of(report, "mask"), nullptr);
+  EXPECT_TRUE(origin_of(report, "mask")->is_mask());
+  // Infinity is none, and neither is a mask that leaves nothing.
+  const NonFiniteReport positive = search(kMasked, {x, floats({0, kInfinity, 0, 0})});
+  EXPECT_FALSE(origin_of(positive, "mask")->is_mask());
+  const NonFiniteReport all = search(kMasked, {x, floats({-kInfinity, -kInfinity, -kInfinity, -kInfinity})});
+  EXPECT_FALSE(origin_of(all, "mask")->is_mask());
+  ASSERT_NE(all.cause(), nullptr);
+  EXPECT_EQ(all.cause()->elements[0].reason, "all elements along axis 1 are -infinity");
+  // A node may fill it in.
+  const NonFiniteReport filled = search(
+      "g (float[1,2] x, bool[2] c, int64[1] n) => (float[1,2] y) {\n"
+      " [fill] f = ConstantOfShape <value = float[1] {-inf}> (n)\n [choose] m = Where (c, x, f)\n"
+      " [soft] y = Softmax (m)\n}",
+      {Tensor::from<float>({1, 2}, std::vector<float>{1, 2}), Tensor::vector<bool>({true, false}),
+       Tensor::vector<int64_t>({1})});
+  EXPECT_EQ(filled.cause(), nullptr);
+  ASSERT_NE(origin_of(filled, "f"), nullptr);
+  EXPECT_TRUE(origin_of(filled, "f")->is_mask());
+}
+
+/// A score that overflows beside elements that are masked.
+TEST(NonFinite, ANewInfinityIsToldFromAMask) {
+  const Tensor x = Tensor::from<float>({2, 4}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 1e19f});
+  const NonFiniteReport report = search(
+      "g (float[2,4] x, float[4] mask, float big) => (float[2,4] y) {\n [scale] s = Mul (x, x)\n"
+      " [add] m = Add (s, mask)\n [more] z = Mul (m, big)\n [soft] y = Softmax (z)\n}",
+      {x, floats({0, -kInfinity, 0, 0}), Tensor::scalar<float>(1e5f)});
+  const NonFiniteOrigin* cause = report.cause();
+  ASSERT_NE(cause, nullptr);
+  EXPECT_EQ(cause->tensor, "z");
+  EXPECT_EQ(cause->kind, NonFiniteOrigin::Kind::kMade);
+  EXPECT_EQ(cause->count.infinite, 1);
+  ASSERT_EQ(cause->elements.size(), 1u);
+  EXPECT_EQ(cause->elements[0].index, (std::vector<int64_t>{1, 3}));
+  EXPECT_FALSE(origin_of(report, "mask")->is_mask()) << "its row is NaN with it";
+}
+
 TEST(NonFinite, WhatIsGivenIsNoCause) {
   const NonFiniteReport report =
       search("g (float[2] x) => (float[2] y) {\n [n] y = Neg (x)\n}", {floats({kInfinity, 1})});

@@ -1,11 +1,16 @@
 // Events of a search in progress.
 #pragma once
 
+#include <poll.h>
+
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "assay/error.h"
 #include "debug/answer.h"
 
 namespace assay::debug {
@@ -39,16 +44,51 @@ class SearchObserver {
   virtual void end_iterations(size_t count, size_t passed) { (void)count, (void)passed; }
 };
 
+/// The files of one check among several.
+struct CheckFiles {
+  std::string candidate;  ///< its path; empty: there is none
+  /// Paths as they are where one check runs after the other, and those that this one uses in their place.
+  std::vector<std::pair<std::string, std::string>> own = {};
+};
+
+/// A check that runs in parallel to others, until this object goes.
+class CheckRun {
+ public:
+  virtual ~CheckRun() = default;
+  /// Adds what poll() is to wait for, for some ten milliseconds at most.
+  virtual void watch(std::vector<pollfd>& fds) const = 0;
+  /// Does what can be done without waiting. True once it has ended.
+  virtual bool advance() = 0;
+  /// Of one that has ended, by the failure that is now looked for.
+  virtual Answer answer() = 0;
+  /// Tells what was done, as Check::check() does.
+  virtual void tell(SearchObserver& observer, const Answer& answer) { (void)observer, (void)answer; }
+};
+
 /// A check of candidates.
 class Check {
  public:
   virtual ~Check() = default;
   /// `candidate`: the path of its file; empty if there is none.
   virtual Answer check(const std::string& candidate, SearchObserver& observer) = 0;
+  /// Begins a check that goes on by itself.
+  virtual std::unique_ptr<CheckRun> begin(const CheckFiles& files) {
+    require_own_files(files);
+    return nullptr;
+  }
+  /// Throws Error (kInvalidArgument) unless several can run side by side, each with other files than these in
+  /// their place.
+  virtual void require_own_files(const CheckFiles&) const {
+    fail(ErrorCode::kInvalidArgument, "these checks are made one after the other");
+  }
+  /// Whether the first failure that is seen decides which one is looked for.
+  virtual bool looks_for_failures() const { return false; }
   /// The sought failure, once one was seen.
   virtual std::string failure() const { return {}; }
   /// Sets the sought failure.
   virtual void look_for(const std::string& failure) { (void)failure; }
+  /// The sought failure was seen in some of the runs only.
+  virtual void look_for_rate(int failed_runs, int runs) { (void)failed_runs, (void)runs; }
 };
 
 }  // namespace assay::debug

@@ -21,6 +21,7 @@ class PassSearch {
     observer_.begin_stage("edits");
     size_t good = 0, bad = edits_.size();
     while (bad - good > 1) {
+      expect_numbers(next_middles(good, bad, search_.foresight()));
       const size_t middle = (good + bad) / 2;
       (fails_with(middle, halvings(bad - good)) ? bad : good) = middle;
     }
@@ -45,7 +46,10 @@ class PassSearch {
       result_.failure = ask(is_timed ? "all edits, timed" : "all edits", {});
       require(result_.failure.kind != AnswerKind::kDidNotRun, ErrorCode::kInvalidArgument,
               "the engine could not be checked: {}", result_.failure.failure);
-      if (!result_.failure.passed()) return true;
+      if (!result_.failure.passed()) {
+        search_.seek(result_.failure);
+        return true;
+      }
     }
     return false;
   }
@@ -72,19 +76,28 @@ class PassSearch {
     result_.edits = edits_.size();
   }
 
-  Answer ask(const std::string& question, const PassWatch::Allows& allows,
-             std::optional<size_t> remaining = {}, const std::function<void(BuilderConfig&)>& change = {}) {
+  EngineTrial trial(const std::string& question, const PassWatch::Allows& allows,
+                    const std::function<void(BuilderConfig&)>& change = {}) const {
     EngineTrial trial{.question = question, .change = change, .is_timed = result_.is_timed};
-    std::optional<PassWatch> watch;
-    if (allows) trial.passes = watch.emplace(search_.runtime().passes, allows).set();
-    return search_.ask(trial, remaining);
+    if (allows) trial.passes = PassWatch(search_.runtime().passes, allows).set();
+    return trial;
+  }
+  Answer ask(const std::string& question, const PassWatch::Allows& allows,
+             const std::function<void(BuilderConfig&)>& change = {}) {
+    return search_.ask(trial(question, allows, change));
   }
 
+  EngineTrial trial_of(size_t number) const {
+    return trial(fmt::format("{} edit(s)", number),
+                 [number](size_t position, const WatchedEdit&) { return position < number; });
+  }
   bool fails_with(size_t number, std::optional<size_t> remaining = {}) {
-    const Answer answer = ask(
-        fmt::format("{} edit(s)", number),
-        [number](size_t position, const WatchedEdit&) { return position < number; }, remaining);
-    return answer.kind == result_.failure.kind;
+    return shows_failure(search_.ask(trial_of(number), remaining), result_.failure);
+  }
+  void expect_numbers(const std::vector<size_t>& numbers) {
+    std::vector<EngineTrial> trials;
+    for (const size_t number : numbers) trials.push_back(trial_of(number));
+    search_.expect(std::move(trials));
   }
 
   bool passes_but_for(const WatchedEdit& edit) {
@@ -97,7 +110,7 @@ class PassSearch {
   }
 
   bool passes_without(const std::string& pass) {
-    return ask("without the pass " + pass, {}, {},
+    return ask("without the pass " + pass, {},
                [&](BuilderConfig& config) { config.disabled_passes.push_back(pass); })
         .passed();
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "passes/edit_hook.h"
+#include "passes/pass_set.h"
 
 namespace assay::debug {
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "assay/error.h"
+#include "debug/halvings.h"
 #include "debug/ranges.h"
 
 namespace assay::debug {
@@ -26,7 +27,12 @@ class PrecisionSearch {
  public:
   PrecisionSearch(EngineSearch& search, const PrecisionOptions& options, SearchObserver& observer)
       : search_(search), options_(options), observer_(observer) {
-    result_.layers = lowerable_layers(search.model(), options.lowered, search.config().layer_types);
+    PrecisionLayers found = lowerable_layers(search.model(), options.lowered, search.config().layer_types);
+    result_.layers = std::move(found.layers);
+    result_.not_alone = std::move(found.not_alone);
+    for (const PrecisionLayer& layer : result_.layers)
+      if (!layer.body.empty() && std::find(bodies_.begin(), bodies_.end(), layer.body) == bodies_.end())
+        bodies_.push_back(layer.body);
     require(!result_.layers.empty(), ErrorCode::kInvalidArgument,
             "the model has no layer that could be computed in {}", dtype_name(options.lowered));
     for (const auto& n : search.model().graph->nodes())
@@ -61,8 +67,11 @@ class PrecisionSearch {
     std::vector<LayerTypes> types;
     // Where products are quantized, all others stay as they are.
     if (options_.lowered != DType::kInt8) types.push_back({.layers = "*", .precision = options_.lowered});
+    for (const std::string& body : bodies_)
+      types.push_back({.layers = body + "::*", .precision = options_.lowered});
     std::map<std::string, size_t> held_by_op;
-    for (const size_t i : held) ++held_by_op[result_.layers[i].op_type];
+    for (const size_t i : held)
+      if (result_.layers[i].body.empty()) ++held_by_op[result_.layers[i].op_type];
     const auto is_whole = [&](const std::string& op) {
       const auto it = nodes_by_op_.find(op);
       return it != nodes_by_op_.end() && it->second > 1 && held_by_op[op] == it->second;
@@ -70,24 +79,34 @@ class PrecisionSearch {
     for (const auto& [op, number] : held_by_op)
       if (is_whole(op)) types.push_back({.layers = "op:" + op, .precision = DType::kFloat32});
     for (const size_t i : held)
-      if (!is_whole(result_.layers[i].op_type))
+      if (!result_.layers[i].body.empty() || !is_whole(result_.layers[i].op_type))
         types.push_back({.layers = result_.layers[i].name, .precision = DType::kFloat32});
     return types;
   }
 
-  Answer ask(const Set& held, bool is_timed, PrecisionConstraints constraints) {
+  EngineTrial trial(const Set& held, bool is_timed, PrecisionConstraints constraints) const {
     EngineTrial trial;
     trial.is_timed = is_timed;
     trial.question =
         fmt::format("{}{} in float32", is_timed ? "timed: " : "", held.empty() ? "none" : ranges_text(held));
     if (constraints == PrecisionConstraints::kObey) trial.question += ", obeyed";
-    trial.change = [this, &held, constraints](BuilderConfig& config) {
+    trial.change = [this, held, constraints](BuilderConfig& config) {
       std::vector<LayerTypes> types = wishes(held);
       types.insert(types.end(), config.layer_types.begin(), config.layer_types.end());
       config.layer_types = std::move(types);
       config.precision_constraints = constraints;
     };
-    return search_.ask(trial);
+    return trial;
+  }
+  Answer ask(const Set& held, bool is_timed, PrecisionConstraints constraints) {
+    return search_.ask(trial(held, is_timed, constraints));
+  }
+  /// The sets to be measured next. Those that are timed run alone.
+  void expect(const std::vector<Set>& sets) {
+    std::vector<EngineTrial> trials;
+    for (const Set& held : sets)
+      trials.push_back(trial(held, /*is_timed=*/false, PrecisionConstraints::kPrefer));
+    search_.expect(std::move(trials));
   }
 
   Accuracy measure(const Set& held) {
@@ -117,6 +136,9 @@ class PrecisionSearch {
   void find_sensitivities() {
     observer_.begin_stage("sensitivities");
     std::vector<Part> parts = by_operator();
+    std::vector<Set> sets;
+    for (const Part& part : parts) sets.push_back(all_but(part.layers));
+    if (parts.size() > 1) expect(sets);
     for (Part& part : parts)
       part.excess = excess_of(parts.size() == 1 ? result_.all_lowered : measure(all_but(part.layers)));
     for (size_t measured = parts.size(); measured < kMostMeasured; measured += 2) {
@@ -125,9 +147,11 @@ class PrecisionSearch {
       const Set whole = std::move(parts[*next].layers);
       const auto middle = whole.begin() + static_cast<std::ptrdiff_t>(whole.size() / 2);
       parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(*next));
-      for (Set half : {Set(whole.begin(), middle), Set(middle, whole.end())}) {
+      const std::vector<Set> halves = {Set(whole.begin(), middle), Set(middle, whole.end())};
+      expect({all_but(halves[0]), all_but(halves[1])});
+      for (const Set& half : halves) {
         const double excess = excess_of(measure(all_but(half)));
-        parts.push_back({std::move(half), excess});
+        parts.push_back({half, excess});
       }
     }
     result_.sensitivities.assign(count(), 0);
@@ -195,6 +219,10 @@ class PrecisionSearch {
     observer_.begin_stage("how many layers");
     size_t bad = 0, good = count();
     while (good - bad > 1) {
+      std::vector<Set> sets;
+      for (const size_t number : next_middles(bad, good, search_.foresight()))
+        sets.push_back(most_sensitive(number));
+      expect(sets);
       const size_t middle = (good + bad) / 2;
       (is_met_with(most_sensitive(middle)) ? good : bad) = middle;
     }
@@ -208,9 +236,17 @@ class PrecisionSearch {
     Set order = by_sensitivity(), kept = held;
     order.resize(held.size());
     std::reverse(order.begin(), order.end());
-    for (const size_t layer : order) {
-      Set rest = kept;
-      std::erase(rest, layer);
+    for (size_t i = 0; i < order.size(); ++i) {
+      const auto without = [&](size_t layer) {
+        Set rest = kept;
+        std::erase(rest, layer);
+        return rest;
+      };
+      std::vector<Set> sets;  // as if all were needed
+      for (size_t k = i; k < std::min(order.size(), i + search_.foresight()); ++k)
+        sets.push_back(without(order[k]));
+      expect(sets);
+      const Set rest = without(order[i]);
       if (is_met_with(rest)) kept = rest;
     }
     return kept;
@@ -279,7 +315,8 @@ class PrecisionSearch {
   EngineSearch& search_;
   const PrecisionOptions& options_;
   SearchObserver& observer_;
-  std::map<std::string, size_t> nodes_by_op_;
+  std::map<std::string, size_t> nodes_by_op_;  ///< of the main graph
+  std::vector<std::string> bodies_;            ///< that hold layers
   PrecisionResult result_;
 };
 

@@ -23,6 +23,7 @@ struct PrecisionPoint {
 
 struct PrecisionResult {
   std::vector<PrecisionLayer> layers;  ///< those that could be lowered
+  std::vector<std::string> not_alone;  ///< of bodies: those that could not, since they cannot be held alone
   /// How much error lowering each of them adds: the square of it in proportion to the goal. Layers that were
   /// only measured together share their sum. Empty where all may be lowered.
   std::vector<double> sensitivities;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "assay/error.h"
+#include "debug/debug_test_util.h"
 #include "debug/engine_search_test_util.h"
 
 namespace assay::debug::precision_search_test {
@@ -100,6 +101,40 @@ TEST(PrecisionSearch, OperatorsOfWhichAllAreHeldGoByTheirName) {
                        [&](const LayerTypes& t) { return t.layers == layers; });
   };
   EXPECT_TRUE(has("*") && has("op:MatMul")) << r.types.size();
+}
+
+/// `hot` leaves float16's range, `cold` comes back.
+std::shared_ptr<Model> loop_with(const std::string& first_name) {
+  return model_from(
+      "g (float[4,8] x) => (float[4,8] y)\n<int64 n = {2}, bool c = {1}, float big = {1000000}, float small "
+      "= {0.000001}> {\n"
+      " [" +
+      first_name +
+      "] a = Tanh (x)\n"
+      " [loop] b = Loop (n, c, a) <body = body (int64 i, bool go, float[4,8] at) => (bool more, float[4,8] "
+      "next) {\n"
+      "   [same] more = Identity (go)\n   [sin] s = Sin (at)\n   [hot] h = Mul (s, big)\n   [cold] next = "
+      "Mul (h, small)\n }>\n"
+      " [last] y = Tanh (b)\n}");
+}
+
+TEST(PrecisionSearch, LayersOfBodiesAreHeldToo) {
+  SearchedEngines engines(loop_with("first"), kGoal, narrow(DType::kFloat16));
+  const PrecisionResult r = search(engines, kGoal);
+  EXPECT_EQ(held(r), (std::vector<std::string>{"loop::body::hot", "loop::body::cold"}));
+  EXPECT_TRUE(r.not_alone.empty());
+  EXPECT_EQ(r.layers.size(), 5U);
+  EXPECT_TRUE(std::any_of(r.types.begin(), r.types.end(),
+                          [](const LayerTypes& t) { return t.layers == "loop::body::*"; }));
+}
+
+/// What is asked of a name is asked of all layers that have it.
+TEST(PrecisionSearch, BodiesWhoseLayersCannotBeHeldAloneStay) {
+  SearchedEngines engines(loop_with("hot"), kGoal, narrow(DType::kFloat16));
+  const PrecisionResult r = search(engines, kGoal);
+  EXPECT_EQ(r.not_alone,
+            (std::vector<std::string>{"loop::body::sin", "loop::body::hot", "loop::body::cold"}));
+  EXPECT_EQ(r.layers.size(), 2U);
 }
 
 TEST(PrecisionSearch, WhatTheUserSaysOfLayersStands) {

@@ -57,8 +57,9 @@ struct Reduction {
   std::shared_ptr<Model> bad;   ///< the smallest failing one; null: none
   std::shared_ptr<Model> good;  ///< null: none known
   std::string failure;          ///< the failure of `bad`
-  /// True when `bad` passed a repeated check.
+  /// True when `bad` passed a repeated check, or fails in some of its runs only.
   bool is_flaky = false;
+  int runs = 1, failed_runs = 0;  ///< of the last check
   /// With ReductionOptions::anonymises: whether names
   /// are generated, and the number of original weights.
   bool has_own_names = true;

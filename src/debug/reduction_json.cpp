@@ -9,6 +9,7 @@ std::string reduction_json(const Reduction& result, const Iterations& iterations
   std::string text;
   JsonWriter json([&](std::string_view part) { text += part; });
   json.begin_object().key("failure").value(result.failure).key("is_flaky").value(result.is_flaky);
+  json.key("runs").value(int64_t{result.runs}).key("failed_runs").value(int64_t{result.failed_runs});
   json.key("nodes_of_model").value(static_cast<int64_t>(nodes)).key("nodes").begin_array();
   if (result.bad != nullptr)
     for (const auto& n : result.bad->graph->nodes()) {

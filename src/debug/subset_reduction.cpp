@@ -30,8 +30,9 @@ class SubsetReduction {
   Reduction run() {
     iterations_.begin("");
     const Answer whole = ask("the whole model", [&] { return current_; });
-    if (whole.kind != AnswerKind::kFailure) refuse(whole);
-    failure_ = whole.failure;
+    if (whole.kind != AnswerKind::kFailure && whole.kind != AnswerKind::kFlaky) refuse(whole);
+    sought_ = whole;
+    iterations_.seek(whole);
     reduce_nodes();
     while (enter_body() || inline_functions()) reduce_nodes();
     reduce_outputs();
@@ -45,8 +46,10 @@ class SubsetReduction {
     iterations_.end();
     return {.bad = current_,
             .good = largest_good_,
-            .failure = failure_,
+            .failure = sought_.failure,
             .is_flaky = again.kind != AnswerKind::kFailure,
+            .runs = again.runs,
+            .failed_runs = again.failed_runs,
             .has_own_names = has_own_names_,
             .own_weights = own_weights_};
   }
@@ -65,24 +68,45 @@ class SubsetReduction {
 
   using Make = std::function<std::shared_ptr<Model>()>;
 
-  /// Checks what `make` makes; null: there is nothing to check.
-  Answer ask(const std::string& question, const Make& make, std::optional<size_t> remaining = {}) {
-    std::shared_ptr<Model> candidate;
-    const Iterations::Result result = iterations_.run({.write =
-                                                           [&] {
-                                                             candidate = make();
-                                                             observer_.save_candidate(options_.candidate);
-                                                             options_.save(*candidate, options_.candidate);
-                                                           },
-                                                       .question = fmt::format("{} {}", stage_, question),
-                                                       .state = {},
-                                                       .remaining = remaining,
-                                                       .instead = {}});
-    return result.answer;
+  /// Of what `make` makes; null: there is nothing to check.
+  Iterations::Candidate candidate(const std::string& question, const Make& make) const {
+    const auto write = [this, make](const std::string& path) {
+      const std::shared_ptr<Model> model = make();
+      observer_.save_candidate(path);
+      options_.save(*model, path);
+    };
+    return {.write = write, .question = stage_ + " " + question, .state = {}, .remaining = {}, .instead = {}};
+  }
+  Answer ask(const std::string& question, const Make& make) {
+    return iterations_.run(candidate(question, make)).answer;
   }
   bool fails(const std::string& question, const Make& make) {
-    const Answer answer = ask(question, make);
-    return answer.kind == AnswerKind::kFailure;
+    return shows_failure(ask(question, make), sought_);
+  }
+
+  using Set = std::vector<size_t>;
+  using MakeOf = std::function<std::shared_ptr<Model>(std::span<const size_t>)>;
+  /// The smallest of the sets of elements, of which `make` makes models, that fails. `see` is told of
+  /// answers.
+  Set smallest(size_t count, const MakeOf& make, std::vector<size_t> cut_costs = {},
+               const std::function<void(std::span<const size_t>, const Answer&)>& see = {}) {
+    const auto of = [&](std::span<const size_t> set) {
+      return candidate(ranges_text(set), [&make, own = Set(set.begin(), set.end())] { return make(own); });
+    };
+    const auto expect = [&](const std::vector<Set>& sets) {
+      std::vector<Iterations::Candidate> candidates;
+      for (const Set& set : sets) candidates.push_back(of(set));
+      iterations_.expect(std::move(candidates));
+    };
+    const auto fails = [&](std::span<const size_t> set) {
+      const Answer answer = iterations_.run(of(set)).answer;
+      if (see) see(set, answer);
+      return shows_failure(answer, sought_);
+    };
+    return minimal_subset(count, {.fails = fails,
+                                  .cut_costs = std::move(cut_costs),
+                                  .expect = expect,
+                                  .foresight = iterations_.foresight()});
   }
 
   void begin_stage(const std::string& what) {
@@ -96,15 +120,11 @@ class SubsetReduction {
     // All nodes together are asked about as the model that is cut: what comes out of a cut may fail
     // otherwise.
     const size_t count = base->graph->nodes().size();
-    const std::vector<size_t> kept =
-        minimal_subset(count, {.fails =
-                                   [&](std::span<const size_t> nodes) {
-                                     const auto make = [&] { return part_of(*base, nodes); };
-                                     const Answer answer = ask(ranges_text(nodes), make);
-                                     if (answer.passed()) note_good(*base, nodes);
-                                     return answer.kind == AnswerKind::kFailure;
-                                   },
-                               .cut_costs = cut_costs(*base->graph)});
+    const Set kept = smallest(
+        count, [&](std::span<const size_t> nodes) { return part_of(*base, nodes); }, cut_costs(*base->graph),
+        [&](std::span<const size_t> nodes, const Answer& answer) {
+          if (answer.passed()) note_good(*base, nodes);
+        });
     if (kept.size() < count) current_ = part_of(*base, kept);
     observer_.end_phase("nodes", kept.size());
   }
@@ -175,10 +195,7 @@ class SubsetReduction {
       cleanup(*made->graph, {.remove_unused_graph_inputs = true, .recurse_subgraphs = false});
       return made;
     };
-    const std::vector<size_t> kept =
-        minimal_subset(count, {.fails = [&](std::span<const size_t> outputs) {
-                         return fails(ranges_text(outputs), [&] { return make(outputs); });
-                       }});
+    const Set kept = smallest(count, make);
     if (kept.size() < count) current_ = make(kept);
     observer_.end_phase("outputs", kept.size());
   }
@@ -303,11 +320,8 @@ class SubsetReduction {
       replace_weights(*made, kept);
       return made;
     };
-    std::vector<size_t> kept;
-    if (!fails("none", [&] { return make({}); }))
-      kept = minimal_subset(count, {.fails = [&](std::span<const size_t> own) {
-                              return fails(ranges_text(own), [&] { return make(own); });
-                            }});
+    Set kept;
+    if (!fails("none", [&] { return make({}); })) kept = smallest(count, make);
     current_ = make(kept);
     own_weights_ = kept.size();
     observer_.end_phase("weights", kept.size());
@@ -319,7 +333,8 @@ class SubsetReduction {
   const ReductionOptions& options_;
   Iterations& iterations_;
   ReductionObserver& observer_;
-  std::string failure_, stage_ = "0";
+  Answer sought_;
+  std::string stage_ = "0";
   size_t stages_ = 0;
 };
 

@@ -44,6 +44,7 @@ class TacticSearch {
     require(result_.failure.kind != AnswerKind::kDidNotRun, ErrorCode::kInvalidArgument,
             "the engine could not be checked: {}", result_.failure.failure);
     if (result_.failure.passed()) return finish(TacticResult::Outcome::kPasses);
+    search_.seek(result_.failure);
     if (is_same(ask("no region as it was chosen", {}, others_, {})))
       return finish(TacticResult::Outcome::kNotTactics);
     find_tactics();
@@ -57,7 +58,7 @@ class TacticSearch {
     result_.outcome = outcome;
     return std::move(result_);
   }
-  bool is_same(const Answer& answer) const { return answer.kind == result_.failure.kind; }
+  bool is_same(const Answer& answer) const { return shows_failure(answer, result_.failure); }
 
   Positions everything() const {
     Positions all(choices_.size());
@@ -80,18 +81,34 @@ class TacticSearch {
   }
 
   /// With the choices at `kept`; elsewhere without the tactics `avoided`.
-  Answer ask(const std::string& question, const Positions& kept, const Names& avoided, const Names& bound) {
-    ChoiceKeeper keeper(choices_, kept, avoided, bound);
-    EngineTrial trial{.question = question};
+  EngineTrial trial(const std::string& question, const Positions& kept, const Names& avoided,
+                    const Names& bound) const {
+    const auto keeper = std::make_shared<ChoiceKeeper>(choices_, kept, avoided, bound);
     // A tactic that no kept region has is left out altogether, so that what only such tactics run dissolves.
     Names disabled = avoided;
     for (const size_t i : kept) disabled.erase(choices_[i].tactic());
     if (!bound.empty()) disabled.clear();  // these need theirs
-    trial.change = [&](BuilderConfig& config) {
-      config.algorithm_selector = &keeper;
+    EngineTrial trial{.question = question};
+    trial.change = [keeper, disabled](BuilderConfig& config) {
+      config.algorithm_selector = keeper.get();
       config.disabled_tactics.insert(config.disabled_tactics.end(), disabled.begin(), disabled.end());
     };
-    return search_.ask(trial);
+    return trial;
+  }
+  Answer ask(const std::string& question, const Positions& kept, const Names& avoided, const Names& bound) {
+    return search_.ask(trial(question, kept, avoided, bound));
+  }
+
+  /// The smallest set that fails in the same way.
+  Positions smallest(size_t count, const std::function<EngineTrial(std::span<const size_t>)>& trial_of) {
+    const auto expect = [&](const std::vector<Positions>& sets) {
+      std::vector<EngineTrial> trials;
+      for (const Positions& set : sets) trials.push_back(trial_of(set));
+      search_.expect(std::move(trials));
+    };
+    const auto fails = [&](std::span<const size_t> kept) { return is_same(search_.ask(trial_of(kept))); };
+    return minimal_subset(
+        count, {.fails = fails, .cut_costs = {}, .expect = expect, .foresight = search_.foresight()});
   }
 
   void find_tactics() {
@@ -100,13 +117,13 @@ class TacticSearch {
     for (const TacticChoice& c : choices_)
       if (others_.contains(c.tactic()) && std::find(used.begin(), used.end(), c.tactic()) == used.end())
         used.push_back(c.tactic());
-    const auto fails = [&](std::span<const size_t> kept) {
+    const auto trial_of = [&](std::span<const size_t> kept) {
       Names tactics;
       for (const size_t i : kept) tactics.insert(used[i]);
-      return is_same(ask(fmt::format("regions of the tactics {} as they were chosen", ranges_text(kept)),
-                         regions_of(tactics), others_, {}));
+      return trial(fmt::format("regions of the tactics {} as they were chosen", ranges_text(kept)),
+                   regions_of(tactics), others_, {});
     };
-    for (const size_t i : minimal_subset(used.size(), {.fails = fails})) guilty_tactics_.insert(used[i]);
+    for (const size_t i : smallest(used.size(), trial_of)) guilty_tactics_.insert(used[i]);
   }
 
   Positions regions_of(const Names& tactics) const {
@@ -125,14 +142,14 @@ class TacticSearch {
       for (const size_t i : kept) regions.push_back(candidates[i]);
       return regions;
     };
-    const auto fails = [&](std::span<const size_t> kept) {
+    const auto trial_of = [&](std::span<const size_t> kept) {
       const Positions regions = with(kept);
-      return is_same(ask(fmt::format("the regions {} as they were chosen", ranges_text(regions)), regions,
-                         others_, bound));
+      return trial(fmt::format("the regions {} as they were chosen", ranges_text(regions)), regions, others_,
+                   bound);
     };
     Positions guilty;
-    if (bound.empty() || !fails({}))
-      guilty = with(minimal_subset(candidates.size(), {.fails = fails}));
+    if (bound.empty() || !is_same(search_.ask(trial_of({}))))
+      guilty = with(smallest(candidates.size(), trial_of));
     else  // what nothing else runs is enough for it
       for (const size_t i : candidates)
         if (bound.contains(layer_name(choices_[i].nodes))) guilty.push_back(i);

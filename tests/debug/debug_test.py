@@ -9,6 +9,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import shutil
 import signal
 import stat
@@ -37,11 +38,12 @@ def expect(condition, what, shown=""):
         print(f"FAILED: {what}\n{shown}")
 
 
-def script(text, name="check.sh"):
-    path = pathlib.Path(name)
+def script(text, name=""):
+    """A program of its own, so that several can be made before one runs."""
+    path = pathlib.Path(name or f"check{len(list(pathlib.Path().glob('check*.sh')))}.sh")
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    return os.path.abspath(name)
+    return os.path.abspath(path)
 
 
 def layers(model):
@@ -232,6 +234,113 @@ def anonymised():
     expect(code == 0 and b"secret_mul" in content and weights[0] in content, "not anonymised", text)
 
 
+def named_layers(*wanted, then):
+    """A check on its first word: what it does where all of these nodes are there."""
+    tests = " && ".join(f'echo "$out" | grep -q "| {n} "' for n in wanted)
+    return script(f'out=$({ASSAY} inspect model "$1" --show layers); if {tests}; then {then}; fi; exit 0')
+
+
+def journal_questions(path):
+    lines = [json.loads(line) for line in pathlib.Path(path).read_text().split("\n")[1:-1]]  # what is whole
+    return [line["question"] for line in lines]
+
+
+def side_by_side():
+    """Several checks at once come to the same result, by the same answers."""
+    chain("chain.onnxtxt", 30)
+    check = named_layers("n4", "n21", then="exit 3")
+    results = []
+    for jobs in ("1", "3"):
+        code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--jobs", jobs, "--json", "found.json", "--check", check, "{}")
+        expect(code == 0 and layers("small.onnx") == ["n4", "n21"], f"--jobs {jobs}", text)
+        found = json.loads(pathlib.Path("found.json").read_text())
+        results.append((found["nodes"], found["checks"], found["failure"], pathlib.Path("small.onnx").read_bytes(),
+                        re.findall(r"(FAILED|PASSED|PASSED OVER) \| Iteration (\d+)", text)))
+    expect(results[0] == results[1], "the same with one and with three", str([r[:3] for r in results]))
+    expect(not [p for p in os.listdir() if "jobs" in p or "journal" in p or p == "polygraphy_debug.onnx"], "nothing is left behind", str(os.listdir()))
+    # A command may name the path that there would be for one.
+    code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--jobs", "0", "--fail-regex", r"n17\b", "--check", ASSAY, "inspect", "model",
+                     "polygraphy_debug.onnx", "--show", "layers")
+    expect(code == 0 and layers("small.onnx") == ["n17"], "a command that names the default path", text)
+
+
+def side_by_side_killed():
+    chain("chain.onnxtxt", 30)
+    check = named_layers("n4", "n21", then="exit 3")
+    words = ["debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--jobs", "3", "--journal", "j", "--check", check, "{}"]
+    start = time.monotonic()
+    run(*words)
+    seconds = time.monotonic() - start
+    result = pathlib.Path("small.onnx").read_bytes()
+    draw = random.Random(9)
+    for _ in range(20 if IS_LONG else 3):
+        for path in ("small.onnx", "j"):
+            pathlib.Path(path).unlink(missing_ok=True)
+        process = subprocess.Popen(["assay", *words], executable=ASSAY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(draw.uniform(0.05, 0.8 * seconds))
+        process.send_signal(draw.choice([signal.SIGKILL, signal.SIGINT]))
+        process.wait()
+        before = journal_questions("j") if os.path.exists("j") else []
+        code, text = run(*words[:5], "--resume", *words[5:])
+        after = journal_questions("j")
+        expect(code == 0 and pathlib.Path("small.onnx").read_bytes() == result, "resumed side by side: the same result", text)
+        expect(after[:len(before)] == before and len(set(after)) == len(after), "resumed side by side: no check is made twice", str(after))
+        expect(not os.path.exists("polygraphy_debug.onnx.jobs"), "what the killed search left is gone", str(os.listdir()))
+    os.remove("j")
+
+
+def flaky_failure():
+    """A check that fails in one of three runs of the faulty model."""
+    chain("chain.onnxtxt", 20)
+    pathlib.Path("count.txt").write_text("")
+    check = named_layers("n13", then="echo . >> count.txt; test $(( $(wc -l < count.txt) % 3 )) -eq 0 && echo error: it is wrong >&2 && exit 1")
+    code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--repeat", "4", "--json", "found.json", "--hide-fail-output", "--check", check,
+                     "{}")
+    found = json.loads(pathlib.Path("found.json").read_text()) if code == 0 else {}
+    expect(code == 0 and layers("small.onnx") == ["n13"], "a failure that comes and goes", text)
+    expect(found.get("is_flaky") and 0 < found["failed_runs"] < found["runs"] and "it is wrong" in found["failure"], "its rate", json.dumps(found))
+    expect(re.search(r"FLAKY \| Iteration 1 .*Failed in 1 of 4 runs", text) and "comes and goes" in text, "it is named", text)
+    # A healthy check that flips on some candidates does not derail the search for one that fails always.
+    pathlib.Path("count.txt").write_text("")
+    check = named_layers("n5", then="exit 4")
+    lines = pathlib.Path(check).read_text().replace("exit 0", "echo . >> count.txt; test $(( $(wc -l < count.txt) % 2 )) -ne 0 && exit 0; exit 4")
+    pathlib.Path(check).write_text(lines)
+    code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--repeat", "3", "--check", check, "{}")
+    expect(code == 0 and layers("small.onnx") == ["n5"] and "FLAKY" in text, "a check that flips elsewhere", text)
+
+
+def disk_full():
+    """Nothing more can be written in the middle of a search: it says so, and goes on later."""
+    chain("chain.onnxtxt", 60)
+    check = named_layers("n4", "n21", then="exit 3")
+    words = ["debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--check", check, "{}"]
+    run(*words[:5], "--journal", "j", *words[5:])
+    result, whole = pathlib.Path("small.onnx").read_bytes(), os.path.getsize("j")
+    for limit in (300, whole * 3 // 4, whole - 20):
+        for path in ("small.onnx", "small.onnx.journal"):
+            pathlib.Path(path).unlink(missing_ok=True)
+
+        def full():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        code, text = run(*words, preexec_fn=full)
+        expect(code == 1 and "File too large" in text and not os.path.exists("small.onnx"), f"a full disk: {limit} bytes", text[-2000:])
+        expect(not os.path.exists("polygraphy_debug.onnx"), f"a full disk, {limit} bytes: the candidate is gone", str(os.listdir()))
+        before = journal_questions("small.onnx.journal") if os.path.exists("small.onnx.journal") else []
+        code, text = run(*words[:5], "--resume", *words[5:])
+        expect(code == 0 and pathlib.Path("small.onnx").read_bytes() == result, f"after a full disk: {len(before)} answers", text)
+        expect(text.count("Loading iteration information") == len(before), f"after a full disk: all {len(before)} answers are used", text)
+
+
+def repeats_side_by_side():
+    check = script('echo $$ > "$1"; sleep 0.1; exit 0')
+    code, text = run("debug", "repeat", "--until", "5", "--jobs", "3", "--artifacts", "own.txt", "--art-dir", "kept", "--check", check, "own.txt")
+    kept = sorted(p.name for p in pathlib.Path("kept/good").iterdir())
+    expect(code == 0 and "Passed: 5/5" in text and len(kept) == 5, f"repeat side by side: {kept}", text)
+    expect(len({(pathlib.Path("kept/good") / name).read_text() for name in kept}) == 5, "each has its own artifact", text)
+
+
 def repeats():
     pathlib.Path("count.txt").write_text("")
     flaky = script('echo . >> count.txt; cp count.txt left.txt; test $(wc -l < count.txt) -ne 3')
@@ -252,6 +361,18 @@ def bad_input():
         (["--check-timeout", "0.2", "--mode", "bisect", "--resume", "--check", "true"], "--mode subsets"),
         (["--load-debug-replay", "chain.onnxtxt", "--mode", "bisect", "--check", "false"], "chain.onnxtxt"),
         (["--journal", "no/such/folder/j", "--check", "false"], "no/such/folder"),
+        (["--journal", "/dev/full", "--check", "false"], "cannot read /dev/full"),
+        (["--jobs", "2", "--check", "false"], "does not name polygraphy_debug.onnx or {}"),
+        (["--jobs", "2", "--artifacts", "left.txt", "--check", "false", "{}"], "does not name left.txt"),
+        (["--jobs", "2", "--iter-info", "info.json", "--check", "false", "{}"], "side by side"),
+        (["--jobs", "2", "--no-remove-intermediate", "--check", "false", "{}"], "leaves the last candidate"),
+        (["--jobs", "-1", "--check", "false", "{}"], "--jobs must be from 0"),
+        (["--jobs", "many", "--check", "false", "{}"], "many"),
+        (["--jobs", "2", "--mode", "bisect", "--check", "false", "{}"], "--mode subsets"),
+        (["--repeat", "0", "--check", "false"], "--repeat must be from 1"),
+        (["--repeat", "2", "--mode", "linear", "--check", "false"], "--mode subsets"),
+        (["--check-timeout", "nan", "--check", "false"], "--check-timeout"),
+        (["--check-file-limit", "much", "--check", "false"], "much"),
     ]
     for words, part in cases:
         code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", *words)
@@ -262,6 +383,27 @@ def bad_input():
     for check, options in ((script("sleep 1000"), ["--check-timeout", "0.3"]), (script("yes | head -c 30000000; exit 1"), []), (script("kill -9 0"), [])):
         code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--hide-fail-output", *options, "--check", check)
         expect(code == 0 and len(layers("small.onnx")) == 1, f"{check} {options}", text[-3000:])
+    for check, options in ((script("sleep 1000"), ["--check-timeout", "0.3"]), (script("yes | head -c 30000000; exit 1"), []), (script("kill -9 0"), []),
+                           (script('head -c 100000000 /dev/zero > "$1.big"'), ["--check-file-limit", "1M"])):
+        code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--hide-fail-output", "--jobs", "3", *options, "--check", check, "{}")
+        expect(code == 0 and len(layers("small.onnx")) == 1, f"{check} {options} side by side", text[-3000:])
+        expect(not os.path.exists("polygraphy_debug.onnx.jobs"), f"{check} {options}: what checks left is gone", str(os.listdir()))
+    # What another search left, or somebody.
+    os.mkdir("polygraphy_debug.onnx.jobs")
+    code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--jobs", "2", "--check", "false", "{}")
+    expect(code == 1 and "refusing to overwrite" in text, "a folder in the way", text)
+    pathlib.Path("polygraphy_debug.onnx.jobs/notes.txt").write_text("somebody's")
+    code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--jobs", "2", "--resume", "--check", "false", "{}")
+    expect(code == 1 and "notes.txt" in text and os.path.exists("polygraphy_debug.onnx.jobs/notes.txt"), "somebody's files in it", text)
+    os.remove("polygraphy_debug.onnx.jobs/notes.txt")
+    os.rmdir("polygraphy_debug.onnx.jobs")
+    # A check that comes to nothing: it always fails, whatever it is given; it is gone in the middle.
+    code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--hide-fail-output", "--check", "false")
+    expect(code == 0 and len(layers("small.onnx")) == 1, "a check that always fails", text)
+    vanishing = script('rm -- "$0"; exit 1', "vanishing.sh")
+    code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--hide-fail-output", "--check", vanishing)
+    expect(code == 1 and "vanishing.sh is not there" in text and not os.path.exists("polygraphy_debug.onnx"), "a check that goes away", text)
+    pathlib.Path("small.onnx.journal").unlink(missing_ok=True)
     pathlib.Path("polygraphy_debug.onnx").write_text("somebody's")
     code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--check", "false")
     expect(code == 1 and "refusing to overwrite" in text and pathlib.Path("polygraphy_debug.onnx").read_text() == "somebody's", "a file in the way", text)
@@ -274,7 +416,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
-        for test in (one_node, resnet_50, gpt2, polygraphys_modes, crash_of_onnxruntime, two_together, killed_and_resumed, anonymised, repeats, bad_input):
+        for test in (one_node, resnet_50, gpt2, polygraphys_modes, crash_of_onnxruntime, two_together, killed_and_resumed, side_by_side, side_by_side_killed,
+                     flaky_failure, disk_full, anonymised, repeats_side_by_side, repeats, bad_input):
             if only and only != test.__name__:
                 continue
             start = time.monotonic()

@@ -176,6 +176,24 @@ def passes():
     expect(code == 0 and found["result"] == "not the tactics" and "debug passes" in text, "a pass", text)
 
 
+def side_by_side():
+    """Three engines at once: the same answers."""
+    products("p.onnxtxt", 10, hot=[2, 7])
+    relus("t.onnxtxt", 12, [4], "wrong")
+    slopes("s.onnxtxt", 8, [3])
+    module = ["--extension", PLANTED, "--builder-optimization-level", "0"]
+    for command, words in (("precision", ["p.onnxtxt", "--fp16", "--accuracy", "40dB", "--builder-optimization-level", "0"]),
+                           ("tactics", ["t.onnxtxt", *module]), ("passes", ["s.onnxtxt", *module])):
+        of = []
+        for jobs in ("1", "3"):
+            code, text, found = searched(command, *words, "--jobs", jobs)
+            expect(code == 0, f"{command} --jobs {jobs}", text)
+            for point in [found.get("answer", {}), *found.get("points", [])]:
+                point.pop("milliseconds", 0), point.pop("best", 0)
+            of.append({key: found.get(key) for key in ("answer", "guilty", "pass", "nodes", "options", "checks", "sensitivities")})
+        expect(of[0] == of[1], f"{command}: one and three", str(of))
+
+
 def killed_and_resumed():
     """Killed at any moment, a search that goes on comes to the same result, and no check is made twice."""
     products("p.onnxtxt", 10, hot=[2, 7])
@@ -215,6 +233,7 @@ def killed_and_resumed():
 
 def bad_input():
     products("p.onnxtxt", 3, hot=[1])
+    model("unknown.onnxtxt", [("Unheard", "n", "", [])])
     cases = [
         (["precision", "p.onnxtxt", "--accuracy", "40dB"], "--fp16, --bf16 and --int8"),
         (["precision", "p.onnxtxt", "--fp16", "--int8", "--accuracy", "40dB"], "--fp16, --bf16 and --int8"),
@@ -226,6 +245,16 @@ def bad_input():
         (["precision", "p.onnxtxt", "--fp16", "--resume", "--check", "true"], "--load-debug-replay"),
         (["precision", "p.onnxtxt", "--fp16", "--accuracy", "40dB", "--runs", "0"], "--runs"),
         (["tactics", "none.onnxtxt"], "none.onnxtxt"),
+        (["precision", "p.onnxtxt", "--fp16", "--accuracy", "nandB"], "is no accuracy"),
+        (["precision", "p.onnxtxt", "--fp16", "--accuracy", "abs:nan"], "is no accuracy"),
+        (["precision", "p.onnxtxt", "--fp16", "--accuracy", "rel:-1"], "is no accuracy"),
+        (["tactics", "unknown.onnxtxt"], "Unheard"),
+        (["passes", "unknown.onnxtxt"], "Unheard"),
+        (["tactics", "p.onnxtxt", "--jobs", "-2"], "--jobs must be from 0"),
+        (["tactics", "p.onnxtxt", "--repeat", "3"], "--runs"),
+        (["precision", "p.onnxtxt", "--fp16", "--jobs", "2", "--check", "true"], "is for --accuracy"),
+        (["passes", "p.onnxtxt", "--jobs", "2", "--check", "false"], "does not name polygraphy_debug.engine"),
+        (["tactics", "p.onnxtxt", "--journal", "/dev/full"], "/dev/full"),
         (["tactics", "p.onnxtxt", "--journal", "p.onnxtxt", "--resume"], "is no journal"),
         (["tactics", "p.onnxtxt", "--load-tactics", "p.onnxtxt"], "p.onnxtxt"),
         (["tactics", "p.onnxtxt", "--check", "no-such-program"], "in no folder of PATH"),
@@ -244,7 +273,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
-        for test in (precision_with_a_check, precision_by_accuracy, tactics, passes, killed_and_resumed, bad_input):
+        for test in (precision_with_a_check, precision_by_accuracy, tactics, passes, side_by_side, killed_and_resumed, bad_input):
             if only and only != test.__name__:
                 continue
             start = time.monotonic()

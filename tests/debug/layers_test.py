@@ -160,6 +160,72 @@ def diverge():
     expect(code == 0, "diverge: iterations of loaded inputs", text)
 
 
+def versions():
+    model("before.onnxtxt", BEFORE)
+    # Another export, with other names and another activation.
+    after = BEFORE.replace("Relu (s)", "LeakyRelu (s)").replace("[act] a", "[n3] v3").replace("Sigmoid (a)", "Sigmoid (v3)")
+    model("after.onnxtxt", after)
+    result, text = found("debug", "versions", "before.onnxtxt", "--against", "after.onnxtxt", status=1)
+    first = result["divergence"]["divergences"][0]
+    expect(result["versions"] == "exports" and first["first_tensor"] == "a" and first["second_tensor"] == "v3", "versions: exports", text)
+    expect(first["errs"] == "neither" and "each is right for its own node" in text, "versions: which errs", text)
+    # Two opsets: converted rightly, nothing changes.
+    result, text = found("debug", "versions", "before.onnxtxt", "--to-opset", "21", status=0)
+    expect(result["versions"] == "opsets" and result["divergence"]["differing"] == 0 and "from_opset" not in result, "versions: opsets", text)
+    found("debug", "versions", "before.onnxtxt", "--to-opset", "11", "--journal", "j", status=0)
+    code, text = run("debug", "versions", "before.onnxtxt", "--to-opset", "11", "--journal", "j", "--resume")
+    expect(code == 0 and "Opset 11:" not in text, "versions: resumed", text)
+    code, text = run("debug", "versions", "before.onnxtxt", "--to-opset", "12", "--journal", "j", "--resume")
+    expect(code == 1 and "another search" in text, "versions: a journal of another search", text)
+    # Two builds of the program: this one, and one whose tanh is off, as a wrapper that runs another model.
+    result, text = found("debug", "versions", "before.onnxtxt", "--engine", "--builds", ASSAY, ASSAY, status=0)
+    expect(result["versions"] == "builds" and result["divergence"]["compared"] >= 5, "versions: builds", text)
+    wrong = pathlib.Path("wrong-build.sh")
+    wrong.write_text(f"""#!/bin/sh
+for word; do model=$word; test "$word" != run && break; done
+{ASSAY} surgeon sanitize "$model" -o other.onnxtxt > /dev/null && sed 's/ Relu/ Abs/' other.onnxtxt > wrong.onnxtxt
+shift 2
+exec {ASSAY} run wrong.onnxtxt "$@"
+""")
+    wrong.chmod(wrong.stat().st_mode | stat.S_IXUSR)
+    result, text = found("debug", "versions", "before.onnxtxt", "--engine", "--builds", ASSAY, "./wrong-build.sh", status=1)
+    first = result.get("divergence", {}).get("divergences", [{}])[0]
+    expect(first.get("first_tensor") == "a" and "act" in first["first_nodes"][0] and first["errs"] == "second", "versions: a wrong build", text)
+    library = os.environ.get("ASSAY_ONNXRUNTIME")
+    if library:
+        result, text = found("debug", "versions", "before.onnxtxt", "--onnxrt", "--libraries", library, library, status=0)
+        expect(result["versions"] == "libraries", "versions: libraries", text)
+    else:
+        print("NOT TESTED: two libraries need ASSAY_ONNXRUNTIME")
+    pathlib.Path("fails.sh").write_text("#!/bin/sh\necho it fails >&2\nexit 3\n")
+    os.chmod("fails.sh", 0o755)
+    for words, part in ((["--to-opset", "17"], "in opset 17 already"), (["--to-opset", "999"], "999"), ([], "nothing to compare"),
+                        (["--builds", ASSAY], "takes two"), (["--builds", ASSAY, "./none"], "./none"), (["--builds", ASSAY, "./fails.sh"], "it fails"),
+                        (["--engine", "--libraries", ASSAY, ASSAY], "no library of its own"), (["--onnxrt", "--libraries", "./none", "./none"], "./none"),
+                        (["--engine", "--ref", "--to-opset", "18"], "one runner"), (["--against", "missing.onnx"], "missing.onnx"),
+                        (["--against", "after.onnxtxt", "--resume"], "is for --to-opset"), (["--to-opset", "18", "--journal", "/dev/full"], "/dev/full")):
+        code, text = run("debug", "versions", "before.onnxtxt", *words)
+        expect(code in (1, 2) and part in text and "Traceback" not in text, f"versions {words}: {part}", f"{code}\n{text}")
+
+
+def masks():
+    """A mask of -infinity is meant; a score that overflows beside it is not."""
+    graph = """g (float[2,4] x) => (float[2,4] y)
+<float[4] mask = {0, -inf, 0, 0}, float big = {1e30}> {
+  [scale] s = Mul (x, big)
+  [square] q = Mul (%s)
+  [masked] m = Add (q, mask)
+  [soft] y = Softmax (m)
+}
+"""
+    model("mask.onnxtxt", graph % "x, x")
+    result, text = found("debug", "nan", "mask.onnxtxt", status=0)
+    expect("cause" not in result and [o["is_mask"] for o in result["origins"]] == [True] and "a mask, which is meant" in text, "a mask", text)
+    model("mask.onnxtxt", graph % "s, s")
+    result, text = found("debug", "nan", "mask.onnxtxt", status=1)
+    expect(result.get("cause") == "q" and "square" in text, "an overflow before it", text)
+
+
 def test_case():
     """What reduce leaves can be filed: a test case that `check conformance` runs."""
     model("chain.onnxtxt", BEFORE)
@@ -239,7 +305,7 @@ def bad_input():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for test in (nan, nan_in_a_body, ranges, diverge, test_case, fault_in_a_body, bad_input):
+        for test in (nan, nan_in_a_body, masks, ranges, diverge, versions, test_case, fault_in_a_body, bad_input):
             start = time.monotonic()
             test()
             print(f"{test.__name__}: {time.monotonic() - start:.1f} s")

@@ -23,9 +23,9 @@ namespace {
 constexpr const char* kJournal = "polygraphy_debug.journal";
 
 /// Options that change no answer.
-constexpr const char* kNoAnswers[] = {
-    "--journal", "--resume", "--json",       "--log-file",    "--verbosity",       "-v",
-    "-q",        "--silent", "--log-format", "--show-output", "--hide-fail-output"};
+constexpr const char* kNoAnswers[] = {"--journal",   "--resume",     "--json",        "--log-file",
+                                      "--verbosity", "-v",           "--jobs",        "-q",
+                                      "--silent",    "--log-format", "--show-output", "--hide-fail-output"};
 
 debug::SearchIdentity identity_of(const CommandContext& context, const std::string& model) {
   std::string options;
@@ -130,7 +130,11 @@ EngineSearchSetup::EngineSearchSetup(CommandContext& context)
   const bool is_command = args.has("--check");
   const std::string path = args.text("--journal").value_or(kJournal);
   debug::IterationOptions iterations = read_iteration_options(args, is_command ? kPlanCandidate : "", path);
-  if (is_command) check_ = read_check(args, /*compares=*/true);
+  if (is_command)
+    check_ = read_check(args, /*compares=*/true);
+  else if (args.has("--repeat"))
+    log::critical(ErrorCode::kInvalidArgument,
+                  "--repeat is for a --check command; --runs says it for engines here.");
   context.announce();
 
   read_calibration_data(args, model, building);
@@ -143,6 +147,7 @@ EngineSearchSetup::EngineSearchSetup(CommandContext& context)
         .float16 = building.config.fp16, .bfloat16 = building.config.bf16, .int8 = building.config.int8};
     auto own = std::make_unique<debug::EngineCheck>(std::move(options),
                                                     input_cache(read_data_options(args, model.input_shapes)));
+    own->set_jobs(iterations.jobs);
     in_process = own.get();
     check_ = std::move(own);
   }

@@ -5,23 +5,27 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 
 #include "assay/error.h"
+#include "base/cpus.h"
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/model_editing.h"
 #include "cli/values.h"
 #include "debug/accuracy_goal.h"
 #include "debug/check_command.h"
+#include "debug/repeated_check.h"
 #include "run/python_parse.h"
 
 namespace assay::cli {
 namespace {
 
-void add_check_options(ArgParser& parser, const std::string& without_check) {
-  parser.add_group("Pass/Fail Reporting").options = {
+OptionGroup& add_check_options(ArgParser& parser, const std::string& without_check) {
+  OptionGroup& group = parser.add_group("Pass/Fail Reporting");
+  group.options = {
       {.names = {"--check", "--check-inference"},
        .help = "The command that checks a candidate, with all that follows: it must be the last option. An "
                "exit code of 0 is a pass. "
@@ -52,6 +56,11 @@ void add_check_options(ArgParser& parser, const std::string& without_check) {
                "kind. Default: none.",
        .metavar = "SECONDS",
        .kind = ValueKind::kNumber},
+      {.names = {"--check-file-limit"},
+       .help =
+           "The size of the largest file that a check may write, as in 2G; one that writes more is ended by "
+           "the system, which is a failure of its own kind. Default: none.",
+       .metavar = "BYTES"},
       {.names = {"--show-output"},
        .help = "Show what the check prints when it passes, too.",
        .arity = Arity::kNone,
@@ -61,6 +70,27 @@ void add_check_options(ArgParser& parser, const std::string& without_check) {
        .arity = Arity::kNone,
        .exclusive = "output"},
   };
+  return group;
+}
+
+/// How often a check is made, and how many in parallel.
+void add_policy_options(OptionGroup& group, const IterationGroup& of) {
+  if (of.has_repeat)
+    group.options.push_back(
+        {.names = {"--repeat"},
+         .help =
+             "Check each candidate so many times. One that passes and fails is flaky, which is a kind of its "
+             "own: it is found where the whole is flaky, too. Default: 1.",
+         .metavar = "N",
+         .kind = ValueKind::kInteger});
+  if (of.has_jobs)
+    group.options.push_back(
+        {.names = {"--jobs"},
+         .help =
+             "Make so many checks side by side: those that the search is likely to need next. The result is "
+             "the same. 0: as many as there are cores. Default: 1.",
+         .metavar = "N",
+         .kind = ValueKind::kInteger});
 }
 
 void add_artifact_options(ArgParser& parser) {
@@ -105,7 +135,23 @@ class AskedCheck final : public debug::Check {
       question = "Please choose either: 'p' or 'f':";
     }
   }
+  void require_own_files(const debug::CheckFiles&) const override {
+    fail(ErrorCode::kInvalidArgument,
+         "--jobs goes with a --check command: questions are asked one after the other");
+  }
 };
+
+/// The number that --jobs gives.
+int read_jobs(const ParsedArgs& args) {
+  const int64_t jobs = args.declares("--jobs") ? args.integer("--jobs").value_or(1) : 1;
+  constexpr int64_t kMost = 256;
+  require(jobs >= 0 && jobs <= kMost, ErrorCode::kInvalidArgument, "--jobs must be from 0 to {}, and is {}",
+          kMost, jobs);
+  if (jobs != 1 && args.declares("--no-remove-intermediate") && args.has("--no-remove-intermediate"))
+    log::critical(ErrorCode::kInvalidArgument,
+                  "--no-remove-intermediate leaves the last candidate, and with --jobs there are several.");
+  return jobs > 0 ? static_cast<int>(jobs) : available_cpus();
+}
 
 std::vector<int64_t> integers(const ParsedArgs& args, const std::string& option) {
   std::vector<int64_t> result;
@@ -117,7 +163,7 @@ std::vector<int64_t> integers(const ParsedArgs& args, const std::string& option)
 }  // namespace
 
 void add_iteration_options(ArgParser& parser, const IterationGroup& group) {
-  add_check_options(parser, group.without_check);
+  add_policy_options(add_check_options(parser, group.without_check), group);
   add_artifact_options(parser);
   OptionGroup& own = parser.add_group("Iterative Debugging");
   if (!group.candidate.empty()) {
@@ -162,9 +208,18 @@ std::unique_ptr<debug::Check> read_check(const ParsedArgs& args, bool compares) 
   options.ignore_fail_codes = integers(args, "--ignore-fail-code");
   options.fail_regexes = args.list("--fail-regex").value_or(std::vector<std::string>());
   options.same_failure = compares;
-  options.timeout_seconds = args.number("--check-timeout").value_or(0);
-  require(options.timeout_seconds >= 0, ErrorCode::kInvalidArgument, "--check-timeout must be positive");
-  return std::make_unique<debug::CheckCommand>(std::move(options));
+  options.limits.timeout_seconds = args.number("--check-timeout").value_or(0);
+  require(options.limits.timeout_seconds >= 0 && std::isfinite(options.limits.timeout_seconds),
+          ErrorCode::kInvalidArgument, "--check-timeout must be positive");
+  if (const auto limit = args.text("--check-file-limit"))
+    options.limits.largest_file = require_at_least("--check-file-limit", parse_byte_count(*limit), 1);
+  auto own = std::make_unique<debug::CheckCommand>(std::move(options));
+  const int64_t runs = args.declares("--repeat") ? args.integer("--repeat").value_or(1) : 1;
+  constexpr int64_t kMost = 1000;
+  require(runs >= 1 && runs <= kMost, ErrorCode::kInvalidArgument, "--repeat must be from 1 to {}, and is {}",
+          kMost, runs);
+  if (runs == 1) return own;
+  return std::make_unique<debug::RepeatedCheck>(std::move(own), static_cast<int>(runs));
 }
 
 debug::IterationOptions read_iteration_options(const ParsedArgs& args, const std::string& candidate,
@@ -185,6 +240,9 @@ debug::IterationOptions read_iteration_options(const ParsedArgs& args, const std
           options.candidate);
   }
   options.iteration_info = args.text("--iter-info").value_or("");
+  options.jobs = read_jobs(args);
+  options.job_folder = (options.candidate.empty() ? "polygraphy_debug" : options.candidate) + ".jobs";
+  options.is_resumed = args.declares("--resume") && args.has("--resume");
   if (args.declares("--save-debug-replay")) {
     options.load_replay = args.text("--load-debug-replay").value_or("");
     options.save_replay = args.text("--save-debug-replay").value_or("polygraphy_debug_replay.json");
@@ -216,8 +274,17 @@ void repeat_until(const Until& until, debug::Iterations& iterations,
                   const debug::Iterations::Candidate& candidate) {
   constexpr int64_t kMost = 100000;  // an arbitrary limit that no search reaches
   iterations.begin("");
+  const auto numbered = [&](int64_t i) {
+    debug::Iterations::Candidate one = candidate;
+    one.question = std::to_string(i);
+    return one;
+  };
   for (int64_t i = 0; i < kMost; ++i) {
-    const bool passed = iterations.run(candidate).answer.passed();
+    std::vector<debug::Iterations::Candidate> next;
+    const int64_t last = until.success ? kMost : std::max<int64_t>(until.count, 1);
+    for (int64_t k = i; k < std::min(last, i + iterations.jobs()); ++k) next.push_back(numbered(k));
+    if (!candidate.instead) iterations.expect(std::move(next));
+    const bool passed = iterations.run(numbered(i)).answer.passed();
     if (until.success ? passed == *until.success : i + 1 >= until.count) break;
     if (i + 1 == kMost)
       log::warning(
@@ -285,10 +352,13 @@ void SearchText::save_replay(const std::string& path) { log::info("Saving debug 
 
 void SearchText::end_iteration(size_t index, const debug::Answer& answer, double seconds) {
   const std::string duration = python_float_repr(seconds);
-  const std::string measured =
-      answer.measures.empty() ? "" : " | " + debug::Accuracy::from(answer.measures).str();
+  std::string measured = answer.measures.empty() ? "" : " | " + debug::Accuracy::from(answer.measures).str();
+  if (answer.runs > 1) measured += fmt::format(" | Failed in {} of {} runs", answer.failed_runs, answer.runs);
   if (answer.passed())
     log::finish("PASSED | Iteration {} | Duration {}s{}", index + 1, duration, measured);
+  else if (answer.kind == debug::AnswerKind::kFlaky && answer.runs > 1)
+    ++flaky_, log::warning("FLAKY | Iteration {} | Duration {}s{}: {}", index + 1, duration, measured,
+                           answer.failure);
   else if (!shows_kinds_ || answer.kind == debug::AnswerKind::kFailure)
     log::error("FAILED | Iteration {} | Duration {}s{}", index + 1, duration, measured);
   else
@@ -303,6 +373,7 @@ void SearchText::end_iterations(size_t count, size_t passed) {
   const double rate = static_cast<double>(passed) * 100 / static_cast<double>(count);
   log::finish("Finished {} iteration(s) | Passed: {}/{} | Pass Rate: {}%", count, passed, count,
               python_float_repr(rate));
+  if (flaky_ > 0) log::info("The check flipped on {} of them.", flaky_);
 }
 
 void SearchText::begin_phase(const std::string& what) {

@@ -17,6 +17,8 @@ struct IterationGroup {
   std::string candidate = {};
   bool has_until = false;    ///< --until
   bool has_journal = false;  ///< --journal, --resume
+  bool has_jobs = false;     ///< --jobs
+  bool has_repeat = false;   ///< --repeat
   bool has_replay = true;    ///< --load-debug-replay, --save-debug-replay
   /// For the help: how candidates are checked where --check is left out.
   std::string without_check = "you are asked each time";
@@ -73,6 +75,7 @@ class SearchText final : public debug::ReductionObserver {
 
  private:
   bool shows_output_, hides_failures_, shows_kinds_;
+  size_t flaky_ = 0;  ///< candidates whose check flipped
   bool has_drawn_data_ = true;
   struct Indentation;
   std::unique_ptr<Indentation> indentation_;
