@@ -2,17 +2,20 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 
 namespace assay {
 
-/// Implemented by a Session that builds plans, or that has another one which may.
+/// Plans that were built.
+struct BuiltPlans {
+  size_t whole = 0;  ///< of the network
+  size_t parts = 0;  ///< of parts of it that are planned by themselves, for the shapes that they get
+};
+
+/// Implemented by a Session that builds plans while it runs.
 class PlanCounter {
  public:
   virtual ~PlanCounter() = default;
-  /// Plans built so far: of the network, and of the parts of it that are planned by themselves. Nothing where
-  /// none are built.
-  virtual std::optional<size_t> plans_built() const = 0;
+  virtual BuiltPlans plans_built() const = 0;
 };
 
 }  // namespace assay

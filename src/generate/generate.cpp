@@ -27,9 +27,10 @@ double now() {
 /// Logits by prompt and token.
 using KeptLogits = std::vector<std::vector<StoredTensor>>;
 
-std::optional<size_t> plans_of(const Session& session) {
+/// Nothing for a session that builds none.
+std::optional<BuiltPlans> plans_of(const Session& session) {
   const auto* counter = dynamic_cast<const PlanCounter*>(&session);
-  return counter != nullptr ? counter->plans_built() : std::nullopt;
+  return counter != nullptr ? std::optional(counter->plans_built()) : std::nullopt;
 }
 
 /// Generates on one backend.
@@ -74,7 +75,7 @@ class Loop {
   GeneratedToken step(TokenSequence& sequence, Sampler& sampler, const Tokens& added,
                       const std::function<void(Tensor)>& keep) {
     stop_if_interrupted();
-    const size_t plans = plans_of(session_).value_or(0);
+    const BuiltPlans before = plans_of(session_).value_or(BuiltPlans());
     Tensor logits;
     double seconds = 0;
     for (const auto part : sequence.parts(added)) {
@@ -85,10 +86,12 @@ class Loop {
       seconds += now() - begin;
       logits = sequence.take(part, std::move(outputs));
     }
+    const BuiltPlans after = plans_of(session_).value_or(BuiltPlans());
     GeneratedToken token{.token = sampler.next(logits),
                          .seconds = seconds,
                          .positions = static_cast<int64_t>(sequence.tokens().size()),
-                         .plans = plans_of(session_).value_or(0) - plans};
+                         .plans = after.whole - before.whole,
+                         .parts = after.parts - before.parts};
     keep(std::move(logits));
     return token;
   }
@@ -254,6 +257,13 @@ size_t BackendResult::late_plans() const {
   size_t plans = 0;
   for (const GeneratedSequence& s : sequences)
     for (size_t i = kSettled; i < s.tokens.size(); ++i) plans += s.tokens[i].plans;
+  return plans;
+}
+
+size_t BackendResult::part_plans() const {
+  size_t plans = 0;
+  for (const GeneratedSequence& s : sequences)
+    for (const GeneratedToken& t : s.tokens) plans += t.parts;
   return plans;
 }
 

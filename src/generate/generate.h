@@ -36,7 +36,8 @@ struct GeneratedToken {
   int64_t token = 0;
   double seconds = 0;     ///< of the step that it was chosen by
   int64_t positions = 0;  ///< in the cache, or in the sequence where there is none, after that step
-  size_t plans = 0;       ///< that the backend has built for that step, where it counts them
+  size_t plans = 0;       ///< of the network that the backend has built for that step, where it counts them
+  size_t parts = 0;       ///< of parts of it, for the shapes of that step
 };
 
 /// What one backend made of one prompt.
@@ -62,6 +63,7 @@ struct BackendResult {
   /// Those built for tokens behind the first kSettled of a sequence.
   size_t late_plans() const;
   static constexpr size_t kSettled = 4;
+  size_t part_plans() const;
 };
 
 /// One of two that part.

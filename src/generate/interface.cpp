@@ -331,6 +331,11 @@ class Finder {
 
 std::string_view role_name(Role role) { return def_of(role).name; }
 
+Interface find_interface(const std::vector<TensorInfo>& inputs, const std::vector<TensorInfo>& outputs,
+                         const InterfaceNames& names) {
+  return Finder(inputs, outputs, names).find();
+}
+
 InterfaceNames parse_interface_names(const std::vector<std::string>& words) {
   InterfaceNames names;
   for (const std::string& word : words) {

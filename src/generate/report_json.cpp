@@ -57,7 +57,9 @@ void write_backend(JsonWriter& json, const BackendResult& b) {
     json.key("plans")
         .value(static_cast<int64_t>(b.plans()))
         .key("late_plans")
-        .value(static_cast<int64_t>(b.late_plans()));
+        .value(static_cast<int64_t>(b.late_plans()))
+        .key("part_plans")
+        .value(static_cast<int64_t>(b.part_plans()));
   json.key("sequences").begin_array();
   for (const GeneratedSequence& s : b.sequences) write_sequence(json, s, b.counts_plans);
   json.end_array().end_object();
