@@ -7,7 +7,7 @@ namespace assay {
 
 /// In bytes, since the process began or reset_peak_memory(); 0 where the system does not tell.
 int64_t peak_memory();
-/// Counts anew from what is in use now, where the system lets the process do so.
+/// Begins to count again from what is in use now, where the system lets the process do so.
 void reset_peak_memory();
 
 }  // namespace assay

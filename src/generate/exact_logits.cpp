@@ -10,8 +10,8 @@
 namespace assay::generate {
 namespace {
 
-/// Noisy evaluations of a sequence that is evaluated at once, and of one that is evaluated token by token,
-/// each alone.
+/// Noisy evaluations of a sequence that is evaluated in one step, and of one that is evaluated token by
+/// token, each alone.
 constexpr int kTogether = 5, kAlone = 3;
 
 using Row = std::vector<double>;

@@ -40,7 +40,7 @@ struct GeneratedToken {
   size_t parts = 0;       ///< of parts of it, for the shapes of that step
 };
 
-/// What one backend made of one prompt.
+/// The sequence that one backend generated for one prompt.
 struct GeneratedSequence {
   Tokens prompt;
   std::vector<GeneratedToken> tokens;

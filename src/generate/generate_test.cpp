@@ -149,9 +149,9 @@ TEST(Generate, Refusals) {
 
 TEST(Generate, FailuresNameTheToken) {
   expect_part(refusal(options(), participant("a", 0.0, 0, 5)),
-              "an index is out of range for token 3 of prompt 0 on a, behind 4 positions");
+              "an index is out of range [for token 3 of prompt 0 on a, behind 4 positions");
   expect_part(refusal(options(), participant("a", std::nan(""), 4)),
-              "1 of 6 logits are NaN, so no token is the most likely for token 2 of prompt 0 on a");
+              "1 of 6 logits are NaN, so no token is the most likely [for token 2 of prompt 0 on a");
 }
 
 /// Logits x W for x, the mean of the embeddings of all tokens: a model without a cache.

@@ -15,7 +15,7 @@ TensorInfo floats(const std::string& name, Dims dims) {
   return {name, Type::tensor(DType::kFloat32, std::move(dims))};
 }
 
-/// What exporters of Hugging Face's models write.
+/// The inputs and outputs that exporters of Hugging Face's models write.
 struct Usual {
   std::vector<TensorInfo> inputs = {ints("input_ids", {sym("batch"), sym("tokens")}),
                                     ints("attention_mask", {sym("batch"), sym("total")}),

@@ -10,6 +10,7 @@
 #include "base/atomic_file.h"
 #include "base/foreign_file.h"
 #include "base/mapped_file.h"
+#include "base/visible_text.h"
 #include "tensor/npy.h"
 
 namespace assay::generate {
@@ -81,7 +82,7 @@ Tokens parse_tokens(const std::string& text, const std::string& what) {
       const char* stop =
           std::find_if(at, end, [](char c) { return c == ' ' || c == ',' || c == '\t' || c == '\r'; });
       fail(ErrorCode::kInvalidArgument, "{}: '{}' is not the number of a token", what,
-           std::string(at, std::min<size_t>(static_cast<size_t>(stop - at), 40)));
+           visible_text({at, std::min<size_t>(static_cast<size_t>(stop - at), 40)}, Lines::kOne));
     }
     tokens.push_back(token);
     at = rest;

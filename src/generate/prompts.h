@@ -17,7 +17,7 @@ Tokens parse_tokens(const std::string& text, const std::string& what);
 /// names the file and, of text, the line.
 std::vector<Tokens> load_token_file(const std::string& path);
 
-/// The same two forms, by the name's ending: rows of .npy are filled up with -1. Throws Error (kIo).
+/// The same two forms, by the name's ending: rows of .npy are padded with -1. Throws Error (kIo).
 void save_token_file(const std::vector<Tokens>& sequences, const std::string& path);
 
 }  // namespace assay::generate

@@ -1,5 +1,5 @@
 // One sequence that a model generates: what it is fed step by step, and the cache that it gives. Knows no
-// backend, so that whoever runs the model in some way can follow it token by token:
+// backend, so that code that runs the model in any way can follow it token by token:
 //
 //   TokenSequence sequence(interface);
 //   for (std::span<const int64_t> part : sequence.parts(prompt)) outputs = run(sequence.feed(part)), row =
@@ -28,7 +28,7 @@ class TokenSequence {
   /// The tokens of a prompt by steps: all in one, unless a step takes one only.
   std::vector<std::span<const int64_t>> parts(std::span<const int64_t> prompt) const;
 
-  /// What a step with these new tokens is fed, in the order of the model's inputs. Throws Error
+  /// The inputs of a step with these new tokens, in the order of the model's inputs. Throws Error
   /// (kInvalidArgument) for a token outside of the vocabulary.
   std::vector<Tensor> feed(std::span<const int64_t> added) const;
   /// The same with names.

@@ -61,7 +61,8 @@ struct BuildConfig {
   std::shared_ptr<ChoiceMemory> memory;
   /// False: reports() is not needed.
   bool reports = true;
-  /// Counts plans as they are built; null: nobody counts. `is_part`: the network is a part of another one.
+  /// Counts plans as they are built; null: they are not counted. `is_part`: the network is a part of another
+  /// one.
   std::shared_ptr<PlanCounts> built;
   bool is_part = false;
   /// False: the plan is only descriptive. Its constants have no data, so it cannot be run, and nothing is
