@@ -3,8 +3,10 @@
 #include <new>
 #include <optional>
 
+#include "backends/plan_counter.h"
 #include "base/diagnostics.h"
 #include "base/parallel.h"
+#include "engine/objects/state.h"
 #include "graph/clone.h"
 #include "ops/infer.h"
 #include "reference/interpreter.h"
@@ -60,7 +62,7 @@ std::vector<Shape> shapes_of(std::span<const Tensor> feed) {
   return shapes;
 }
 
-class EngineSession final : public Session {
+class EngineSession final : public Session, public PlanCounter {
  public:
   EngineSession(std::shared_ptr<Runtime> runtime, const std::shared_ptr<Engine>& engine, size_t profile,
                 std::shared_ptr<const Model> network)
@@ -74,6 +76,10 @@ class EngineSession final : public Session {
   const std::vector<TensorInfo>& inputs() const override { return inputs_; }
   const std::vector<TensorInfo>& outputs() const override { return outputs_; }
   double last_run_seconds() const override { return context_->last_run_seconds(); }
+  BuiltPlans plans_built() const override {
+    const engine::PlanCounts& counts = context_->engine().state().current_plans()->built();
+    return {.whole = counts.whole, .parts = counts.parts};
+  }
 
   void run(std::span<const Tensor> feed, const Sink& sink) override {
     check_form(feed);

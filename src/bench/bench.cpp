@@ -9,6 +9,7 @@
 #include "backends/session_info.h"
 #include "base/cpus.h"
 #include "base/parallel.h"
+#include "base/peak_memory.h"
 #include "base/processor.h"
 #include "base/wording.h"
 #include "bench/backend_name.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <numeric>
 
@@ -18,13 +17,6 @@ double LayerTimes::total() const {
   double sum = 0;
   for (const Layer& layer : layers) sum += layer.total();
   return sum;
-}
-
-int64_t peak_memory() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;)
-    if (int64_t kilobytes = 0; word == "VmHWM:" && status >> kilobytes) return kilobytes * 1024;
-  return 0;
 }
 
 void summarize_runs(Row& row, const Lane& lane, const std::vector<double>& percentiles) {

@@ -81,9 +81,6 @@ struct Result {
   std::vector<Roofline> rooflines;
 };
 
-/// Peak memory of the process so far.
-int64_t peak_memory();
-
 /// Derives the times of a row from those of its runs.
 void summarize_runs(Row& row, const Lane& lane, const std::vector<double>& percentiles);
 

@@ -82,6 +82,8 @@ constexpr PathOption kPathOptions[] = {
     {"", "--gen", kOutput, Content::kScript},
     {"run", "--settings", kInput},
     {"run", "--save-settings", kOutput, Content::kJson},
+    {"generate", "--tokens", kInput},
+    {"generate", "--save-tokens", kOutput},
     {"", "--json", kOutput, Content::kJson},
     {"", "--export-times", kOutput, Content::kJson},
     {"", "--export-profile", kOutput, Content::kJson},

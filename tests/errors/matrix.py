@@ -45,6 +45,7 @@ READERS = {
     "run": [Reader("run {} --ref"), Reader("run {} --engine")],
     "convert": [Reader("convert {} -o out.plan --builder-optimization-level 0"), Reader("convert {} -o out.onnx")],
     "bench": [Reader("bench {} --duration 0 --iterations 1")],
+    "generate": [Reader("generate {} --prompt-ids 1 --ref"), Reader("generate {} --prompt-ids 1 --engine --ref")],
     "inspect model": [Reader("inspect model {} --show layers weights")],
     "inspect sparsity": [Reader("inspect sparsity {}")],
     "inspect diff": [Reader("inspect diff {} identity.onnx", 2), Reader("inspect diff identity.onnx {}", 2)],

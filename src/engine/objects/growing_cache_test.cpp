@@ -50,6 +50,44 @@ TEST_F(GrowingCache, OnePlanServesAllLengths) {
   EXPECT_EQ(plans_of(*engine), 4U);
 }
 
+/// Of a running sum over the open extent the last element is one, however long it is.
+TEST_F(GrowingCache, PositionsOfAMask) {
+  const engine::TestDecoder decoder(4, /*counts=*/true);
+  const auto engine = build(decoder);
+  const auto context = engine->create_execution_context();
+  for (const int64_t past : {8, 9, 10, 11, 12, 30, 2, 13, 99, 1})
+    expect_near(context->infer(decoder.inputs(past)), expected(decoder, past), past);
+  EXPECT_EQ(plans_of(*engine), 4U);
+  EXPECT_GT(engine->state().plans->built().parts, 0U);
+}
+
+/// One plan serves all lengths for elements that determine shapes, as long as these stay.
+TEST_F(GrowingCache, ElementsThatDetermineShapes) {
+  const engine::TestDecoder decoder(4);
+  Graph& g = decoder.g;
+  Value* count = g.add_input("count", Type::tensor(DType::kInt64, Shape{1}));
+  Value* zeros = g.add_value("zeros");
+  g.add_node("ConstantOfShape", {count}, {zeros});
+  g.outputs.push_back(zeros);
+  infer_shapes(*decoder.model);
+  BuilderConfig config{.optimization_level = 0};
+  config.is_lazy = true;
+  const auto engine = Builder(runtime).build_engine(decoder.model, config);
+  const auto context = engine->create_execution_context();
+  const auto run = [&](int64_t past, int64_t number) {
+    std::vector<Tensor> inputs = decoder.inputs(past);
+    inputs.back() = Tensor::vector<int64_t>({number});
+    EXPECT_EQ(context->infer(inputs).back().shape(), (Shape{number})) << past;
+  };
+  for (int64_t past = 8; past < 13; ++past) run(past, 3);
+  const size_t plans = plans_of(*engine);
+  for (int64_t past = 13; past < 30; ++past) run(past, 3);
+  EXPECT_EQ(plans_of(*engine), plans);
+  run(30, 5);
+  run(31, 3);
+  EXPECT_EQ(plans_of(*engine), plans + 1);
+}
+
 TEST_F(GrowingCache, ShapesThatComeOftenGetAPlanOfTheirOwn) {
   const engine::TestDecoder decoder(4);
   const auto engine = build(decoder);

@@ -15,10 +15,17 @@ namespace assay::engine {
 /// write it.
 class TestDecoder {
  public:
-  explicit TestDecoder(int layers) : g(*model->graph) {
+  /// `counts`: the row is scaled by the last element of the mask's running sum, as positions are found of
+  /// masks.
+  explicit TestDecoder(int layers, bool counts = false) : g(*model->graph) {
     model->opsets = {{"", 18}};
     Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Shape{1, 8}));
     mask_ = g.add_input("mask", Type::tensor(DType::kFloat32, Dims{Dim(1), Dim(1), Dim::symbol("total")}));
+    if (counts) {
+      Value* running = op("CumSum", {mask_, ints({2})});
+      Value* last = op("Slice", {running, ints({-1}), ints({INT64_MAX}), ints({2})});
+      x = op("Mul", {x, op("Reshape", {op("Sigmoid", {last}), ints({1, 1})})});
+    }
     mask_ = op("Mul", {mask_, g.add_constant("lowest", Tensor::scalar<float>(-1e4F))});
     for (int i = 0; i < layers; ++i) x = layer(x, std::to_string(i));
     g.outputs.insert(g.outputs.begin(), x);

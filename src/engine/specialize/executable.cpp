@@ -122,7 +122,7 @@ void Executable::give_memory(Context& context) {
 Executable::Entry* Executable::find_open(std::span<const Tensor> inputs) {
   std::vector<const Shape*> shapes;
   for (const Tensor& t : inputs) shapes.push_back(t.is_container() ? nullptr : &t.shape());
-  return entries_->find_open(shapes);
+  return entries_->find_open(shapes, inputs);
 }
 
 /// Counts.

@@ -61,7 +61,7 @@ bool InputExtents::hold(std::span<const Shape* const> shapes) const {
     if (shapes[i] == nullptr) continue;
     if (shapes[i]->size() != dims.size()) return false;
     for (size_t d = 0; d < dims.size(); ++d)
-      if (dims[d].is_known() && dims[d].value() != (*shapes[i])[d]) return false;
+      if (dims[d].is_known() ? dims[d].value() != (*shapes[i])[d] : (*shapes[i])[d] == 0) return false;
   }
   return agree(dims_, shapes);
 }

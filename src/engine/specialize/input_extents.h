@@ -18,7 +18,7 @@ class InputExtents {
 
   /// For each input; empty for containers.
   const std::vector<Dims>& dims() const { return dims_; }
-  /// True when these extents cover the shapes. Those of containers are ignored.
+  /// True when these extents cover the shapes: open ones any number but 0. Those of containers are ignored.
   bool hold(std::span<const Shape* const> shapes) const;
   bool operator==(const InputExtents&) const = default;
 

@@ -33,6 +33,7 @@ TEST_F(InputExtentsTest, WhatDiffersIsOpen) {
   EXPECT_FALSE(holds(*extents, {2, 9, 4}, {9, 2}));
   EXPECT_FALSE(holds(*extents, {1, 9, 4}, {9, 3}));
   EXPECT_FALSE(holds(*extents, {1, 9}, {9, 2}));
+  EXPECT_FALSE(holds(*extents, {1, 0, 4}, {0, 2}));  // positive symbols
 }
 
 TEST_F(InputExtentsTest, UnknownExtentsMayBeAnything) {

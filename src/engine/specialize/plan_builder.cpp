@@ -12,6 +12,7 @@
 #include "graph/read.h"
 #include "naming/origins.h"
 #include "ops/infer.h"
+#include "ops/positive_symbols.h"
 #include "passes/raise_opset.h"
 #include "passes/region.h"
 #include "tensor/block_reuse.h"
@@ -150,6 +151,7 @@ void PlanBuilder::configure(BuildConfig config) {
 BuildConfig PlanBuilder::config_inside() const {
   BuildConfig config = config_;
   config.quantization = nullptr;
+  config.is_part = true;
   return config;
 }
 
@@ -265,13 +267,17 @@ std::shared_ptr<const Plan> PlanBuilder::build_from(const std::shared_ptr<Model>
   return plan_of(*model, trail);
 }
 
-std::shared_ptr<const Plan> PlanBuilder::build_open(const InputExtents& extents) {
+std::shared_ptr<const Plan> PlanBuilder::build_open(const InputExtents& extents,
+                                                    std::span<const std::pair<size_t, Tensor>> values) {
   const BlockReuse reuse(kReusedBytes);
+  const PositiveSymbols positive(extents.dims());
   const auto model = clone_model(*canonical_);
   Graph& g = *model->graph;
   for (size_t i = 0; i < g.inputs.size(); ++i)
     if (g.inputs[i]->type.is_tensor())
       g.inputs[i]->type = Type::tensor(g.inputs[i]->type.dtype, extents.dims()[i]);
+  const std::vector<Value*> inputs = g.inputs;
+  for (const auto& [i, value] : values) inputs[i]->set_tensor(value);
   infer_shapes(*model);
   Trail trail(*this, nullptr);
   specialize(*model, trail);
@@ -353,6 +359,7 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model, Trail& trail) {
   resolve_outputs(lowered);
   place_values(lowered);
   if (config_.memory != nullptr) config_.memory->learn(lowered.plan);
+  if (config_.built != nullptr) ++(config_.is_part ? config_.built->parts : config_.built->whole);
   if (config_.bodies_ahead) plan_bodies(lowered.plan);
   return std::make_shared<Plan>(std::move(lowered.plan));
 }

@@ -1,6 +1,7 @@
 // Builds plans of a model.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <list>
 #include <memory>
@@ -20,6 +21,12 @@ struct ChoiceProgress {
   size_t done = 0, total = 0;  ///< groups of nodes
   std::string measured;        ///< the candidates, while they are measured
   size_t from_cache = 0;       ///< times found in the timing cache
+};
+
+/// Plans built for a network, and for parts of it that are planned by themselves: bodies, and what waits for
+/// shapes.
+struct PlanCounts {
+  std::atomic<size_t> whole = 0, parts = 0;
 };
 
 /// Configuration of the builder.
@@ -54,6 +61,10 @@ struct BuildConfig {
   std::shared_ptr<ChoiceMemory> memory;
   /// False: reports() is not needed.
   bool reports = true;
+  /// Counts plans as they are built; null: they are not counted. `is_part`: the network is a part of another
+  /// one.
+  std::shared_ptr<PlanCounts> built;
+  bool is_part = false;
   /// False: the plan is only descriptive. Its constants have no data, so it cannot be run, and nothing is
   /// measured.
   bool has_data = true;
@@ -98,8 +109,10 @@ class PlanBuilder {
   std::shared_ptr<const Plan> build_last(std::span<const Shape> input_shapes, std::span<const Tensor> inputs,
                                          std::vector<size_t>& value_inputs);
   /// A plan for all shapes covered by extents; shapes of values that do not depend on open ones are known,
-  /// and parts of it wait for the rest. Null if little of the network would remain outside of such parts.
-  std::shared_ptr<const Plan> build_open(const InputExtents& extents);
+  /// and parts of it wait for the rest. `values` are elements of inputs that it is for, by their positions.
+  /// Null if little of the network would remain outside of such parts.
+  std::shared_ptr<const Plan> build_open(const InputExtents& extents,
+                                         std::span<const std::pair<size_t, Tensor>> values = {});
   /// The shapes of the network's outputs for inputs of these shapes; nothing if known only at run time.
   /// Throws Error naming the node.
   std::vector<std::optional<Shape>> output_shapes(std::span<const Shape> input_shapes) const;

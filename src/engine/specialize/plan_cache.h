@@ -18,7 +18,7 @@ class Specializer;
 /// A plan, with the planners of its embedded networks.
 struct ReadyPlan {
   PlanKey key;
-  /// For a plan for many shapes, whose key is empty: the shapes that it serves.
+  /// For a plan for many shapes, whose key has none: the shapes that it serves.
   std::optional<InputExtents> extents;
   std::shared_ptr<const Plan> plan;
   std::vector<std::shared_ptr<Specializer>> networks;
@@ -54,10 +54,10 @@ class PlanCache {
       if (plan_in(*it->second).key.matches(inputs)) return use(it->second);
     return nullptr;
   }
-  /// The same with a plan for many shapes.
-  Item* find_open(std::span<const Shape* const> shapes) {
+  /// The same with a plan for many shapes. `inputs` may be empty where no elements are known.
+  Item* find_open(std::span<const Shape* const> shapes, std::span<const Tensor> inputs) {
     for (const auto item : open_)
-      if (plan_in(*item).extents->hold(shapes)) return use(item);
+      if (plan_in(*item).extents->hold(shapes) && has_values(plan_in(*item).key, inputs)) return use(item);
     return nullptr;
   }
 
@@ -90,6 +90,12 @@ class PlanCache {
 
  private:
   using Place = typename std::list<Item>::iterator;
+
+  static bool has_values(const PlanKey& key, std::span<const Tensor> inputs) {
+    return std::all_of(key.values.begin(), key.values.end(), [&](const auto& value) {
+      return value.first < inputs.size() && inputs[value.first].identical(value.second);
+    });
+  }
 
   Item* use(Place item) {
     if (item != items_.begin()) items_.splice(items_.begin(), items_, item);

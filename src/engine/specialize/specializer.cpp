@@ -16,12 +16,22 @@ bool has_known_inputs(const Model& model) {
   });
 }
 
+/// Of the inputs that determine shapes.
+bool have_same_values(const std::vector<PlanKey>& keys) {
+  return std::all_of(keys.begin(), keys.end(), [&](const PlanKey& k) {
+    return std::equal(
+        k.values.begin(), k.values.end(), keys.front().values.begin(), keys.front().values.end(),
+        [](const auto& a, const auto& b) { return a.first == b.first && a.second.identical(b.second); });
+  });
+}
+
 }  // namespace
 
 Specializer::Specializer(std::shared_ptr<const Model> model, BuildConfig config)
     : model_(std::move(model)), config_(std::move(config)) {
   if (config_.constants == nullptr) config_.constants = std::make_shared<ConstantCache>();
   if (config_.memory == nullptr) config_.memory = std::make_shared<ChoiceMemory>();
+  if (config_.built == nullptr) config_.built = std::make_shared<PlanCounts>();
   config_.reports = false;
 }
 
@@ -71,6 +81,7 @@ std::shared_ptr<const ReadyPlan> Specializer::keep(PlanKey key, std::shared_ptr<
   if (!plan->networks.empty()) {
     BuildConfig inside = config_;
     inside.quantization = nullptr;
+    inside.is_part = true;
     for (const PlanNetwork& n : plan->networks)
       ready->networks.push_back(std::make_shared<Specializer>(n, inside));
   }
@@ -82,7 +93,7 @@ std::shared_ptr<const ReadyPlan> Specializer::prepare(const std::vector<Shape>& 
   const std::lock_guard lock(mutex_);
   for (const auto& p : plans_)
     if (!p->extents && p->key.values.empty() && p->key.shapes == shapes) return p;
-  if (auto plan = open_plan(shapes)) return plan;
+  if (auto plan = open_plan(shapes, {})) return plan;
   PlanBuilder& builder = opened();
   std::shared_ptr<const Plan> plan;
   if (is_large(*model_) && has_known_inputs(*model_)) {
@@ -108,20 +119,29 @@ std::shared_ptr<const ReadyPlan> Specializer::make(const PlanKey& key) {
   return keep(key, opened().build(key.shapes, inputs, found));
 }
 
-/// Null as long as shapes do not tell which extents are open, and where most of the network depends on them
-/// or anything on what inputs hold.
-std::shared_ptr<const ReadyPlan> Specializer::open_plan(const std::vector<Shape>& shapes) {
-  if (!value_inputs_.empty() || ignores_values_) return nullptr;
+/// Null as long as shapes do not tell which extents are open, where most of the network depends on them, and
+/// where elements of inputs that determine shapes are other ones in every run.
+std::shared_ptr<const ReadyPlan> Specializer::open_plan(const std::vector<Shape>& shapes,
+                                                        std::span<const Tensor> inputs) {
+  if (ignores_values_ || (inputs.empty() && !value_inputs_.empty())) return nullptr;
   std::vector<const Shape*> pointers;
   for (const Shape& s : shapes) pointers.push_back(&s);
-  if (const auto* plan = plans_.find_open(pointers)) return *plan;
-  new_shapes_.push_back(shapes);
-  if (new_shapes_.size() > kSameExtents) new_shapes_.erase(new_shapes_.begin());
-  if (new_shapes_.size() < kSameExtents) return nullptr;
-  std::optional<InputExtents> extents = InputExtents::of(*opened().canonical().graph, new_shapes_);
+  if (const auto* plan = plans_.find_open(pointers, inputs)) return *plan;
+  PlanKey key{.shapes = shapes, .values = {}};
+  for (const size_t i : value_inputs_) key.values.emplace_back(i, inputs[i]);
+  new_keys_.push_back(std::move(key));
+  if (new_keys_.size() > kSameExtents) new_keys_.erase(new_keys_.begin());
+  if (new_keys_.size() < kSameExtents || !have_same_values(new_keys_)) return nullptr;
+  std::vector<std::vector<Shape>> seen;
+  for (const PlanKey& k : new_keys_) seen.push_back(k.shapes);
+  std::optional<InputExtents> extents = InputExtents::of(*opened().canonical().graph, seen);
   if (!extents || std::find(not_open_.begin(), not_open_.end(), *extents) != not_open_.end()) return nullptr;
+  // Not for shapes that it would not serve.
+  if (!extents->hold(pointers)) return nullptr;
   try {
-    if (auto plan = opened().build_open(*extents)) return keep({}, std::move(plan), std::move(extents));
+    const auto& values = new_keys_.back().values;
+    if (auto plan = opened().build_open(*extents, values))
+      return keep({.shapes = {}, .values = values}, std::move(plan), std::move(extents));
   } catch (const Error&) {
     // Many shapes do not fit where one does not: the plan for these alone tells whether they do.
   }
@@ -141,7 +161,7 @@ std::shared_ptr<const ReadyPlan> Specializer::plan_for(std::span<const Tensor> i
   PlanKey key;
   for (const Tensor& t : inputs) key.shapes.push_back(t.is_container() ? Shape() : t.shape());
   if (!alone)
-    if (auto plan = open_plan(key.shapes)) return plan;
+    if (auto plan = open_plan(key.shapes, inputs)) return plan;
   if (plans_.has_shapes(inputs) && ++value_misses_ > kMaxValueMisses) ignores_values_ = true;
   if (ignores_values_) return keep(std::move(key), opened().build(key.shapes));
   std::shared_ptr<const Plan> plan = opened().build(key.shapes, inputs, value_inputs_);

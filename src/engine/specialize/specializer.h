@@ -54,12 +54,15 @@ class Specializer {
 
   const BuildConfig& config() const { return config_; }
   size_t plan_count() const;
+  /// Plans built since it exists.
+  const PlanCounts& built() const { return *config_.built; }
 
  private:
   PlanBuilder& opened();
   std::shared_ptr<const ReadyPlan> keep(PlanKey key, std::shared_ptr<const Plan> plan,
                                         std::optional<InputExtents> extents = std::nullopt);
-  std::shared_ptr<const ReadyPlan> open_plan(const std::vector<Shape>& shapes);
+  std::shared_ptr<const ReadyPlan> open_plan(const std::vector<Shape>& shapes,
+                                             std::span<const Tensor> inputs);
 
   std::shared_ptr<const Model> model_;  // null when there is one plan only
   BuildConfig config_;
@@ -70,8 +73,8 @@ class Specializer {
   std::vector<size_t> value_inputs_;
   int value_misses_ = 0;
   bool ignores_values_ = false;
-  std::vector<std::vector<Shape>> new_shapes_;  ///< the last kSameExtents that there was no plan for
-  std::vector<InputExtents> not_open_;          ///< the last for which no plan could be built
+  std::vector<PlanKey> new_keys_;       ///< the last kSameExtents that there was no plan for
+  std::vector<InputExtents> not_open_;  ///< the last for which no plan could be built
   PlanCache<std::shared_ptr<const ReadyPlan>> plans_;
 };
 

@@ -2,7 +2,9 @@
 // 10, inputs from then on.
 #include <algorithm>
 
+#include "ops/infer_util.h"
 #include "ops/op_list.h"
+#include "ops/positive_symbols.h"
 #include "ops/tensor/axes.h"
 #include "ops/tensor/strided_copy.h"
 
@@ -88,25 +90,68 @@ std::vector<bool> cut_axes(const InferContext& c, size_t rank) {
   return cut;
 }
 
-/// One extent of the output when the input's is not known.
-Dim unknown_extent(int64_t start, int64_t end, int64_t step, const Dim& in) {
-  const bool whole =
-      step == 1 ? start == 0 && end == INT64_MAX : step == -1 && start == -1 && end <= -INT64_MAX;
-  return whole ? in : Dim();
+/// A start or an end: a number, or what extents give.
+struct Position {
+  std::optional<int64_t> number;
+  Dim extent;
+};
+
+/// A position along an axis, where it is at least 0 and at most the extent for all values of symbols.
+/// Negative numbers count from the end.
+std::optional<ExtentForm> position_within(const Position& at, const ExtentForm& extent) {
+  if (at.number && *at.number == INT64_MAX) return extent;
+  std::optional<ExtentForm> form = at.number ? ExtentForm(*at.number) : ExtentForm::of(at.extent);
+  if (at.number && *at.number < 0) form = sum(extent, ExtentForm(*at.number));
+  const auto rest = form ? sum(extent, *form, -1) : std::nullopt;
+  if (!rest || !PositiveSymbols::is_never_negative(*form) || !PositiveSymbols::is_never_negative(*rest))
+    return std::nullopt;
+  return form;
 }
 
-/// [0 : end] along an axis whose extent is the same symbol as `end`.
+/// The extent of [start : end]; unknown unless both are within the axis for all values of symbols.
+Dim extent_between(const Position& start, const Position& end, const Dim& in) {
+  const std::optional<ExtentForm> extent = ExtentForm::of(in);
+  if (!extent) return {};
+  const auto first = position_within(start, *extent), behind = position_within(end, *extent);
+  const auto count = first && behind ? sum(*behind, *first, -1) : std::nullopt;
+  if (!count || !PositiveSymbols::is_never_negative(*count)) return {};
+  if (const auto number = count->number()) return Dim(*number);
+  return *count == *extent ? in : Dim();
+}
+
+/// One extent of the output when the input's is not known.
+Dim unknown_extent(int64_t start, int64_t end, int64_t step, const Dim& in) {
+  if (step == 1) return start == 0 && end == INT64_MAX ? in : extent_between({start, {}}, {end, {}}, in);
+  return step == -1 && start == -1 && end <= -INT64_MAX ? in : Dim();
+}
+
+std::optional<std::vector<Position>> positions(const InferContext& c, size_t input) {
+  std::vector<Position> list;
+  if (const auto numbers = known_integers(c, input)) {
+    for (const int64_t n : *numbers) list.push_back({n, {}});
+    return list;
+  }
+  const Dims* extents = c.input_extents(input);
+  if (extents == nullptr) return std::nullopt;
+  for (const Dim& d : *extents) list.push_back({d.is_known() ? std::optional(d.value()) : std::nullopt, d});
+  return list;
+}
+
+/// Between computed ends.
 void infer_symbolic_ends(const InferContext& c, Dims& out) {
-  const auto starts = known_integers(c, 1), axes = known_integers(c, 3), steps = known_integers(c, 4);
-  const Dims* ends = c.input_extents(2);
+  const auto axes = known_integers(c, 3), steps = known_integers(c, 4);
+  const auto starts = positions(c, 1), ends = positions(c, 2);
   const Dims& in = *c.input_dims(0);
-  if (!starts || ends == nullptr || (c.has_input(3) && !axes) || (c.has_input(4) && !steps)) return;
+  if (!starts || !ends || (c.has_input(3) && !axes) || (c.has_input(4) && !steps)) return;
   if ((axes && axes->size() != starts->size()) || (steps && steps->size() != starts->size())) return;
   for (size_t i = 0; i < std::min(starts->size(), ends->size()); ++i) {
     const auto axis = static_cast<size_t>(
         normalize_axis(axes ? (*axes)[i] : static_cast<int64_t>(i), static_cast<int>(in.size())));
-    if ((*starts)[i] == 0 && (!steps || (*steps)[i] == 1) && (*ends)[i].same_as(in[axis]))
+    if (steps && (*steps)[i] != 1) continue;
+    if ((*starts)[i].number == 0 && (*ends)[i].extent.same_as(in[axis]))
       out[axis] = in[axis];
+    else
+      out[axis] = extent_between((*starts)[i], (*ends)[i], in[axis]);
   }
 }
 
