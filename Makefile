@@ -3,6 +3,8 @@
 # make fuzz   feeds readers and operations with changed inputs, under sanitizers, FUZZ_SECONDS for each target
 # make arm    builds for aarch64 by a cross compiler, and runs unit tests and networks under QEMU (half an hour and more)
 # make wheel  builds the Python package into build/wheel: dist/*.whl, for any Linux of its tag
+# make site   makes the site of the documents into build/site/html, with a gallery of pictures
+# make man    writes the pages of the manual into build/man; assay completion prints those for shells
 # make format gives every C++ file the form of .clang-format
 # make        builds
 BUILD := build
@@ -13,7 +15,7 @@ TEST_JOBS := $(shell expr $(JOBS) + 1)
 FUZZ_SECONDS := 30
 FUZZ := build-fuzz/tests/fuzz_targets
 
-.PHONY: all arm wheel demo test test-long test-foreign fuzz format clean setup-build setup-demo setup-test setup-arm
+.PHONY: all arm wheel demo test test-long test-foreign fuzz site man format clean setup-build setup-demo setup-test setup-arm
 
 all: setup-build $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target assay -j $(JOBS)
@@ -63,6 +65,15 @@ wheel: setup-test
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) .venv/bin/python -m build --wheel --no-isolation --outdir $(BUILD)/wheel/unrepaired .
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/auditwheel repair --exclude libgomp.so.1 --wheel-dir $(BUILD)/wheel $(BUILD)/wheel/unrepaired/*.whl
 	@rm -rf $(BUILD)/wheel/unrepaired && ls $(BUILD)/wheel
+
+# MkDocs and its theme come from PyPI, into an environment of their own; nothing of the site is fetched when it is read.
+site: $(BUILD)/build.ninja
+	@cmake --build $(BUILD) --target assay -j $(JOBS)
+	@test -x $(BUILD)/site/env/bin/mkdocs || { python3 -m venv $(BUILD)/site/env && $(BUILD)/site/env/bin/pip install --quiet -r tools/requirements-site.txt; }
+	@$(BUILD)/site/env/bin/python tools/site.py $(BUILD)/assay $(BUILD)/site
+
+man: all
+	@$(BUILD)/assay completion man -o $(BUILD)/man
 
 format:
 	@python3 tests/format/format_test.py $(CURDIR) --write

@@ -41,6 +41,7 @@ constexpr PathOption kPathOptions[] = {
     {"template trt-config", "-o", kOutput, Content::kScript},
     {"template onnx-gs", "-o", kOutput, Content::kScript},
     {"template shard-hints", "-o", kOutput, Content::kJson},
+    {"completion", "-o", kOutputFolder},
     {"convert", "-o", kOutput},  // --convert-to has a say
     {"", "-o", kOutput, Content::kModel},
     {"python", "--python", kElsewhere},  // looked for by find_interpreter()
@@ -55,7 +56,8 @@ constexpr PathOption kPathOptions[] = {
     {"debug reduce", "--test-case", kOutputFolder},
     {"debug reduce", "--programs", kOutputFolder},
     {"debug diverge", "--against", kElsewhere},  // models are opened first
-    {"debug range", "--csv", kOutput},
+    {"", "--csv", kOutput},
+    {"", "--junit", kOutput},
     {"", "--save-onnx", kOutput, Content::kModel},
     {"", "--save-engine", kOutput, Content::kPlan},
     {"", "--save-tactics", kOutput, Content::kJson},
