@@ -1,5 +1,5 @@
-// Guesses: what the library takes for granted because nobody said it. Each is a warning, or, where a program
-// wants to be sure of what it runs, an error.
+// Guesses: values that the library chooses because no option gave them. Each is a warning, or, where a
+// program wants to be sure of what it runs, an error.
 #pragma once
 
 #include <source_location>

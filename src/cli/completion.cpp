@@ -12,7 +12,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// What can stand behind the words of a command.
+/// The words that can follow those of a command.
 struct Place {
   std::string path;  ///< assay run
   Words commands, summaries;
@@ -47,13 +47,13 @@ Words names_of(const Place& place) {
 }
 
 /// In single quotes, for any shell.
-std::string quoted(const std::string& text) {
+std::string shell_quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
   return out + "'";
 }
 
-/// The first sentence, which fits beside a name.
+/// The first sentence, which fits next to a name.
 std::string brief(const std::string& help) {
   const size_t end = help.find(". ");
   std::string text = help.substr(0, end == std::string::npos ? help.size() : end);
@@ -86,7 +86,7 @@ std::string choice_cases(const Places& places, std::string_view before, std::str
       Words patterns;
       for (const std::string& n : o->names) patterns.push_back(fmt::format("\"{} {}\"", place.path, n));
       text += fmt::format("    {}) {}{}{} ;;\n", fmt::join(patterns, " | "), before,
-                          quoted(fmt::format("{}", fmt::join(o->choices, " "))), after);
+                          shell_quoted(fmt::format("{}", fmt::join(o->choices, " "))), after);
     }
   return text;
 }
@@ -102,8 +102,8 @@ std::string bash_script(const Places& places) {
       "  case \"$place\" in\n";
   for (const Place& place : places.all)
     text += fmt::format("    \"{}\") options={} commands={} ;;\n", place.path,
-                        quoted(fmt::format("{}", fmt::join(names_of(place), " "))),
-                        quoted(fmt::format("{}", fmt::join(place.commands, " "))));
+                        shell_quoted(fmt::format("{}", fmt::join(names_of(place), " "))),
+                        shell_quoted(fmt::format("{}", fmt::join(place.commands, " "))));
   return text +
          "  esac\n"
          "  if [[ $cur == -* ]]; then\n"
@@ -123,7 +123,7 @@ std::string bash_script(const Places& places) {
 std::string described(const std::string& name, const std::string& help) {
   std::string text;
   for (const char c : name) text += c == ':' ? "\\:" : std::string(1, c);
-  return quoted(text + ":" + brief(help));
+  return shell_quoted(text + ":" + brief(help));
 }
 
 std::string zsh_script(const Places& places) {
@@ -133,7 +133,7 @@ std::string zsh_script(const Places& places) {
       "_assay() {\n"
       "  local -a options commands\n" +
       path_loop(places, "words", "2", "CURRENT") + "  case \"$place ${words[CURRENT-1]}\" in\n" +
-      choice_cases(places, "compadd -- ${=:-", "}; return") + "  esac\n  case \"$place\" in\n";
+      choice_cases(places, "compadd -- ${(z)$(print -r -- ", ")}; return") + "  esac\n  case \"$place\" in\n";
   for (const Place& place : places.all) {
     Words options = {described("--help", "Show the page")}, commands;
     for (const Option* o : place.options)
@@ -178,7 +178,7 @@ std::string fish_option(const Place& place, const Option& o) {
 std::string fish_script(const Places& places) {
   Words known;
   for (const Place& place : places.all)
-    for (const std::string& c : place.commands) known.push_back(quoted(place.path + " " + c));
+    for (const std::string& c : place.commands) known.push_back(shell_quoted(place.path + " " + c));
   std::string text = fmt::format(
       "# Completion of assay in fish: put it into ~/.config/fish/completions as assay.fish.\n"
       "function __assay_at\n"

@@ -83,7 +83,7 @@ std::string before_and_after(const ModelFigures& before, const ModelFigures& aft
   rows.add("Parameters", before.stats.parameters, after.stats.parameters);
   rows.add("Multiply-accumulates", before.stats.macs, after.stats.macs, false);
   rows.add("Memory of values", before.stats.peak_bytes, after.stats.peak_bytes, true);
-  rows.add("Initialised bytes", Count(before.stats.constant_bytes), Count(after.stats.constant_bytes), true);
+  rows.add("Initialized bytes", Count(before.stats.constant_bytes), Count(after.stats.constant_bytes), true);
   return rows.str();
 }
 

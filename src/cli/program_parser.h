@@ -11,7 +11,7 @@ namespace assay::cli {
 /// Every command with its options. Refers to the registries.
 ArgParser program_parser(const std::string& program, const Registries& registries);
 
-/// What the program shows when it is called alone: what it is, examples, and its commands.
+/// The page of the program when it is called alone: its purpose, examples, and its commands.
 std::string first_page(const ArgParser& parser, int width);
 
 }  // namespace assay::cli

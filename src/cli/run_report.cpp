@@ -89,7 +89,7 @@ void check_conditions(const ParsedArgs& args) { Report(args, "", kMeasured); }
 
 namespace {
 
-/// What the run would have ended with if tolerances did not count.
+/// The outcome of the run if tolerances did not count.
 RunOutcome outcome_without_tolerances(const RunReport& report, const RunOptions& options) {
   if (report.outcome != RunOutcome::kFailed) return report.outcome;
   const bool lacks_iterations = report.iterations == 0 || (report.different_lengths && !options.partial);

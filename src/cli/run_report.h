@@ -16,7 +16,7 @@ void refuse_run_reports(const ParsedArgs& args);
 /// Throws Error for a condition that is none, before anything runs.
 void check_conditions(const ParsedArgs& args);
 
-/// Writes the files, and holds the results against the conditions, which decide in place of the tolerances.
+/// Writes the files, and checks the results against the conditions, which decide in place of the tolerances.
 /// Returns the outcome with them.
 RunOutcome write_run_reports(const ParsedArgs& args, const RunOptions& options, const RunTables& tables,
                              const RunReport& report, const std::string& command);

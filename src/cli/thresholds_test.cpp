@@ -32,7 +32,7 @@ TEST(Thresholds, HaveUnits) {
   EXPECT_FALSE(reached("memory>1G", {{"memory", 1025}}).empty());
 }
 
-/// What could not be measured passes nothing.
+/// A value that could not be measured passes no condition.
 TEST(Thresholds, FailOnNaN) {
   EXPECT_FALSE(reached("error>1e9", {{"error", std::numeric_limits<double>::quiet_NaN()}}).empty());
 }

@@ -72,7 +72,7 @@ class RunSummary final : public TextRenderer {
   std::map<std::string, std::string> notes_;  ///< by pair
   std::optional<Judged> judged_;              ///< the first verdict, or the first one that is wrong
   std::optional<VerdictCounts> counts_;
-  std::string label_;                         ///< of the function that compares
+  std::string label_;  ///< of the function that compares
   int64_t validated_ = 0, invalid_ = 0;
 };
 

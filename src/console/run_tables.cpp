@@ -136,7 +136,8 @@ std::vector<const ComparedRow*> RunTables::ranked(const std::string& runner0,
 void TableCollector::add(const OutputComparison& c, const std::string& label) {
   const OutputPair& pair = c.pair;
   const bool is_custom = c.function == CompareFunction::kCustom;
-  const std::string function(is_custom ? (label.empty() ? "custom" : label) : compare_function_label(c.function));
+  const std::string function(is_custom ? (label.empty() ? "custom" : label)
+                                       : compare_function_label(c.function));
   const auto [it, is_new] =
       compared_.try_emplace({pair.runner0, pair.runner1, pair.name0, function}, tables_.compared.size());
   if (is_new)

@@ -33,7 +33,7 @@ struct RunTables {
   std::vector<ComparedRow> compared;
   std::vector<JudgedRow> judged;
 
-  /// The order in which somebody looks for a cause: failed ones first, then by error.
+  /// Failed ones first, then by error.
   std::vector<const ComparedRow*> ranked(const std::string& runner0, const std::string& runner1) const;
 };
 

@@ -128,7 +128,7 @@ class Terminal(unittest.TestCase):
         status, out, _ = assay("surgeon", "sanitize", "bias.onnxtxt", "--fold-constants", "--simplify", "-o", "small.onnx")
         self.assertEqual(status, 0, out)
         table = out[out.index("Before"):]
-        for row in ("Nodes", "Parameters", "Multiply-accumulates", "Memory of values", "Initialised bytes"):
+        for row in ("Nodes", "Parameters", "Multiply-accumulates", "Memory of values", "Initialized bytes"):
             self.assertIn(row, table)
         nodes = re.search(r"Nodes +(\d+) +(\d+)", table)
         self.assertEqual(nodes.groups(), ("3", "1"), table)
