@@ -150,7 +150,8 @@ std::string ArgParser::usage(int width) const {
     }
   if (!contents_->commands.empty()) text += " COMMAND ...";
   std::string out;
-  for (const std::string& line : wrap(text, static_cast<size_t>(width)))
+  const size_t columns = static_cast<size_t>(width);
+  for (const std::string& line : wrap(text, columns < kTwoColumns ? columns - 4 : columns))
     out += (out.empty() ? "" : "    ") + line + "\n";
   return out;
 }

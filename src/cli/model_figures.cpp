@@ -62,16 +62,17 @@ void add_operators(Rows& rows, const ModelFigures& before, const ModelFigures& a
 
 }  // namespace
 
-std::optional<ModelFigures> figures_of(const std::shared_ptr<Model>& model) {
+std::optional<ModelFigures> figures_of(const std::function<std::shared_ptr<Model>()>& load) {
+  const log::Capture quiet;
   try {
+    const std::shared_ptr<Model> model = load();
     pass_inline_functions::def.run(*model);
     const TopologicalScope sorted(*model);
     infer_known_shapes(*model);
     ModelFigures figures{.stats = model_stats(*model)};
     for (const OperatorStats& o : figures.stats.operators) figures.operators[o.op_type] = o.nodes;
     return figures;
-  } catch (const Error& e) {
-    log::verbose("The model cannot be counted: {}", e.what());
+  } catch (const Error&) {
     return std::nullopt;
   }
 }

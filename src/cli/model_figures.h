@@ -1,6 +1,7 @@
 // The size of a model in figures, for a table of what an edit changed.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,9 +17,9 @@ struct ModelFigures {
   std::map<std::string, int64_t> operators;
 };
 
-/// Inlines functions and infers types in the model, which must not be used afterwards. Nothing if it cannot
-/// be counted.
-std::optional<ModelFigures> figures_of(const std::shared_ptr<Model>& model);
+/// Inlines functions and infers types in the model that `load` gives, which must not be used afterwards. Logs
+/// nothing. Nothing if the model cannot be loaded or counted.
+std::optional<ModelFigures> figures_of(const std::function<std::shared_ptr<Model>()>& load);
 
 /// Totals, and the operators whose number changed.
 std::string before_and_after(const ModelFigures& before, const ModelFigures& after);
