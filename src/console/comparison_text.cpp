@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 
 #include "base/guess.h"
 #include "base/log.h"
@@ -138,10 +139,14 @@ void print_obstacle(const OutputComparison& c, bool remedy) {
 
 void ComparisonText::on_unknown_outputs(const UnknownOutputs& f) {
   const log::Indent iteration(level_);
-  if (refuses_unknown_)
+  if (refuses_unknown_) {
+    std::vector<std::string> outputs;
+    std::copy_if(f.known.begin(), f.known.end(), std::back_inserter(outputs),
+                 [](const std::string& name) { return !name.empty(); });
     log::critical(ErrorCode::kInvalidArgument,
                   "{} names {}, and no output is called so; the outputs are: {}. {}", f.option,
-                  set_text(f.unknown), set_text(f.known), fmt::join(f.suggestions, " "));
+                  python_list_repr(f.unknown), python_list_repr(outputs), fmt::join(f.suggestions, " "));
+  }
   std::string hints;
   for (const std::string& hint : f.suggestions) hints += "\n" + hint;
   log::warning(

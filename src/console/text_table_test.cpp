@@ -56,7 +56,7 @@ TEST(TextTable, CountsCharactersAndShowsControlCharacters) {
   TextTable table({{"Name"}, {"N", true}});
   table.add({"\xc3\xa4\xc3\xb6", "1"});
   table.add({"a\x1b[31m", "2"});
-  EXPECT_EQ(table.str(0), "Name        N\n\xc3\xa4\xc3\xb6          1\na\\x1b[31m   2");
+  EXPECT_EQ(table.str(0), "Name       N\n\xc3\xa4\xc3\xb6         1\na\\x1b[31m  2");
 }
 
 }  // namespace
