@@ -320,7 +320,8 @@ int run(CommandContext& context) {
   edit(options.path, [&] { model = sanitize(model, sanitizing, narrator); });
   save_edited_model(args, *model);
   if (before)
-    if (const auto after = figures_of([&] { return model; })) log::info("{}", before_and_after(*before, *after));
+    if (const auto after = figures_of([&] { return model; }))
+      log::info("{}", before_and_after(*before, *after));
   return 0;
 }
 
