@@ -4,6 +4,8 @@
 # make arm    builds for aarch64 by a cross compiler, and runs unit tests and networks under QEMU (half an hour and more)
 # make wheel  builds the Python package into build/wheel: *.whl, for any Linux of its tag
 # make sdist  packs the sources for pip into build/sdist: *.tar.gz, which pip builds on Debian 12 with what make has installed
+# make site   makes the site of the documents into build/site/html, with a gallery of pictures
+# make man    writes the pages of the manual into build/man; assay completion prints those for shells
 # make format gives every C++ file the form of .clang-format
 # make        builds
 BUILD := build
@@ -14,7 +16,7 @@ TEST_JOBS := $(shell expr $(JOBS) + 1)
 FUZZ_SECONDS := 30
 FUZZ := build-fuzz/tests/fuzz_targets
 
-.PHONY: all arm wheel sdist demo test test-long test-foreign fuzz format clean setup-build setup-demo setup-test setup-arm
+.PHONY: all arm wheel sdist demo test test-long test-foreign fuzz site man format clean setup-build setup-demo setup-test setup-arm
 
 all: setup-build $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target assay -j $(JOBS)
@@ -68,6 +70,15 @@ wheel: setup-test
 sdist: setup-test
 	@rm -rf $(BUILD)/sdist
 	@.venv/bin/python -m build --sdist --no-isolation --outdir $(BUILD)/sdist .
+
+# MkDocs and its theme come from PyPI, into an environment of their own; nothing of the site is fetched when it is read.
+site: $(BUILD)/build.ninja
+	@cmake --build $(BUILD) --target assay -j $(JOBS)
+	@test -x $(BUILD)/site/env/bin/mkdocs || { python3 -m venv $(BUILD)/site/env && $(BUILD)/site/env/bin/pip install --quiet -r tools/requirements-site.txt; }
+	@$(BUILD)/site/env/bin/python tools/site.py $(BUILD)/assay $(BUILD)/site
+
+man: all
+	@$(BUILD)/assay completion man -o $(BUILD)/man
 
 format:
 	@python3 tests/format/format_test.py $(CURDIR) --write

@@ -80,6 +80,7 @@ install(TARGETS assay RUNTIME COMPONENT runtime)
 install(TARGETS library_shared library_runtime EXPORT assay LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
 install(TARGETS library_static library_extension EXPORT assay ARCHIVE COMPONENT development)
 install(DIRECTORY include/assay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+include(cmake/shell_files.cmake)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright COMPONENT runtime)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/assay)

@@ -16,6 +16,7 @@
 #include <unordered_set>
 
 #include "assay/log.h"
+#include "base/held_error.h"
 #include "base/log_format.h"
 #include "base/visible_text.h"
 
@@ -52,6 +53,8 @@ struct State {
   std::shared_ptr<const LogSink> sink;  ///< in place of the output; null: none
   Output* output = nullptr;
   int file = -1;
+  bool holds_errors = false;
+  std::string held_error;    ///< the first one that was not shown
   std::string file_failure;  ///< the failure of writing to the log file
 };
 
@@ -66,6 +69,7 @@ void set_lowest_threshold(const State& s) {
   int lowest = static_cast<int>(s.config.threshold);
   for (const auto& [path, severity] : s.config.path_thresholds)
     lowest = std::min(lowest, static_cast<int>(severity));
+  if (s.holds_errors) lowest = std::min(lowest, static_cast<int>(Severity::kError));
   if (s.captured == nullptr && s.sink == nullptr && s.output == nullptr && s.file < 0)
     lowest = kNobodyListens;
   diag::internal::lowest_threshold.store(lowest, std::memory_order_relaxed);
@@ -134,6 +138,20 @@ void configure(Config config) {
   s.file = file;
   s.config = std::move(config);
   set_lowest_threshold(s);
+}
+
+void hold_errors(bool hold) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.holds_errors = hold;
+  s.held_error.clear();
+  set_lowest_threshold(s);
+}
+
+std::string held_error() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.held_error;
 }
 
 void set_output(Output* output) {
@@ -242,6 +260,7 @@ constinit std::atomic<int> internal::lowest_threshold{log::kNobodyListens};
 bool internal::shown_at(Severity severity, const std::source_location& where) {
   log::State& s = log::state();
   const std::lock_guard lock(s.mutex);
+  if (s.holds_errors && severity == Severity::kError) return true;
   return severity >= log::threshold_for(s.config, where.file_name());
 }
 
@@ -252,6 +271,10 @@ void internal::write(Severity severity, bool once, fmt::string_view format, fmt:
   std::shared_ptr<const LogSink> sink;
   {
     const std::lock_guard lock(s.mutex);
+    if (s.holds_errors && severity < log::threshold_for(s.config, where.file_name())) {
+      if (s.held_error.empty()) s.held_error = std::move(text);
+      return;
+    }
     if (once && !s.seen.insert(text).second) return;
     if (s.captured == nullptr) sink = s.sink;
     std::string lines = log::layout(log::prefix_for(s.config, severity, where), log::indentation, text);

@@ -93,6 +93,15 @@ std::vector<const OptionGroup*> ArgParser::groups() const {
   return all;
 }
 
+std::vector<std::pair<ArgParser, std::string>> ArgParser::commands() const {
+  std::vector<std::pair<ArgParser, std::string>> all;
+  for (const Command& c : contents_->commands) {
+    all.emplace_back(ArgParser(contents_->program + " " + c.name, c.description), c.summary);
+    c.fill(all.back().first);
+  }
+  return all;
+}
+
 OptionGroup& ArgParser::add_group(std::string title, std::string description) {
   contents_->groups.push_back(
       std::make_unique<OptionGroup>(OptionGroup{std::move(title), std::move(description), {}}));

@@ -119,6 +119,11 @@ class ArgParser {
 
   /// In the order of --help.
   std::vector<const OptionGroup*> groups() const;
+  /// `assay run`, and what it does.
+  const std::string& program() const { return contents_->program; }
+  const std::string& description() const { return contents_->description; }
+  /// The subcommands, filled, each with its summary.
+  std::vector<std::pair<ArgParser, std::string>> commands() const;
 
   /// Throws UsageError. Words are those after the program's name.
   ParsedArgs parse(std::span<const std::string> words) const;
@@ -146,7 +151,7 @@ class ArgParser {
   std::shared_ptr<Contents> contents_;
 };
 
-/// Columns of the terminal: COLUMNS, else the terminal's report, else 100; between 50 and 120.
+/// Columns of the terminal: COLUMNS, else the terminal's report, else 100; between 20 and 120.
 int help_width();
 
 /// The name among `names` that is nearest to `word` (few edits, or an extension of it); empty when none is

@@ -1,18 +1,17 @@
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/similar_name.h"
 #include "cli/args.h"
-#include "run/python_parse.h"
+#include "console/terminal.h"
 
 namespace assay::cli {
 namespace {
 
 constexpr size_t kHelpColumn = 28;
+/// Below this width the description stands below the syntax.
+constexpr size_t kTwoColumns = 60;
 
 /// `text` broken at spaces into lines of at most `width` columns; line breaks in it are kept.
 std::vector<std::string> wrap(std::string_view text, size_t width) {
@@ -76,13 +75,14 @@ std::string head(const Option& option) {
 
 /// Two columns: syntax and description.
 void append_entry(std::string& out, const std::string& left, std::string_view text, size_t width) {
+  const size_t column = width < kTwoColumns ? 6 : kHelpColumn;
   std::string line = "  " + left;
-  for (const std::string& part : wrap(text, width - kHelpColumn)) {
-    if (line.size() + 2 > kHelpColumn && !line.empty()) {
+  for (const std::string& part : wrap(text, width - column)) {
+    if (line.size() + 2 > column && !line.empty()) {
       out += line + "\n";
       line.clear();
     }
-    line.resize(kHelpColumn, ' ');
+    line.resize(column, ' ');
     out += line + part + "\n";
     line.clear();
   }
@@ -130,13 +130,9 @@ void append_refused(std::string& out, const std::vector<const Option*>& refused,
 }  // namespace
 
 int help_width() {
-  int width = 100;
-  struct winsize size {};
-  if (const char* columns = std::getenv("COLUMNS"); columns != nullptr && python_int(columns))
-    width = static_cast<int>(std::clamp<int64_t>(*python_int(columns), 0, 1000));
-  else if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    width = size.ws_col;
-  return std::clamp(width, 50, 120);
+  constexpr size_t kUnknown = 100, kLeast = 20, kMost = 120;
+  const size_t columns = text_columns();
+  return static_cast<int>(std::clamp(columns == 0 ? kUnknown : columns, kLeast, kMost));
 }
 
 std::string ArgParser::usage(int width) const {
@@ -154,7 +150,8 @@ std::string ArgParser::usage(int width) const {
     }
   if (!contents_->commands.empty()) text += " COMMAND ...";
   std::string out;
-  for (const std::string& line : wrap(text, static_cast<size_t>(width)))
+  const size_t columns = static_cast<size_t>(width);
+  for (const std::string& line : wrap(text, columns < kTwoColumns ? columns - 4 : columns))
     out += (out.empty() ? "" : "    ") + line + "\n";
   return out;
 }

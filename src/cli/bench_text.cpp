@@ -3,16 +3,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
 #include "base/log.h"
+#include "console/text_table.h"
 
 namespace assay::cli {
 namespace {
 
 constexpr size_t kColumns = 79;
+/// In percent; above it times are reported as unsteady.
+constexpr double kUnsteady = 2.5;
 
 void write_now(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -48,6 +52,7 @@ void BenchProgress::clear() {
 }
 
 void BenchText::on_line(const std::string& line) {
+  if (lines_ == Lines::kVerbose) return log::verbose("{}", line);
   progress_.clear();
   log::info("{}", line);
 }
@@ -62,6 +67,72 @@ void BenchText::on_progress(const std::string& text) {
     progress_.clear();
   else
     progress_.show(text);
+}
+
+namespace {
+
+std::string prepared_text(const bench::Ready& r) {
+  const char* how = r.how == bench::Ready::How::kBuilt    ? "built"
+                    : r.how == bench::Ready::How::kLoaded ? "loaded"
+                                                          : "opened";
+  const std::string size =
+      r.plan_bytes == 0 ? "" : fmt::format(", {:.1f} MiB", static_cast<double>(r.plan_bytes) / (1 << 20));
+  return fmt::format("{} {} in {:.3g} s{}", r.name, how, r.seconds, size);
+}
+
+std::string steadiness_text(const bench::Result& result, int64_t streams) {
+  double most = 0;
+  for (const bench::Row& row : result.rows) most = std::max(most, row.compute.variation);
+  std::string text = fmt::format("times vary by {:.2g} %", most);
+  if (most > kUnsteady) text += ": other processes may be running";
+  if (streams > 1)
+    text += fmt::format("; {} streams share the processor, so look at the runs per second", streams);
+  return text;
+}
+
+std::string bench_table(const bench::Result& result) {
+  const bool compares = result.backends.size() > 1;
+  std::vector<TextTable::Column> columns = {{"Backend"},       {"Shapes"},        {"Median ms", true},
+                                            {"Mean ms", true}, {"Min ms", true},  {"Max ms", true},
+                                            {"Runs/s", true},  {"First ms", true}};
+  if (compares) columns.insert(columns.end(), {{"Ratio", true}, {"Differs", true}});
+  TextTable table(columns);
+  for (const bench::Row& r : result.rows) {
+    std::vector<std::string> cells = {r.backend, r.shapes};
+    for (const double ms : {r.latency.median, r.latency.mean, r.latency.min, r.latency.max})
+      cells.push_back(fmt::format("{:.4g}", ms));
+    cells.push_back(fmt::format("{:.5g}", r.throughput));
+    cells.push_back(fmt::format("{:.4g}", r.first_ms));
+    if (compares) {
+      cells.push_back(fmt::format("{:.3f}", r.ratio));
+      cells.push_back(fmt::format("{:.1e}", r.difference));
+    }
+    table.add(std::move(cells));
+  }
+  return table.str(table_columns(0));
+}
+
+}  // namespace
+
+void print_bench_summary(const bench::Options& options, const bench::Result& result) {
+  size_t runs = 0;
+  double seconds = 0;
+  int64_t peak = 0;
+  for (const bench::Row& row : result.rows) {
+    runs += row.runs.size();
+    seconds += row.wall_seconds;
+    peak = std::max(peak, row.peak_bytes);
+  }
+  std::string prepared;
+  for (const bench::Ready& r : result.backends) prepared += (prepared.empty() ? "" : "; ") + prepared_text(r);
+  log::info("Model:     {}", options.model.empty() ? options.plan : options.model);
+  log::info("Prepared:  {}", prepared);
+  log::info("Processor: {}, {} thread(s)", result.processor, result.threads);
+  if (result.rows.empty()) return;
+  log::info("Runs:      {} in {:.3g} s", runs, seconds);
+  log::info("Memory:    {:.1f} MiB at most", static_cast<double>(peak) / (1 << 20));
+  log::info("Steady:    {}", steadiness_text(result, options.streams));
+  log::info("{}", bench_table(result));
 }
 
 }  // namespace assay::cli

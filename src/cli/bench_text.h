@@ -29,12 +29,20 @@ class BenchProgress {
 
 class BenchText final : public bench::Observer {
  public:
+  /// trtexec's lines are shown, or, where a summary follows, only at -v.
+  enum class Lines : uint8_t { kShown, kVerbose };
+  explicit BenchText(Lines lines = Lines::kShown) : lines_(lines) {}
+
   void on_line(const std::string& line) override;
   void on_warning(const std::string& sentence) override;
   void on_progress(const std::string& text) override;
 
  private:
+  Lines lines_;
   BenchProgress progress_;
 };
+
+/// The lines of a summary: what ran, where, how steadily; then a table with a row for each backend and shape.
+void print_bench_summary(const bench::Options& options, const bench::Result& result);
 
 }  // namespace assay::cli

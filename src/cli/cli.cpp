@@ -11,6 +11,7 @@
 
 #include "assay/error.h"
 #include "assay/version.h"
+#include "base/held_error.h"
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/bench_options.h"
@@ -18,6 +19,7 @@
 #include "cli/options/extensions.h"
 #include "cli/options/logging.h"
 #include "cli/options/resources.h"
+#include "cli/program_parser.h"
 #include "cli/registries.h"
 #include "console/failure.h"
 #include "console/run_frame.h"
@@ -63,18 +65,6 @@ std::string version_text(const Invocation& invocation) {
   return fmt::format("assay {}\n", kVersion);
 }
 
-void add_command(ArgParser& parser, const Command& command, const Registries& registries) {
-  parser.add_command(std::string(command.name), std::string(command.summary),
-                     std::string(command.description), [&command, &registries](ArgParser& inner) {
-                       command.add_options(inner, registries, command);
-                       if (command.run != nullptr && !command.passes_words_on) {
-                         add_extension_options(inner);
-                         add_resource_options(inner);
-                       }
-                       for (const Command* sub : command.subcommands) add_command(inner, *sub, registries);
-                     });
-}
-
 /// The one command of the name `trtexec`.
 const Command& trtexec_command() { return command_bench::def; }
 
@@ -87,16 +77,7 @@ ArgParser root_parser(const Invocation& invocation, const Registries& registries
     add_resource_options(parser);
     return parser;
   }
-  ArgParser parser(
-      invocation.program,
-      "Runs a neural network on several backends, says whether they agree, which one is wrong and where it "
-      "begins to go wrong.");
-  parser.add_group("General").options.push_back({.names = {"--version", "-v"},
-                                                 .help = "Print the version.",
-                                                 .arity = Arity::kNone,
-                                                 .ends_parsing = true});
-  for (const Command* command : registries.commands.all()) add_command(parser, *command, registries);
-  return parser;
+  return program_parser(invocation.program, registries);
 }
 
 const Command& find_command(const std::vector<std::string>& path, const Invocation& invocation,
@@ -132,6 +113,7 @@ void refuse_unavailable(const ParsedArgs& args) {
 struct Outcome {
   int status = 1;
   bool expected = true;
+  bool is_told = false;  ///< why it failed: by an exception
 };
 
 template <typename Body>
@@ -139,7 +121,7 @@ Outcome guarded(Body&& body) {
   try {
     return {.status = body()};
   } catch (...) {
-    return {.expected = report_exception()};
+    return {.expected = report_exception(), .is_told = true};
   }
 }
 
@@ -163,6 +145,8 @@ int run_command(const ParsedArgs& args, const Invocation& invocation, const Regi
     if (!command.checks_paths) check_option_paths(args);
     return command.run(context);
   });
+  if (outcome.status != 0 && !outcome.is_told)
+    if (const std::string why = log::held_error(); !why.empty()) log::report_critical("{}", why);
   if (context.announced() && is_trtexec(invocation)) {
     print_trtexec_mark(outcome.status == 0 ? "PASSED" : "FAILED", invocation);
   } else if (context.announced() && outcome.expected) {
@@ -297,6 +281,10 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
     return 0;
   });
   if (loaded.status != 0) return loaded.status;
+  if (words.size() == 1 && !invocation.as_polygraphy() && !is_trtexec(invocation)) {
+    log::print(first_page(program_parser(invocation.program, line.registries()), help_width()));
+    return 0;
+  }
   ParsedArgs args = line.read();
   args.set_upstream(invocation.as_polygraphy() || is_trtexec(invocation));
   if (const auto text = information(args, line.parser(), invocation, words.size() == 1)) {

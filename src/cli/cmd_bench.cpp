@@ -12,6 +12,7 @@
 #include "cli/option_effects.h"
 #include "cli/option_paths.h"
 #include "cli/options/logging.h"
+#include "cli/options/report.h"
 #include "cli/registries.h"
 #include "cli/route_tuning.h"
 
@@ -86,6 +87,42 @@ int resume(CommandContext& context, const RouteTuning& given, const RouteKnobs& 
   return tune(context, args, tuning, knobs);
 }
 
+constexpr std::string_view kMeasured[] = {"median", "mean",  "min",        "max",   "throughput",
+                                          "first",  "ratio", "difference", "memory"};
+
+/// True when what was asked for is among the lines.
+bool asks_for_lines(const bench::Options& o) {
+  return o.dumps_output || o.dumps_profile || o.dumps_layers || o.dumps_weights || o.dumps_profiles ||
+         o.dumps_roofline || o.explains || o.is_verbose || o.times_refit || o.skips_inference;
+}
+
+/// Writes the test results. False when a condition is reached.
+bool hold_against_conditions(const ParsedArgs& args, const bench::Result& result) {
+  if (!args.declares("--fail-if")) return true;  // under the name trtexec
+  TestReport report(args, "assay bench", kMeasured);
+  bool passed = true;
+  for (const bench::Row& row : result.rows) {
+    const Measured measured = {{"median", row.latency.median},
+                               {"mean", row.latency.mean},
+                               {"min", row.latency.min},
+                               {"max", row.latency.max},
+                               {"throughput", row.throughput},
+                               {"first", row.first_ms},
+                               {"ratio", row.ratio},
+                               {"difference", row.difference},
+                               {"memory", static_cast<double>(row.peak_bytes) / (1 << 20)}};
+    TestResult test{.group = row.backend, .name = row.shapes, .seconds = row.wall_seconds};
+    if (!report.check(row.backend, row.shapes, measured)) {
+      passed = false;
+      test.how = TestResult::How::kFailed;
+      for (const std::string& sentence : report.thresholds().reached(measured)) test.message = sentence;
+    }
+    report.add(std::move(test));
+  }
+  report.save();
+  return passed;
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const RouteKnobs knobs(*context.registries().tactics, *context.registries().passes);
@@ -107,13 +144,17 @@ int run(CommandContext& context) {
   apply_set_route(args, knobs, options.build);
   check_option_paths(args, check_bench_effects(args, options));
   context.announce();
-  BenchText text;
-  bench::run_bench(options, context.invocation().command_line, text);
-  return 0;
+  const bool is_brief = !args.is_upstream() && !log::enabled(log::Severity::kVerbose);
+  BenchText text(is_brief && !asks_for_lines(options) ? BenchText::Lines::kVerbose
+                                                      : BenchText::Lines::kShown);
+  const bench::Result result = bench::run_bench(options, context.invocation().command_line, text);
+  if (is_brief) print_bench_summary(options, result);
+  return hold_against_conditions(args, result) ? 0 : 1;
 }
 
 void add_options(ArgParser& parser) {
   add_bench_options(parser, /*as_trtexec=*/false);
+  parser.add_group("Conditions").options = report_options(kMeasured);
   add_logging_options(parser);
 }
 

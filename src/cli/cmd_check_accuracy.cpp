@@ -1,4 +1,6 @@
 // assay check accuracy: applies other thresholds to saved accuracy results.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -9,6 +11,7 @@
 #include "cli/options/compare_functions.h"
 #include "cli/options/logging.h"
 #include "cli/options/output_names.h"
+#include "cli/options/report.h"
 #include "console/comparison_text.h"
 #include "run/accuracy_results.h"
 #include "script/compare_script.h"
@@ -46,6 +49,7 @@ void add_options(ArgParser& parser) {
        .metavar = "FILE"},
   };
   add_compare_function_options(parser);
+  parser.add_group("Report").options = report_options({});
 }
 
 bool has_thresholds(const ParsedArgs& args) {
@@ -248,6 +252,19 @@ PairSummary summary_of(const SavedAccuracy& saved, const SavedAccuracy::Pair& pa
   return sum.summary();
 }
 
+void add_results(TestReport& report, const PairSummary& pair) {
+  for (const FunctionSummary& f : pair.functions)
+    for (const OutputSummary& o : f.outputs) {
+      TestResult result{.group = pair.runner0 + " vs. " + pair.runner1,
+                        .name = o.output + " (" + f.label + ")"};
+      if (o.passed < o.iterations) {
+        result.how = TestResult::How::kFailed;
+        result.message = fmt::format("{} of {} iteration(s) failed", o.iterations - o.passed, o.iterations);
+      }
+      report.add(std::move(result));
+    }
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const std::string path = args.text("path").value();
@@ -267,6 +284,7 @@ int run(CommandContext& context) {
     results = select_by_script(args, *script, std::move(results));
   else if (has_thresholds(args))
     results = select(args, std::move(results));
+  TestReport report(args, "assay check accuracy", {});
   bool passed = true;
   int64_t iterations = 0;
   for (SavedAccuracy& saved : results) {
@@ -277,6 +295,7 @@ int run(CommandContext& context) {
       const PairSummary summary = summary_of(saved, pair);
       iterations += summary.iterations;
       print_summary(summary, saved.aggregation);
+      add_results(report, summary);
       passed = summary.passed(saved.aggregation) && passed;
     }
   }
@@ -284,6 +303,7 @@ int run(CommandContext& context) {
     log::info("Saving accuracy results to {}", *save);
     save_accuracy_results(results, *save);
   }
+  report.save();
   if (iterations == 0) {
     log::error("FAILED | {} holds no result of any iteration, so nothing was checked.", path);
     return 1;

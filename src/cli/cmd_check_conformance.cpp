@@ -8,6 +8,7 @@
 #include "base/mapped_file.h"
 #include "cli/command.h"
 #include "cli/options/logging.h"
+#include "cli/options/report.h"
 #include "cli/registries.h"
 #include "cli/values.h"
 #include "run/conformance_report.h"
@@ -59,6 +60,7 @@ void add_conformance_options(ArgParser& parser, const Registries& registries) {
        .metavar = "SECONDS",
        .kind = ValueKind::kNumber},
   };
+  parser.add_group("Report").options = report_options({});
 }
 
 std::vector<const ConformanceTarget*> chosen_targets(const ParsedArgs& args,
@@ -89,6 +91,25 @@ void print(const ConformanceReport& report) {
     log::error("FAILED | {}, {} problem(s)", summary, report.problems.size());
 }
 
+void save_junit_report(const ParsedArgs& args, std::span<const ConformanceOutcome> outcomes,
+                       const ConformanceExpectations& expectations) {
+  TestReport report(args, "assay check conformance", {});
+  for (const ConformanceOutcome& o : outcomes) {
+    TestResult result{.group = o.target->name, .name = o.test->name, .message = o.result.reason};
+    const auto* expected = expectations.find(o.target->name, o.test->name);
+    const bool passed = o.result.verdict == ConformanceResult::Verdict::kPassed;
+    if (!passed && expected != nullptr) {
+      result.how = TestResult::How::kSkipped;
+      result.message = expected->reason;
+    } else if (passed == (expected != nullptr)) {
+      result.how = TestResult::How::kFailed;
+      if (passed) result.message = "it passes, but was expected to fail: " + expected->reason;
+    }
+    report.add(std::move(result));
+  }
+  report.save();
+}
+
 int run_conformance(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ConformanceExpectations expectations = read_expectations(args);
@@ -104,9 +125,10 @@ int run_conformance(CommandContext& context) {
     for (ConformanceCase& test : find_conformance_cases(folder)) cases.push_back(std::move(test));
   log::info("Running {} cases on {} targets", cases.size(), targets.size());
   const bool all_targets = !args.has("--on");
-  const ConformanceReport report =
-      conformance_report(run_conformance_suite(cases, targets, options), expectations, all_targets);
+  const std::vector<ConformanceOutcome> outcomes = run_conformance_suite(cases, targets, options);
+  const ConformanceReport report = conformance_report(outcomes, expectations, all_targets);
   print(report);
+  save_junit_report(args, outcomes, expectations);
   return report.is_good() ? 0 : 1;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/options/data_loader.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
+#include "cli/options/report.h"
 #include "cli/options/runners.h"
 #include "cli/registries.h"
 #include "graph/metadata_text.h"
@@ -34,6 +35,7 @@ void add_options(ArgParser& parser) {
       onnxrt_library_option(),
       graph_optimization_option(),
   };
+  parser.add_group("Report").options = report_options({});
   parser.add_group("ONNX Model Loading").options = {
       {.names = {"--external-data-dir", "--load-external-data", "--ext"},
        .help = "The folder of the model's external data; default: that of the model.",
@@ -109,6 +111,19 @@ void save(const lint::Findings& findings, const std::string& path) {
   file.commit();
 }
 
+/// A test for each finding, or one that passes.
+void report(const ParsedArgs& args, const lint::Findings& findings, const std::string& path) {
+  TestReport report(args, "assay check lint", {});
+  for (const lint::Finding& f : findings.entries)
+    report.add(
+        {.group = path,
+         .name = lint::finding_text(f),
+         .how = f.level == lint::Level::kException ? TestResult::How::kFailed : TestResult::How::kSkipped,
+         .message = lint::finding_text(f)});
+  if (findings.entries.empty()) report.add({.group = path, .name = "no findings"});
+  report.save();
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions model = read_model_options(args);
@@ -143,6 +158,7 @@ int run(CommandContext& context) {
   log::info("Loading model: {}", options.path);
   const lint::Findings findings = lint::lint_model(options);
   if (const auto path = args.text("-o")) save(findings, *path);
+  report(args, findings, model.path);
   return findings.is_valid() ? 0 : 1;
 }
 

@@ -20,9 +20,10 @@
 #include "cli/options/runners.h"
 #include "cli/options/unavailable.h"
 #include "cli/registries.h"
+#include "cli/run_report.h"
 #include "cli/run_settings.h"
 #include "cli/settings_file.h"
-#include "console/text_renderer.h"
+#include "console/run_summary.h"
 #include "run/comparator.h"
 #include "run/saved_inputs.h"
 
@@ -44,6 +45,7 @@ void add_options(ArgParser& parser, const Registries& registries) {
   add_plugin_options(parser, registries.plugins);
   const char* const title = "Settings and Generated Program";
   parser.add_group(title).options = poly::options_of(title);
+  add_run_report_options(parser);
 }
 
 /// Refuses a line that would neither run nor compare anything.
@@ -143,7 +145,10 @@ int run_line(CommandContext& context, const ParsedArgs& args, const SettingsFile
     const std::vector<std::string> without_effect = check_run_effects(args, situation_of(settings));
     check_option_paths(args, args.has("--gen") ? others_than("--gen", args) : without_effect);
   });
-  if (args.has("--gen")) check_options(options);
+  if (args.has("--gen")) {
+    refuse_run_reports(args);
+    check_options(options);
+  }
   if (const auto path = args.text("--save-settings")) {
     log::info("Saving settings to: {}", *path);
     poly::save_run_settings(settings, *path);
@@ -156,15 +161,23 @@ int run_line(CommandContext& context, const ParsedArgs& args, const SettingsFile
                       .runners = options.runners});
     return 0;
   }
+  check_conditions(args);
   if (!args.is_upstream() && options.source == nullptr) refuse_misfits(options);
   context.announce();
   std::vector<std::string> names;
   for (const auto& module : context.registries().extensions) names.push_back(module->info().name);
   log::verbose("Loaded extension modules: {}", python_list_repr(names));
-  TextRenderer renderer(poly::error_pictures_of(settings.save));
-  const RunReport report = run(options, renderer);
+  RunSummary summary({.details = args.is_upstream() || log::enabled(log::Severity::kVerbose),
+                      .all_outputs = args.has("--all"),
+                      .pictures = poly::error_pictures_of(settings.save)});
+  if (!args.is_upstream()) summary.refuse_unknown_outputs();
+  const RunReport report = run(options, summary);
   if (report.outcome == RunOutcome::kPassed) require_work(args, options, report);
-  return static_cast<int>(report.outcome);
+  summary.finish(report);
+  const RunOutcome outcome =
+      write_run_reports(args, options, summary.tables(), report, context.invocation().command_line);
+  if (!args.is_upstream()) suggest_next(args, options, report, summary.tables());
+  return static_cast<int>(outcome);
 }
 
 int run_models(CommandContext& context) {

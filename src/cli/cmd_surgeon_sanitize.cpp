@@ -9,6 +9,7 @@
 #include "base/python_repr.h"
 #include "cli/cmd_surgeon.h"
 #include "cli/model_editing.h"
+#include "cli/model_figures.h"
 #include "cli/options/data_loader.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
@@ -312,10 +313,15 @@ int run(CommandContext& context) {
   const SanitizeOptions sanitizing = read_options(args, options, context.registries());
   context.announce();
   if (!sanitizing.folds) warn_of_pointless_options(args);
-  std::shared_ptr<Model> model = load_onnx_model(args, options.path, context.registries().ops);
+  const auto load = [&] { return load_onnx_model(args, options.path, context.registries().ops); };
+  const std::optional<ModelFigures> before = args.is_upstream() ? std::nullopt : figures_of(load);
+  std::shared_ptr<Model> model = load();
   Narrator narrator;
   edit(options.path, [&] { model = sanitize(model, sanitizing, narrator); });
   save_edited_model(args, *model);
+  if (before)
+    if (const auto after = figures_of([&] { return model; }))
+      log::info("{}", before_and_after(*before, *after));
   return 0;
 }
 

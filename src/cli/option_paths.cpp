@@ -41,6 +41,7 @@ constexpr PathOption kPathOptions[] = {
     {"template trt-config", "-o", kOutput, Content::kScript},
     {"template onnx-gs", "-o", kOutput, Content::kScript},
     {"template shard-hints", "-o", kOutput, Content::kJson},
+    {"completion", "-o", kOutputFolder},
     {"convert", "-o", kOutput},  // --convert-to has a say
     {"", "-o", kOutput, Content::kModel},
     {"python", "--python", kElsewhere},  // looked for by find_interpreter()
@@ -58,7 +59,8 @@ constexpr PathOption kPathOptions[] = {
     {"debug versions", "--against", kElsewhere},
     {"debug versions", "--libraries", kElsewhere},  // looked at before anything runs
     {"debug versions", "--builds", kElsewhere},
-    {"debug range", "--csv", kOutput},
+    {"", "--csv", kOutput},
+    {"", "--junit", kOutput},
     {"", "--save-onnx", kOutput, Content::kModel},
     {"", "--save-engine", kOutput, Content::kPlan},
     {"", "--save-tactics", kOutput, Content::kJson},

@@ -1,11 +1,14 @@
 #include "console/comparison_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 
+#include "base/guess.h"
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "base/wording.h"
@@ -20,6 +23,8 @@ namespace {
 
 using log::Severity;
 
+constexpr const char* kAbsolute = "Absolute";
+constexpr const char* kRelative = "Relative";
 constexpr int64_t kSmall = 100;  // elements: smaller arrays are shown
 
 /// Formatted like a Python set, in the given order.
@@ -134,6 +139,14 @@ void print_obstacle(const OutputComparison& c, bool remedy) {
 
 void ComparisonText::on_unknown_outputs(const UnknownOutputs& f) {
   const log::Indent iteration(level_);
+  if (refuses_unknown_) {
+    std::vector<std::string> outputs;
+    std::copy_if(f.known.begin(), f.known.end(), std::back_inserter(outputs),
+                 [](const std::string& name) { return !name.empty(); });
+    log::critical(ErrorCode::kInvalidArgument,
+                  "{} names {}, and no output is called so; the outputs are: {}. {}", f.option,
+                  python_list_repr(f.unknown), python_list_repr(outputs), fmt::join(f.suggestions, " "));
+  }
   std::string hints;
   for (const std::string& hint : f.suggestions) hints += "\n" + hint;
   log::warning(
@@ -154,7 +167,7 @@ void ComparisonText::on_match(const OutputMatch& m) {
       return log::verbose("Will not compare {} with {}, since the former already has an exact match: {}",
                           m.found, m.output, m.found);
     case OutputMatch::Kind::kAssumed:
-      return log::warning(
+      return diag::guess(
           "Output names did not match exactly. Assuming {} output: {} corresponds to output: {}", m.runner1,
           m.found, m.output);
     case OutputMatch::Kind::kDoesNotExist:
@@ -237,22 +250,38 @@ void ComparisonText::print_errors(const OutputComparison& c, const SimpleThresho
   log::info("Error Metrics: {}", c.pair.name0);
   const log::Indent indent;
   log::info("{}", required_tolerance(e, std::get<SimpleMetrics>(c.result.metrics), threshold));
-  if (pictures_) {
-    const log::Indent deeper;
-    pictures_->draw_errors(c.pair, e);
-  }
+  draw_errors(c);
   const auto print = [&](const char* kind, const Numbers& errors, const Statistics& s, bool is_bool) {
     log::info("{} Difference | Stats: {}", kind, statistics_text(s, errors.kind(), errors.shape(), is_bool));
     print_details(
         !c.result.passed, errors, is_bool,
         [&] { return is_bool ? truth_values(errors) : materialize(errors); }, own_range(s));
-    if (!pictures_) return;
-    const log::Indent deeper;
-    pictures_->draw_heatmap(fmt::format("{} Error | {}", kind, c.pair.name0), errors, s,
-                            &errors == &e.difference.relative());
+    draw_heatmap(c, kind);
   };
-  print("Absolute", e.difference.absolute(), e.absolute, e.difference.is_bool());
-  print("Relative", e.difference.relative(), e.relative, false);
+  print(kAbsolute, e.difference.absolute(), e.absolute, e.difference.is_bool());
+  print(kRelative, e.difference.relative(), e.relative, false);
+}
+
+void ComparisonText::draw_errors(const OutputComparison& c) const {
+  if (!pictures_) return;
+  const log::Indent deeper;
+  pictures_->draw_errors(c.pair, *c.errors);
+}
+
+void ComparisonText::draw_heatmap(const OutputComparison& c, const char* kind) const {
+  if (!pictures_) return;
+  const bool is_relative = kind == kRelative;
+  const log::Indent deeper;
+  pictures_->draw_heatmap(fmt::format("{} Error | {}", kind, c.pair.name0),
+                          is_relative ? c.errors->difference.relative() : c.errors->difference.absolute(),
+                          is_relative ? c.errors->relative : c.errors->absolute, is_relative);
+}
+
+void ComparisonText::draw(const OutputComparison& c) const {
+  if (!c.errors) return;
+  draw_errors(c);
+  draw_heatmap(c, kAbsolute);
+  draw_heatmap(c, kRelative);
 }
 
 void ComparisonText::on_function_end(const FunctionResult& result) {

@@ -19,6 +19,10 @@ class ComparisonText : public CompareObserver {
   /// `pictures` may be null.
   explicit ComparisonText(std::shared_ptr<ErrorPictures> pictures = nullptr)
       : pictures_(std::move(pictures)) {}
+  /// Names of outputs that match nothing are an error from now on, not a warning.
+  void refuse_unknown_outputs() { refuses_unknown_ = true; }
+  /// Draws the errors, if there are pictures to draw.
+  void draw(const OutputComparison& comparison) const;
   void on_unknown_outputs(const UnknownOutputs& found) override;
   void on_shapes_unchecked() override;
   void on_match(const OutputMatch& match) override;
@@ -32,8 +36,11 @@ class ComparisonText : public CompareObserver {
  private:
   void print_simple(const OutputComparison& c) const;
   void print_errors(const OutputComparison& c, const SimpleThreshold& threshold) const;
+  void draw_errors(const OutputComparison& c) const;
+  void draw_heatmap(const OutputComparison& c, const char* kind) const;
 
   std::shared_ptr<ErrorPictures> pictures_;
+  bool refuses_unknown_ = false;
   int level_ = 0;  ///< 1 below an iteration's line
 };
 

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -128,6 +129,16 @@ int close_terminal_log(int status) {
   if (failure.empty()) return status;
   write_all(STDERR_FILENO, fmt::format("[!] cannot write {}\n", failure));
   return status == 0 ? 1 : status;
+}
+
+size_t text_columns() {
+  if (const char* columns = std::getenv("COLUMNS"); columns != nullptr) {
+    char* end = nullptr;
+    const long given = std::strtol(columns, &end, 10);
+    if (end != columns && *end == '\0' && given > 0) return static_cast<size_t>(std::min(given, 1000L));
+  }
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 void show_log(int threshold) {

@@ -2,6 +2,8 @@
 // the command line, and user programs that request it (run_main(), show_log()).
 #pragma once
 
+#include <cstddef>
+
 namespace assay {
 
 /// Starts writing the log's lines; a second call has no effect. On a terminal, unless NO_COLOR is set, lines
@@ -12,5 +14,9 @@ void open_terminal_log();
 /// Call it at the end of a program: flushes the buffer. Returns the exit status: `status`, or 1 in place of 0
 /// if writing failed, which is reported on standard error.
 int close_terminal_log(int status);
+
+/// Columns that a line of text may have: COLUMNS, else those of the terminal; 0 (any number) where the output
+/// is neither, but read by a program.
+size_t text_columns();
 
 }  // namespace assay

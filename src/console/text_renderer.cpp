@@ -131,8 +131,9 @@ void TextRenderer::on_verdict(const Arbitration& verdict, const ArbiterOptions& 
   print_verdict(verdict, options);
 }
 
-/// A single iteration has already printed everything.
-void TextRenderer::on_verdicts(const VerdictCounts& v) {
+void TextRenderer::on_verdicts(const VerdictCounts& v) { print_verdict_counts(v); }
+
+void TextRenderer::print_verdict_counts(const VerdictCounts& v) {
   if (v.iterations < 2) return;
   if (v.wrong_iterations > 0)
     log::error("Verdict Summary | WRONG in {} of {} iterations, the first time in iteration {}: {}",

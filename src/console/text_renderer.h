@@ -46,7 +46,10 @@ class TextRenderer : public RunObserver {
   }
   void on_iteration(int64_t index) override { comparison_.on_iteration(index); }
 
- private:
+ protected:
+  /// A single iteration has already printed everything.
+  static void print_verdict_counts(const VerdictCounts& verdicts);
+
   ComparisonText comparison_;
 };
 

@@ -19,6 +19,8 @@ namespace {
 constexpr size_t kShowAll = 16;
 /// Makers described, and nodes listed per runner, unless at -v.
 constexpr size_t kDescribed = 3, kListed = 8;
+/// Results with findings that have a line of their own, unless at -v.
+constexpr size_t kLines = 20;
 /// Nodes that are ranked, unless at -v.
 constexpr size_t kRanked = 20;
 /// Maximum number of nodes to list as the origin of an error.
@@ -115,12 +117,18 @@ struct ShownOutputs {
   }
 };
 
-void report_outputs(const Arbitration& a) {
+void report_outputs(const Arbitration& a, VerdictLength length) {
   const ShownOutputs shown(a);
+  const bool has_limit = length == VerdictLength::kScreen && !log::enabled(log::Severity::kVerbose);
   std::string current;
+  size_t lines = 0, left_out = 0;
   for (const ArbiterVerdict& o : a.outputs) {
     if (!o.lacking.empty()) continue;  // report_lacking() says it
     const auto severity = shown.severity(o);
+    if (severity != log::Severity::kVerbose && has_limit && ++lines > kLines) {
+      ++left_out;
+      continue;
+    }
     if (o.output + o.body != current && shown.has_title(severity)) {
       log::info("Output: '{}' (shape={}){}", o.output, o.shape.str(), in_body(o));
       current = o.output + o.body;
@@ -129,6 +137,7 @@ void report_outputs(const Arbitration& a) {
     log::message(severity, "{} | {}", o.runner, describe(o));
     if (!o.excuses.empty()) log::message(severity, "{} | Excused by: {}", o.runner, excuses_text(o));
   }
+  if (left_out > 0) log::info("{} more result(s) with findings are not shown", left_out);
 }
 
 /// A summary where outputs have no lines of their own.
@@ -143,14 +152,15 @@ void report_overflown(const Arbitration& a) {
 }
 
 /// For a runner in narrow types: the nodes that cause its error.
-void report_shares(const Arbitration& a) {
+void report_shares(const Arbitration& a, VerdictLength length) {
+  const bool has_limit = length == VerdictLength::kScreen && !log::enabled(log::Severity::kVerbose);
   for (size_t first = 0; first < a.shares.size();) {
     size_t end = first;
     while (end < a.shares.size() && a.shares[end].runner == a.shares[first].runner) ++end;
     log::info("Final error | {} | {} node(s) make it, by their share of it:", a.shares[first].runner,
               end - first);
     const log::Indent indent;
-    const size_t last = log::enabled(log::Severity::kVerbose) ? end : std::min(end, first + kRanked);
+    const size_t last = has_limit ? std::min(end, first + kRanked) : end;
     double rest = 1;
     for (size_t i = first; i < last; ++i) {
       const ErrorShare& s = a.shares[i];
@@ -281,7 +291,10 @@ void report_makers_of(const Arbitration& a, const std::string& runner) {
   describe_makers(made, a.files);
   const log::Indent indent;
   if (!made.empty()) log::error("Error made by {}", list_nodes(made));
-  if (!inherited.empty()) log::info("Error inherited by {}", list_nodes(inherited));
+  if (inherited.size() > kListed && !log::enabled(log::Severity::kVerbose))
+    log::info("Error inherited by {} node(s) behind", inherited.size());
+  else if (!inherited.empty())
+    log::info("Error inherited by {}", list_nodes(inherited));
   if (!between.empty() && !is_traced(a, runner)) report_region(*between[0]);
 }
 
@@ -297,7 +310,7 @@ void report_makers(const Arbitration& a) {
 
 void report(const Arbitration& result, const ArbiterOptions& options) { print_verdict(result, options); }
 
-void print_verdict(const Arbitration& a, const ArbiterOptions& options) {
+void print_verdict(const Arbitration& a, const ArbiterOptions& options, VerdictLength length) {
   log::start("Float64 Verdict | Reference in float64, {} noisy evaluation(s), explained range {} x spread",
              a.samples > 0 ? a.samples : options.samples, kExplainedFactor);
   const log::Indent indent;
@@ -309,11 +322,11 @@ void print_verdict(const Arbitration& a, const ArbiterOptions& options) {
   if (!a.processor.empty())
     log::verbose("Computed on {}, {}", a.processor,
                  a.threads == 0 ? "as many threads as it has" : fmt::format("{} thread(s)", a.threads));
-  report_makers(a);
   report_lacking(a);
-  report_outputs(a);
+  report_outputs(a, length);
   report_overflown(a);
-  report_shares(a);
+  report_shares(a, length);
+  report_makers(a);
   if (a.lanes_lost > 0)
     log::warning(
         "Noise led {} evaluation(s) of a node astray (an index out of range, a shape that does not fit): "

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/diagnostics.h"
+#include "base/guess.h"
 #include "base/name_pattern.h"
 #include "base/python_repr.h"
 #include "base/similar_name.h"
@@ -236,16 +237,15 @@ Dims DataLoader::shape_for(const TensorInfo& input, Report report) const {
   if (!input.type.dims) {
     // Any rank is possible, so the user's is used; upstream assumes rank 0.
     if (user == nullptr && report == Report::kYes)
-      diag::once(diag::Severity::kWarning,
-                 "Input tensor: {} | Its rank is unknown. Will generate a scalar.\n{}", input.name,
-                 say(Say::kShapeOrInputs, {shapes_setting()}));
+      diag::guess_once("Input tensor: {} | Its rank is unknown. Will generate a scalar.\n{}", input.name,
+                       say(Say::kShapeOrInputs, {shapes_setting()}));
     return user == nullptr ? Dims() : user->dims;
   }
   const Dims& model = *input.type.dims;
   if (user == nullptr) return model;
   if (is_dynamic(user->dims)) {
     if (report == Report::kYes)
-      diag::warning(
+      diag::guess(
           "Input tensor: {} [shape={}] | Provided input shape: {} is dynamic.\n"
           "Dynamic shapes cannot be used to generate inference data. Will use default shape instead.\n"
           "To avoid this, please provide a fixed shape to the data loader. ",
@@ -254,11 +254,11 @@ Dims DataLoader::shape_for(const TensorInfo& input, Report report) const {
   }
   if (may_override(user->dims, model)) return user->dims;
   if (report == Report::kYes)
-    diag::once(diag::Severity::kWarning,
-               "Input tensor: {} [shape={}] | Cannot use provided custom shape: {} to override tensor shape. "
-               "Will use "
-               "default shape instead.",
-               input.name, bounded_shape_text(model), bounded_shape_text(user->dims));
+    diag::guess_once(
+        "Input tensor: {} [shape={}] | Cannot use provided custom shape: {} to override tensor shape. "
+        "Will use "
+        "default shape instead.",
+        input.name, bounded_shape_text(model), bounded_shape_text(user->dims));
   return model;
 }
 
@@ -267,10 +267,10 @@ Shape DataLoader::closed_shape(const TensorInfo& input, const Dims& dims, Report
   Shape shape;
   for (const Dim& d : dims) shape.push_back(d.is_known() ? d.value() : 1);
   if (report == Report::kYes)
-    diag::once(diag::Severity::kWarning,
-               "Input tensor: {} [shape={}] | Will generate data of shape: {}.\n"
-               "If this is incorrect, please provide a custom data loader.",
-               input.name, bounded_shape_text(dims), list_text(shape));
+    diag::guess_once(
+        "Input tensor: {} [shape={}] | Will generate data of shape: {}.\n"
+        "If this is incorrect, please provide a custom data loader.",
+        input.name, bounded_shape_text(dims), list_text(shape));
   return shape;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "base/diagnostics.h"
+#include "base/guess.h"
 #include "base/name_pattern.h"
 #include "base/progress_line.h"
 #include "base/python_repr.h"
@@ -74,7 +75,7 @@ OptimizationProfile make_profile(const Graph& g, const ProfileShapes& given,
               say(Say::kNameInputShapes));
       std::vector<int64_t> extents;
       for (const Dim& d : *v->type.dims) extents.push_back(d.is_known() ? d.value() : 1);
-      diag::warning(
+      diag::guess(
           "Input tensor: {} (dtype={}, shape={}) | No shapes provided; Will use shape: {} for min/opt/max in "
           "profile.\n"
           "Note: This will cause the tensor to have a static shape. If this is incorrect, please set the "

@@ -112,10 +112,10 @@ class BenchTest(unittest.TestCase):
     def test_c1_in_the_spelling_of_assay(self):
         out = self.passes("model.onnx --min-shapes x:0:[1,1,28,28] --opt-shapes x:0:[4,1,28,28] --max-shapes x:0:[16,1,28,28] "
                           "--workspace 1G --save-engine house.plan --shapes x:0:[4,1,28,28] --warm-up 0 --duration 0 "
-                          "--iterations 3 --builder-optimization-level 0 --threads 1", "assay")
+                          "--iterations 3 --builder-optimization-level 0 --threads 1 -v", "assay")
         self.check_summary(out)
         self.assertNotIn("&&&&", out)
-        self.check_summary(self.passes("house.plan --shapes x:0:[2,1,28,28] --warm-up 0 --duration 0 --iterations 3", "assay"))
+        self.check_summary(self.passes("house.plan --shapes x:0:[2,1,28,28] --warm-up 0 --duration 0 --iterations 3 -v", "assay"))
 
     def test_c2_flags_without_effect_say_so_in_one_line_each(self):
         flags = {"--int4": "no products of such numbers",
@@ -220,8 +220,20 @@ class BenchTest(unittest.TestCase):
             self.assertAlmostEqual(r["ratio"], r["latency_ms"]["median"] / first["latency_ms"]["median"], places=6)
             self.assertLess(r["difference"], 1e-5)
             self.assertGreaterEqual(r["runs"], 3)
-        table = out[out.index("=== All rows ==="):]
-        self.assertEqual(len(re.findall(r"x:0:\dx1x28x28 +(?:engine|reference)", table)), 9, table)
+        table = out[out.index("[I] Backend "):]
+        self.assertEqual(len(re.findall(r"(?:engine|reference)\S* +x:0:\dx1x28x28", table)), 9, table)
+
+    def test_a_summary_fits_a_screen(self):
+        out = self.passes(f"add.onnx {QUICK} --fail-if median>10s throughput<1e-9 --junit times.xml", "assay")
+        self.assertNotIn("=== Performance summary ===", out)
+        for title in ("Model:", "Prepared:", "Processor:", "Runs:", "Memory:", "Steady:", "Backend "):
+            self.assertEqual(out.count(f"[I] {title}"), 1, out)
+        self.assertLess(len(out.splitlines()), 14, out)
+        self.assertIn('failures="0"', pathlib.Path("times.xml").read_text())
+        out = self.fails(f"add.onnx {QUICK} --fail-if median>0.000001us --junit times.xml", "and median>0.000001us fails", "assay")
+        self.assertIn("FAILED | Runtime", out)
+        self.assertIn('failures="1"', pathlib.Path("times.xml").read_text())
+        self.fails(f"add.onnx {QUICK} --fail-if medain>1", "did you mean 'median'?", "assay")
 
     def test_inputs_from_files(self):
         pathlib.Path("a.bin").write_bytes(struct.pack("<4f", 1, 2, 3, 4))
@@ -281,7 +293,7 @@ class BenchTest(unittest.TestCase):
         for a, b in zip(*values):
             self.assertAlmostEqual(a, b, places=5)
         # The plan that was saved has its weights.
-        self.check_summary(self.passes(f"again.plan {shapes.replace('=', ' ')} --warm-up 0 --duration 0 --iterations 3", "assay"))
+        self.check_summary(self.passes(f"again.plan {shapes.replace('=', ' ')} --warm-up 0 --duration 0 --iterations 3 -v", "assay"))
         self.check_summary(self.passes(f"--onnx=model.onnx --stripWeights --refitFromOnnx {shapes} {QUICK}"))
         # What is run has the model's weights, what is saved has none.
         out = self.passes(f"--onnx=model.onnx --refit --stripWeights --timeRefit --saveEngine=built.plan {shapes} --exportOutput=built.json {QUICK}")

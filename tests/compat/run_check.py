@@ -37,7 +37,16 @@ def summary(text):
             for line in lines]
 
 
+def as_polygraphy(assay, folder):
+    """Under upstream's name it prints upstream's lines."""
+    link = os.path.join(folder, "polygraphy")
+    if not os.path.exists(link):
+        os.symlink(os.path.abspath(assay), link)
+    return link
+
+
 def check(assay, folder, model, options):
+    assay = as_polygraphy(assay, folder)
     polygraphy = [sys.executable, os.path.join(os.path.dirname(sys.executable), "polygraphy")]
     path = os.path.join(folder, model + ".onnx")
     run([assay, "template", "model", model, "-o", path, "--seed", "1"])
@@ -67,6 +76,7 @@ def check_folders(assay, folder):
     """Folders of iterations and accuracy results, each made by one tool and used by the other."""
     polygraphy = [sys.executable, os.path.join(os.path.dirname(sys.executable), "polygraphy")]
     path = os.path.join(folder, "mlp.onnx")
+    assay = as_polygraphy(assay, folder)
     tools = {"a": [assay], "p": polygraphy}
     for who, tool in tools.items():
         run(tool + ["run", path, "--onnxrt", "--seed", "3", "--iterations", "3", "--save-inputs", f"{folder}/{who}_in",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the documents: every block of README.md, docs/ and the examples, in order, as somebody types it who has just built the
 project and has nothing else: `env -i PATH=/usr/bin:/bin HOME=<an empty folder>`, in a fresh copy of the checkout's folder.
-blocks.py says how a document tells what its blocks are.
+The tutorials run in an empty folder without a checkout around it. blocks.py says how a document tells what its blocks are.
 
 usage: docs_test.py BUILD_FOLDER SOURCE_FOLDER [--long] [--only DOCUMENT ...] [--verbose]
 
@@ -26,6 +26,7 @@ SECONDS = 300
 # What a machine may lack: a shell command that shows whether it is there.
 NEEDS = {
     "onnxruntime": '"$ASSAY" run probe.onnx --onnxrt',
+    "package": "PYTHONPATH=\"${ASSAY%/assay}/python\" $VENV/bin/python -c 'import assay, numpy'",
     "numpy": "$VENV/bin/python -c 'import numpy'",
     "compiler": "command -v c++",
     "cmake": "command -v cmake && command -v ninja",
@@ -115,10 +116,24 @@ class Reader:
         (self.checkout / "build").symlink_to(self.build)
         self.state, self.probes = folder / "state", folder / "probes"
         self.probes.mkdir()
+        if self.name.startswith("docs/tutorials/"):
+            return self.prepare_bare(folder)
         start = self.checkout / (self.document.parent.relative_to(self.source) if self.name.startswith("examples") else "")
         # The README says how a bare shell finds the program; the other documents take it for granted.
         path = "/usr/bin:/bin" if self.name == "README.md" else f"{self.build}:/usr/bin:/bin"
         self.state.write_text(f"export PATH='{path}'\ncd '{start}'\n")
+
+    def prepare_bare(self, folder):
+        """Somebody who has installed the program and the Python package, and has no checkout: an empty folder."""
+        programs, work = folder / "bin", folder / "work"
+        programs.mkdir()
+        work.mkdir()
+        (programs / "assay").symlink_to(self.build / "assay")
+        python = programs / "python"
+        python.write_text(f"#!/bin/sh\nPYTHONPATH='{self.build}/python' exec '{self.source}/.venv/bin/python' \"$@\"\n")
+        python.chmod(0o755)
+        self.state.write_text(f"export PATH='{programs}:/usr/bin:/bin'\ncd '{work}'\n")
+        return None
 
     def fail(self, line, why):
         self.failures.append(f"{self.name}:{line}: {why}")

@@ -15,7 +15,8 @@ CODE = re.compile(r"`[^`]*`")
 PAGE = re.compile(r"(?<![\w/.+-])docs/[\w/.-]*\.(?:md|svg|csv)\b")
 FOLDERS = ("src", "include", "tests", "tools", "cmake", "python", "examples", "extensions", "docs")
 SOURCES = (".cpp", ".h", ".def", ".inc", ".fbs", ".py", ".sh", ".cmake", ".txt", ".md", ".js", ".yaml", ".toml")
-FOREIGN = {"docs/Syntax.md", "docs/Versioning.md"}      # pages of other projects
+FOREIGN = {"docs/Syntax.md", "docs/Versioning.md",      # pages of other projects
+           "docs/gallery.md"}                           # made by tools/site.py
 
 
 def documents(root):

@@ -45,9 +45,9 @@ def profiles(tool):
              has=["Configuring with profiles:[", "x [min=[1, 4], opt=[4, 4], max=[16, 4]]", "Finished engine building in", "Saving engine to open.plan",
                   "Saving tactic replay file to open.tactic"])
         # The plan in a fresh process, on the same inputs: the same to the bit.
-        tool("run", "open.plan", "--trt", "--load-inputs", "in.json", "--load-outputs", "out.json", "--atol", "0", "--rtol", "0", name=name,
+        tool("run", "open.plan", "--trt", "--load-inputs", "in.json", "--load-outputs", "out.json", "--atol", "0", "--rtol", "0", "-v", name=name,
              has=["PASSED | simple | All outputs matched"])
-        tool("run", "open.plan", "--engine", "--input-shapes", "x:[16,4]", name=name, has=["shape=(16, 3)"])
+        tool("run", "open.plan", "--engine", "--input-shapes", "x:[16,4]", "-v", name=name, has=["shape=(16, 3)"])
         tool("run", "open.plan", "--trt", "--input-shapes", "x:[17,4]", code=1, name=name, has=["outside of profile 0: from (1, 4) to (16, 4)"])
         tool("run", "open.plan", "--ref", code=1, name=name, has=["is a plan, which only --trt and --engine run"])
         tool("inspect", "model", "open.plan", "--show", "layers", "attrs", name=name,

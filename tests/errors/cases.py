@@ -29,7 +29,8 @@ USAGE = [
     ("identity.onnx --ref", 2, ERR, f"assay: error: argument command: invalid choice: 'identity.onnx' (choose from {COMMANDS}). Did you mean 'run identity.onnx'?"),
     ("surgeon sanitise identity.onnx", 2, ERR, "assay surgeon: error: argument command: invalid choice: 'sanitise' (choose from 'extract', 'sanitize', 'insert', 'convert-opset', 'prune', 'weight-strip', 'weight-reconstruct'). Did you mean 'sanitize'?"),
     ("run identity.onnx --ref --compare simpel", 2, ERR, "assay run: error: argument --compare/--compare-func: invalid choice: 'simpel' (choose from 'simple', 'indices', 'l2', 'cosine_similarity', 'distance_metrics', 'psnr', 'snr', 'quality_metrics', 'perceptual_metrics'). Did you mean 'simple'?"),
-    ("", 2, ERR, "assay: error: the following arguments are required: command"),
+    ("", 0, OUT, "  Who is wrong, and where does it begin?"),
+    ("inspect", 2, ERR, "assay inspect: error: the following arguments are required: command"),
     ("template", 2, ERR, "assay template: error: the following arguments are required: command"),
 ]
 
@@ -83,8 +84,8 @@ MODELS = [
     ("run twin_inputs.onnx --ref", 0, OUT, "[W] Two graph inputs are named 'x'; they are taken for one, of the type that comes first."),
     ("inspect model twin_inputs.onnx", 0, OUT, "    ---- 1 Graph Input(s) ----\n    {x [dtype=float32, shape=(1, 2)]}"),
     ("surgeon sanitize twin_inputs.onnx --cleanup -o out.onnx", 0, OUT, "[W] Two graph inputs are named 'x'; they are taken for one, of the type that comes first."),
-    ("run any_rank.onnxtxt --ref --input-shapes x:[2,3]", 0, OUT, "    ---- Inference Output(s) ----\n    {y [dtype=float32, shape=(2, 3)]}"),
-    ("run any_rank.onnxtxt --engine --input-shapes x:[2,3]", 0, OUT, "    ---- Inference Output(s) ----\n    {y [dtype=float32, shape=(2, 3)]}"),
+    ("run any_rank.onnxtxt --ref --input-shapes x:[2,3] -v", 0, OUT, "    ---- Inference Output(s) ----\n    {y [dtype=float32, shape=(2, 3)]}"),
+    ("run any_rank.onnxtxt --engine --input-shapes x:[2,3] -v", 0, OUT, "    ---- Inference Output(s) ----\n    {y [dtype=float32, shape=(2, 3)]}"),
     ("run any_rank.onnxtxt --engine", 0, OUT, "[W] Input tensor: x | Its rank is unknown. Will generate a scalar.\n    If this is incorrect, give its shape with --input-shapes, or its data with --load-inputs."),
     ("surgeon extract any_rank.onnxtxt --model-input-shapes x:[2,3] --force-fallback-shape-inference -o out.onnx", 0, OUT, "[I] Forcing fallback shape inference. This will cause dynamic dimensions to become static."),
     ("surgeon extract any_rank.onnxtxt --model-input-shapes x:[2,3] --force-fallback-shape-inference -o out.onnx", 0, OUT, "[I] Running fallback shape inference using input metadata:\n    {x [dtype=float32, shape=(2, 3)]}"),
@@ -129,13 +130,13 @@ MODELS = [
     ("run dynamic.onnx --ref --input-shapes x:[100000000000,2]", 1, ERR, "[!] a float64 tensor of shape (100000000000, 2) takes more than the $BYTES bytes that there are. The option --memory-limit changes how much there may be."),
     ("run dynamic.onnx --ref --input-shapes x:[100000,2] --memory-limit 1M", 1, ERR, "[!] a float64 tensor of shape (100000, 2) takes more than the $BYTES bytes that there are. The option --memory-limit changes how much there may be."),
     ("run dynamic.onnx --engine --input-shapes x:[200000,2] --memory-limit 2M", 1, ERR, "[!] a float64 tensor of shape (200000, 2) takes more than the $BYTES bytes that there are. The option --memory-limit changes how much there may be."),
-    ("run dynamic.onnx --engine --input-shapes x:[20,2] --memory-limit 2M", 0, OUT, "    ---- Inference Output(s) ----\n    {y [dtype=float32, shape=(20, 2)]}"),
+    ("run dynamic.onnx --engine --input-shapes x:[20,2] --memory-limit 2M -v", 0, OUT, "    ---- Inference Output(s) ----\n    {y [dtype=float32, shape=(20, 2)]}"),
     ("run dynamic.onnx --ref --memory-limit 1K", 1, ERR, "[!] --memory-limit: 1K is too small; it must be at least 1048576"),
     ("run dynamic.onnx --ref --memory-limit lots", 1, ERR, "[!] Could not convert lots to a number of bytes. Please use either an integer (e.g. 16000000), scientific notation (e.g. 16e6), or a number with a valid suffix: K, M, or G (e.g. 16M)."),
 ]
 
 TEXTS = [
-    ("run two.onnxtxt --ref", 0, OUT, "    {y [dtype=float32, shape=(1, 2)]}"),
+    ("run two.onnxtxt --ref -v", 0, OUT, "    {y [dtype=float32, shape=(1, 2)]}"),
     ("run text_in.onnx --ref --engine", 0, OUT, "[I] Loading model: $DIR/text_in.onnx"),
     ("run text_syntax.onnxtxt --ref", 1, ERR, "[!] expected ')' or ',' after the inputs of a node, but found 'w' [at line 6, column 23:   [second] y = Mul (h w)] [in $DIR/text_syntax.onnxtxt]"),
     ("run text_elements.onnxtxt --ref", 1, ERR, "[!] float[2] needs 2 element(s), but more are given [at line 3, column 22: <float[2] w = {1, 2, 3}>] [in $DIR/text_elements.onnxtxt]"),
@@ -268,7 +269,7 @@ INSPECT = [
     ("inspect data wide.json", 1, ERR, "[!] the .npy header is malformed: its strings are longer than NumPy's can be [in input 'x'] [at iteration 0] [in wide.json]"),
     ("surgeon sanitize identity.onnx --force-fallback-shape-inference --load-inputs words.json -o out.onnx", 1, ERR, "[!] the data for input 'x' are of type string and shape (0,), but the model declares float32[1, 2] [in $DIR/identity.onnx]"),
     ("inspect data one_blob_twice.json", 1, ERR, "[!] the entries 'a' and 'b' of the .npz archive overlap [in input 'x'] [at iteration 0] [in one_blob_twice.json]"),
-    ("run picture.onnx --ref", 0, OUT, "    ---- Inference Output(s) ----\n    {y [dtype=uint8, shape=(0, 0, 3)]}"),
+    ("run picture.onnx --ref -v", 0, OUT, "    ---- Inference Output(s) ----\n    {y [dtype=uint8, shape=(0, 0, 3)]}"),
     ("inspect model deep.onnxtxt", 1, ERR, "[!] subgraphs nest deeper than 32 [at line 1, column 1534: ...<then_branch = t () => (bool y) { y = If (c) <then_branch = t () => (bool y) { y = If (c) <then_branch = t () => (bool y...] [in $DIR/deep.onnxtxt]"),
     ("inspect data empty_list.json", 0, OUT, "[I] ==== Data (0 iterations) ===="),
     ("inspect data nan.json --num-items -2", 1, ERR, "[!] --num-items: -2 is too small; it must be at least -1."),

@@ -248,7 +248,7 @@ class Hostile(Test):
         self.hostile("", code=0)
 
     def test_functions_of_a_run(self):
-        words = ["run", "identity.onnxtxt", "--engine", "--ref", "--extension", MODULES / "everything.so"]
+        words = ["run", "identity.onnxtxt", "--engine", "--ref", "-v", "--extension", MODULES / "everything.so"]
         self.check(self.run_assay(*words, "--compare", "same_sign"), 0, "same_sign | Comparing Output: 'y'", "0 element(s) of another sign | PASSED",
                    "PASSED | same_sign | All outputs matched")
         self.check(self.run_assay(*words, "--compare", "l2", "same_sign", "--l2-threshold", "1"), 0, "L2 Norm | Comparing", "same_sign | Comparing")
@@ -256,7 +256,7 @@ class Hostile(Test):
         self.check(self.run_assay("run", "identity.onnxtxt", "--ref", "--save-outputs", "before.json"), 0)
         result = self.run_assay("run", "identity.onnxtxt", "--ref", "--postprocess", "negate", "--save-outputs", "negated.json", "--extension", MODULES / "everything.so")
         self.check(result, 0)
-        result = self.run_assay("run", "--load-outputs", "before.json", "before.json", "--postprocess", "negate", "--compare", "same_sign", "--extension", MODULES / "everything.so")
+        result = self.run_assay("run", "--load-outputs", "before.json", "before.json", "-v", "--postprocess", "negate", "--compare", "same_sign", "--extension", MODULES / "everything.so")
         self.check(result, 0, "PASSED | same_sign")
         self.check(self.run_assay(*words, "--postprocess", "negate", "y:top-2"), 1, "negate is a function of an extension, which gets all outputs")
         self.check(self.run_assay(*words, "--postprocess", "y:negate"), 1, "Name it alone")

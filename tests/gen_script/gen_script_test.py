@@ -24,6 +24,9 @@ FLAGS = sys.argv[6:]
 sys.argv = sys.argv[:1]
 
 
+QUIET = {"-q", "--quiet", "--silent", "--verbosity", "-v", "-vv"}
+
+
 def environment():
     env = {k: v for k, v in os.environ.items() if not k.startswith("ASSAY_EXTENSION")}
     env["ASSAY_EXTENSION_PATH"] = ""
@@ -60,7 +63,7 @@ def lines_of(text, folder):
     lines = text.split("\n")
     begin = next((i for i, line in enumerate(lines) if "RUNNING | Command" in line), 0)
     # Times decide which tactics win, and the temporary names of external data are new each time.
-    return [line for line in lines[begin:] if not re.search(r"^ +[a-z0-9_]+(:[a-z0-9]+)? .*TIME|Completed parsing|\.data\b", line)]
+    return [line for line in lines[begin:] if not re.search(r"^ +[a-z0-9_]+(:[a-z0-9]+)? .*TIME|Completed parsing|^\[V\] Loaded |\.data\b", line)]
 
 
 class Program:
@@ -96,6 +99,8 @@ class GenScript(unittest.TestCase):
         for name, text in cases.WITH_MODULE.items():
             cls.cases[name] = [*cases.words_of(text), "--extension", str(MODULE)]
         cls.take_what_is_there()
+        # A program prints the lines that the command line prints at -v.
+        cls.cases = {name: words if QUIET & set(map(str, words)) else [*words, "-v"] for name, words in cls.cases.items()}
         cls.generate()
         cls.compile()
 

@@ -65,7 +65,7 @@ class Lpips(unittest.TestCase):
     def compare(self, a, b, *words):
         self.save("a.json", a)
         self.save("b.json", b)
-        result = self.run_assay("run", "--load-outputs", "a.json", "b.json", "--compare", "perceptual_metrics", *words)
+        result = self.run_assay("run", "--load-outputs", "a.json", "b.json", "--compare", "perceptual_metrics", "-v", *words)
         return result.returncode, result.stdout + result.stderr
 
     def distance(self, a, b):

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/guess.h"
+#include "base/held_error.h"
 #include "base/log.h"
 #include "base/log_format.h"
 #include "poly/run_table.h"
@@ -9,7 +11,13 @@
 namespace assay::cli {
 
 void add_logging_options(ArgParser& parser) {
-  parser.add_group("Logging").options = poly::options_of("Logging");
+  OptionGroup& group = parser.add_group("Logging");
+  group.options = poly::options_of("Logging");
+  group.options.push_back({.names = {"--strict"},
+                           .help =
+                               "What would be guessed with a warning, such as the shape of an input or which "
+                               "outputs belong together, is an error.",
+                           .arity = Arity::kNone});
 }
 
 void apply_logging_options(const ParsedArgs& args) {
@@ -22,6 +30,8 @@ void apply_logging_options(const ParsedArgs& args) {
     config.threshold = log::Severity::kCritical;
     config.path_thresholds.clear();
   }
+  log::hold_errors(args.has("--silent") && !args.is_upstream());
+  diag::refuse_guesses(args.declares("--strict") && args.has("--strict"));
   const auto formats = args.list("--log-format").value_or(std::vector<std::string>{});
   const auto wants = [&](const char* name) {
     return std::find(formats.begin(), formats.end(), name) != formats.end();
