@@ -25,6 +25,14 @@ class Builder {
   /// contradicts the network.
   std::shared_ptr<Engine> build_engine(const std::shared_ptr<const Model>& network,
                                        const BuilderConfig& config = {}) const;
+  /// The float32 network with QuantizeLinear and DequantizeLinear where an engine of this config would
+  /// compute in 8 bits, for other runtimes: by the scales of config.calibrator; what float_nodes and
+  /// layer_types hold in float32 stays as it is. Batch normalizations behind convolutions are folded into
+  /// them, calls of functions inlined, and a model below opset 13 is converted to it. type_summary() then
+  /// says what became of the products. Throws Error as build_engine(), and (kInvalidArgument) for a network
+  /// that is quantized, or without a calibrator.
+  std::shared_ptr<Model> quantized_network(const std::shared_ptr<const Model>& network,
+                                           const BuilderConfig& config) const;
   /// Calls build_engine() and Engine::serialize().
   std::string build_serialized_network(const std::shared_ptr<const Model>& network,
                                        const BuilderConfig& config = {}) const;

@@ -94,7 +94,7 @@ struct BuilderConfig {
   bool int8 = false;
   /// Where the scales come from; null, with int8: a warning, and nothing is computed in 8 bits.
   std::shared_ptr<Int8Calibrator> calibrator;
-  /// Names of ONNX nodes that int8 does not concern. Throws Error (kNotFound) for one that does not exist.
+  /// ONNX nodes that int8 does not concern, by selectors. Throws Error (kNotFound) for one that fits no node.
   std::vector<std::string> float_nodes;
   /// Types of single layers, and how far they bind; what the network itself says of its layers (a network
   /// script's) comes first. Where several name one layer, its name counts more than a pattern, a pattern more

@@ -139,6 +139,15 @@ struct PlanLayerDescription {
       {};  ///< "float32 (held in float32)": the type, and the reason for it; see Builder::type_summary()
 };
 
+/// A product that computes in float32 because no algorithm was found for it in the narrower types that were
+/// allowed.
+struct NearMissDescription {
+  std::string layer;   ///< as a profile names it
+  std::string reason;  ///< "the right operand is not a constant matrix"
+  int64_t multiply_adds = 0;
+  std::optional<double> milliseconds = {};  ///< of one run, where add_layer_times() knew them
+};
+
 struct EngineDescription {
   std::string name;
   bool is_refittable = false, lacks_weights = false;
@@ -146,6 +155,9 @@ struct EngineDescription {
   size_t device_memory = 0;            ///< bytes that a context needs
   std::vector<DType> precisions = {};  ///< types that layers were allowed to compute floats in
   std::string type_summary = {};       ///< as Builder::type_summary()
+  /// Of the first profile's plan, those with most multiply-adds first, or of most time after
+  /// add_layer_times().
+  std::vector<NearMissDescription> near_misses = {};
   std::vector<OptimizationProfile> profiles = {};
   size_t plan_count = 0, layer_count = 0;         ///< layers of the first profile's plan
   std::vector<PlanLayerDescription> layers = {};  ///< with `layers`: of the first profile's plan
@@ -153,6 +165,8 @@ struct EngineDescription {
 };
 
 EngineDescription describe(const Engine& engine, const DescribeOptions& options = {});
+/// Milliseconds of a run by the names of layers, from a profile of the engine: ranks its near misses by them.
+void add_layer_times(EngineDescription& engine, const std::map<std::string, double>& milliseconds);
 /// `notes`: by tensor name, text that is appended to the description of its format.
 std::string engine_text(const EngineDescription& engine,
                         const std::map<std::string, std::string>& notes = {});

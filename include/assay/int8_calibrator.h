@@ -16,10 +16,11 @@ namespace ASSAY_API assay {
 
 /// The algorithm that chooses the largest representable magnitude; larger ones are clipped to it.
 enum class CalibrationAlgorithm : uint8_t {
-  kLegacy,    ///< a quantile of the magnitudes (Calibrator::quantile())
-  kEntropy,   ///< as kEntropy2; TensorRT has two, which differ in what it fuses before it calibrates
-  kEntropy2,  ///< minimizes the information loss of the distribution of magnitudes
-  kMinMax,    ///< the largest magnitude that occurred: nothing is clipped
+  kLegacy,            ///< a percentile: a quantile of the magnitudes (Calibrator::quantile())
+  kEntropy,           ///< as kEntropy2; TensorRT has two, which differ in what it fuses before it calibrates
+  kEntropy2,          ///< minimizes the information loss of the distribution of magnitudes
+  kMinMax,            ///< the largest magnitude that occurred: nothing is clipped
+  kMeanSquaredError,  ///< minimizes the mean square of the rounding and clipping errors; not in TensorRT
 };
 
 /// "EntropyCalibration2": the name in the first line of a cache.

@@ -116,7 +116,7 @@ class Calibrator:
         quantile: float = 0.9999,
     ) -> None:
         """`cache`: a file of scales, read where it is there (nothing is run then), else written. `algorithm`:
-        ``entropy2``, ``entropy``, ``minmax``, or ``legacy``, which clips what lies beyond `quantile`."""
+        ``entropy2``, ``entropy``, ``minmax``, ``mse``, or ``percentile`` (``legacy``), which clips what lies beyond `quantile`."""
         self._data = data
         self._cache = cache
         self.algorithm = algorithm

@@ -17,12 +17,13 @@ namespace assay::python {
 namespace {
 
 CalibrationAlgorithm algorithm_of(const std::string& name) {
-  if (name == "legacy") return CalibrationAlgorithm::kLegacy;
+  if (name == "legacy" || name == "percentile") return CalibrationAlgorithm::kLegacy;
   if (name == "entropy") return CalibrationAlgorithm::kEntropy;
   if (name == "entropy2") return CalibrationAlgorithm::kEntropy2;
   if (name == "minmax") return CalibrationAlgorithm::kMinMax;
+  if (name == "mse") return CalibrationAlgorithm::kMeanSquaredError;
   throw Error(ErrorCode::kInvalidArgument, "'" + name + "' is no calibration algorithm")
-      .set_remedy("They are legacy, entropy, entropy2 and minmax.");
+      .set_remedy("They are entropy2, entropy, minmax, percentile (or legacy) and mse.");
 }
 
 /// An object with next_batch(inputs) -> dict or None, read_cache() -> bytes or None, write_cache(bytes), and

@@ -16,6 +16,7 @@
 #include "cli/options/onnx_model.h"
 #include "cli/options/runners.h"
 #include "cli/options/unavailable.h"
+#include "cli/quantizing.h"
 #include "cli/registries.h"
 #include "cli/values.h"
 #include "engine/specialize/plan_builder.h"
@@ -52,6 +53,7 @@ void add_options(ArgParser& parser) {
        .kind = ValueKind::kInteger},
       opset_option(),
   };
+  parser.add_group("Quantization").options = quantizing_options();
   add_data_loader_options(parser);  // for a calibration
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser);
@@ -94,29 +96,35 @@ void prepare_calibration(CalibrationOptions& calibration) {
   };
 }
 
+void read_calibration(const ParsedArgs& args, const ModelOptions& model, EngineBuildOptions& building) {
+  const DataOptions data = read_data_options(args, model.input_shapes);
+  building.calibration.data = calibration_data(data);
+  building.calibration.is_random = are_drawn(data);
+  if (data.script) prepare_calibration(building.calibration);
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const std::string output = args.text(kOutput).value();
   const std::string target = target_of(args, output);
+  const bool makes_plan = target == "trt",
+             quantizes = args.has("--int4") || (args.has("--int8") && !args.is_upstream());
   const ModelOptions model = read_model_options(args, Plans::kScripts);
   ModelLoaderOptions loading = read_model_loader_options(args, model, context.registries().ops);
   EngineBuildOptions building = read_engine_building_options(
       args, context.invocation().as_polygraphy(), model.input_shapes, *context.registries().tactics);
-  if (target == "onnx") loading.save.path = output;
+  ModelSaveOptions save = loading.save;
+  save.path = output;
+  if (target == "onnx" && !quantizes) loading.save.path = output;
   check_option_paths(args, check_convert_effects(args, target, !model.network_script.empty()));
   if (!args.is_upstream())
     loading.check = [shapes = model.input_shapes](const Model& m) {
       DataLoader({.shapes = shapes}, DataLoader::Report::kNo).require_fit(tensor_infos(m.graph->inputs));
     };
   context.announce();
-  if (target == "trt" && building.config.int8) {
-    const DataOptions data = read_data_options(args, model.input_shapes);
-    building.calibration.data = calibration_data(data);
-    building.calibration.is_random = are_drawn(data);
-    if (data.script) prepare_calibration(building.calibration);
-  }
+  if (building.config.int8 && (makes_plan || quantizes)) read_calibration(args, model, building);
   ModelLoader loader(loading);
-  if (target == "onnx") {
+  if (target == "onnx" && !quantizes) {
     loader.load_for(context.registries().backends.get("onnxrt"));
     return 0;
   }
@@ -125,8 +133,6 @@ int run(CommandContext& context) {
     engine::BuildConfig config = engine::default_config(0);
     config.passes.set = context.registries().passes;
     const engine::PlanBuilder builder(*source.model, config);
-    ModelSaveOptions save = loading.save;
-    save.path = output;
     save_onnx_model(builder.canonical(), save);
     return 0;
   }
@@ -136,7 +142,11 @@ int run(CommandContext& context) {
     runtime_options.threads =
         static_cast<int>(require_at_least("--threads", std::min<int64_t>(*threads, 4096), 1));
   const Runtime runtime(std::move(runtime_options));
-  const auto engine = build_engine(runtime, source.model, building);
+  if (!makes_plan) {
+    save_onnx_model(*quantized_model(args, runtime, source.model, building), save);
+    return 0;
+  }
+  const auto engine = engine_of(args, runtime, source.model, building);
   log::info("Saving engine to {}", output);
   engine->save(output);
   return 0;

@@ -10,6 +10,7 @@
 #include "base/interrupt_pipe.h"
 #include "base/log.h"
 #include "base/python_repr.h"
+#include "bench/layer_times_file.h"
 #include "cli/cmd_inspect.h"
 #include "cli/model_editing.h"
 #include "cli/options/logging.h"
@@ -60,6 +61,10 @@ void add_display_options(ArgParser& parser) {
        .arity = Arity::kNone},
       {.names = {"--combine-tensor-info"},
        .help = "Of a plan: add least, largest and mean element of the tensors that this file of results has.",
+       .metavar = "FILE"},
+      {.names = {"--layer-times"},
+       .help = "Of a plan: rank the products that stay in float32 for want of an algorithm by the times of "
+               "this profile (bench --export-profile), not by their multiply-adds.",
        .metavar = "FILE"},
       {.names = {"--trt-network-func-name"},
        .help = "Of a network script: the function that makes the network; default: load_network.",
@@ -179,7 +184,7 @@ void check_viewer_options(const ParsedArgs& args) {
     log::warning("--visual-port is of use only where --visual serves the page.");
   if (!wants_viewer(args)) return;
   for (const char* option :
-       {"--show", "--mode", "--display-as", "--list-unbounded-dds", "--combine-tensor-info"})
+       {"--show", "--mode", "--display-as", "--list-unbounded-dds", "--combine-tensor-info", "--layer-times"})
     if (args.has(option)) log::warning("{} is about the text, which the viewer replaces.", option);
 }
 
@@ -230,7 +235,9 @@ int show_engine(const ParsedArgs& args, const std::string& path, const Registrie
   const DescribeOptions text = read_text_options(args);
   std::map<std::string, std::string> notes;
   if (const auto file = args.text("--combine-tensor-info")) notes = tensor_notes(*file);
-  log::info("==== TensorRT Engine ====\n{}", engine_text(describe(*runtime.load_engine(path), text), notes));
+  EngineDescription engine = describe(*runtime.load_engine(path), text);
+  if (const auto file = args.text("--layer-times")) add_layer_times(engine, bench::load_layer_times(*file));
+  log::info("==== TensorRT Engine ====\n{}", engine_text(engine, notes));
   return 0;
 }
 
@@ -263,8 +270,8 @@ int run(CommandContext& context) {
   const ModelOptions options = read_model_options(args, Plans::kAccepted);
   check_viewer_options(args);
   if (options.is_plan) return show_engine(args, options.path, context.registries());
-  if (args.has("--combine-tensor-info"))
-    log::warning("--combine-tensor-info is about plans; of an ONNX model it shows nothing.");
+  for (const char* option : {"--combine-tensor-info", "--layer-times"})
+    if (args.has(option)) log::warning("{} is about plans; of an ONNX model it shows nothing.", option);
   if (args.has("--trt-network-func-name") && options.network_script.empty())
     log::warning("--trt-network-func-name is about network scripts; {} is none.", options.path);
   const std::shared_ptr<Model> model = load(args, options, context.registries());

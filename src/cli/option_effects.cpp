@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "cli/options/engine_building.h"
+#include "debug/accuracy_goal.h"
 
 namespace assay::cli {
 namespace {
@@ -85,16 +86,24 @@ void check_external_data(OptionEffects& effects, const ParsedArgs& args, std::st
                                  "no weights are saved outside of the model");
 }
 
+/// Options of the builder that apply to a quantized ONNX model, too.
+constexpr std::string_view kQuantizing[] = {
+    "--int8",        "--calibration-cache",     "--calib-base-cls",   "--quantile",
+    "--float-nodes", "--precision-constraints", "--layer-precisions", "--trt-min-shapes",
+    "--explain",     "--trt-opt-shapes",        "--trt-max-shapes"};
+
 void check_int8(OptionEffects& effects, const ParsedArgs& args) {
   if (!args.has("--int8")) {
     effects.warn_unless_upstream({"--calibration-cache", "--calib-base-cls"},
                                  "nothing is calibrated without --int8");
     effects.none({"--quantile"}, "nothing is calibrated without --int8",
-                 "Add --int8 --calib-base-cls IInt8LegacyCalibrator.");
-    effects.none({"--float-nodes"}, "nothing is computed in 8-bit integers without --int8", "Add --int8.");
-  } else if (args.text("--calib-base-cls") != "IInt8LegacyCalibrator") {
-    effects.none({"--quantile"}, "only IInt8LegacyCalibrator goes by it",
-                 "Add --calib-base-cls IInt8LegacyCalibrator.");
+                 "Add --int8 --calib-base-cls percentile.");
+    if (!args.declares("--int4") || !args.has("--int4"))
+      effects.none({"--float-nodes"}, "nothing is computed in 8-bit integers without --int8", "Add --int8.");
+  } else if (const auto by = args.text("--calib-base-cls");
+             by != "IInt8LegacyCalibrator" && by != "percentile") {
+    effects.none({"--quantile"}, "only percentile (IInt8LegacyCalibrator) goes by it",
+                 "Add --calib-base-cls percentile.");
   }
 }
 
@@ -221,22 +230,55 @@ std::vector<std::string> check_run_effects(const ParsedArgs& args, const RunSitu
   return effects.without_effect();
 }
 
+namespace {
+
+void check_quantizing(OptionEffects& effects, const ParsedArgs& args, std::string_view target) {
+  const bool int4 = args.has("--int4"), int8 = args.has("--int8");
+  if (int4 && int8)
+    log::critical(
+        ErrorCode::kInvalidArgument,
+        "--int4 and --int8 exclude each other: products have weights of 4 bits and inputs in floating "
+        "point, or both in 8 bits.");
+  if (!int8)
+    effects.none({"--accuracy-report", "--accuracy-target"}, "nothing is calibrated without --int8",
+                 "Add --int8.");
+  else if (const auto accuracy = args.text("--accuracy-target"))
+    debug::AccuracyGoal::parse(*accuracy);
+  if (!int4)
+    effects.none({"--weight-format", "--weight-block"}, "no weights are stored in 4 bits without --int4",
+                 "Add --int4.");
+  else if (target == "onnx-like-trt-network")
+    effects.none({"--int4"}, "the network of the engine's passes is written", "Write a model or a plan.");
+  else if (target == "trt")
+    effects.none({"--weight-format"}, "a plan has a form of its own",
+                 "Leave it out, or write an ONNX model.");
+}
+
+}  // namespace
+
 std::vector<std::string> check_convert_effects(const ParsedArgs& args, std::string_view target,
                                                bool is_script) {
   OptionEffects effects(args);
-  const bool builds = target == "trt";
+  const bool builds = target == "trt",
+             is_quantized = target == "onnx" && args.has("--int8") && !args.is_upstream();
   check_opset(effects, args, /*is_foreign=*/false);
+  check_quantizing(effects, args, target);
   if (!builds) {
     std::vector<std::string> all = builder_option_names();
-    all.insert(all.end(), {"--threads", "--input-shapes"});
+    if (is_quantized || args.has("--int4"))
+      std::erase_if(all, [&](const std::string& name) {
+        return is_quantized
+                   ? std::find(std::begin(kQuantizing), std::end(kQuantizing), name) != std::end(kQuantizing)
+                   : name == "--float-nodes";
+      });
+    if (!is_quantized) all.insert(all.end(), {"--threads", "--input-shapes"});
     effects.none(all, "no engine is built, an ONNX model is written",
                  args.has("--fp16") ? "--fp-to-fp16 converts the model itself to float16."
                                     : "Leave it out, or write a plan.");
-  } else {
-    check_int8(effects, args);
-    check_workspace(effects, args);
   }
-  if (!builds || !args.has("--int8")) {
+  if (builds || is_quantized) check_int8(effects, args);
+  if (builds) check_workspace(effects, args);
+  if (!args.has("--int8") || !(builds || is_quantized)) {
     const char* const why = "a conversion without calibration needs no data";
     effects.warn(kRandomData, why);
     effects.warn({"--load-inputs", "--data-loader-script", "--data-loader-func-name"}, why);

@@ -70,6 +70,8 @@ constexpr PathOption kPathOptions[] = {
     {"bench", "--tune-build-route-file", kElsewhere},  // read before anything is tuned
     {"bench", "--tuning-cache-file", kUpdate},
     {"", "--calibration-cache", kUpdate},
+    {"", "--accuracy-report", kOutput},
+    {"", "--layer-times", kInput},
     {"", "--load-tactics", kInput},
     {"", "--calib", kElsewhere},  // read before the build
     {"", "--save-inputs", kOutputs, Content::kJson},

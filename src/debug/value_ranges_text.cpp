@@ -10,14 +10,6 @@
 namespace assay::debug {
 namespace {
 
-/// A field of a CSV file (RFC 4180).
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
 void write_format(JsonWriter& json, const TensorRange& range, DType format, const FormatFit& fit) {
   json.key(dtype_name(format)).begin_object();
   if (format == DType::kInt8) {

@@ -1,6 +1,7 @@
 // An engine as plain data.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -99,6 +100,8 @@ EngineDescription describe(const Engine& engine, const DescribeOptions& options)
                       .plan_count = plans.size(),
                       .layer_count = plan != nullptr ? plan->steps.size() : 0,
                       .shown = options};
+  for (const engine::NearMiss& m : engine.state().saved.near_misses)
+    d.near_misses.push_back({.layer = m.layer, .reason = m.reason, .multiply_adds = m.multiply_adds});
   if (!options.layers || plan == nullptr) return d;
   Owners owners(*plan);
   for (const engine::Step& step : plan->steps) {
@@ -106,6 +109,15 @@ EngineDescription describe(const Engine& engine, const DescribeOptions& options)
     owners.note(step.outputs);
   }
   return d;
+}
+
+void add_layer_times(EngineDescription& engine, const std::map<std::string, double>& milliseconds) {
+  for (NearMissDescription& m : engine.near_misses)
+    if (const auto it = milliseconds.find(m.layer); it != milliseconds.end()) m.milliseconds = it->second;
+  std::stable_sort(engine.near_misses.begin(), engine.near_misses.end(),
+                   [](const NearMissDescription& a, const NearMissDescription& b) {
+                     return a.milliseconds.value_or(0) > b.milliseconds.value_or(0);
+                   });
 }
 
 }  // namespace assay

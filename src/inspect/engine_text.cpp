@@ -83,6 +83,25 @@ std::string layer_text(const PlanLayerDescription& layer, size_t index, bool att
   return text + "\n";
 }
 
+/// Of the near misses in text.
+constexpr size_t kMostNearMisses = 20;
+
+std::string near_misses_text(const EngineDescription& engine) {
+  const auto& all = engine.near_misses;
+  if (all.empty()) return {};
+  std::string text =
+      fmt::format("---- {} Product(s) Without an Algorithm in the Allowed Types ----\n", all.size());
+  for (size_t i = 0; i < std::min(kMostNearMisses, all.size()); ++i) {
+    const NearMissDescription& m = all[i];
+    const std::string size =
+        m.milliseconds ? fmt::format("{:.3f} ms", *m.milliseconds)
+                       : fmt::format("{:.3f} M multiply-adds", 1e-6 * static_cast<double>(m.multiply_adds));
+    text += fmt::format("{:<22} | {}: {}\n", size, m.layer, m.reason);
+  }
+  if (all.size() > kMostNearMisses) text += fmt::format("and {} more\n", all.size() - kMostNearMisses);
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string engine_text(const EngineDescription& engine, const Notes& notes) {
@@ -99,6 +118,7 @@ std::string engine_text(const EngineDescription& engine, const Notes& notes) {
   for (const DType t : engine.precisions) types.push_back(dtype_name(t));
   text += fmt::format("---- Precisions ----\nAllowed: {}\n", fmt::join(types, ", "));
   text += engine.type_summary.empty() ? "\n" : fmt::format("Layers: {}\n\n", engine.type_summary);
+  text += near_misses_text(engine);
   text += profiles_text(engine);
   text += fmt::format("---- {} Layer(s){} ----\n", engine.layer_count,
                       engine.plan_count > 1 ? " Per Profile" : "");

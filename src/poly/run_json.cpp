@@ -132,10 +132,12 @@ std::span<const NamedValue<ReferencePrecision>> names_of(ReferencePrecision) {
   return kNames;
 }
 std::span<const NamedValue<CalibrationAlgorithm>> names_of(CalibrationAlgorithm) {
-  static constexpr NamedValue<CalibrationAlgorithm> kNames[] = {{"entropy2", CalibrationAlgorithm::kEntropy2},
-                                                                {"entropy", CalibrationAlgorithm::kEntropy},
-                                                                {"min_max", CalibrationAlgorithm::kMinMax},
-                                                                {"legacy", CalibrationAlgorithm::kLegacy}};
+  static constexpr NamedValue<CalibrationAlgorithm> kNames[] = {
+      {"entropy2", CalibrationAlgorithm::kEntropy2},
+      {"entropy", CalibrationAlgorithm::kEntropy},
+      {"min_max", CalibrationAlgorithm::kMinMax},
+      {"legacy", CalibrationAlgorithm::kLegacy},
+      {"mean_squared_error", CalibrationAlgorithm::kMeanSquaredError}};
   return kNames;
 }
 std::span<const NamedValue<PrecisionConstraints>> names_of(PrecisionConstraints) {

@@ -68,15 +68,16 @@ std::vector<RunRow> precision_rows() {
        .member = "engine.calibration_algorithm",
        .at = [](S& s) -> M { return &s.engine.calibration_algorithm; },
        .option = {.names = {"--calib-base-cls", "--calibration-base-class"},
-                  .help = "How scales are found: IInt8EntropyCalibrator2 (default), IInt8EntropyCalibrator, "
-                          "IInt8MinMaxCalibrator, IInt8LegacyCalibrator (by --quantile).",
+                  .help = "How scales are found: entropy-2 (default; IInt8EntropyCalibrator2), entropy "
+                          "(IInt8EntropyCalibrator), min-max (IInt8MinMaxCalibrator), percentile (by "
+                          "--quantile; IInt8LegacyCalibrator), mean-squared-error.",
                   .metavar = "CLASS"},
        .words = kOwn},
       {.part = kEngine,
        .member = "engine.calibration_quantile",
        .at = [](S& s) -> M { return &s.engine.calibration_quantile; },
        .option = {.names = {"--quantile"},
-                  .help = "For IInt8LegacyCalibrator: the part of a tensor's magnitudes that is not clipped; "
+                  .help = "For percentile: the part of a tensor's magnitudes that is not clipped; "
                           "default: 0.9999.",
                   .metavar = "NUM",
                   .kind = ValueKind::kNumber},

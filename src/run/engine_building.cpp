@@ -294,14 +294,40 @@ void tell_choices(const Builder& builder, bool explain, Severity severity) {
     diag::verbose("Choices:\n{}", builder.explanation());
 }
 
+/// The network that is wanted, and the options for it.
+struct Wanted {
+  Wanted(const std::shared_ptr<const Model>& given, const EngineBuildOptions& wishes)
+      : model(changed_network(given, wishes)), options(wishes) {
+    if (options.configure) options.configure(*model, options);
+    refuse_unknown_inputs(*model->graph, options);
+  }
+
+  std::shared_ptr<const Model> model;
+  EngineBuildOptions options;
+};
+
 }  // namespace
+
+PreparedBuild prepare_build(const std::shared_ptr<const Model>& given, const EngineBuildOptions& wishes) {
+  const auto [model, options] = Wanted(given, wishes);
+  return {.network = model, .config = complete_config(*model, options)};
+}
+
+std::shared_ptr<Model> quantize_model(const Runtime& runtime, const std::shared_ptr<const Model>& given,
+                                      const EngineBuildOptions& options) {
+  auto [model, config] = prepare_build(given, options);
+  ProgressLine line;
+  config.on_progress = [&](const BuildProgress& p) { show_progress(line, p); };
+  const Builder builder(runtime);
+  std::shared_ptr<Model> quantized = builder.quantized_network(model, config);
+  line.clear();
+  tell_choices(builder, options.explain, Severity::kInfo);
+  return quantized;
+}
 
 std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_ptr<const Model>& given,
                                      const EngineBuildOptions& wishes) {
-  const std::shared_ptr<const Model> model = changed_network(given, wishes);
-  EngineBuildOptions options = wishes;
-  if (options.configure) options.configure(*model, options);
-  refuse_unknown_inputs(*model->graph, options);
+  const auto [model, options] = Wanted(given, wishes);
   BuilderConfig config = complete_config(*model, options);
   const std::shared_ptr<TimingCache> cache = timing_cache_for(runtime, options);
   config.timing_cache = cache;

@@ -56,4 +56,16 @@ struct EngineBuildOptions {
 std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_ptr<const Model>& model,
                                      const EngineBuildOptions& options);
 
+/// The input of a builder by these options: the network with its changes, and the configuration.
+struct PreparedBuild {
+  std::shared_ptr<const Model> network;
+  BuilderConfig config;  ///< without timing cache and choice of tactics
+};
+PreparedBuild prepare_build(const std::shared_ptr<const Model>& model, const EngineBuildOptions& options);
+
+/// The model with QuantizeLinear and DequantizeLinear, as Builder::quantized_network() makes it of the same
+/// options, with log lines and progress as build_engine(). Throws Error.
+std::shared_ptr<Model> quantize_model(const Runtime& runtime, const std::shared_ptr<const Model>& model,
+                                      const EngineBuildOptions& options);
+
 }  // namespace assay

@@ -12,6 +12,7 @@
 #include "graph/node_order.h"
 #include "kernels/int8/int8_product.h"
 #include "naming/origins.h"
+#include "transform/quantizable.h"
 
 namespace assay {
 namespace {
@@ -84,7 +85,7 @@ class Quantizer {
   QuantizeReport run() {
     std::vector<Node*> nodes;
     for (const auto& n : graph_.nodes())
-      if (is_op(*n, "Conv") || is_op(*n, "Gemm") || is_op(*n, "MatMul")) nodes.push_back(n.get());
+      if (is_quantizable(*n)) nodes.push_back(n.get());
     for (Node* n : nodes) visit(*n);
     order_.commit();
     return std::move(report_);
@@ -171,6 +172,8 @@ class Quantizer {
 };
 
 }  // namespace
+
+bool is_quantizable(const Node& n) { return is_op(n, "Conv") || is_op(n, "Gemm") || is_op(n, "MatMul"); }
 
 QuantizeReport quantize(Model& model, const QuantizeOptions& options) {
   require(model.opset() >= kQuantizedOpset, ErrorCode::kInvalidArgument,

@@ -205,10 +205,11 @@ void state(Statements& s, Member m, PrecisionConstraints value) {
 }
 
 void state(Statements& s, Member m, CalibrationAlgorithm value) {
-  s.set(m, value == CalibrationAlgorithm::kLegacy    ? "CalibrationAlgorithm::kLegacy"
-           : value == CalibrationAlgorithm::kEntropy ? "CalibrationAlgorithm::kEntropy"
-           : value == CalibrationAlgorithm::kMinMax  ? "CalibrationAlgorithm::kMinMax"
-                                                     : "CalibrationAlgorithm::kEntropy2");
+  s.set(m, value == CalibrationAlgorithm::kLegacy             ? "CalibrationAlgorithm::kLegacy"
+           : value == CalibrationAlgorithm::kEntropy          ? "CalibrationAlgorithm::kEntropy"
+           : value == CalibrationAlgorithm::kMinMax           ? "CalibrationAlgorithm::kMinMax"
+           : value == CalibrationAlgorithm::kMeanSquaredError ? "CalibrationAlgorithm::kMeanSquaredError"
+                                                              : "CalibrationAlgorithm::kEntropy2");
 }
 
 // ---- functions

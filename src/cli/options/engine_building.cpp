@@ -96,12 +96,18 @@ struct BaseClass {
   const char* name;
   CalibrationAlgorithm algorithm;
 };
+/// TensorRT's classes, then the algorithms by their names.
 constexpr BaseClass kBaseClasses[] = {
     {"IInt8EntropyCalibrator2", CalibrationAlgorithm::kEntropy2},
     {"IInt8EntropyCalibrator", CalibrationAlgorithm::kEntropy},
     {"IInt8MinMaxCalibrator", CalibrationAlgorithm::kMinMax},
     {"IInt8LegacyCalibrator", CalibrationAlgorithm::kLegacy},
     {"IInt8Calibrator", CalibrationAlgorithm::kEntropy2},
+    {"mean-squared-error", CalibrationAlgorithm::kMeanSquaredError},
+    {"entropy-2", CalibrationAlgorithm::kEntropy2},
+    {"entropy", CalibrationAlgorithm::kEntropy},
+    {"min-max", CalibrationAlgorithm::kMinMax},
+    {"percentile", CalibrationAlgorithm::kLegacy},
 };
 
 void read_calibration(const ParsedArgs& args, poly::RunEngine& engine) {

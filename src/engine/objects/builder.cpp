@@ -5,6 +5,7 @@
 #include "assay/version.h"
 #include "base/resident_memory.h"
 #include "engine/objects/calibrate.h"
+#include "engine/objects/quantized_network.h"
 #include "engine/objects/state.h"
 #include "engine/objects/type_wishes.h"
 
@@ -279,6 +280,7 @@ BuiltPlans build_plans(engine::PlanBuilder& builder, const Graph& g, const Build
     engine::PlanKey key = key_of(g, config.profiles.empty() ? nullptr : &config.profiles[p]);
     std::shared_ptr<const engine::Plan> plan = plan_for(builder, key, !stays && p + 1 == plan_count);
     const std::vector<engine::RegionReport>& reports = builder.reports();
+    if (p == 0) saved.near_misses = builder.near_misses();
     if (config.algorithm_selector != nullptr) report_choices(*config.algorithm_selector, reports);
     add_preferences(reports, saved);
     built.reports.insert(built.reports.end(), reports.begin(), reports.end());
@@ -304,6 +306,12 @@ std::string kept_text(const QuantizeReport& quantized) {
   return text;
 }
 
+BuildEngine builds(const Builder& builder) {
+  return [&builder](const std::shared_ptr<const Model>& network, const BuilderConfig& config) {
+    return builder.build_engine(network, config);
+  };
+}
+
 /// Something but float32 was allowed.
 bool is_mixed(const BuilderConfig& config, const engine::SavedRules& rules) {
   return config.fp16 || config.bf16 || config.int8 || !rules.types.empty();
@@ -321,17 +329,7 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   engine::TypeRules types = type_rules_of(*network, config, warn);
 
   engine::SavedEngine saved = described(g, *runtime_, config);
-  const auto build_float32 = [&](const std::shared_ptr<const Model>& wanted) {
-    return build_engine(wanted, {.optimization_level = 0, .profiles = config.profiles});
-  };
-  const CalibrationJob calibration{.network = network,
-                                   .build_float32 = build_float32,
-                                   .calibrator = config.calibrator.get(),
-                                   .profiles = config.profiles,
-                                   .pool = runtime_->pool,
-                                   .passes = runtime_->options.passes,
-                                   .warn = warn,
-                                   .on_progress = config.on_progress};
+  const CalibrationJob calibration = calibration_job(builds(*this), *runtime_, network, config);
   saved.rules = rules_of(config, config.int8 ? quantization_for(calibration, config.float_nodes) : nullptr);
   saved.rules.types = std::move(types);
 
@@ -358,6 +356,29 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   if (!stays) builder.reset();
   trim_heap();
   return make_engine(runtime_, std::move(saved), std::move(builder));
+}
+
+std::shared_ptr<Model> Builder::quantized_network(const std::shared_ptr<const Model>& network,
+                                                  const BuilderConfig& config) const {
+  check_profiles(*network->graph, config);
+  require(!is_quantized(*network), ErrorCode::kInvalidArgument,
+          "the network has QuantizeLinear, DequantizeLinear or QLinear operators: it defines its own "
+          "quantization");
+  require(config.calibrator != nullptr, ErrorCode::kInvalidArgument,
+          "there is no calibrator to quantize the network with");
+  const auto warn = [&](const std::string& sentence) { runtime_->warn(sentence); };
+  engine::TypeRules types = type_rules_of(*network, config, warn);
+  const CalibrationJob calibration = calibration_job(builds(*this), *runtime_, network, config);
+  const auto quantization = quantization_for(calibration, config.float_nodes);
+  QuantizedNetwork made = quantize_network(*network, *quantization, types, runtime_->options.passes);
+  report_quantization(made.report, calibration);
+  if (types.constraints == PrecisionConstraints::kObey) engine::refuse_unmet(made.unmet);
+  for (const engine::UnmetWish& u : made.unmet)
+    warn(fmt::format("a wish for types is not followed: {}", u.str()));
+  explanation_ = kept_text(made.report);
+  summary_.clear();
+  type_summary_ = std::move(made.summary);
+  return std::move(made.model);
 }
 
 std::shared_ptr<Engine> Builder::lazy_engine(const std::shared_ptr<const Model>& network,

@@ -1,15 +1,18 @@
 #include "engine/objects/calibrate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 
 #include "analysis/held_types.h"
 #include "base/parallel.h"
-#include "base/similar_name.h"
+#include "engine/objects/state.h"
 #include "engine/planner/tensor_range.h"
 #include "graph/clone.h"
 #include "graph/read.h"
+#include "naming/origins.h"
+#include "naming/selector.h"
 #include "ops/infer.h"
 #include "passes/pass_manager.h"
 #include "passes/pass_set.h"
@@ -18,6 +21,7 @@ namespace assay {
 namespace {
 
 constexpr size_t kMaxNames = 5;
+constexpr const char* kCalibrateAnew = "Move it away to calibrate anew.";
 
 bool has_quantization(const Graph& g) {
   return std::any_of(g.nodes().begin(), g.nodes().end(), [](const auto& n) {
@@ -43,6 +47,36 @@ std::shared_ptr<Model> with_all_outputs(const Model& network, const CalibrationJ
         if (v != nullptr && is_float32(v)) g.outputs.push_back(v);
   return model;
 }
+
+/// Looks at the data themselves: what cannot define a range is an error.
+class DataCheck {
+ public:
+  /// Of one set of inputs. Throws Error for NaNs and for tensors without elements.
+  void add(const std::string& input, const Tensor& t) {
+    require(t.numel() > 0, ErrorCode::kInvalidArgument, "the data for the input '{}' are empty: {}", input,
+            t.shape().str());
+    if (t.dtype() != DType::kFloat32) return;
+    const std::span<const float> numbers = t.span<float>();
+    const auto nans = std::count_if(numbers.begin(), numbers.end(), [](float x) { return std::isnan(x); });
+    require(nans == 0, ErrorCode::kInvalidArgument, "{} of the {} numbers for the input '{}' are NaN", nans,
+            numbers.size(), input);
+    if (numbers.size() == 1) return;
+    has_several_ = true;
+    if (!constant_) constant_ = numbers.front();
+    varies_ =
+        varies_ || std::any_of(numbers.begin(), numbers.end(), [&](float x) { return x != *constant_; });
+  }
+  /// Throws Error for data that are one number all over.
+  void finish() const {
+    require(varies_ || !has_several_, ErrorCode::kInvalidArgument,
+            "the data to calibrate with are constant: every number of every floating-point input is {}",
+            constant_.value_or(0));
+  }
+
+ private:
+  bool has_several_ = false, varies_ = false;
+  std::optional<float> constant_;
+};
 
 /// Inputs with the shapes that data should have.
 std::vector<TensorInfo> wanted_inputs(const Graph& g, const std::vector<OptimizationProfile>& profiles) {
@@ -133,26 +167,51 @@ std::optional<CalibrationTable> cached_table(const CalibrationJob& job) {
         algorithm_name(table.algorithm), algorithm_name(job.calibrator->algorithm())));
     return std::nullopt;
   } catch (Error& e) {
-    e.set_remedy("Move it away to calibrate anew.");
+    e.set_remedy(kCalibrateAnew);
     throw;
   }
 }
 
-void check_nodes(const Graph& g, const std::vector<std::string>& names) {
-  std::vector<std::string_view> known;
-  for (const auto& n : g.nodes()) known.push_back(n->name);
-  for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    Error error(ErrorCode::kNotFound, fmt::format("no node of the network is named '{}'", name));
-    throw error.set_remedy(name_hint(name, known));
-  }
+/// Throws Error unless the network has one of the table's tensors.
+void check_is_of(const Graph& g, const CalibrationTable& table, const CalibrationJob& job) {
+  const bool knows_any = table.scales.empty() ||
+                         std::any_of(table.scales.begin(), table.scales.end(),
+                                     [&](const auto& entry) { return g.find_value(entry.first) != nullptr; });
+  if (knows_any) return;
+  Error error(ErrorCode::kInvalidArgument,
+              fmt::format("{} is of another network: none of its {} tensors, such as '{}', is in this one",
+                          job.calibrator->cache_name(), table.scales.size(), table.scales.begin()->first));
+  throw error.set_remedy(kCalibrateAnew);
 }
 
 }  // namespace
 
+CalibrationJob calibration_job(BuildEngine build, Runtime::State& runtime,
+                               const std::shared_ptr<const Model>& network, const BuilderConfig& config) {
+  const auto build_float32 = [build = std::move(build), &config](const std::shared_ptr<const Model>& wanted) {
+    return build(wanted, {.optimization_level = 0, .profiles = config.profiles});
+  };
+  return {.network = network,
+          .build_float32 = build_float32,
+          .calibrator = config.calibrator.get(),
+          .profiles = config.profiles,
+          .pool = runtime.pool,
+          .passes = runtime.options.passes,
+          .warn = [&runtime](const std::string& sentence) { runtime.warn(sentence); },
+          .on_progress = config.on_progress};
+}
+
+std::set<std::string> selected_names(const Model& network, const std::vector<std::string>& selectors) {
+  std::set<std::string> names;
+  for (const std::string& selector : selectors)
+    for (const Node* n : select_nodes(const_cast<Model&>(network), selector))  // looked at alone
+      for (const std::string& name : origins_of(*n)) names.insert(name);
+  return names;
+}
+
 std::shared_ptr<const QuantizeOptions> quantization_for(const CalibrationJob& job,
                                                         const std::vector<std::string>& float_nodes) {
-  check_nodes(*job.network->graph, float_nodes);
+  std::set<std::string> held = selected_names(*job.network, float_nodes);
   if (is_quantized(*job.network)) return nullptr;
   if (job.calibrator == nullptr) {
     job.warn(
@@ -162,13 +221,15 @@ std::shared_ptr<const QuantizeOptions> quantization_for(const CalibrationJob& jo
     return nullptr;
   }
   std::optional<CalibrationTable> table = cached_table(job);
-  if (!table) {
+  if (table) {
+    check_is_of(*job.network->graph, *table, job);
+  } else {
     table = calibrate(job);
     job.calibrator->write_cache(table->str());
   }
   auto options = std::make_shared<QuantizeOptions>();
   options->scales = std::move(table->scales);
-  options->float_nodes = {float_nodes.begin(), float_nodes.end()};
+  options->float_nodes = std::move(held);
   return options;
 }
 
@@ -194,6 +255,7 @@ CalibrationTable calibrate(const CalibrationJob& job) {
   if (!job.profiles.empty()) context->set_optimization_profile(job.profiles.size() - 1);
   const PoolScope scope(job.pool);
   size_t sets = 0;
+  DataCheck data;
   while (auto batch = job.calibrator->next_batch(inputs)) {
     ++sets;
     if (job.on_progress)
@@ -206,6 +268,7 @@ CalibrationTable calibrate(const CalibrationJob& job) {
                      const Tensor* given = find(*batch, input.name);
                      require(given != nullptr, ErrorCode::kInvalidArgument,
                              "there are no data for the input '{}'", input.name);
+                     data.add(input.name, *given);
                      feed.push_back(*given);
                    }
                    const std::vector<Tensor> results = context->infer(feed);
@@ -216,6 +279,7 @@ CalibrationTable calibrate(const CalibrationJob& job) {
                  });
   }
   require(sets > 0, ErrorCode::kInvalidArgument, "there are no data to calibrate with");
+  data.finish();
   std::vector<std::string> not_finite;
   CalibrationTable table = statistics.table(not_finite);
   if (!not_finite.empty())

@@ -26,15 +26,25 @@ struct CalibrationJob {
   std::function<void(const BuildProgress&)> on_progress;  ///< may be empty
 };
 
+/// Builds an engine of a network by a configuration.
+using BuildEngine = std::function<std::shared_ptr<Engine>(const std::shared_ptr<const Model>& network,
+                                                          const BuilderConfig& config)>;
+/// The job that a builder has by its configuration. All must outlive it.
+CalibrationJob calibration_job(BuildEngine build, Runtime::State& runtime,
+                               const std::shared_ptr<const Model>& network, const BuilderConfig& config);
+
 /// True when a network defines its own quantization: it has a QuantizeLinear, a DequantizeLinear or a QLinear
 /// operator.
 bool is_quantized(const Model& network);
 
 /// The quantization of a network: the scales of the calibrator's cache, or those of calibrate(), which are
 /// written there. Null, with a warning unless the network defines its own quantization: none. Throws
-/// Error as calibrate(), for a cache that cannot be read, and (kNotFound) for a node that does not exist.
+/// Error as calibrate(), for a cache that cannot be read, and (kNotFound) for a selector in `float_nodes`
+/// that fits no node.
 std::shared_ptr<const QuantizeOptions> quantization_for(const CalibrationJob& job,
                                                         const std::vector<std::string>& float_nodes);
+/// The names of the selected nodes. Throws Error (kNotFound) for a selector that fits none.
+std::set<std::string> selected_names(const Model& network, const std::vector<std::string>& selectors);
 /// Warns of tensors without scales, and if nothing is computed in 8 bits.
 void report_quantization(const QuantizeReport& report, const CalibrationJob& job);
 

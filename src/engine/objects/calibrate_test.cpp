@@ -303,7 +303,18 @@ TEST_F(CalibrateTest, BadInputIsNamed) {
   holds(refusal({{{"x", numbers({4, 64})}}, {{"x", numbers({9, 64})}}}), "set of inputs 2");
   holds(refusal({{{"x", Tensor::zeros(DType::kInt64, {4, 64})}}}), "set of inputs 1");
   holds(refusal({}, "damaged"), "not a calibration cache");
-  holds(refusal({}, std::nullopt, {"tow"}), "no node of the network is named 'tow'");
+  holds(refusal({}, std::nullopt, {"tow"}), "tow does not exist in the model");
+  holds(refusal({}, "TRT-8601-EntropyCalibration2\nother: 3d000000\n"), "is of another network");
+  holds(refusal({{{"x", Tensor::zeros(DType::kFloat32, {4, 64})}}}),
+        "the data to calibrate with are constant");
+  Tensor nans = numbers({4, 64});
+  nans.mutable_data<float>()[7] = std::numeric_limits<float>::quiet_NaN();
+  holds(refusal({{{"x", numbers({4, 64})}}, {{"x", nans}}}), "set of inputs 2");
+  holds(refusal({{{"x", nans}}}), "1 of the 256 numbers for the input 'x' are NaN");
+  OptimizationProfile none;
+  none.set_shape("x", {0, 64}, {4, 64}, {8, 64});
+  profile = none;
+  holds(refusal({{{"x", numbers({0, 64})}}}), "the data for the input 'x' are empty");
 }
 
 }  // namespace

@@ -258,6 +258,34 @@ TEST_F(LayerTypesTest, LayersAreComputedInIntegers) {
   EXPECT_NE(warnings[0].find("layer 'norm' in int8"), std::string::npos) << warnings[0];
 }
 
+/// Every kind of selector with every type and both kinds of constraints: what is named is held in the type,
+/// in the saved plan, too, and nothing else is held.
+TEST_F(LayerTypesTest, EverySelectorHoldsItsLayers) {
+  struct Selector {
+    const char* spec;
+    std::vector<std::string> names;
+  };
+  const Selector selectors[] = {{"conv_1x1", {"conv_1x1"}},
+                                {"gem?", {"gemm", "gemv"}},
+                                {"conv*", {"conv", "conv_1x1"}},
+                                {"re:(depthwise|mat.*)", {"depthwise", "matmul"}},
+                                {"op:Conv", {"conv", "conv_1x1", "depthwise"}}};
+  const BuilderConfig everything{.fp16 = true, .bf16 = true, .int8 = true};
+  for (const auto& [spec, names] : selectors)
+    for (const DType wanted : {kF32, kF16, kBf16, kI8})
+      for (const auto constraints : {PrecisionConstraints::kObey, PrecisionConstraints::kPrefer}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", spec, dtype_name(wanted), static_cast<int>(constraints)));
+        const auto built =
+            build(layers.model, everything, {{.layers = spec, .precision = wanted}}, constraints);
+        const auto saved = runtime.deserialize_engine(built->serialize());
+        for (const char* name : kNames) {
+          const bool is_named = std::find(names.begin(), names.end(), name) != names.end();
+          EXPECT_EQ(types_of(*saved, name), is_named ? std::set<DType>{wanted} : std::set<DType>()) << name;
+        }
+      }
+  EXPECT_TRUE(warnings.empty()) << warnings.front();
+}
+
 TEST_F(LayerTypesTest, QuantizedNeighbours) {
   const auto model = quantized_network();
   const auto in = [&](const Wishes& wishes, const char* name) {
@@ -377,6 +405,43 @@ TEST_F(LayerTypesTest, WhatTheNetworkSaysOfItsNodes) {
   const auto engine = build(layers.model, {.fp16 = true}, {});
   EXPECT_EQ(types_of(*engine, "gemv"), std::set<DType>{kF32});
   EXPECT_NE(summary.find("held in float32"), std::string::npos) << summary;
+}
+
+/// Products that narrower types were allowed for, and why they stay in float32; saved with the plan.
+TEST_F(LayerTypesTest, NearMisses) {
+  const auto misses = [&](const BuilderConfig& config, Wishes wishes = {}) {
+    const auto engine = build(layers.model, config, std::move(wishes));
+    const std::vector<engine::NearMiss> saved =
+        runtime.deserialize_engine(engine->serialize())->state().saved.near_misses;
+    EXPECT_TRUE(saved == engine->state().saved.near_misses);
+    return saved;
+  };
+  EXPECT_TRUE(misses({}).empty());
+  for (const BuilderConfig& config : {BuilderConfig{.fp16 = true}, BuilderConfig{.int8 = true}}) {
+    const std::vector<engine::NearMiss> all = misses(config);
+    // Attention's parts have the same work; recurrent layers have more.
+    const auto it = std::find_if(all.begin(), all.end(), [](const engine::NearMiss& m) {
+      return m.layer.find("scores") != std::string::npos;
+    });
+    ASSERT_NE(it, all.end());
+    EXPECT_GE(it->multiply_adds, 2 * 12 * 16 * 12);
+    EXPECT_FALSE(it->reason.empty());
+    EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return a.multiply_adds > b.multiply_adds;
+    }));
+    for (const engine::NearMiss& m : all) EXPECT_NE(m.layer, "gemv");
+  }
+  const std::vector<engine::NearMiss> kept =
+      misses({.int8 = true, .float_nodes = {"op:Gemm"}}, {{.layers = "scores", .precision = kF32}});
+  const auto reason_of = [&](std::string_view layer) {
+    const auto it =
+        std::find_if(kept.begin(), kept.end(), [&](const engine::NearMiss& m) { return m.layer == layer; });
+    return it == kept.end() ? std::string() : it->reason;
+  };
+  EXPECT_EQ(reason_of("gemv"), "");
+  EXPECT_EQ(reason_of("gemm"), "");
+  EXPECT_EQ(reason_of("scores"), "");
+  EXPECT_NE(reason_of("lstm"), "");
 }
 
 TEST_F(LayerTypesTest, PlansKeepThem) {

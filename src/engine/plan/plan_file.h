@@ -54,6 +54,15 @@ struct SavedRules {
   TypeRules types;
 };
 
+/// A product that computes in float32 because no algorithm was found for it in the narrower types that were
+/// allowed.
+struct NearMiss {
+  std::string layer;  ///< step_name() of its step
+  std::string reason;
+  int64_t multiply_adds = 0;
+  bool operator==(const NearMiss&) const = default;
+};
+
 /// The content of a plan file.
 struct SavedEngine {
   struct Interface {
@@ -69,6 +78,7 @@ struct SavedEngine {
   std::vector<OptimizationProfile> profiles;
   std::vector<SpecializedPlan> plans;
   std::vector<Preference> preferences;
+  std::vector<NearMiss> near_misses;  ///< of the first plan, those with most multiply-adds first
   /// The network itself, if other shapes or other weights may be requested; else null.
   std::shared_ptr<const Model> model;
   SavedRules rules;

@@ -56,6 +56,10 @@ class Reader {
     e.is_stripped = f.is_stripped();
     each(f.plans(), [&](const file::SpecializedPlan* p) { e.plans.push_back(specialized(*p, e)); });
     e.preferences = preferences(f.preferences());
+    each(f.near_misses(), [&](const file::NearMiss* m) {
+      check(m->multiply_adds() >= 0, "the work of the layer '{}' is negative", text(m->layer()));
+      e.near_misses.push_back({text(m->layer()), text(m->reason()), m->multiply_adds()});
+    });
     if (f.model() != nullptr) e.model = model(*f.model());
     check(f.model() != nullptr || !(e.is_refittable || e.is_stripped),
           "it is said to be refittable, but the network is not in it");

@@ -29,6 +29,7 @@ class Writer {
     const auto plans = list<file::SpecializedPlan>(e.plans, [&](const auto& p) { return specialized(p); });
     const auto preferences = this->preferences(e.preferences);
     const auto rules = this->rules(e.rules);
+    const auto near_misses = this->near_misses(e.near_misses);
     const auto network = e.model != nullptr ? model(*e.model, !e.is_stripped) : 0;
     file::FileBuilder out(b_);
     out.add_environment(environment);
@@ -40,6 +41,7 @@ class Writer {
     out.add_profiles(profiles);
     out.add_plans(plans);
     out.add_preferences(preferences);
+    out.add_near_misses(near_misses);
     if (e.model != nullptr) out.add_model(network);
     out.add_is_refittable(e.is_refittable);
     out.add_rules(rules);
@@ -69,6 +71,11 @@ class Writer {
   fb::Offset<fb::Vector<fb::Offset<file::Preference>>> preferences(const std::vector<Preference>& all) {
     return list<file::Preference>(all, [&](const Preference& p) {
       return file::CreatePreference(b_, text(p.origin), text(p.candidate));
+    });
+  }
+  fb::Offset<fb::Vector<fb::Offset<file::NearMiss>>> near_misses(const std::vector<NearMiss>& all) {
+    return list<file::NearMiss>(all, [&](const NearMiss& m) {
+      return file::CreateNearMiss(b_, text(m.layer), text(m.reason), m.multiply_adds);
     });
   }
   fb::Offset<file::Rules> rules(const SavedRules& r) {

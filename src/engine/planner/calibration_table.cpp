@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kPrefix = "TRT-";
 /// In the order of CalibrationAlgorithm.
 constexpr std::string_view kAlgorithms[] = {"LegacyCalibration", "EntropyCalibration", "EntropyCalibration2",
-                                            "MinMaxCalibration"};
+                                            "MinMaxCalibration", "MeanSquaredErrorCalibration"};
 /// Hexadecimal digits of a float32.
 constexpr size_t kMaxDigits = 8;
 /// Of a line, in a message.
@@ -56,7 +56,7 @@ void read_header(std::string_view line, const std::string& name, CalibrationTabl
     }
   fail(ErrorCode::kInvalidArgument,
        "{}: its first line names the algorithm '{}'; there are EntropyCalibration2, EntropyCalibration, "
-       "MinMaxCalibration and LegacyCalibration",
+       "MinMaxCalibration, LegacyCalibration and MeanSquaredErrorCalibration",
        name, shown(algorithm));
 }
 

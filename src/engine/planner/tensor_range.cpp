@@ -132,11 +132,40 @@ double TensorRange::quantile_limit(double quantile) const {
   return static_cast<double>(bin + 1) * bin_width();
 }
 
+/// Of limits that are close enough to each other: between neighbours the error hardly differs.
+double TensorRange::least_error_limit() const {
+  constexpr int kPerOctave = 16, kOctaves = 8;
+  const std::span<const int64_t> bins = used_bins();
+  const double width = bin_width();
+  double best = largest_, least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i <= kPerOctave * kOctaves; ++i) {
+    const double limit = largest_ * std::exp2(-static_cast<double>(i) / kPerOctave),
+                 step = limit / kLargestStep;
+    double sum = 0;
+    for (size_t bin = 0; bin < bins.size() && sum < least; ++bin) {
+      if (bins[bin] == 0) continue;
+      const double magnitude = (static_cast<double>(bin) + 0.5) * width;
+      // Within a bin wider than a step all remainders occur.
+      const double beyond = magnitude - limit,
+                   rounding = width < step ? magnitude - step * std::nearbyint(magnitude / step)
+                                           : step / std::sqrt(12.0),
+                   error = beyond > 0 ? beyond : rounding;
+      sum += static_cast<double>(bins[bin]) * error * error;
+    }
+    if (sum < least) {
+      least = sum;
+      best = limit;
+    }
+  }
+  return best;
+}
+
 float TensorRange::limit(CalibrationAlgorithm algorithm, double quantile) const {
   if (algorithm == CalibrationAlgorithm::kMinMax || counted_ == 0) return largest_;
   require(!counts_.empty(), ErrorCode::kInternal, "a range without a histogram has no quantiles");
-  const double limit =
-      algorithm == CalibrationAlgorithm::kLegacy ? quantile_limit(quantile) : entropy_limit();
+  const double limit = algorithm == CalibrationAlgorithm::kLegacy             ? quantile_limit(quantile)
+                       : algorithm == CalibrationAlgorithm::kMeanSquaredError ? least_error_limit()
+                                                                              : entropy_limit();
   return static_cast<float>(std::min<double>(limit, largest_));
 }
 

@@ -51,6 +51,7 @@ class TensorRange {
   std::span<const int64_t> used_bins() const;
   double entropy_limit() const;
   double quantile_limit(double quantile) const;
+  double least_error_limit() const;
 
   std::vector<int64_t> counts_;  // of magnitudes from i to i + 1 bin widths, zeros left out
   int exponent_ = kMinExponent;

@@ -122,6 +122,37 @@ TEST(TensorRange, EntropyKeepsWhatIsEven) {
   EXPECT_GT(range.limit(kEntropy2, 1), 0.99F);
 }
 
+/// The mean square of what 8 bits with this limit make of the numbers.
+double mean_square(std::span<const float> numbers, float limit) {
+  const double step = limit / 127.0;
+  double sum = 0;
+  for (const float x : numbers) {
+    const double error = x - step * std::clamp(std::nearbyint(x / step), -127.0, 127.0);
+    sum += error * error;
+  }
+  return sum / static_cast<double>(numbers.size());
+}
+
+TEST(TensorRange, LeastMeanSquare) {
+  std::mt19937 random(9);
+  std::exponential_distribution<float> tail;
+  std::vector<float> far = normal(100'000), heavy, even;
+  far.push_back(40);
+  for (int i = 0; i < 100'000; ++i) {
+    heavy.push_back(std::pow(tail(random), 3.0F));
+    even.push_back(static_cast<float>(i % 1000) / 1000);
+  }
+  for (const auto& numbers : {far, heavy, even, normal(50)}) {
+    TensorRange range(true);
+    range.add(numbers);
+    const double least = mean_square(numbers, range.limit(kMeanSquaredError, 1));
+    for (const CalibrationAlgorithm other : {kMinMax, kEntropy2, kLegacy})
+      EXPECT_LE(least, 1.01 * mean_square(numbers, range.limit(other, 0.9999))) << static_cast<int>(other);
+    for (float limit = range.largest(); limit > range.largest() / 100; limit *= 0.9F)
+      EXPECT_LE(least, 1.05 * mean_square(numbers, limit)) << limit;
+  }
+}
+
 TEST(TensorRange, FewNumbersAreNotClipped) {
   TensorRange range(true);
   std::vector<float> numbers = normal(1000);
@@ -153,7 +184,8 @@ TEST(TensorRange, InfinitiesAndNansGiveNoScale) {
   range.add(std::vector<float>{1, -kInfinity, std::nanf(""), 2});
   EXPECT_EQ(range.not_finite(), 2);
   EXPECT_EQ(range.largest(), 2);
-  for (const CalibrationAlgorithm a : {kMinMax, kEntropy2, kLegacy}) EXPECT_EQ(range.scale(a, 0.9), 0);
+  for (const CalibrationAlgorithm a : {kMinMax, kEntropy2, kLegacy, kMeanSquaredError})
+    EXPECT_EQ(range.scale(a, 0.9), 0);
 }
 
 TEST(TensorRange, ExtremeMagnitudes) {
@@ -167,6 +199,11 @@ TEST(TensorRange, ExtremeMagnitudes) {
     EXPECT_EQ(small.limit(a, 1), kMin);
     EXPECT_EQ(small.scale(a, 1), 0) << "a scale below the normal numbers is none";
   }
+  TensorRange large(true), small(true);
+  large.add(std::vector<float>{kMax, kMin, 1});
+  small.add(std::vector<float>{kMin, 0});
+  EXPECT_TRUE(std::isfinite(large.scale(kMeanSquaredError, 1)));
+  EXPECT_EQ(small.scale(kMeanSquaredError, 1), 0);
 }
 
 }  // namespace

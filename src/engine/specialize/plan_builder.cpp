@@ -1,5 +1,7 @@
 #include "engine/specialize/plan_builder.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/cpus.h"
@@ -12,6 +14,8 @@
 #include "graph/read.h"
 #include "naming/origins.h"
 #include "ops/infer.h"
+#include "ops/multiply_accumulates.h"
+#include "ops/node_facts.h"
 #include "ops/positive_symbols.h"
 #include "passes/raise_opset.h"
 #include "passes/region.h"
@@ -43,6 +47,13 @@ void compute_outputs(Graph& g) {
     g.add_node("Identity", {v}, {given}, {}, v->name());
     v = given;
   }
+}
+
+/// Whether an algorithm in a narrower type competed.
+bool has_narrower(const Choice& c) {
+  const auto& options = c.options.options;
+  return std::any_of(options.begin(), options.end(),
+                     [](const Option& o) { return o.candidate.arithmetic != DType::kUndefined; });
 }
 
 int64_t edits_of(const std::vector<PassReport>& reports) {
@@ -395,27 +406,70 @@ bool waits_for_shapes(const Plan& plan) {
                      [](const Step& s) { return s.tactic == tactic_network::def.name; });
 }
 
-void PlanBuilder::say_why(const Model& model, std::span<Choice> choices, const TypeHolds* holds) const {
-  if (config_.precisions == Precisions() && quantized_.empty() && holds == nullptr) return;
+void PlanBuilder::say_why(const Model& model, std::span<Choice> choices, const TypeHolds* holds) {
+  near_misses_.clear();
+  if (config_.precisions == Precisions() && config_.quantization == nullptr && quantized_.empty() &&
+      holds == nullptr)
+    return;
   for (Choice& c : choices) {
     if (!c.option().candidate.views.empty()) continue;
     const DType type = computed_type(c.region, c.option().candidate, holds, model);
     const bool is_held =
         holds != nullptr && std::any_of(c.region.nodes.begin(), c.region.nodes.end(),
                                         [&](const Node* n) { return holds->held(*n) == type; });
-    if (is_held)
+    if (is_held) {
       c.why = fmt::format("held in {}", dtype_name(type));
-    else if (type == DType::kFloat32)
+    } else if (type == DType::kFloat32) {
       c.why = why_float32(model, c);
+      note_near_miss(model, c);
+    }
   }
+  std::stable_sort(near_misses_.begin(), near_misses_.end(),
+                   [](const NearMiss& a, const NearMiss& b) { return a.multiply_adds > b.multiply_adds; });
+}
+
+/// The quantization's options hold the node in float32.
+bool PlanBuilder::is_float_node(const Node& n) const {
+  const std::vector<std::string> names = origins_of(n);
+  return config_.quantization != nullptr &&
+         std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+           return config_.quantization->float_nodes.contains(name);
+         });
+}
+
+/// Of a region in float32 that nothing holds.
+void PlanBuilder::note_near_miss(const Model& model, const Choice& c) {
+  if (has_narrower(c) || is_float_node(*c.region.main)) return;
+  int64_t work = 0;
+  for (const Node* n : c.region.nodes)
+    work += multiply_accumulates(*n, find_op(*n, model)).number().value_or(0);
+  if (work == 0) return;
+  std::string reason =
+      config_.quantization != nullptr ? quantization_reason(*c.region.main, quantize_report_) : std::string();
+  if (reason.empty()) reason = refusal_of_narrower(c);
+  if (reason.empty()) reason = fmt::format("{} has no algorithm in a narrower type", c.region.main->op_type);
+  near_misses_.push_back({.layer = fmt::format("{}", fmt::join(origins_of(c.region), " + ")),
+                          .reason = std::move(reason),
+                          .multiply_adds = work});
+}
+
+/// Why the tactics that compute products in narrower types had no candidate; empty: none of them said so.
+std::string PlanBuilder::refusal_of_narrower(const Choice& c) const {
+  const auto by = [&](std::string_view prefix) {
+    const auto& all = c.options.refusals;
+    const auto it =
+        std::find_if(all.begin(), all.end(), [&](const Refusal& r) { return r.tactic.starts_with(prefix); });
+    return it == all.end() ? std::string() : it->reason;
+  };
+  std::string reason;
+  if (config_.quantization != nullptr || !quantized_.empty()) reason = by("int8_");
+  if (reason.empty() && config_.precisions != Precisions()) reason = by("panel_");
+  return reason;
 }
 
 /// Of a region that nothing holds.
 std::string PlanBuilder::why_float32(const Model& model, const Choice& c) const {
-  const auto& options = c.options.options;
-  if (std::any_of(options.begin(), options.end(),
-                  [](const Option& o) { return o.candidate.arithmetic != DType::kUndefined; }))
-    return "faster than narrower types";
+  if (has_narrower(c)) return "faster than narrower types";
   if (config_.quantization != nullptr && is_main_operator(*c.region.main, model))
     if (std::string reason = quantization_reason(*c.region.main, quantize_report_); !reason.empty())
       return "not in 8 bits: " + reason;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "engine/plan/plan_file.h"
 #include "engine/planner/lowering.h"
 #include "engine/planner/measured_costs.h"
 #include "engine/specialize/input_extents.h"
@@ -127,6 +128,9 @@ class PlanBuilder {
   const QuantizeReport& quantize_report() const { return quantize_report_; }
   /// Requests of config().types that were not honored so far, if that is not an error.
   const std::vector<UnmetWish>& unmet() const { return unmet_; }
+  /// Of the last plan: the products that narrower types were allowed for and that have no algorithm in them,
+  /// those with most multiply-adds first.
+  const std::vector<NearMiss>& near_misses() const { return near_misses_; }
   /// The network after shape-independent passes, still in ONNX.
   const Model& canonical() const { return *canonical_; }
 
@@ -156,7 +160,10 @@ class PlanBuilder {
   void plan_bodies(Plan& plan);
   void report(std::span<const Choice> choices);
   /// Reasons for float32 where other types are allowed.
-  void say_why(const Model& model, std::span<Choice> choices, const TypeHolds* holds) const;
+  void say_why(const Model& model, std::span<Choice> choices, const TypeHolds* holds);
+  void note_near_miss(const Model& model, const Choice& c);
+  bool is_float_node(const Node& n) const;
+  std::string refusal_of_narrower(const Choice& c) const;
   std::string why_float32(const Model& model, const Choice& c) const;
   BuildConfig config_inside() const;
 
@@ -169,6 +176,7 @@ class PlanBuilder {
   std::vector<RegionReport> reports_;
   mutable std::vector<PassReport> pass_reports_;
   std::vector<UnmetWish> unmet_;
+  std::vector<NearMiss> near_misses_;
 };
 
 /// True for a plan with parts that are prepared at run time, when their shapes are known.

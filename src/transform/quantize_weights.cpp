@@ -1,0 +1,279 @@
+#include "transform/quantize_weights.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "analysis/held_types.h"
+#include "analysis/match.h"
+#include "graph/distinct_names.h"
+#include "graph/node_order.h"
+#include "naming/origins.h"
+#include "ops/infer.h"
+#include "passes/raise_opset.h"
+#include "tensor/half.h"
+#include "transform/quantizable.h"
+
+namespace assay {
+namespace {
+
+/// The first opset whose DequantizeLinear has blocks, and int4.
+constexpr int64_t kBlockedOpset = 21;
+constexpr const char* kContrib = "com.microsoft";
+constexpr int kLeastLevel = -8, kMostLevel = 7, kZeroPoint = 8;
+
+/// A matrix of weights: `depth` numbers are added up for each of `columns` results.
+struct Matrix {
+  int64_t depth = 0, columns = 0;
+  bool is_transposed = false;  ///< stored as [columns, depth]
+
+  int64_t at(int64_t k, int64_t column) const {
+    return is_transposed ? column * depth + k : k * columns + column;
+  }
+};
+
+/// Weights of 4 bits in the order of the weights, and a scale for each block of each column.
+struct Levels {
+  std::vector<int8_t> levels;
+  std::vector<float> scales;  ///< [columns, blocks]
+  int64_t blocks = 0;
+};
+
+int level_of(float x, float scale) {
+  return static_cast<int>(
+      std::clamp<float>(std::nearbyint(x / scale), static_cast<float>(kLeastLevel), kMostLevel));
+}
+
+/// The scale for numbers up to `largest` with the least sum of squared errors: clipping the few largest may
+/// cost less than coarser steps for all.
+template <typename At>
+float best_scale(float largest, int64_t count, At at) {
+  if (largest < 8 * std::numeric_limits<float>::min()) return 1;  // zeros have any scale
+  constexpr float kDivisors[] = {7, 7.5F, 8, 8.5F, 9};
+  float best = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (const float divisor : kDivisors) {
+    const float scale = largest / divisor;
+    double error = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const float x = at(i);
+      const double e = static_cast<double>(x) - static_cast<double>(scale) * level_of(x, scale);
+      error += e * e;
+    }
+    if (error < least) {
+      least = error;
+      best = scale;
+    }
+  }
+  return best;
+}
+
+/// Nothing for infinities and NaNs.
+std::optional<Levels> to_levels(std::span<const float> weights, const Matrix& m, int64_t block) {
+  if (!std::all_of(weights.begin(), weights.end(), [](float x) { return std::isfinite(x); }))
+    return std::nullopt;
+  Levels made;
+  made.blocks = (m.depth + block - 1) / block;
+  made.levels.resize(weights.size());
+  made.scales.resize(static_cast<size_t>(m.columns * made.blocks));
+  for (int64_t column = 0; column < m.columns; ++column)
+    for (int64_t b = 0; b < made.blocks; ++b) {
+      const int64_t first = b * block, count = std::min(block, m.depth - first);
+      const auto at = [&](int64_t i) { return weights[static_cast<size_t>(m.at(first + i, column))]; };
+      float largest = 0;
+      for (int64_t i = 0; i < count; ++i) largest = std::max(largest, std::fabs(at(i)));
+      const float scale = best_scale(largest, count, at);
+      made.scales[static_cast<size_t>(column * made.blocks + b)] = scale;
+      for (int64_t i = 0; i < count; ++i)
+        made.levels[static_cast<size_t>(m.at(first + i, column))] =
+            static_cast<int8_t>(level_of(at(i), scale));
+    }
+  return made;
+}
+
+Tensor floats(const Shape& shape, const std::vector<float>& numbers) {
+  return Tensor::from<float>(shape, numbers);
+}
+
+/// The scales as DequantizeLinear has them: the extent of the summed axis is the number of blocks.
+Tensor blocked_scales(const Levels& l, const Matrix& m) {
+  if (m.is_transposed) return floats({m.columns, l.blocks}, l.scales);
+  std::vector<float> turned(l.scales.size());
+  for (int64_t column = 0; column < m.columns; ++column)
+    for (int64_t b = 0; b < l.blocks; ++b)
+      turned[static_cast<size_t>(b * m.columns + column)] =
+          l.scales[static_cast<size_t>(column * l.blocks + b)];
+  return floats({l.blocks, m.columns}, turned);
+}
+
+Tensor int4_tensor(const Levels& l, const Shape& shape) {
+  return pack(Tensor::from<int8_t>(shape, l.levels), DType::kInt4);
+}
+
+/// [columns, blocks, bytes of a block], the lower half of a byte first; what fills the last block up is zero.
+Tensor nbits_tensor(const Levels& l, const Matrix& m, int64_t block) {
+  Tensor packed = Tensor::allocate(DType::kUInt8, {m.columns, l.blocks, block / 2});
+  auto* out = packed.mutable_data<uint8_t>();
+  for (int64_t column = 0; column < m.columns; ++column)
+    for (int64_t k = 0; k < l.blocks * block; k += 2) {
+      const auto stored = [&](int64_t i) {
+        return i < m.depth ? l.levels[static_cast<size_t>(m.at(i, column))] + kZeroPoint : kZeroPoint;
+      };
+      *out++ = static_cast<uint8_t>(stored(k) | (stored(k + 1) << 4));
+    }
+  return packed;
+}
+
+class WeightQuantizer {
+ public:
+  WeightQuantizer(Model& model, const WeightQuantizeOptions& options)
+      : model_(model), graph_(*model.graph), options_(options), order_(graph_) {}
+
+  QuantizeReport run() {
+    std::vector<Node*> nodes;
+    for (const auto& n : graph_.nodes())
+      if (is_quantizable(*n)) nodes.push_back(n.get());
+    for (Node* n : nodes) visit(*n);
+    order_.commit();
+    if (uses_contrib_ && model_.opset(kContrib) == 0) model_.opsets.push_back({kContrib, 1});
+    return std::move(report_);
+  }
+
+ private:
+  void visit(Node& n) {
+    Value* w = n.input(1);
+    const UnalignedTensor* data = w == nullptr ? nullptr : constant_of(w);
+    if (data == nullptr || dtype_of(w) != DType::kFloat32 || !is_fixed(w, model_.ir_version)) return;
+    std::string reason = reason_to_keep(n, *data);
+    if (reason.empty()) {
+      const Matrix m = matrix_of(n, data->shape());
+      const Levels* levels = levels_of(*w, *data, m);
+      if (levels == nullptr)
+        reason = "its weights hold infinity or NaN";
+      else
+        options_.format == WeightFormat::kMatMulNBits ? replace(n, *w, *levels, m)
+                                                      : dequantize(n, *w, data->shape(), *levels, m);
+    }
+    if (reason.empty())
+      ++report_.quantized;
+    else
+      report_.kept.push_back({n.label(), std::move(reason)});
+  }
+
+  /// Empty: its weights can be stored in 4 bits.
+  std::string reason_to_keep(const Node& n, const UnalignedTensor& data) const {
+    const std::vector<std::string> origins = origins_of(n);
+    if (std::any_of(origins.begin(), origins.end(),
+                    [&](const std::string& name) { return options_.float_nodes.contains(name); }))
+      return "it was to stay in float32";
+    if (is_held_in_floats(n)) return fmt::format("it is held in {}", held_type(n));
+    if (is_op(n, "Conv")) return "4 bits are for the weights of MatMul and Gemm";
+    if (data.rank() != 2) return "its weights are no matrix";
+    if (data.numel() == 0) return "its weights are empty";
+    if (options_.format != WeightFormat::kMatMulNBits) return {};
+    if (is_op(n, "MatMul")) return rank_of(n.input(0)) == 1 ? "its input is a vector" : std::string();
+    if (int_attribute(n, "transA", 0) != 0) return "its input is transposed";
+    if (float_attribute(n, "alpha", 1) != 1 || (n.input(2) != nullptr && float_attribute(n, "beta", 1) != 1))
+      return "it has a factor (alpha or beta)";
+    return {};
+  }
+
+  static Matrix matrix_of(const Node& n, const Shape& shape) {
+    const bool is_transposed = is_op(n, "Gemm") && int_attribute(n, "transB", 0) != 0;
+    return {.depth = shape[is_transposed ? 1 : 0],
+            .columns = shape[is_transposed ? 0 : 1],
+            .is_transposed = is_transposed};
+  }
+
+  /// Of weights that several products share, once; null for infinities and NaNs.
+  const Levels* levels_of(const Value& w, const UnalignedTensor& data, const Matrix& m) {
+    const auto [it, is_new] = levels_.try_emplace({&w, m.is_transposed});
+    if (is_new) {
+      const Tensor numbers = data.aligned();
+      it->second = to_levels(numbers.span<float>(), m, options_.block);
+    }
+    return it->second ? &*it->second : nullptr;
+  }
+
+  Value* constant(const std::string& name, Tensor data) {
+    return graph_.add_constant(graph_.unique_name(name), std::move(data));
+  }
+
+  void dequantize(Node& n, Value& w, const Shape& shape, const Levels& levels, const Matrix& m) {
+    Value*& known = dequantized_[{&w, m.is_transposed}];
+    if (known == nullptr) {
+      Value* stored = constant(w.name() + "/quantized", int4_tensor(levels, shape));
+      Value* scales = constant(w.name() + "/scale", blocked_scales(levels, m));
+      known = graph_.add_value(graph_.unique_name(w.name() + "/dequantized"), w.type);
+      set_beside(*add(n, "DequantizeLinear", {stored, scales}, known,
+                      {{"axis", int64_t{m.is_transposed ? 1 : 0}}, {"block_size", options_.block}}));
+    }
+    n.set_input(1, known);
+  }
+
+  void replace(Node& n, Value& w, const Levels& levels, const Matrix& m) {
+    auto& [stored, scales] = packed_[{&w, m.is_transposed}];
+    if (stored == nullptr) {
+      stored = constant(w.name() + "/quantized", nbits_tensor(levels, m, options_.block));
+      scales = constant(w.name() + "/scale", floats({m.columns * levels.blocks}, levels.scales));
+    }
+    Value *result = n.output(0), *bias = is_op(n, "Gemm") ? n.input(2) : nullptr;
+    n.set_output(0, nullptr);
+    Value* product = bias == nullptr
+                         ? result
+                         : graph_.add_value(graph_.unique_name(result->name() + "/product"), result->type);
+    Node* made =
+        add(n, "MatMulNBits", {n.input(0), stored, scales}, product,
+            {{"K", m.depth}, {"N", m.columns}, {"bits", int64_t{4}}, {"block_size", options_.block}});
+    made->domain = kContrib;
+    made->name = n.name;
+    if (bias != nullptr) add(n, "Add", {product, bias}, result, {});
+    order_.remove(n);
+    uses_contrib_ = true;
+  }
+
+  Node* add(const Node& user, std::string op, std::vector<Value*> inputs, Value* output,
+            AttributeList attributes) {
+    Node* n =
+        graph_.add_node(std::move(op), std::move(inputs), {output}, std::move(attributes), output->name());
+    set_origins(*n, origins_of(user));
+    order_.insert(&user, *n);
+    return n;
+  }
+
+  using Key = std::pair<const Value*, bool>;
+  Model& model_;
+  Graph& graph_;
+  const WeightQuantizeOptions& options_;
+  NodeOrder order_;
+  QuantizeReport report_;
+  bool uses_contrib_ = false;
+  std::map<Key, std::optional<Levels>> levels_;
+  std::map<Key, Value*> dequantized_;
+  std::map<Key, std::pair<Value*, Value*>> packed_;
+};
+
+}  // namespace
+
+QuantizeReport quantize_weights(Model& model, const WeightQuantizeOptions& options) {
+  require(options.block >= WeightQuantizeOptions::kLeastBlock &&
+              options.block <= WeightQuantizeOptions::kMostBlock &&
+              std::has_single_bit(static_cast<uint64_t>(options.block)),
+          ErrorCode::kInvalidArgument, "a block of {} weights is no power of two from {} to {}",
+          options.block, WeightQuantizeOptions::kLeastBlock, WeightQuantizeOptions::kMostBlock);
+  DistinctNames names(model);
+  if (options.format == WeightFormat::kDequantizeLinear && raise_opset(model, kBlockedOpset))
+    infer_shapes(model);
+  QuantizeReport report = WeightQuantizer(model, options).run();
+  model.graph->remove_unused_values();
+  names.settle(model);
+  return report;
+}
+
+}  // namespace assay
