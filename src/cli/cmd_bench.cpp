@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "bench/bench.h"
+#include "bench/exports.h"
 #include "cli/bench_options.h"
 #include "cli/bench_text.h"
 #include "cli/command.h"
@@ -13,6 +14,7 @@
 #include "cli/option_paths.h"
 #include "cli/options/logging.h"
 #include "cli/registries.h"
+#include "cli/report_page.h"
 #include "cli/route_tuning.h"
 
 namespace assay::cli::command_bench {
@@ -86,6 +88,23 @@ int resume(CommandContext& context, const RouteTuning& given, const RouteKnobs& 
   return tune(context, args, tuning, knobs);
 }
 
+/// The measurements, and what ran when.
+void fill(ReportPage& page, const bench::Result& result) {
+  const auto add = [&](SavedKind kind, const auto& write) {
+    std::string text;
+    JsonWriter json([&](std::string_view piece) { text += piece; });
+    write(json);
+    page.add(kind, text);
+  };
+  add(SavedKind::kBench, [&](JsonWriter& json) { bench::write_result(json, result); });
+  if (result.rows.empty() || result.profiles.empty() || result.rows.front().runs.empty()) return;
+  const bench::Row& row = result.rows.front();
+  add(SavedKind::kTrace, [&](JsonWriter& json) {
+    bench::write_timeline(json, row, result.profiles.front(), row.runs.front().start);
+  });
+  page.report().status = fmt::format("Median {:.4g} ms.", row.latency.median);
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const RouteKnobs knobs(*context.registries().tactics, *context.registries().passes);
@@ -107,8 +126,11 @@ int run(CommandContext& context) {
   apply_set_route(args, knobs, options.build);
   check_option_paths(args, check_bench_effects(args, options));
   context.announce();
+  ReportPage* page = context.report_page();
+  options.keeps_profile = page != nullptr;
   BenchText text;
-  bench::run_bench(options, context.invocation().command_line, text);
+  const bench::Result result = bench::run_bench(options, context.invocation().command_line, text);
+  if (page != nullptr) fill(*page, result);
   return 0;
 }
 
@@ -133,6 +155,7 @@ constinit const Command def = {
     .add_options = add_options,
     .run = run,
     .checks_paths = true,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_bench

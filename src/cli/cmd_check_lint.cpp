@@ -10,6 +10,7 @@
 #include "cli/options/model.h"
 #include "cli/options/runners.h"
 #include "cli/registries.h"
+#include "cli/report_page.h"
 #include "graph/metadata_text.h"
 #include "ops/infer.h"
 #include "run/input_roles.h"
@@ -143,6 +144,8 @@ int run(CommandContext& context) {
   log::info("Loading model: {}", options.path);
   const lint::Findings findings = lint::lint_model(options);
   if (const auto path = args.text("-o")) save(findings, *path);
+  if (ReportPage* page = context.report_page())
+    page->add(SavedKind::kFindings, lint::findings_json(findings));
   return findings.is_valid() ? 0 : 1;
 }
 
@@ -161,6 +164,7 @@ constinit const Command def = {
         "one.",
     .add_options = add_options,
     .run = run,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_check_lint

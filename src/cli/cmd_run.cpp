@@ -20,9 +20,9 @@
 #include "cli/options/runners.h"
 #include "cli/options/unavailable.h"
 #include "cli/registries.h"
+#include "cli/run_report.h"
 #include "cli/run_settings.h"
 #include "cli/settings_file.h"
-#include "console/text_renderer.h"
 #include "run/comparator.h"
 #include "run/saved_inputs.h"
 
@@ -93,6 +93,7 @@ ParsedArgs with_settings(const CommandContext& context, SettingsFile& file) {
   add_options(parser, context.registries());
   add_extension_options(parser);
   add_resource_options(parser);
+  add_report_option(parser);
   ParsedArgs args = file.before(context.args(), parser);
   const auto adds = [&](const char* title) {
     const std::vector<Option> options = poly::options_of(title);
@@ -161,8 +162,9 @@ int run_line(CommandContext& context, const ParsedArgs& args, const SettingsFile
   std::vector<std::string> names;
   for (const auto& module : context.registries().extensions) names.push_back(module->info().name);
   log::verbose("Loaded extension modules: {}", python_list_repr(names));
-  TextRenderer renderer(poly::error_pictures_of(settings.save));
+  ReportingRenderer renderer(poly::error_pictures_of(settings.save));
   const RunReport report = run(options, renderer);
+  if (context.report_page() != nullptr) renderer.fill(*context.report_page(), report);
   if (report.outcome == RunOutcome::kPassed) require_work(args, options, report);
   return static_cast<int>(report.outcome);
 }
@@ -189,6 +191,7 @@ constinit const Command def = {
     .add_options = add_options,
     .run = run_models,
     .checks_paths = true,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_run

@@ -24,8 +24,8 @@ constexpr const char* kJournal = "polygraphy_debug.journal";
 
 /// Options that change no answer.
 constexpr const char* kNoAnswers[] = {
-    "--journal", "--resume", "--json",       "--log-file",    "--verbosity",       "-v",
-    "-q",        "--silent", "--log-format", "--show-output", "--hide-fail-output"};
+    "--journal", "--resume", "--json",       "--log-file",    "--verbosity",        "-v",
+    "-q",        "--silent", "--log-format", "--show-output", "--hide-fail-output", "--report"};
 
 debug::SearchIdentity identity_of(const CommandContext& context, const std::string& model) {
   std::string options;
