@@ -206,7 +206,7 @@ def check_results(page, folder):
     assert "Verdicts" in report and "Times of layers" in report and "Measurements" in report, report[:500]
     rows = page.js("[...document.querySelectorAll('#report-panel section')].find((s) => s.querySelector('h2').textContent === 'Verdicts').querySelectorAll('tbody tr').length")
     assert rows == 20 and len(verdicts) > 20, rows
-    page.js("[...document.querySelectorAll('#report-panel .more')][0].click()")
+    page.js("[...document.querySelectorAll('#report-panel section')].find((s) => s.querySelector('h2').textContent === 'Verdicts').querySelector('.more').click()")
     rows = page.js("[...document.querySelectorAll('#report-panel section')].find((s) => s.querySelector('h2').textContent === 'Verdicts').querySelectorAll('tbody tr').length")
     assert rows == len(verdicts), "all on request"
     page.picture("report")
