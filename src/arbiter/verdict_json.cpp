@@ -1,3 +1,5 @@
+#include "arbiter/verdict_json.h"
+
 #include <cmath>
 
 #include "arbiter/arbiter.h"
@@ -121,6 +123,8 @@ void write(JsonWriter& json, const Arbitration& a) {
 }
 
 }  // namespace
+
+void write_verdict(JsonWriter& json, const Arbitration& iteration) { write(json, iteration); }
 
 struct VerdictWriter::Impl {
   explicit Impl(const std::string& path) : file(path), json(file) {

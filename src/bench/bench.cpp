@@ -387,7 +387,8 @@ class Bench {
       if (i > 0) result_.rows[i].outputs.clear();
     }
     const bool wants_timeline = timeline_file_ && first_row == 0;
-    if (options_.dumps_profile || options_.dumps_roofline || profile_file_ || wants_timeline)
+    if (options_.dumps_profile || options_.keeps_profile || options_.dumps_roofline || profile_file_ ||
+        wants_timeline)
       profile_layers(shapes, feed);
     if (options_.dumps_roofline) tell_of_floors(cases);
     if (wants_timeline)

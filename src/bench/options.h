@@ -51,6 +51,7 @@ struct Options {
   bool is_verbose = false;  ///< the build logs its choices
   bool explains = false, dumps_profile = false, dumps_layers = false, dumps_output = false,
        dumps_weights = false, dumps_profiles = false, dumps_roofline = false;
+  bool keeps_profile = false;  ///< times of layers are in the result, whether or not they are shown
   std::string export_times, export_profile, export_layers, export_output, export_timeline, json;
 };
 

@@ -21,7 +21,9 @@
 #include "cli/options/resources.h"
 #include "cli/program_parser.h"
 #include "cli/registries.h"
+#include "cli/report_page.h"
 #include "console/failure.h"
+#include "console/log_record.h"
 #include "console/run_frame.h"
 #include "console/terminal.h"
 #include "console/wording.h"
@@ -131,6 +133,42 @@ void print_trtexec_mark(const char* mark, const Invocation& invocation) {
       fmt::format("&&&& {} TensorRT.trtexec [assay v{}] # {}\n", mark, kVersion, invocation.command_line));
 }
 
+double seconds_since_start(const Invocation& invocation) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - invocation.start).count();
+}
+
+bool wants_report(const Command& command, const ParsedArgs& args) {
+  return command.reports && args.declares("--report") && args.has("--report");
+}
+
+/// Runs a command, and writes its page also when it fails or is interrupted.
+int run_with_report(CommandContext& context) {
+  const LogRecord record;
+  ReportPage page;
+  context.set_report_page(&page);
+  const auto save = [&](int status) {
+    save_report(page, context.args(),
+                {.command_line = context.invocation().command_line,
+                 .status = status,
+                 .seconds = seconds_since_start(context.invocation()),
+                 .log = record.text()});
+  };
+  int status = 1;
+  try {
+    status = context.command().run(context);
+  } catch (const std::exception& e) {
+    page.report().summary.emplace_back("error", e.what());
+    try {
+      save(1);
+    } catch (const Error& other) {
+      log::warning("There is no report: {}", other.what());
+    }
+    throw;
+  }
+  save(status);
+  return status;
+}
+
 int run_command(const ParsedArgs& args, const Invocation& invocation, const Registries& registries,
                 std::span<const std::string> warnings) {
   const Command& command = find_command(args.commands(), invocation, registries);
@@ -143,16 +181,14 @@ int run_command(const ParsedArgs& args, const Invocation& invocation, const Regi
     for (const std::string& w : warnings) log::warning("{}", w);
     refuse_unavailable(args);
     if (!command.checks_paths) check_option_paths(args);
-    return command.run(context);
+    return wants_report(command, args) ? run_with_report(context) : command.run(context);
   });
   if (outcome.status != 0 && !outcome.is_told)
     if (const std::string why = log::held_error(); !why.empty()) log::report_critical("{}", why);
   if (context.announced() && is_trtexec(invocation)) {
     print_trtexec_mark(outcome.status == 0 ? "PASSED" : "FAILED", invocation);
   } else if (context.announced() && outcome.expected) {
-    print_end(outcome.status,
-              std::chrono::duration<double>(std::chrono::steady_clock::now() - invocation.start).count(),
-              invocation.command_line);
+    print_end(outcome.status, seconds_since_start(invocation), invocation.command_line);
   }
   return outcome.status;
 }

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "bench/bench.h"
+#include "bench/exports.h"
 #include "cli/bench_options.h"
 #include "cli/bench_text.h"
 #include "cli/command.h"
@@ -14,6 +15,7 @@
 #include "cli/options/logging.h"
 #include "cli/options/report.h"
 #include "cli/registries.h"
+#include "cli/report_page.h"
 #include "cli/route_tuning.h"
 
 namespace assay::cli::command_bench {
@@ -123,6 +125,23 @@ bool hold_against_conditions(const ParsedArgs& args, const bench::Result& result
   return passed;
 }
 
+/// The measurements, and what ran when.
+void fill(ReportPage& page, const bench::Result& result) {
+  const auto add = [&](SavedKind kind, const auto& write) {
+    std::string text;
+    JsonWriter json([&](std::string_view piece) { text += piece; });
+    write(json);
+    page.add(kind, text);
+  };
+  add(SavedKind::kBench, [&](JsonWriter& json) { bench::write_result(json, result); });
+  if (result.rows.empty() || result.profiles.empty() || result.rows.front().runs.empty()) return;
+  const bench::Row& row = result.rows.front();
+  add(SavedKind::kTrace, [&](JsonWriter& json) {
+    bench::write_timeline(json, row, result.profiles.front(), row.runs.front().start);
+  });
+  page.report().status = fmt::format("Median {:.4g} ms.", row.latency.median);
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const RouteKnobs knobs(*context.registries().tactics, *context.registries().passes);
@@ -144,10 +163,13 @@ int run(CommandContext& context) {
   apply_set_route(args, knobs, options.build);
   check_option_paths(args, check_bench_effects(args, options));
   context.announce();
+  ReportPage* page = context.report_page();
+  options.keeps_profile = page != nullptr;
   const bool is_brief = !args.is_upstream() && !log::enabled(log::Severity::kVerbose);
   BenchText text(is_brief && !asks_for_lines(options) ? BenchText::Lines::kVerbose
                                                       : BenchText::Lines::kShown);
   const bench::Result result = bench::run_bench(options, context.invocation().command_line, text);
+  if (page != nullptr) fill(*page, result);
   if (is_brief) print_bench_summary(options, result);
   return hold_against_conditions(args, result) ? 0 : 1;
 }
@@ -174,6 +196,7 @@ constinit const Command def = {
     .add_options = add_options,
     .run = run,
     .checks_paths = true,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_bench

@@ -11,6 +11,7 @@
 #include "cli/options/report.h"
 #include "cli/options/runners.h"
 #include "cli/registries.h"
+#include "cli/report_page.h"
 #include "graph/metadata_text.h"
 #include "ops/infer.h"
 #include "run/input_roles.h"
@@ -159,6 +160,8 @@ int run(CommandContext& context) {
   const lint::Findings findings = lint::lint_model(options);
   if (const auto path = args.text("-o")) save(findings, *path);
   report(args, findings, model.path);
+  if (ReportPage* page = context.report_page())
+    page->add(SavedKind::kFindings, lint::findings_json(findings));
   return findings.is_valid() ? 0 : 1;
 }
 
@@ -177,6 +180,7 @@ constinit const Command def = {
         "one.",
     .add_options = add_options,
     .run = run,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_check_lint

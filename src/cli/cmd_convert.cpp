@@ -18,9 +18,12 @@
 #include "cli/options/unavailable.h"
 #include "cli/quantizing.h"
 #include "cli/registries.h"
+#include "cli/report_page.h"
 #include "cli/values.h"
 #include "engine/specialize/plan_builder.h"
 #include "graph/clone.h"
+#include "inspect/layer_table.h"
+#include "inspect/viewer_match.h"
 #include "run/model_loader.h"
 #include "run/script_parts.h"
 #include "script/network_script.h"
@@ -149,6 +152,12 @@ int run(CommandContext& context) {
   const auto engine = engine_of(args, runtime, source.model, building);
   log::info("Saving engine to {}", output);
   engine->save(output);
+  if (ReportPage* page = context.report_page()) {
+    page->report().sections.emplace_back(layer_table(*engine));
+    page->report().matching = match_plan(*engine);
+    page->show(source.model, model.path);
+    page->show(engine, output);
+  }
   return 0;
 }
 
@@ -164,6 +173,7 @@ constinit const Command def = {
     .add_options = add_options,
     .run = run,
     .checks_paths = true,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_convert

@@ -62,6 +62,7 @@ constinit const Command def = {
         "diff-tactics` compares.",
     .add_options = add_options,
     .run = run,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_debug_build

@@ -94,6 +94,7 @@ constinit const Command def = {
         "reference. The exit code is 1 if anything differs.",
     .add_options = add_options,
     .run = run,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_debug_diverge

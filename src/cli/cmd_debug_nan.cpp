@@ -151,6 +151,7 @@ constinit const Command def = {
         "output. The exit code is 1 if it does.",
     .add_options = add_options,
     .run = run,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_debug_nan

@@ -100,6 +100,7 @@ constinit const Command def = {
         "from which on results are wrong, its pass and its nodes. See docs/guide/debugging.md.",
     .add_options = add_options,
     .run = run,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_debug_passes

@@ -298,6 +298,7 @@ constinit const Command def = {
         "docs/guide/debugging.md.",
     .add_options = add_options,
     .run = run,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_debug_precision

@@ -150,6 +150,7 @@ constinit const Command def = {
         "narrower types can hold. Nothing is kept of the values but counts.",
     .add_options = add_options,
     .run = run,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_debug_range

@@ -416,6 +416,7 @@ constinit const Command def = {
         "current folder and given to the check. See docs/guide/debugging.md.",
     .add_options = add_options,
     .run = run,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_debug_reduce

@@ -37,6 +37,7 @@ constinit const Command def = {
         "`bad`.",
     .add_options = add_options,
     .run = run,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_debug_repeat

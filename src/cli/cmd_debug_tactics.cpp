@@ -118,6 +118,7 @@ constinit const Command def = {
         "tactics and regions that a failure takes. See docs/guide/debugging.md.",
     .add_options = add_options,
     .run = run,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_debug_tactics

@@ -6,8 +6,10 @@
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/registries.h"
+#include "cli/report_page.h"
 #include "console/failure.h"
 #include "graph/import.h"
+#include "inspect/viewer_match.h"
 
 namespace assay::cli::command_inspect_diff {
 namespace {
@@ -58,7 +60,18 @@ std::shared_ptr<Model> load(const ParsedArgs& args, const std::string& option,
                            .ops = ops});
 }
 
-int compare(const ParsedArgs& args, const std::shared_ptr<const OpSet>& ops) {
+/// Both graphs side by side, with what belongs together.
+void fill(ReportPage& page, const ParsedArgs& args, const std::shared_ptr<Model>& a,
+          const std::shared_ptr<Model>& b, const ModelDiff& diff) {
+  page.add(SavedKind::kDiff, diff_json(diff));
+  page.report().matching = match_models(*a, *b);
+  page.show(a, args.text("model_a").value_or(""));
+  page.show(b, args.text("model_b").value_or(""));
+}
+
+int compare(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const std::shared_ptr<const OpSet>& ops = context.registries().ops;
   const std::shared_ptr<Model> a = load(args, "model_a", ops), b = load(args, "model_b", ops);
   const ModelDiff diff = diff_models(*a, *b, read_diff_options(args));
   log::info("==== Model Difference ====\n{}", diff_text(diff));
@@ -68,12 +81,13 @@ int compare(const ParsedArgs& args, const std::shared_ptr<const OpSet>& ops) {
     file.write(diff_json(diff));
     file.commit();
   }
+  if (ReportPage* page = context.report_page()) fill(*page, args, a, b, diff);
   return diff.is_same() ? 0 : 1;
 }
 
 int run(CommandContext& context) {
   try {
-    return compare(context.args(), context.registries().ops);
+    return compare(context);
   } catch (...) {
     report_exception();
     return kTrouble;
@@ -93,6 +107,7 @@ constinit const Command def = {
         "difference. Exit code: 0 for none, 1 for some, 2 for trouble.",
     .add_options = add_options,
     .run = run,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_inspect_diff

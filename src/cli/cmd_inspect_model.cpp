@@ -2,12 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "analysis/unbounded_dds.h"
 #include "assay/inspect.h"
 #include "base/atomic_file.h"
-#include "base/interrupt_pipe.h"
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "bench/layer_times_file.h"
@@ -17,12 +15,12 @@
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
 #include "cli/options/unavailable.h"
+#include "cli/page_output.h"
 #include "cli/registries.h"
 #include "graph/to_text.h"
 #include "graph/topological_scope.h"
 #include "inspect/input_shapes.h"
 #include "inspect/metadata_text.h"
-#include "inspect/page_server.h"
 #include "inspect/viewer_page.h"
 #include "passes/pass_list.h"
 #include "run/model_loader.h"
@@ -165,21 +163,12 @@ std::map<std::string, std::string> tensor_notes(const std::string& path) {
   return notes;
 }
 
-constexpr int64_t kDefaultPort = 8000;
-
 bool wants_viewer(const ParsedArgs& args) { return args.has("--visual") || args.has("--save-visual"); }
-
-int viewer_port(const ParsedArgs& args) {
-  const int64_t port = args.integer("--visual-port").value_or(kDefaultPort);
-  require(port >= 0 && port <= 65535, ErrorCode::kInvalidArgument,
-          "--visual-port: {} is no port; they go from 0 to 65535", port);
-  return static_cast<int>(port);
-}
 
 /// Warns of options that affect only the text, and of viewer options without effect. Throws Error for an
 /// invalid port.
 void check_viewer_options(const ParsedArgs& args) {
-  viewer_port(args);
+  page_port(args, "--visual-port");
   if (args.has("--visual-port") && (!args.has("--visual") || args.has("--save-visual")))
     log::warning("--visual-port is of use only where --visual serves the page.");
   if (!wants_viewer(args)) return;
@@ -188,34 +177,11 @@ void check_viewer_options(const ParsedArgs& args) {
     if (args.has(option)) log::warning("{} is about the text, which the viewer replaces.", option);
 }
 
-void serve_page(std::string page, int port) {
-  std::optional<PageServer> server;
-  try {
-    server.emplace(std::move(page), port);
-  } catch (Error& e) {
-    e.set_remedy("Choose another port with --visual-port; 0 takes any that is free.");
-    throw;
-  }
-  const InterruptPipe interrupt;
-  log::info("Viewer available at http://127.0.0.1:{}/  (press Ctrl+C to exit)", server->port());
-  log::flush();
-  server->serve(interrupt.fd());
-}
-
-/// `write_page` writes the page into a PageSink.
-template <typename WritePage>
-void show_page(const ParsedArgs& args, WritePage write_page) {
-  if (const auto path = args.text("--save-visual")) {
-    AtomicFile file(*path);
-    write_page([&](std::string_view piece) { file.write(piece); });
-    file.commit();
-    log::info("Viewer HTML saved to {}", *path);
-    return;
-  }
-  const int port = viewer_port(args);
-  std::string page;
-  write_page([&](std::string_view piece) { page += piece; });
-  serve_page(std::move(page), port);
+void show_page(const ParsedArgs& args, const WritePage& write) {
+  const auto path = args.text("--save-visual");
+  if (!path) return serve_page(write, page_port(args, "--visual-port"), "--visual-port");
+  save_page(*path, write);
+  log::info("Viewer HTML saved to {}", *path);
 }
 
 int show_engine(const ParsedArgs& args, const std::string& path, const Registries& registries) {

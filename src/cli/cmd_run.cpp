@@ -20,10 +20,10 @@
 #include "cli/options/runners.h"
 #include "cli/options/unavailable.h"
 #include "cli/registries.h"
+#include "cli/run_page.h"
 #include "cli/run_report.h"
 #include "cli/run_settings.h"
 #include "cli/settings_file.h"
-#include "console/run_summary.h"
 #include "run/comparator.h"
 #include "run/saved_inputs.h"
 
@@ -95,6 +95,7 @@ ParsedArgs with_settings(const CommandContext& context, SettingsFile& file) {
   add_options(parser, context.registries());
   add_extension_options(parser);
   add_resource_options(parser);
+  add_report_option(parser);
   ParsedArgs args = file.before(context.args(), parser);
   const auto adds = [&](const char* title) {
     const std::vector<Option> options = poly::options_of(title);
@@ -167,11 +168,12 @@ int run_line(CommandContext& context, const ParsedArgs& args, const SettingsFile
   std::vector<std::string> names;
   for (const auto& module : context.registries().extensions) names.push_back(module->info().name);
   log::verbose("Loaded extension modules: {}", python_list_repr(names));
-  RunSummary summary({.details = args.is_upstream() || log::enabled(log::Severity::kVerbose),
+  PageSummary summary({.details = args.is_upstream() || log::enabled(log::Severity::kVerbose),
                       .all_outputs = args.has("--all"),
                       .pictures = poly::error_pictures_of(settings.save)});
   if (!args.is_upstream()) summary.refuse_unknown_outputs();
   const RunReport report = run(options, summary);
+  if (context.report_page() != nullptr) summary.fill(*context.report_page(), report);
   if (report.outcome == RunOutcome::kPassed) require_work(args, options, report);
   summary.finish(report);
   const RunOutcome outcome =
@@ -202,6 +204,7 @@ constinit const Command def = {
     .add_options = add_options,
     .run = run_models,
     .checks_paths = true,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_run

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "assay/inspect.h"
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/python_repr.h"
@@ -15,9 +16,12 @@
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
 #include "cli/registries.h"
+#include "cli/report_page.h"
 #include "cli/values.h"
 #include "console/equivalence_text.h"
 #include "graph/metadata_text.h"
+#include "inspect/viewer_match.h"
+#include "run/model_loader.h"
 #include "run/results.h"
 #include "run/sanitize.h"
 #include "run/script_parts.h"
@@ -307,6 +311,32 @@ SanitizeOptions read_options(const ParsedArgs& args, const ModelOptions& model,
   return options;
 }
 
+/// The costs of the model before and now, and both graphs side by side.
+void fill(ReportPage& page, const ParsedArgs& args, const std::shared_ptr<Model>& before,
+          const std::shared_ptr<Model>& after) {
+  infer_known_shapes(*before, /*report=*/false);
+  infer_known_shapes(*after, /*report=*/false);
+  const ModelStats a = model_stats(*before), b = model_stats(*after);
+  ReportTable table{.title = "Before and after", .columns = {{"what"}, {"before"}, {"after"}}};
+  table.rows = {
+      {std::string("nodes"), std::to_string(a.nodes), std::to_string(b.nodes)},
+      {std::string("parameters"), std::to_string(a.parameters), std::to_string(b.parameters)},
+      {std::string("bytes of constants"), std::to_string(a.constant_bytes), std::to_string(b.constant_bytes)},
+      {std::string("multiply-accumulates"), a.macs.str(), b.macs.str()},
+      {std::string("bytes of activations"), a.activation_bytes.str(), b.activation_bytes.str()},
+      {std::string("peak bytes of activations"), a.peak_bytes.str(), b.peak_bytes.str()}};
+  std::map<std::string, std::pair<int64_t, int64_t>> operators;
+  for (const OperatorStats& o : a.operators) operators[o.op_type].first = o.nodes;
+  for (const OperatorStats& o : b.operators) operators[o.op_type].second = o.nodes;
+  for (const auto& [op, counts] : operators)
+    if (counts.first != counts.second)
+      table.rows.push_back({op, std::to_string(counts.first), std::to_string(counts.second)});
+  page.report().sections.emplace_back(std::move(table));
+  page.report().matching = match_models(*before, *after);
+  page.show(before, args.text("model_file").value_or(""));
+  page.show(after, args.text("-o").value_or("after"));
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions options = read_model_options(args);
@@ -316,12 +346,16 @@ int run(CommandContext& context) {
   const auto load = [&] { return load_onnx_model(args, options.path, context.registries().ops); };
   const std::optional<ModelFigures> before = args.is_upstream() ? std::nullopt : figures_of(load);
   std::shared_ptr<Model> model = load();
+  // The command edits its model in place, so the page has one of its own.
+  ReportPage* page = context.report_page();
+  const std::shared_ptr<Model> shown = page != nullptr ? load() : nullptr;
   Narrator narrator;
   edit(options.path, [&] { model = sanitize(model, sanitizing, narrator); });
   save_edited_model(args, *model);
   if (before)
     if (const auto after = figures_of([&] { return model; }))
       log::info("{}", before_and_after(*before, *after));
+  if (page != nullptr) fill(*page, args, shown, model);
   return 0;
 }
 
@@ -336,6 +370,7 @@ constinit const Command def = {
         "result is saved only if it computes what the original does.",
     .add_options = add_options,
     .run = run,
+    .reports = true,
 };
 
 }  // namespace assay::cli::command_surgeon_sanitize

@@ -12,6 +12,7 @@ namespace assay::cli {
 
 struct Command;
 struct Registries;
+class ReportPage;
 
 /// The invocation of the program.
 struct Invocation {
@@ -41,6 +42,9 @@ class CommandContext {
   /// or FAILED. Call it when the options are validated.
   void announce();
   bool announced() const { return announced_; }
+  /// The page of --report; null where none was asked for.
+  ReportPage* report_page() const { return report_page_; }
+  void set_report_page(ReportPage* page) { report_page_ = page; }
 
  private:
   const Command& command_;
@@ -48,6 +52,7 @@ class CommandContext {
   const Invocation& invocation_;
   const Registries& registries_;
   bool announced_ = false;
+  ReportPage* report_page_ = nullptr;
 };
 
 /// Declares a command's options; some depend on the registries, those of modules on the command itself.
@@ -81,6 +86,8 @@ struct Command {
   std::span<const Command* const> subcommands = {};
   /// The command itself calls check_option_paths() when it knows which options have an effect.
   bool checks_paths = false;
+  /// It has --report: the page has its log, its result and its model, and what it adds itself.
+  bool reports = false;
   /// Its words belong to another program from some position on: only the command itself reads them, and no
   /// modules are loaded for them.
   bool passes_words_on = false;

@@ -33,6 +33,7 @@ constexpr PathOption kPathOptions[] = {
     {"template extension", "-o", kElsewhere},  // must not exist
     {"inspect capability", "-o", kOutputFolder},
     {"check lint", "-o", kOutput, Content::kJson},
+    {"view", "-o", kOutput, Content::kPage},
     {"data concat", "-o", kOutput, Content::kJson},
     {"data merge", "-o", kOutput, Content::kJson},
     {"data to-input", "-o", kOutput, Content::kJson},
@@ -95,13 +96,15 @@ constexpr PathOption kPathOptions[] = {
     {"", "--export-layer-info", kOutput, Content::kJson},
     {"", "--export-output", kOutput, Content::kJson},
     {"", "--save-config-yaml", kOutput, Content::kYaml},
-    {"", "--report", kOutput},
+    {"plugin autotune", "--report", kOutput},
+    {"", "--report", kOutput, Content::kPage},
     {"", "--log-file", kOutput},
     {"", "--load-inputs", kInputs},
     {"", "--load-outputs", kInputs},
     {"", "--onnx", kElsewhere},  // models are opened first
     {"", "--load-engine", kElsewhere},
     {"", "model_file", kElsewhere},
+    {"view", "paths", kElsewhere},  // opened first
     {"", "paths", kInputs},
     {"", "path", kElsewhere},  // the command's subject
     {"", "folders", kElsewhere},

@@ -4,6 +4,7 @@
 
 #include "cli/options/extensions.h"
 #include "cli/options/resources.h"
+#include "cli/report_page.h"
 
 namespace assay::cli {
 namespace {
@@ -25,6 +26,7 @@ void add_command(ArgParser& parser, const Command& command, const Registries& re
                          add_extension_options(inner);
                          add_resource_options(inner);
                        }
+                       if (command.reports) add_report_option(inner);
                        for (const Command* sub : command.subcommands) add_command(inner, *sub, registries);
                      });
 }

@@ -15,7 +15,7 @@ namespace assay {
 
 /// Prints a run when it has ended, or, with details, upstream's lines while it proceeds; in both cases it
 /// collects the tables.
-class RunSummary final : public TextRenderer {
+class RunSummary : public TextRenderer {
  public:
   struct Options {
     bool details = false;      ///< upstream's lines, and no summary

@@ -111,7 +111,7 @@ std::atomic<bool> Terminal::is_exiting = false;
 
 }  // namespace
 
-void open_terminal_log() {
+log::Output& terminal_output() {
   static log::Output* const terminal = [] {
     auto* made = new Terminal;  // never destroyed: destructors of static objects may log
     std::atexit([] {
@@ -120,8 +120,10 @@ void open_terminal_log() {
     });
     return made;
   }();
-  log::set_output(terminal);
+  return *terminal;
 }
+
+void open_terminal_log() { log::set_output(&terminal_output()); }
 
 int close_terminal_log(int status) {
   log::flush();

@@ -6,10 +6,16 @@
 
 namespace assay {
 
+namespace log {
+class Output;
+}
+
 /// Starts writing the log's lines; a second call has no effect. On a terminal, unless NO_COLOR is set, lines
 /// are coloured by severity. Lines are buffered until a START message, a critical one, a full buffer, or the
 /// end of the process; a terminal gets each immediately.
 void open_terminal_log();
+/// Where those lines go.
+log::Output& terminal_output();
 
 /// Call it at the end of a program: flushes the buffer. Returns the exit status: `status`, or 1 in place of 0
 /// if writing failed, which is reported on standard error.

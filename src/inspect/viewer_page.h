@@ -3,17 +3,13 @@
 // page is self-contained and may not load anything else.
 #pragma once
 
-#include <functional>
-#include <string>
 #include <string_view>
 
 #include "assay/graph.h"
 #include "assay/runtime.h"
+#include "view/page.h"
 
 namespace assay {
-
-/// Takes the page piece by piece.
-using PageSink = std::function<void(std::string_view)>;
 
 /// The page of a model: its main graph, the graphs of If, Loop, Scan and others, and local functions, each
 /// once. Nodes are described in the form that Polygraphy's viewer has: docs/guide/viewer.md. `path` is shown.

@@ -111,9 +111,9 @@ TEST(ViewerPage, HostileNamesStayInside) {
   m.node(name, {name}, {"y" + name}, {{name, name}}, name, name);
   const std::string page = page_of(*m.model), data = data_of(page);
   EXPECT_EQ(data.find('<'), std::string::npos);
-  EXPECT_EQ(count(page, "<script"), 3u) << "the model's data, the layout and the viewer";
-  EXPECT_EQ(count(page, "</script>"), 3u);
-  EXPECT_TRUE(data.ends_with("]}")) << "it is whole";
+  EXPECT_EQ(count(page, "<script"), 4u) << "the model, the report, the other model, and the script";
+  EXPECT_EQ(count(page, "</script>"), 4u);
+  EXPECT_TRUE(data.ends_with("}}")) << "it is whole";
   EXPECT_NE(data.find(R"(\u003c!--\n\udcff\u2028)"), std::string::npos) << data;
 }
 

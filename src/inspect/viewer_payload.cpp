@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <tuple>
 
+#include "assay/count.h"
+#include "assay/error.h"
 #include "inspect/attribute_text.h"
 #include "inspect/element_preview.h"
 #include "inspect/model_describer.h"
 #include "inspect/model_text.h"
 #include "inspect/viewer_json.h"
+#include "ops/multiply_accumulates.h"
+#include "ops/node_facts.h"
 
 namespace assay {
 namespace {
@@ -39,6 +44,33 @@ std::optional<std::string> brief_attribute_text(const Attribute& a) {
   return attribute_text(a.name, (is_long ? kept : a).data, /*weights=*/false);
 }
 
+/// The costs of one run of a node; nothing where that depends on extents that are not known.
+struct NodeCost {
+  std::optional<int64_t> macs, weight_bytes, output_bytes;
+};
+
+std::optional<int64_t> known_bytes(const Value& v) {
+  if (!v.type.is_tensor() || bit_width(v.type.dtype) == 0) return std::nullopt;
+  if (v.is_constant() && v.tensor().defined())
+    return static_cast<int64_t>(storage_bytes(v.tensor().dtype(), v.tensor().numel()));
+  const std::optional<int64_t> elements = Count::elements(v.type.dims).number();
+  if (!elements || *elements > INT64_MAX / 16) return std::nullopt;
+  return static_cast<int64_t>(storage_bytes(v.type.dtype, *elements));
+}
+
+/// The sum over values; nothing where one is not known.
+template <typename Values, typename Counts>
+std::optional<int64_t> known_bytes_of(const Values& values, Counts counts) {
+  int64_t sum = 0;
+  for (const Value* v : values) {
+    if (v == nullptr || !counts(*v)) continue;
+    const std::optional<int64_t> bytes = known_bytes(*v);
+    if (!bytes || *bytes > INT64_MAX - sum) return std::nullopt;
+    sum += *bytes;
+  }
+  return sum;
+}
+
 class ModelPayload {
  public:
   ModelPayload(JsonWriter& json, const Model& model) : json_(json), model_(model) {
@@ -63,9 +95,13 @@ class ModelPayload {
   void value(const Value* v, const Graph* where);
   void values(std::string_view name, const std::vector<Value*>& list, const Graph* where);
   void attributes(const Node& n);
+  std::optional<int64_t> macs_of(const Node& n) const;
+  void note_cost(const Node& n, const std::string& id);
+  void write_costs();
 
   JsonWriter& json_;
   const Model& model_;
+  std::vector<std::pair<std::string, NodeCost>> costs_;
   std::map<FunctionKey, size_t> functions_;
 };
 
@@ -152,6 +188,40 @@ void ModelPayload::node(const Node& n, const std::string& id) {
   json_.end_object();
 }
 
+std::optional<int64_t> ModelPayload::macs_of(const Node& n) const {
+  const OpDef* op = find_op(n, model_);
+  if (op == nullptr) return std::nullopt;
+  try {
+    return multiply_accumulates(n, op).number();
+  } catch (const Error&) {
+    return std::nullopt;  // a node that breaks the rules of its operator is shown, too
+  }
+}
+
+void ModelPayload::note_cost(const Node& n, const std::string& id) {
+  NodeCost cost;
+  cost.macs = macs_of(n);
+  cost.weight_bytes = known_bytes_of(n.inputs(), [](const Value& v) { return v.is_constant(); });
+  cost.output_bytes = known_bytes_of(n.outputs(), [](const Value&) { return true; });
+  costs_.emplace_back(id, cost);
+}
+
+void ModelPayload::write_costs() {
+  const auto number = [&](const std::optional<int64_t>& n) {
+    if (n)
+      json_.value(*n);
+    else
+      json_.null();
+  };
+  json_.key("costs").begin_object();
+  for (const auto& [id, cost] : costs_) {
+    json_.key(id).begin_array();
+    for (const auto* n : {&cost.macs, &cost.weight_bytes, &cost.output_bytes}) number(*n);
+    json_.end_array();
+  }
+  json_.end_object();
+}
+
 void ModelPayload::interface(const Graph& g, const std::string& prefix, bool is_input, NodeIds& ids) {
   const std::vector<Value*>& list = is_input ? g.inputs : g.outputs;
   for (size_t i = 0; i < list.size(); ++i) {
@@ -174,6 +244,7 @@ NodeIds ModelPayload::graph(const Graph& g, const std::string& prefix) {
   for (size_t i = 0; i < g.nodes().size(); ++i) {
     ids.push_back(fmt::format("{}node_{}", prefix, i));
     node(*g.nodes()[i], ids.back());
+    note_cost(*g.nodes()[i], ids.back());
   }
   interface(g, prefix, /*is_input=*/false, ids);
   return ids;
@@ -195,6 +266,7 @@ void ModelPayload::write(std::string_view path) {
   }
   json_.end_object();
   write_viewed_graphs(json_, graphs);
+  write_costs();
   json_.end_object();
 }
 

@@ -41,6 +41,8 @@ class Reader:
 
 
 LINT = {kind: "[E] LINT | " for kind in FILES if kind not in ("missing", "directory", "special file", "unreadable")}
+# It shows what can be read.
+VIEW = {kind: "[E] " for kind in ("cycle", "dangling name", "external data")}
 READERS = {
     "run": [Reader("run {} --ref"), Reader("run {} --engine")],
     "convert": [Reader("convert {} -o out.plan --builder-optimization-level 0"), Reader("convert {} -o out.onnx")],
@@ -48,6 +50,7 @@ READERS = {
     "generate": [Reader("generate {} --prompt-ids 1 --ref"), Reader("generate {} --prompt-ids 1 --engine --ref")],
     "inspect model": [Reader("inspect model {} --show layers weights")],
     "inspect sparsity": [Reader("inspect sparsity {}")],
+    "view": [Reader("view {} -o out.html", findings=VIEW)],
     "inspect diff": [Reader("inspect diff {} identity.onnx", 2), Reader("inspect diff identity.onnx {}", 2)],
     "inspect capability": [Reader("inspect capability {}")],
     "check lint": [Reader("check lint {} --no-onnxrt", findings=LINT)],
@@ -131,6 +134,7 @@ WRITERS = {
     "inspect data --json": Writer("inspect data name.json --json {}", source="name.json"),
     "inspect sparsity --json": Writer("inspect sparsity typed.onnx --json {}"),
     "inspect capability --json": Writer("inspect capability typed.onnx --json {}"),
+    "view -o": Writer("view typed.onnx -o {}"),
     "inspect diff --json": Writer("inspect diff typed.onnx typed.onnx --json {}"),
     "debug nan --json": Writer("debug nan typed.onnx --json {}"),
     "debug range --json": Writer("debug range typed.onnx --json {}"),
@@ -169,7 +173,7 @@ SUFFIXES = {
     ".yaml": ("plugin match", "--save-config-yaml"),
     ".py": ("trt-network", "trt-config", "onnx-gs", "--gen-script"),
     ".plan": ("--save-engine", "--convert-to trt"),
-    ".html": ("--save-visual",),
+    ".html": ("--save-visual", "view typed"),
 }
 NO_WRITERS = {
     "check accuracy": "what it saves is what it reads, with other thresholds: run saves the same",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The viewer's page: saves pages of models and a plan, and runs their scripts and the layout's test in Node.js.
+"""The viewer's page: saves pages of models and a plan, and runs the tests of the page's scripts in Node.js.
 
-    viewer_test.py BINARY LAYOUT_JS
+    viewer_test.py BINARY FOLDER        the folder holds the page's scripts
 
 Without Node.js (the program `node`) what is left is that pages are written: skipped in part, with a line.
 """
@@ -95,7 +95,7 @@ def check_plan(page):
 
 
 def main():
-    assay, layout = os.path.abspath(sys.argv[1]), sys.argv[2]
+    assay, scripts = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         write_models(folder)
@@ -109,9 +109,9 @@ def main():
         check_plan(folder / "views_plan.html")
         node_program = shutil.which("node")
         if node_program is None:
-            print("skipped in part: there is no Node.js (`node`), which runs the page's scripts: layout_test.js, page_test.js")
+            print("skipped in part: there is no Node.js (`node`), which runs the tests of the page's scripts: layout_test.js, modules_test.js")
             return 77
-        for script, argument in (("layout_test.js", layout), ("page_test.js", folder)):
+        for script, argument in (("layout_test.js", scripts / "layout.js"), ("modules_test.js", scripts)):
             if subprocess.run([node_program, HERE / script, argument]).returncode != 0:
                 return 1
     return 0

@@ -23,9 +23,9 @@ namespace {
 constexpr const char* kJournal = "polygraphy_debug.journal";
 
 /// Options that change no answer.
-constexpr const char* kNoAnswers[] = {"--journal",   "--resume",     "--json",        "--log-file",
-                                      "--verbosity", "-v",           "--jobs",        "-q",
-                                      "--silent",    "--log-format", "--show-output", "--hide-fail-output"};
+constexpr const char* kNoAnswers[] = {
+    "--journal", "--resume", "--json",       "--log-file",    "--verbosity",        "-v",      "--jobs",
+    "-q",        "--silent", "--log-format", "--show-output", "--hide-fail-output", "--report"};
 
 debug::SearchIdentity identity_of(const CommandContext& context, const std::string& model) {
   std::string options;
