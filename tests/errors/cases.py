@@ -9,7 +9,7 @@ from shard_cases import SHARDING
 
 OUT, ERR = "stdout", "stderr"
 
-COMMANDS = "'run', 'convert', 'bench', 'inspect', 'check', 'surgeon', 'template', 'debug', 'data', 'plugin', 'multi-device', 'python'"
+COMMANDS = "'run', 'convert', 'bench', 'inspect', 'check', 'surgeon', 'template', 'debug', 'data', 'plugin', 'multi-device', 'python', 'completion'"
 ARRAYS = ('Write an array as {"polygraphy_class": "ndarray", "array": "the .npy file in base64"}, or save the inputs with '
           'numpy.savez("inputs.npz", name=array).')
 
@@ -544,7 +544,7 @@ PATTERNS = [
     ("run negated.prototxt --engine --ref", 0, r"Accuracy Summary \| .* \| Pass Rate: 100\.00%$"),
     ("run negated.json --engine --ref", 0, r"Accuracy Summary \| .* \| Pass Rate: 100\.00%$"),
     ("check lint negated.json --no-onnxrt", 0, r"PASSED \| Runtime"),
-    ("run identity.onnx --trt --sequential-runners", 0, r"Average inference time: \S+ ms\. \| run by the engine of assay, not by TensorRT$"),
+    ("run identity.onnx --trt --sequential-runners -v", 0, r"Average inference time: \S+ ms\. \| run by the engine of assay, not by TensorRT$"),
     ("run identity.onnx --trt --engine", 0, r"Accuracy Summary \| .* \| Pass Rate: 100\.00% \| trt-runner-N0-\S+: run by the engine of assay, not by TensorRT$"),
     ("run identity.onnx --engine --ref", 0, r"Accuracy Summary \| .* \| Pass Rate: 100\.00%$"),
     ("run identity.onnx --ref --verbosity INFO nonsense:VERBOSE", 0, r"\[W\] --verbosity: no message comes from 'nonsense'\. A path is a folder"),
