@@ -34,7 +34,7 @@ TEST(DamagedModel, OfEveryLengthHasWhatStandsBefore) {
     before = count;
     if (!model) continue;
     EXPECT_EQ(model->is_cut, length < whole.size()) << length;
-    if (model->is_cut) EXPECT_EQ(model->place, count - 1);
+    EXPECT_EQ(model->place.value_or(count), model->is_cut ? count - 1 : count);
   }
   EXPECT_EQ(before, 50u);
 }

@@ -9,14 +9,13 @@
 namespace assay::saved_report_test {
 namespace {
 
-constexpr std::string_view kVerdict = R"({"iterations": [{"outputs": [
-  {"runner": "r", "output": "a", "node": "'n' (Conv)",
-                           "op_type" : "Conv", "verdict" : "rounding only", "error" : 1e-7, "ratio" : 0.5
-},
-  {"runner": "r", "output": "b", "verdict": "WRONG", "error": "inf", "ratio": "inf", "unexplained_elements": 4, "pattern": "every row"}],
-  "shares": [{"runner": "r", "output": "a", "op_type": "Conv", "share": 0.25, "own_error": 1e-9}]
-}]
-})";
+constexpr std::string_view kVerdict =
+    R"json({"iterations": [{"outputs": [)json"
+    R"json({"runner": "r", "output": "a", "node": "'n' (Conv)", "op_type": "Conv", "verdict": "rounding only",)json"
+    R"json("error": 1e-7, "ratio": 0.5},)json"
+    R"json({"runner": "r", "output": "b", "verdict": "WRONG", "error": "inf", "ratio": "inf",)json"
+    R"json("unexplained_elements": 4, "pattern": "every row"}],)json"
+    R"json("shares": [{"runner": "r", "output": "a", "op_type": "Conv", "share": 0.25, "own_error": 1e-9}]}]})json";
 
 const ReportTable& table_of(const Report& report, size_t i) {
   return std::get<ReportTable>(report.sections.at(i));

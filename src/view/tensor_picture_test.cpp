@@ -50,8 +50,8 @@ TEST(TensorPicture, ExtremesAndEqualElements) {
 }
 
 TEST(TensorPicture, RowsAreThoseOfTheFirstAxis) {
-  Tensor t(DType::kFloat32, Shape{2, 3, 2});
-  for (int i = 0; i < 12; ++i) t.data<float>()[i] = i < 6 ? -1.0F : 1.0F;
+  const Tensor t =
+      Tensor::from<float>(Shape{2, 3, 2}, std::vector<float>{-1, -1, -1, -1, -1, -1, 1, 1, 1, 1, 1, 1});
   const TensorPicture p = picture_of(t, "x");
   EXPECT_EQ(p.rows, 2);
   EXPECT_EQ(p.columns, 6);
