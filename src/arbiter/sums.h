@@ -12,7 +12,7 @@ namespace assay {
 /// if one stays unexplained. False if the operator has no sums, or none in
 /// float32. For outputs of DequantizeLinear the sums may also be formed
 /// before subtracting zero points, and the zero points added separately: exactly, as integers, where all
-/// factors were quantised.
+/// factors were quantized.
 bool widen_for_sums(const Trial& trial, const SuspectNode& suspect, const Tensor& result, const Tensor& exact,
                     Explained& explained);
 
