@@ -20,10 +20,10 @@ ReportTable runner_table(const RunReport& result) {
   return table;
 }
 
-struct Measured {
+struct Cells {
   ReportCell first, second;
 };
-Measured measured(const Metrics& metrics) {
+Cells cells_of(const Metrics& metrics) {
   if (const auto* simple = std::get_if<SimpleMetrics>(&metrics))
     return {simple->max_absdiff, simple->max_reldiff};
   if (const auto* number = std::get_if<double>(&metrics)) return {*number, {}};
@@ -42,7 +42,7 @@ ReportTable pair_table(const PairSummary& pair) {
                   {"relative error", CellKind::kNumber}}};
   for (const FunctionSummary& f : pair.functions)
     for (const OutputSummary& o : f.outputs) {
-      const Measured m = measured(o.mean);
+      const Cells m = cells_of(o.mean);
       table.rows.push_back({o.output, f.label, o.passed, o.iterations, m.first, m.second});
     }
   // Those that fail first.
