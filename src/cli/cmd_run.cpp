@@ -169,8 +169,8 @@ int run_line(CommandContext& context, const ParsedArgs& args, const SettingsFile
   for (const auto& module : context.registries().extensions) names.push_back(module->info().name);
   log::verbose("Loaded extension modules: {}", python_list_repr(names));
   PageSummary summary({.details = args.is_upstream() || log::enabled(log::Severity::kVerbose),
-                      .all_outputs = args.has("--all"),
-                      .pictures = poly::error_pictures_of(settings.save)});
+                       .all_outputs = args.has("--all"),
+                       .pictures = poly::error_pictures_of(settings.save)});
   if (!args.is_upstream()) summary.refuse_unknown_outputs();
   const RunReport report = run(options, summary);
   if (context.report_page() != nullptr) summary.fill(*context.report_page(), report);

@@ -54,8 +54,7 @@ ReportTable pair_table(const PairSummary& pair) {
 
 }  // namespace
 
-void PageSummary::on_verdict(const Arbitration& verdict, const ArbiterOptions& options,
-                                   int64_t iteration) {
+void PageSummary::on_verdict(const Arbitration& verdict, const ArbiterOptions& options, int64_t iteration) {
   RunSummary::on_verdict(verdict, options, iteration);
   if (!verdicts_.empty()) verdicts_ += ",";
   JsonWriter json([&](std::string_view piece) { verdicts_ += piece; });
