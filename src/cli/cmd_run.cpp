@@ -133,6 +133,20 @@ void explained(const SettingsFile* file, Body&& body) {
   }
 }
 
+/// An error in a runner names it: the lines before it are those of a run that has ended.
+template <typename Body>
+RunReport naming_runner(const RunSummary& summary, Body&& body) {
+  try {
+    return body();
+  } catch (Error& e) {
+    summary.finish_after_error();
+    const std::string runner = summary.running();
+    if (!runner.empty() && std::string_view(e.what()).find(runner) == std::string_view::npos)
+      e.add_context("in runner " + runner);
+    throw;
+  }
+}
+
 int run_line(CommandContext& context, const ParsedArgs& args, const SettingsFile* file) {
   const ExtensionArgs modules(args, context.registries());
   poly::RunSettings settings;
@@ -172,7 +186,7 @@ int run_line(CommandContext& context, const ParsedArgs& args, const SettingsFile
                        .all_outputs = args.has("--all"),
                        .pictures = poly::error_pictures_of(settings.save)});
   if (!args.is_upstream()) summary.refuse_unknown_outputs();
-  const RunReport report = run(options, summary);
+  const RunReport report = naming_runner(summary, [&] { return run(options, summary); });
   if (context.report_page() != nullptr) summary.fill(*context.report_page(), report);
   if (report.outcome == RunOutcome::kPassed) require_work(args, options, report);
   summary.finish(report);

@@ -66,7 +66,10 @@ std::string pair_key(const std::string& a, const std::string& b) { return a + "\
 // ---- events
 
 void RunSummary::on_runner_begin(const std::string& runner) {
-  if (options_.details) TextRenderer::on_runner_begin(runner);
+  if (options_.details)
+    TextRenderer::on_runner_begin(runner);
+  else
+    running_ = runner;
 }
 
 void RunSummary::on_warm_up(const std::string& runner, int64_t runs, bool done, bool has_data) {
@@ -85,6 +88,7 @@ void RunSummary::on_outputs(const OutputsEvent& e) {
 }
 
 void RunSummary::on_runner_end(const RunnerReport& runner) {
+  running_.clear();
   if (options_.details) TextRenderer::on_runner_end(runner);
 }
 
@@ -211,6 +215,12 @@ void RunSummary::finish(const RunReport& report) const {
   print_runners(report);
   const size_t most = std::max(kFewestRows, kRows / std::max<size_t>(report.pairs.size(), 1));
   for (const PairSummary& pair : report.pairs) print_pair(pair, report, most);
+  print_verdicts();
+  if (counts_) TextRenderer::print_verdict_counts(*counts_);
+}
+
+void RunSummary::finish_after_error() const {
+  if (options_.details) return;
   print_verdicts();
   if (counts_) TextRenderer::print_verdict_counts(*counts_);
 }

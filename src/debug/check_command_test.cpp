@@ -147,6 +147,9 @@ TEST(FailureText, NamesTheExceptionOfATraceback) {
   EXPECT_NE(failure_text("Traceback (most recent call last):\n  x\nValueError: a\n"),
             failure_text("Traceback (most recent call last):\n  x\nKeyError: a\n"));
   EXPECT_EQ(failure_text("all is well\n"), "");
+  // Where it begins is known better the fewer nodes there are.
+  EXPECT_EQ(failure_text("[E] Wrong: trt-runner-N0-1, node 'a' (Relu)\n"),
+            failure_text("[E] Wrong: trt-runner-N0-1 output 'y'\n"));
   // A log that informs of how errors are measured tells of none.
   EXPECT_EQ(failure_text("[I]   Tolerance: [abs=1] | Checking elemwise error\n[E] FAILED | it differs\n"),
             "[E] FAILED | it differs");

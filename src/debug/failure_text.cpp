@@ -94,6 +94,12 @@ std::string without_details(std::string_view line) {
   return result;
 }
 
+/// The headline of `assay run` up to the runner that is wrong: with fewer nodes more is known of the place.
+std::string_view without_place(std::string_view line) {
+  constexpr std::string_view kWrong = "[E] Wrong: ";
+  return line.starts_with(kWrong) ? line.substr(0, line.find_first_of(", ", kWrong.size())) : line;
+}
+
 }  // namespace
 
 std::string failure_text(std::string_view output) {
@@ -103,7 +109,7 @@ std::string failure_text(std::string_view output) {
     if (const auto it = std::find_if(lines.begin(), lines.end(), tells_of_failure); it != lines.end())
       telling = *it;
   // What a comparison says of one output, it says of others in the same way.
-  return without_details(telling);
+  return without_details(without_place(telling));
 }
 
 }  // namespace assay::debug

@@ -306,7 +306,8 @@ TEST(Reduction, AttributesThatAreNotNeededGo) {
   infer_shapes(*m);
   ModelCheck check(needs({"pool"}));
   Search search;
-  const Reduction result = search.run(m, check);
+  Journal journal = Journal::begin(search.folder / "journal", {{"model", "m"}});
+  const Reduction result = search.run(m, check, &journal);
   // Without its kernel's shape it is no pooling; of the others none is needed.
   ASSERT_EQ(result.bad->graph->nodes()[0]->attributes.size(), 1U);
   EXPECT_EQ(result.bad->graph->nodes()[0]->attributes[0].name, "kernel_shape");

@@ -78,14 +78,16 @@ def same(a, b):
 
 def check(assay, folder, line, status):
     said, names = {}, {}
-    for who, tool in ("real", POLYGRAPHY), ("ours", [assay]):
+    # With -v ours prints upstream's lines.
+    for who, tool, more in ("real", POLYGRAPHY, []), ("ours", [assay], ["-v"]):
+        words = [*tool, "run", *line.split(), *more]
         place = os.path.join(folder, who)
         prepare(place)
         before = set(os.listdir(place))
-        run([*tool, "run", *line.split(), "--gen-script", "script.py"], place)
+        run([*words, "--gen-script", "script.py"], place)
         made = set(os.listdir(place)) - before
         assert made == {"script.py"}, f"{who}: {made}"
-        assert subprocess.run([*tool, "run", *line.split(), "--gen-script", "-"], cwd=place, capture_output=True, text=True).stdout.startswith("#!/usr/bin/env python3")
+        assert subprocess.run([*words, "--gen-script", "-"], cwd=place, capture_output=True, text=True).stdout.startswith("#!/usr/bin/env python3")
         said[who] = findings(run([sys.executable, "script.py"], place, status))
         names[who] = set(os.listdir(place)) - before - {"script.py"}
     assert said["real"] == said["ours"] and said["real"], f"{line}\n{said}"

@@ -137,7 +137,7 @@ def check_deadly(assay, folder):
         return f"{entries}"
     # `run` cannot go on, but its last words say who died of what, and how to find the node.
     environment = {**os.environ, "ASSAY_ONNXRUNTIME": sys.prefix}
-    result = subprocess.run([assay, "run", str(path), "--onnxrt"], cwd=folder, env=environment, capture_output=True, text=True)
+    result = subprocess.run([assay, "run", str(path), "--onnxrt", "-v"], cwd=folder, env=environment, capture_output=True, text=True)
     last = result.stderr.strip().splitlines()[-1:] or [""]
     words = ["[!] onnxrt-runner-N0-", f"ONNX-Runtime, while it ran the model {path}, crashed (arithmetic exception).", "`assay check lint "]
     if result.returncode != -signal.SIGFPE or not all(w in last[0] for w in words) or "Activating and starting inference" not in result.stdout:

@@ -9,7 +9,7 @@ from shard_cases import SHARDING
 
 OUT, ERR = "stdout", "stderr"
 
-COMMANDS = "'run', 'convert', 'bench', 'inspect', 'check', 'surgeon', 'template', 'debug', 'data', 'plugin', 'multi-device', 'python', 'completion'"
+COMMANDS = "'run', 'convert', 'bench', 'generate', 'inspect', 'view', 'check', 'surgeon', 'template', 'debug', 'data', 'plugin', 'multi-device', 'python', 'completion'"
 ARRAYS = ('Write an array as {"polygraphy_class": "ndarray", "array": "the .npy file in base64"}, or save the inputs with '
           'numpy.savez("inputs.npz", name=array).')
 
@@ -101,12 +101,12 @@ MODELS = [
     ("surgeon extract identity.onnx --force-fallback-shape-inference --data-loader-script f.py -o out.onnx", 1, ERR, "[!] cannot open f.py: No such file or directory [as a script] [in $DIR/identity.onnx]"),
     ("convert identity.onnx --data-loader-func-name f -o out.plan", 0, OUT, "[W] --data-loader-func-name has no effect: a conversion without calibration needs no data."),
     ("convert identity.onnx --int8 --bf16 -o out.onnx", 1, ERR, "[!] --bf16 has no effect: no engine is built, an ONNX model is written. Leave it out, or write a plan."),
-    ("convert identity.onnx --int4 --int8 -o out.onnx", 1, ERR, "[!] --int4 and --int8 exclude each other"),
+    ("convert identity.onnx --int4 --int8 -o out.onnx", 1, ERR, "[!] --int4 and --int8 exclude each other: products have weights of 4 bits and inputs in floating point, or both in 8 bits."),
     ("convert identity.onnx --accuracy-target 30dB -o out.plan", 1, ERR, "[!] --accuracy-target has no effect: nothing is calibrated without --int8. Add --int8."),
     ("convert identity.onnx --fp16 -o out.onnx", 1, ERR, "[!] --fp16 has no effect: no engine is built, an ONNX model is written. --fp-to-fp16 converts the model itself to float16."),
     ("convert identity.onnx --calibration-cache c.txt -o out.plan", 0, OUT, "[W] --calibration-cache has no effect: nothing is calibrated without --int8."),
     ("convert identity.onnx --int8 -o out.plan --builder-optimization-level 0", 0, OUT, "[W] int8 is allowed, but no Conv, Gemm or MatMul of the network can be computed in 8 bits"),
-    ("convert identity.onnx --int8 --calib-base-cls IInt8Guess -o out.plan", 1, ERR, "[!] --calib-base-cls: there is no calibrator 'IInt8Guess'. The calibrators are: IInt8EntropyCalibrator2, IInt8EntropyCalibrator, IInt8MinMaxCalibrator, IInt8LegacyCalibrator, IInt8Calibrator."),
+    ("convert identity.onnx --int8 --calib-base-cls IInt8Guess -o out.plan", 1, ERR, "[!] --calib-base-cls: there is no calibrator 'IInt8Guess'. The calibrators are: IInt8EntropyCalibrator2, IInt8EntropyCalibrator, IInt8MinMaxCalibrator, IInt8LegacyCalibrator, IInt8Calibrator, mean-squared-error, entropy-2, entropy, min-max, percentile."),
     ("convert identity.onnx --int8 --quantile 2 -o out.plan", 1, ERR, "[!] --quantile: 2 is not above 0 and up to 1."),
     ("convert identity.onnx --int8 --calibration-cache identity.onnx -o out.plan", 1, ERR, "[!] identity.onnx: not a calibration cache: its first line is '\\x08\\x08:C', not TRT-VERSION-ALGORITHM. Move it away to calibrate anew."),
     ("convert identity.onnx --int8 --load-inputs none.json -o out.plan", 1, ERR, "[!] cannot open none.json: No such file or directory"),

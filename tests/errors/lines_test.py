@@ -115,7 +115,7 @@ class Lines(unittest.TestCase):
         self.passes("surgeon convert-opset identity.onnx --to 13 -o o.onnx")
 
     def test_convert_writes_no_engine(self):
-        for option in ("--fp16", "--int8", "--threads 2", "--trt-outputs y", "--builder-optimization-level 0", "--input-shapes x:[1,2]"):
+        for option in ("--fp16", "--threads 2", "--trt-outputs y", "--builder-optimization-level 0", "--input-shapes x:[1,2]"):
             self.check(f"convert identity.onnx -o o.onnx {option}", option.split()[0], "no engine is built")
         for option in ("--seed 3", "--val-range [0,2]"):
             self.passes(f"convert identity.onnx -o q.plan --input-shapes x:[1,2] {option}", f"[W] {option.split()[0]}", "has no effect")

@@ -17,7 +17,7 @@ class Browser:
     """One process with one page at a time."""
 
     def __init__(self, width=1280, height=800):
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # Chromium may still write
         to_browser, self.out = os.pipe()
         self.into, from_browser = os.pipe()
         words = [program(), "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars",

@@ -118,7 +118,7 @@ class Plugins:
         rc, out, err = self.run_assay(self.model, "--made-up", "--engine")
         self.assertEqual(rc, 0, out + err)
         self.assertIn("Accuracy Summary", out)
-        rc, out, err = self.run_assay(self.model, "--made-up", "--engine", "--made-up-amount", "0.5", "--made-up-kind=fancy")
+        rc, out, err = self.run_assay(self.model, "--made-up", "--engine", "--made-up-amount", "0.5", "--made-up-kind=fancy", "-v")
         self.assertEqual(rc, 1, out + err)
         self.assertIn("[abs=0.5]", out)
 
