@@ -13,6 +13,7 @@
 #include "assay/version.h"
 #include "base/held_error.h"
 #include "base/log.h"
+#include "base/memory_limit.h"
 #include "base/python_repr.h"
 #include "cli/bench_options.h"
 #include "cli/option_paths.h"
@@ -356,6 +357,8 @@ int run_command_line(std::span<const std::string> words) {
   } catch (const UsageError& e) {
     print_error(fmt::format("{}{}: error: {}\n", e.usage(), e.program(), e.what()));
     status = is_trtexec(invocation) ? 1 : 2;
+  } catch (const std::bad_alloc&) {
+    log::report_critical("{}", kOutOfMemory);
   } catch (const std::exception& e) {
     log::report_critical("Internal error: {}", e.what());
   }

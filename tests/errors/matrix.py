@@ -136,6 +136,9 @@ WRITERS = {
     "inspect capability --json": Writer("inspect capability typed.onnx --json {}"),
     "view -o": Writer("view typed.onnx -o {}"),
     "inspect diff --json": Writer("inspect diff typed.onnx typed.onnx --json {}"),
+    "generate --json": Writer("generate generator.onnxtxt --prompt-ids 1,2 --max-tokens 2 --ref --json {}"),
+    "generate --save-tokens": Writer("generate generator.onnxtxt --prompt-ids 1,2 --max-tokens 2 --ref --save-tokens {}"),
+    "view": Writer("view typed.onnx -o {}"),
     "debug nan --json": Writer("debug nan typed.onnx --json {}"),
     "debug range --json": Writer("debug range typed.onnx --json {}"),
     "debug range --csv": Writer("debug range typed.onnx --csv {}"),
@@ -176,6 +179,7 @@ SUFFIXES = {
     ".html": ("--save-visual", "view typed"),
 }
 NO_WRITERS = {
+    "completion": "its pages go to a folder that it makes",
     "check accuracy": "what it saves is what it reads, with other thresholds: run saves the same",
     "inspect data": "it writes nothing",
     "inspect sparsity": "it writes nothing",
