@@ -66,10 +66,8 @@ std::string pair_key(const std::string& a, const std::string& b) { return a + "\
 // ---- events
 
 void RunSummary::on_runner_begin(const std::string& runner) {
-  if (options_.details)
-    TextRenderer::on_runner_begin(runner);
-  else
-    running_ = runner;
+  begun_ = runner;
+  if (options_.details) TextRenderer::on_runner_begin(runner);
 }
 
 void RunSummary::on_warm_up(const std::string& runner, int64_t runs, bool done, bool has_data) {
@@ -78,11 +76,13 @@ void RunSummary::on_warm_up(const std::string& runner, int64_t runs, bool done, 
 
 void RunSummary::on_inputs(const InputsEvent& e) {
   if (options_.details) return TextRenderer::on_inputs(e);
+  running_ = begun_;
   if (inputs_.empty()) inputs_ = tensors_text(e.inputs);
 }
 
 void RunSummary::on_outputs(const OutputsEvent& e) {
   if (options_.details) return TextRenderer::on_outputs(e);
+  running_.clear();
   std::string& text = outputs_[e.runner];
   if (text.empty()) text = tensors_text(e.outputs);
 }

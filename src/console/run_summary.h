@@ -29,7 +29,7 @@ class RunSummary : public TextRenderer {
   /// Call it when an error has ended the run: what the other runners gave may have been judged.
   void finish_after_error() const;
   const RunTables& tables() const { return collector_.tables(); }
-  /// The runner at work, where its lines do not say so; empty: none.
+  /// The runner that computes, where its lines do not say so; empty: none.
   const std::string& running() const { return running_; }
 
   void refuse_unknown_outputs() { comparison_.refuse_unknown_outputs(); }
@@ -69,7 +69,7 @@ class RunSummary : public TextRenderer {
   void print_verdicts() const;
 
   Options options_;
-  std::string running_;
+  std::string begun_, running_;
   TableCollector collector_;
   std::string inputs_;                          ///< of the first iteration
   std::map<std::string, std::string> outputs_;  ///< by runner

@@ -143,24 +143,8 @@ def one_blob_twice():
     return bytes(raw)
 
 
-#: The smallest language model with a cache.
-GENERATOR = """<ir_version: 8, opset_import: ["" : 17]>
-g (int64[1,tokens] input_ids, float[1,1,past,1] past_0) => (float[1,tokens,4] logits, float[1,1,all,1] present_0)
-<float[4,1] table = {0.9, 0.1, -0.3, 0.2}, int64[1] first = {1}> {
-  new = Gather (table, input_ids)
-  row = Unsqueeze (new, first)
-  present_0 = Concat <axis = 2> (past_0, row)
-  mean = ReduceMean <axes = [2], keepdims = 0> (present_0)
-  sum = Add (new, mean)
-  turned = Transpose <perm = [1, 0]> (table)
-  logits = MatMul (sum, turned)
-}
-"""
-
-
 def write_texts():
     write("two.onnxtxt", TEXT)
-    write("generator.onnxtxt", GENERATOR)
     write("text_in.onnx", TEXT)
     write("any_rank.onnxtxt", '<ir_version: 8, opset_import: ["" : 17]> g (float[] x) => (float[] y) { [n] y = Relu (x) }')
     write("branches.onnxtxt", CHOICE)

@@ -132,6 +132,8 @@ def read_cell(program, reader, kind, name, phrases, before):
     lines = [line for line in text.splitlines() if line.startswith(start or "[!] ")]
     if status != reader.status:
         return f"exit status {status}\n{err}"
+    if start and reader.output:
+        pathlib.Path(reader.output).unlink(missing_ok=True)
     if snapshot() != there:
         return f"it wrote {sorted(set(snapshot()) ^ set(there))}"
     if start and not reader.place:
