@@ -311,26 +311,13 @@ SanitizeOptions read_options(const ParsedArgs& args, const ModelOptions& model,
   return options;
 }
 
-/// The costs of the model before and now, and both graphs side by side.
-void fill(ReportPage& page, const ParsedArgs& args, const std::shared_ptr<Model>& before,
-          const std::shared_ptr<Model>& after) {
+/// Figures of the model before and after, and both graphs next to each other.
+void fill(ReportPage& page, const ParsedArgs& args, const std::vector<FigureRow>& figures,
+          const std::shared_ptr<Model>& before, const std::shared_ptr<Model>& after) {
   infer_known_shapes(*before, /*report=*/false);
   infer_known_shapes(*after, /*report=*/false);
-  const ModelStats a = model_stats(*before), b = model_stats(*after);
-  ReportTable table{.title = "Before and after", .columns = {{"what"}, {"before"}, {"after"}}};
-  table.rows = {
-      {std::string("nodes"), std::to_string(a.nodes), std::to_string(b.nodes)},
-      {std::string("parameters"), std::to_string(a.parameters), std::to_string(b.parameters)},
-      {std::string("bytes of constants"), std::to_string(a.constant_bytes), std::to_string(b.constant_bytes)},
-      {std::string("multiply-accumulates"), a.macs.str(), b.macs.str()},
-      {std::string("bytes of activations"), a.activation_bytes.str(), b.activation_bytes.str()},
-      {std::string("peak bytes of activations"), a.peak_bytes.str(), b.peak_bytes.str()}};
-  std::map<std::string, std::pair<int64_t, int64_t>> operators;
-  for (const OperatorStats& o : a.operators) operators[o.op_type].first = o.nodes;
-  for (const OperatorStats& o : b.operators) operators[o.op_type].second = o.nodes;
-  for (const auto& [op, counts] : operators)
-    if (counts.first != counts.second)
-      table.rows.push_back({op, std::to_string(counts.first), std::to_string(counts.second)});
+  ReportTable table{.title = "Before and after", .columns = {{"what"}, {"before"}, {"after"}, {"change"}}};
+  for (const FigureRow& r : figures) table.rows.push_back({r.name, r.before, r.after, r.change});
   page.report().sections.emplace_back(std::move(table));
   page.report().matching = match_models(*before, *after);
   page.show(before, args.text("model_file").value_or(""));
@@ -344,18 +331,21 @@ int run(CommandContext& context) {
   context.announce();
   if (!sanitizing.folds) warn_of_pointless_options(args);
   const auto load = [&] { return load_onnx_model(args, options.path, context.registries().ops); };
-  const std::optional<ModelFigures> before = args.is_upstream() ? std::nullopt : figures_of(load);
+  ReportPage* page = context.report_page();
+  const bool is_upstream = args.is_upstream();
+  const std::optional<ModelFigures> before = is_upstream && page == nullptr ? std::nullopt : figures_of(load);
   std::shared_ptr<Model> model = load();
   // The command edits its model in place, so the page has one of its own.
-  ReportPage* page = context.report_page();
   const std::shared_ptr<Model> shown = page != nullptr ? load() : nullptr;
   Narrator narrator;
   edit(options.path, [&] { model = sanitize(model, sanitizing, narrator); });
   save_edited_model(args, *model);
+  std::vector<FigureRow> figures;
   if (before)
-    if (const auto after = figures_of([&] { return model; }))
-      log::info("{}", before_and_after(*before, *after));
-  if (page != nullptr) fill(*page, args, shown, model);
+    if (const auto after = figures_of([&] { return clone_model(*model); }))
+      figures = figure_rows(*before, *after);
+  if (!figures.empty() && !is_upstream) log::info("{}", figures_text(figures));
+  if (page != nullptr) fill(*page, args, figures, shown, model);
   return 0;
 }
 

@@ -26,19 +26,16 @@ std::string change_text(std::optional<int64_t> before, std::optional<int64_t> af
                      100.0 * static_cast<double>(*after - *before) / static_cast<double>(*before));
 }
 
-class Rows {
- public:
+struct Rows {
   void add(const std::string& name, int64_t before, int64_t after) {
-    table_.add({name, std::to_string(before), std::to_string(after), change_text(before, after)});
+    rows.push_back({name, std::to_string(before), std::to_string(after), change_text(before, after)});
   }
   void add(const std::string& name, const Count& before, const Count& after, bool is_bytes) {
     const auto text = [&](const Count& c) { return is_bytes ? bytes_text(c.str()) : c.str(); };
-    table_.add({name, text(before), text(after), change_text(before.number(), after.number())});
+    rows.push_back({name, text(before), text(after), change_text(before.number(), after.number())});
   }
-  std::string str() const { return table_.str(table_columns(0)); }
 
- private:
-  TextTable table_{{{""}, {"Before", true}, {"After", true}, {"Change", true}}};
+  std::vector<FigureRow> rows;
 };
 
 int64_t count_of(const std::map<std::string, int64_t>& operators, const std::string& name) {
@@ -77,7 +74,7 @@ std::optional<ModelFigures> figures_of(const std::function<std::shared_ptr<Model
   }
 }
 
-std::string before_and_after(const ModelFigures& before, const ModelFigures& after) {
+std::vector<FigureRow> figure_rows(const ModelFigures& before, const ModelFigures& after) {
   Rows rows;
   rows.add("Nodes", before.stats.nodes, after.stats.nodes);
   add_operators(rows, before, after);
@@ -85,7 +82,13 @@ std::string before_and_after(const ModelFigures& before, const ModelFigures& aft
   rows.add("Multiply-accumulates", before.stats.macs, after.stats.macs, false);
   rows.add("Memory of values", before.stats.peak_bytes, after.stats.peak_bytes, true);
   rows.add("Initialized bytes", Count(before.stats.constant_bytes), Count(after.stats.constant_bytes), true);
-  return rows.str();
+  return std::move(rows.rows);
+}
+
+std::string figures_text(const std::vector<FigureRow>& rows) {
+  TextTable table({{""}, {"Before", true}, {"After", true}, {"Change", true}});
+  for (const FigureRow& r : rows) table.add({r.name, r.before, r.after, r.change});
+  return table.str(table_columns(0));
 }
 
 }  // namespace assay::cli

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "assay/graph.h"
 #include "assay/inspect.h"
@@ -21,7 +22,11 @@ struct ModelFigures {
 /// nothing. Nothing if the model cannot be loaded or counted.
 std::optional<ModelFigures> figures_of(const std::function<std::shared_ptr<Model>()>& load);
 
-/// Totals, and the operators whose number changed.
-std::string before_and_after(const ModelFigures& before, const ModelFigures& after);
+struct FigureRow {
+  std::string name, before, after, change;  ///< no change: empty
+};
+/// Totals, and the operators whose number changed, those with the largest change first.
+std::vector<FigureRow> figure_rows(const ModelFigures& before, const ModelFigures& after);
+std::string figures_text(const std::vector<FigureRow>& rows);
 
 }  // namespace assay::cli
