@@ -13,6 +13,8 @@ namespace assay::diag {
 /// From now on, in this process, a guess throws. The program's own setting: --strict.
 void refuse_guesses(bool refuse);
 bool guesses_are_refused();
+/// Throws ExpectedError (kInvalidArgument) where guesses are refused: for one whose warning is an observer's.
+void refuse_guess(const std::string& sentence);
 
 namespace internal {
 /// Warns, or throws ExpectedError (kInvalidArgument).

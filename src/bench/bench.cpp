@@ -8,6 +8,7 @@
 
 #include "backends/session_info.h"
 #include "base/cpus.h"
+#include "base/guess.h"
 #include "base/parallel.h"
 #include "base/peak_memory.h"
 #include "base/processor.h"
@@ -235,7 +236,10 @@ class Bench {
     const bool says_nothing = runs_.size() == 1 && runs_.front().empty();
     profiles_ =
         make_profiles(inputs, options_.profiles, says_nothing ? std::vector<ShapeSet>() : runs_, warnings);
-    for (const std::string& sentence : warnings) observer_.on_warning(sentence);
+    for (const std::string& sentence : warnings) {
+      diag::refuse_guess(sentence);
+      observer_.on_warning(sentence);
+    }
     has_profiles_ = true;
   }
 

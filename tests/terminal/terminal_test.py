@@ -191,6 +191,11 @@ class Terminal(unittest.TestCase):
         self.assertEqual(status, 1, out)
         self.assertIn("[!] A guess is refused: Input tensor: x", err)
         self.assertEqual(assay("run", "open.onnxtxt", "--ref", "--strict", "--input-shapes", "x:[2,3]")[0], 0)
+        quick = ("--warm-up", "0", "--duration", "0", "--iterations", "1")
+        status, out, err = assay("bench", "open.onnxtxt", "--strict", *quick)
+        self.assertEqual(status, 1, out + err)
+        self.assertIn("[!] A guess is refused: The input 'x'", err)
+        self.assertEqual(assay("bench", "open.onnxtxt", "--strict", "--shapes", "x:2x3", *quick)[0], 0)
 
     def test_names_that_match_nothing(self):
         words = ("run", "open.onnxtxt", "--ref", "--engine", "--input-shapes", "x:[2,3]", "--atol", "z:1e-3", "1")
