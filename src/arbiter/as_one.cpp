@@ -168,20 +168,56 @@ std::optional<AsOne> computed_as_one(const SuspectNode& suspect, DType dtype,
 
 namespace {
 
-/// The exact product that an operand is; undefined where it is none, or is not made of the runner's own
-/// values.
-Tensor product_of(const SuspectNode& suspect, const Value* operand) {
-  const Node* from = operand == nullptr ? nullptr : operand->producer();
-  if (from == nullptr || !is_op(*from, "Mul")) return {};
-  const SuspectNode made{*from, suspect.model, *operand, suspect.own};
+/// The exact value of an operand that is a product; undefined where it is none, or is not made of the runner's
+/// own values.
+Tensor unrounded_operand(const SuspectNode& suspect, const Value& operand) {
+  const SuspectNode made{*operand.producer(), suspect.model, operand, suspect.own};
   const Trial product(made);
-  return product.usable() ? product.evaluate(product.inputs()) : Tensor();
+  const Tensor exact = product.usable() ? product.evaluate(product.inputs()) : Tensor();
+  return exact.defined() && exact.dtype() == DType::kFloat64 ? exact : Tensor();
+}
+
+bool is_made_by(const Value* operand, std::string_view op) {
+  return operand != nullptr && operand->producer() != nullptr && is_op(*operand->producer(), op);
+}
+
+/// Inputs of the node some of which were not rounded.
+struct UnroundedInputs {
+  std::vector<Tensor> inputs;
+  std::string names;
+
+  void take(size_t i, const Tensor& exact, const std::string& name) {
+    inputs[i] = exact;
+    names += fmt::format("{}'{}'", names.empty() ? "" : " and ", name);
+  }
+};
+
+/// Each operand alone, and all dequantised ones together, whose scale a backend may apply afterwards.
+std::vector<UnroundedInputs> with_unrounded_operands(const SuspectNode& suspect, const Trial& trial) {
+  const bool is_sum = is_op(suspect.node, "Add") || is_op(suspect.node, "Sub");
+  std::vector<UnroundedInputs> found;
+  UnroundedInputs together{trial.inputs(), {}};
+  size_t dequantised = 0;
+  for (size_t i = 0; i < trial.inputs().size(); ++i) {
+    const Value* operand = suspect.node.input(i);
+    const bool scaled = is_made_by(operand, "DequantizeLinear");
+    if (!scaled && !(is_sum && is_made_by(operand, "Mul"))) continue;
+    const Tensor exact = unrounded_operand(suspect, *operand);
+    if (!exact.defined()) continue;
+    found.push_back({trial.inputs(), {}});
+    found.back().take(i, exact, operand->name());
+    if (!scaled) continue;
+    together.take(i, exact, operand->name());
+    ++dequantised;
+  }
+  if (dequantised > 1) found.push_back(std::move(together));
+  return found;
 }
 
 }  // namespace
 
-std::optional<AsOne> with_product_unrounded(const SuspectNode& suspect, const Tensor& result, DType dtype) {
-  if (!is_op(suspect.node, "Add") && !is_op(suspect.node, "Sub")) return {};
+std::optional<AsOne> with_operands_unrounded(const SuspectNode& suspect, const Tensor& result, DType dtype) {
+  if (!facts_of(suspect.node, suspect.model).is_ieee) return {};
   const Trial trial(suspect);
   if (!trial.usable()) return {};
   Tensor nearest = trial.evaluate(trial.inputs());
@@ -190,27 +226,25 @@ std::optional<AsOne> with_product_unrounded(const SuspectNode& suspect, const Te
   };
   if (!fits(nearest)) return {};
   const double *r = result.data<double>(), u = unit_roundoff(dtype), floor = float_range(dtype).normal;
-  std::string products;
-  for (size_t i = 0; i < trial.inputs().size(); ++i) {
-    std::vector<Tensor> inputs = trial.inputs();
-    inputs[i] = product_of(suspect, suspect.node.input(i));
-    if (!inputs[i].defined() || inputs[i].dtype() != DType::kFloat64) continue;
-    const Tensor sum = trial.evaluate(std::move(inputs));
-    if (!fits(sum)) continue;
-    products += fmt::format("{}'{}'", products.empty() ? "" : " or ", suspect.node.input(i)->name());
-    // Which of two products it is may change from one vector to the next.
-    for (int64_t k = 0; k < sum.numel(); ++k)
-      if (double& y = nearest.mutable_data<double>()[k];
-          std::abs(sum.data<double>()[k] - r[k]) < std::abs(y - r[k]))
-        y = sum.data<double>()[k];
+  std::string operands;
+  for (UnroundedInputs& unrounded : with_unrounded_operands(suspect, trial)) {
+    const Tensor y = trial.evaluate(std::move(unrounded.inputs));
+    if (!fits(y)) continue;
+    operands += (operands.empty() ? "" : ", or ") + unrounded.names;
+    // Which of the operands it is may change from one vector to the next.
+    for (int64_t k = 0; k < y.numel(); ++k)
+      if (double& best = nearest.mutable_data<double>()[k];
+          std::abs(y.data<double>()[k] - r[k]) < std::abs(best - r[k]))
+        best = y.data<double>()[k];
   }
-  if (products.empty()) return {};
+  if (operands.empty()) return {};
   const Tensor once =
       map_elements<double>(nearest, [=](double y) { return u * std::abs(y) * (1 + u) + floor; });
-  return AsOne{
-      .exact = nearest,
-      .explained = {.most = once, .possible = once},
-      .note = fmt::format("as a fused multiply-add rounds: the product {} was not rounded before", products)};
+  return AsOne{.exact = nearest,
+               .explained = {.most = once, .possible = once},
+               .note = fmt::format("as it rounds when {} was not rounded before, as in a fused multiply-add or "
+                                   "where a scale is applied afterwards",
+                                   operands)};
 }
 
 }  // namespace assay

@@ -272,7 +272,7 @@ bool is_computed_as_one(const SuspectNode& suspect, const StoredTensor& stored, 
   };
   std::optional<AsOne> one = computed_as_one(suspect, stored.dtype(), explains);
   if (!one) {
-    one = with_product_unrounded(suspect, result, stored.dtype());
+    one = with_operands_unrounded(suspect, result, stored.dtype());
     if (!one || !explains(*one)) return false;
   }
   out.verdict = Verdict::kRounding;
