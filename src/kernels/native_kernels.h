@@ -6,6 +6,7 @@
 #include "kernels/int8/int8_images.h"
 #include "kernels/int8/int8_operands.h"
 #include "kernels/int8/requantize.h"
+#include "kernels/nbits/nbits_product.h"
 #include "kernels/panel/panel_matrix.h"
 
 namespace assay::kernels {
@@ -24,6 +25,9 @@ using VnniDepthwiseQuantized = bool(const Int8Images& images, const void* x, con
 using Bfloat16Product = void(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
                              const uint16_t* a, int64_t a_stride, int64_t rows, const float* bias,
                              float* sums, int64_t stride) noexcept;
+/// False where a row cannot be rounded: then y is not written.
+using RoundedNbits = bool(const NbitsWeights& w, const float* x, int64_t m, const float* bias, float* y,
+                          void* scratch) noexcept;
 
 /// Null: this architecture has none, or this processor lacks the instructions.
 struct NativeKernels {
@@ -35,6 +39,9 @@ struct NativeKernels {
   VnniDepthwiseQuantized* depthwise_quantized = nullptr;
   /// Of panel_product.h.
   Bfloat16Product* bfloat16_product = nullptr;
+  /// Of rounded_nbits.h, for weights of at most so many bits.
+  RoundedNbits* rounded_nbits = nullptr;
+  int rounded_nbits_bits = 0;
 };
 
 /// Those of this processor. Each architecture that has some defines it in native_kernels_ARCHITECTURE.cpp.
