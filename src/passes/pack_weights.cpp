@@ -3,6 +3,7 @@
 // them, whatever they do with it.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "analysis/held_types.h"
@@ -18,19 +19,18 @@ namespace {
 
 constexpr const char* kContrib = "com.microsoft";
 
-/// The DequantizeLinear of weights, and whether they are read through a transposition.
+/// The DequantizeLinear of weights, and the transposition that they are read through, if any.
 struct Source {
-  const Node* dequantize = nullptr;
-  bool is_transposed = false;
+  const Node *dequantize = nullptr, *transpose = nullptr;
 };
 
 Source source_of(const Value* v) {
-  if (const Node* n = producer_of(v, "DequantizeLinear")) return {n, false};
+  if (const Node* n = producer_of(v, "DequantizeLinear")) return {n, nullptr};
   const Node* t = producer_of(v, "Transpose");
   if (t == nullptr || rank_of(t->input(0)) != 2) return {};
   const std::vector<int64_t> perm = ints_attribute(*t, "perm");
   if (!perm.empty() && perm != std::vector<int64_t>{1, 0}) return {};
-  return {producer_of(t->input(0), "DequantizeLinear"), true};
+  return {producer_of(t->input(0), "DequantizeLinear"), t};
 }
 
 class WeightPacker {
@@ -42,6 +42,8 @@ class WeightPacker {
     for (const auto& n : graph_.nodes()) nodes.push_back(n.get());
     bool changed = false;
     for (Node* n : nodes) changed = visit(*n) || changed;
+    remove_unused(transposes_);
+    remove_unused(dequantized_);
     order_.commit();
     if (changed && model_.opset(kContrib) == 0) model_.opsets.push_back({kContrib, 1});
     return changed;
@@ -63,6 +65,15 @@ class WeightPacker {
     return is_op(n, "Gather") && gather(n);
   }
 
+  /// Of nodes that nobody reads any more: otherwise they would be computed when constants are folded.
+  void remove_unused(const std::set<const Node*>& sources) {
+    for (const Node* n : sources) {
+      const Value* given = n->output(0);
+      const bool is_output = std::find(graph_.outputs.begin(), graph_.outputs.end(), given) != graph_.outputs.end();
+      if (!is_output && given->consumers().empty()) order_.remove(*const_cast<Node*>(n));
+    }
+  }
+
   /// Null: they are no matrix in a form that can be packed.
   const Packed* packed_of(const Source& s, bool is_depth_first) {
     const Node& n = *s.dequantize;
@@ -74,7 +85,10 @@ class WeightPacker {
       if (!form || form->rows * form->depth < kLeastPackedWeights) return nullptr;
       it->second = add(n, *form);
     }
-    return it->second.levels != nullptr ? &it->second : nullptr;
+    if (it->second.levels == nullptr) return nullptr;
+    dequantized_.insert(&n);
+    if (s.transpose != nullptr) transposes_.insert(s.transpose);
+    return &it->second;
   }
 
   Packed add(const Node& dequantize, const NbitsForm& form) {
@@ -122,7 +136,7 @@ class WeightPacker {
     const Source s = source_of(n.input(1));
     if (s.dequantize == nullptr || is_integer_product(n, *s.dequantize)) return false;
     if (is_op(n, "Gemm") && rank_of(n.input(0)) != 2) return false;
-    const Packed* w = packed_of(s, is_row_first == s.is_transposed);
+    const Packed* w = packed_of(s, is_row_first == (s.transpose != nullptr));
     if (w == nullptr) return false;
     Value* x = n.input(0);
     if (is_op(n, "Gemm") && int_attribute(n, "transA", 0) != 0)
@@ -169,7 +183,7 @@ class WeightPacker {
 
   bool gather(Node& n) {
     const Source s = source_of(n.input(0));
-    if (s.dequantize == nullptr || s.is_transposed || n.input(1) == nullptr) return false;
+    if (s.dequantize == nullptr || s.transpose != nullptr || n.input(1) == nullptr) return false;
     const int64_t axis = int_attribute(n, "axis", 0);
     if (axis != 0 && axis != -2) return false;
     const DType index = dtype_of(n.input(1));
@@ -215,6 +229,7 @@ class WeightPacker {
   Graph& graph_;
   NodeOrder order_;
   std::map<Key, Packed> packed_;
+  std::set<const Node*> dequantized_, transposes_;
 };
 
 bool run(Model& model) { return WeightPacker(model).run(); }

@@ -90,12 +90,15 @@ ASSAY_NBITS inline Ints lane_numbers(int each) {
   return _mm512_load_si512(list);
 }
 ASSAY_NBITS inline Floats spread(Floats v, Ints index) { return _mm512_maskz_permutexvar_ps(0xFFFF, index, v); }
-ASSAY_NBITS inline __m256 upper_half(Floats v) { return _mm512_maskz_extractf32x8_ps(0xFF, v, 1); }
+template <int kHalf>
+ASSAY_NBITS inline __m256 half(Floats v) {
+  return _mm512_maskz_extractf32x8_ps(0xFF, v, kHalf);
+}
 ASSAY_NBITS inline float sum_of_lanes(Floats v) {
-  return kernels::sum_of_lanes(_mm256_add_ps(_mm512_castps512_ps256(v), upper_half(v)));
+  return kernels::sum_of_lanes(_mm256_add_ps(half<0>(v), half<1>(v)));
 }
 ASSAY_NBITS inline float largest_lane(Floats v) {
-  return kernels::largest_lane(_mm256_max_ps(_mm512_castps512_ps256(v), upper_half(v)));
+  return kernels::largest_lane(_mm256_max_ps(half<0>(v), half<1>(v)));
 }
 
 #include "kernels/nbits/rounded_nbits-inl.h"
