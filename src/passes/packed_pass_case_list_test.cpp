@@ -43,13 +43,13 @@ const std::vector<Packed>& packed() {
       {"pack_weights", weights("uint4", 72) + ", float s = {0.5}",
        "(float[2,72] x, int64[3] i) => (float[2,64] y, float[3,72] e)",
        "d = DequantizeLinear (w, s) t = Transpose <perm = [1, 0]> (d) y = MatMul (x, t) e = Gather (d, i)",
-       "y = com.microsoft.MatMulNBits<K=72, N=64, bits=4, block_size=16>(x, uint8(64, 40), float32(64, 5), "
-       "uint8(64, 3)); com.microsoft.GatherBlockQuantized<bits=4, block_size=16, gather_axis=0, "
-       "quantize_axis=1>(uint8(64, 40), i, float32(64, 5), uint8(64, 3)); e = Slice(%1, {0}, {72}, {-1})"},
+       "y = com.microsoft.MatMulNBits<K=72, N=64, bits=4, block_size=32>(x, uint8(64, 48), float32(64, 3), "
+       "uint8(64, 2)); com.microsoft.GatherBlockQuantized<bits=4, block_size=32, gather_axis=0, "
+       "quantize_axis=1>(uint8(64, 48), i, float32(64, 3), uint8(64, 2)); e = Slice(%1, {0}, {72}, {-1})"},
       // A scale for each of what is added up.
       {"pack_weights", weights("int8") + ", float[64] s = {" + ones(64) + "}",
        "(float[2,64] x) => (float[2,64] y)", "d = DequantizeLinear <axis = 0> (w, s) y = MatMul (x, d)",
-       "Mul(x, float32(64)); y = com.microsoft.MatMulNBits<K=64, N=64, bits=8, block_size=64>(%0, uint8(64, 64), "
+       "Mul(x, float32(64,)); y = com.microsoft.MatMulNBits<K=64, N=64, bits=8, block_size=64>(%0, uint8(64, 64), "
        "float32(64, 1))"},
       // The left operand is quantized, too: a product of integers.
       {"pack_weights", weights("int8") + ", float s = {0.5}, uint8 z = {3}", "(uint8[2,64] q) => (float[2,64] y)",

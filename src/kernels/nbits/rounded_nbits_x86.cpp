@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/parallel.h"
 #include "kernels/nbits/rounded_rows.h"
@@ -10,24 +11,6 @@
 
 namespace assay::kernels {
 namespace {
-
-/// Levels of `kBits` bits as bytes: of the first 16 * kBits / 8 bytes.
-template <int kBits>
-inline __m128i unpacked(__m128i v) {
-  if (kBits == 8) return v;
-  const __m128i mask = _mm_set1_epi8((1 << kBits) - 1);
-  const auto stream = [&](int s) { return _mm_and_si128(_mm_srli_epi16(v, s * kBits), mask); };
-  const __m128i pairs = _mm_unpacklo_epi8(stream(0), stream(1));
-  return kBits == 4 ? pairs : _mm_unpacklo_epi16(pairs, _mm_unpacklo_epi8(stream(2), stream(3)));
-}
-
-/// At most 16 bytes, zeros behind them.
-inline __m128i load_part(const uint8_t* p, int64_t count) {
-  if (count >= 16) return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-  alignas(16) uint8_t list[16] = {};
-  std::copy_n(p, std::max<int64_t>(0, count), list);
-  return _mm_load_si128(reinterpret_cast<const __m128i*>(list));
-}
 
 #define ASSAY_AVX2 __attribute__((target("avx2,fma")))
 
@@ -67,6 +50,7 @@ ASSAY_NBITS inline Ints load_bytes(const uint8_t* p, int64_t count) {
 ASSAY_NBITS inline Floats add(Floats a, Floats b) { return _mm512_add_ps(a, b); }
 ASSAY_NBITS inline Floats multiply(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
 ASSAY_NBITS inline Floats multiply_add(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
+ASSAY_NBITS inline Floats subtract_product(Floats a, Floats b, Floats c) { return _mm512_fnmadd_ps(a, b, c); }
 ASSAY_NBITS inline Floats max_magnitude(Floats a, Floats b) {
   return _mm512_maskz_max_ps(0xFFFF, a, _mm512_and_ps(b, _mm512_castsi512_ps(_mm512_set1_epi32(0x7fffffff))));
 }
@@ -136,6 +120,7 @@ ASSAY_AVX2 inline Ints load_bytes(const uint8_t* p, int64_t count) {
 ASSAY_AVX2 inline Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
 ASSAY_AVX2 inline Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
 ASSAY_AVX2 inline Floats multiply_add(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
+ASSAY_AVX2 inline Floats subtract_product(Floats a, Floats b, Floats c) { return _mm256_fnmadd_ps(a, b, c); }
 ASSAY_AVX2 inline Floats max_magnitude(Floats a, Floats b) {
   return _mm256_max_ps(a, _mm256_andnot_ps(_mm256_set1_ps(-0.0F), b));
 }
