@@ -23,7 +23,7 @@ bool has_constant_operands(const Node& n) {
 
 bool is_real(DType t) { return t == DType::kFloat32 || t == DType::kFloat16 || t == DType::kBFloat16; }
 
-/// As levels: all bits of an element, those of a signed type from the least number on.
+/// Elements as unsigned numbers, one in each byte: those of a signed type less its least number.
 std::vector<uint8_t> levels_of(const UnalignedTensor& t) {
   const int bits = bit_width(t.dtype());
   std::vector<uint8_t> levels(static_cast<size_t>(t.numel()));
@@ -49,24 +49,25 @@ bool all_equal(const std::vector<uint8_t>& levels) {
 /// A zero point for each scale, or one for all.
 std::vector<uint8_t> zeros_of(const Node& n) {
   const UnalignedTensor* zero = data_of(n.input(2));
-  return zero == nullptr ? std::vector<uint8_t>{default_zero(data_of(n.input(0))->dtype())} : levels_of(*zero);
+  return zero == nullptr ? std::vector<uint8_t>{default_zero(data_of(n.input(0))->dtype())}
+                         : levels_of(*zero);
 }
 
-/// The blocks that cost least memory where a row has one scale: one for the row, unless it has to be filled
-/// up too far.
+/// The blocks that cost least memory where a row has one scale: one for the row, unless too much of it would be
+/// padding.
 int64_t cheapest_block(const NbitsForm& form) {
   int64_t best = kLeastBlock, least = std::numeric_limits<int64_t>::max();
   for (int64_t block = kLeastBlock; block <= kMostBlock; block *= 2) {
     NbitsForm f = form;
     f.block = block;
-    const int64_t bytes = f.row_bytes() + f.blocks() * static_cast<int64_t>(sizeof(float)) +
-                          (f.has_zeros ? f.zero_bytes() : 0);
+    const int64_t bytes =
+        f.row_bytes() + f.blocks() * static_cast<int64_t>(sizeof(float)) + (f.has_zeros ? f.zero_bytes() : 0);
     if (bytes <= least) best = block, least = bytes;
   }
   return best;
 }
 
-/// Reads how the scales lie; false where they cannot be those of blocks along the rows.
+/// Reads the form of the scales; false where they cannot be those of blocks along the rows.
 bool read_scales(const Node& n, NbitsForm& form) {
   const UnalignedTensor &scale = *data_of(n.input(1)), *zero = data_of(n.input(2));
   if (zero != nullptr && zero->shape() != scale.shape() && !(zero->numel() == 1 && scale.numel() == 1))
@@ -97,7 +98,8 @@ struct ScaleIndex {
   int64_t of(int64_t row, int64_t k) const {
     if (count == 1) return 0;
     if (form.scales == ScaleForm::kRow) return row;
-    const int64_t block = k / form.source_block, blocks = (form.depth + form.source_block - 1) / form.source_block;
+    const int64_t block = k / form.source_block,
+                  blocks = (form.depth + form.source_block - 1) / form.source_block;
     return form.is_transposed ? block * form.rows + row : row * blocks + block;
   }
 };
@@ -125,12 +127,12 @@ Tensor ones(DType type, const Shape& shape) {
   return t;
 }
 
-/// Rows of levels, each filled up with zeros to whole blocks.
+/// Rows of quantized values, each padded with zeros to whole blocks.
 Tensor packed_rows(const std::vector<uint8_t>& levels, const NbitsForm& form) {
   Tensor packed = Tensor::zeros(DType::kUInt8, {form.rows, form.row_bytes()});
   uint8_t* const to = packed.mutable_data<uint8_t>();
   const int each = 8 / form.bits;
-  // So many rows at a time share lines of the cache where they lie across.
+  // In transposed matrices this many rows share lines of the cache.
   constexpr int64_t kRows = 64;
   parallel_for((form.rows + kRows - 1) / kRows, 1, [&](int64_t first, int64_t last) {
     for (int64_t row = first * kRows; row < std::min(last * kRows, form.rows); row += kRows) {
@@ -138,8 +140,9 @@ Tensor packed_rows(const std::vector<uint8_t>& levels, const NbitsForm& form) {
       for (int64_t k = 0; k < form.depth; ++k)
         for (int64_t r = row; r < row + count; ++r) {
           const int64_t at = form.is_transposed ? k * form.rows + r : r * form.depth + k;
-          to[r * form.row_bytes() + k / each] = static_cast<uint8_t>(
-              to[r * form.row_bytes() + k / each] | levels[static_cast<size_t>(at)] << (k % each * form.bits));
+          to[r * form.row_bytes() + k / each] =
+              static_cast<uint8_t>(to[r * form.row_bytes() + k / each] | levels[static_cast<size_t>(at)]
+                                                                             << (k % each * form.bits));
         }
     }
   });
@@ -202,9 +205,8 @@ NbitsMatrix nbits_matrix(const Node& n, const NbitsForm& form) {
     m.factors = scale.aligned();
   } else {
     const ScaleIndex index{form, scale.numel()};
-    m.scales = picked(scale, shape, [&](int64_t i) {
-      return index.of(i / form.blocks(), i % form.blocks() * form.block);
-    });
+    m.scales = picked(scale, shape,
+                      [&](int64_t i) { return index.of(i / form.blocks(), i % form.blocks() * form.block); });
   }
   if (form.has_zeros) m.zeros = packed_zeros(zeros_of(n), form);
   return m;

@@ -1,5 +1,5 @@
-// Constant matrices behind a DequantizeLinear, as levels of 2, 4 or 8 bits in blocks: the form in which
-// com.microsoft's MatMulNBits and GatherBlockQuantized read them.
+// Constant matrices behind a DequantizeLinear, as quantized values of 2, 4 or 8 bits in blocks: the form in
+// which com.microsoft's MatMulNBits and GatherBlockQuantized read them.
 #pragma once
 
 #include <optional>
@@ -35,9 +35,9 @@ struct NbitsForm {
 /// as blocks across the rows, and those of which no power of two from 16 on is a divisor.
 std::optional<NbitsForm> nbits_form(const Node& dequantize, bool is_transposed);
 
-/// w[r, k] = (levels[r, k] - zeros[r, block of k]) * scales[r, block of k] * factors[k].
+/// w[r, k] = (q[r, k] - zeros[r, block of k]) * scales[r, block of k] * factors[k].
 struct NbitsMatrix {
-  Tensor levels;   ///< uint8 [rows, bytes], low bits first
+  Tensor levels;   ///< q: uint8 [rows, bytes], low bits first
   Tensor scales;   ///< [rows, blocks], float32, float16 or bfloat16
   Tensor zeros;    ///< uint8 [rows, bytes]; undefined: half of the range
   Tensor factors;  ///< [depth], of the scales' type; undefined: 1

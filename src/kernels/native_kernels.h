@@ -6,10 +6,11 @@
 #include "kernels/int8/int8_images.h"
 #include "kernels/int8/int8_operands.h"
 #include "kernels/int8/requantize.h"
-#include "kernels/nbits/nbits_product.h"
 #include "kernels/panel/panel_matrix.h"
 
 namespace assay::kernels {
+
+struct NbitsWeights;  // kernels/nbits/nbits_product.h
 
 // The signature of each kind of kernel: that of the function that it stands in for.
 using Int8Product = void(const Int8Weights& weights, const void* packed, int64_t panel, int64_t count,

@@ -94,7 +94,8 @@ constinit const PassDef def = {
     .conditions =
         "All inputs are constants (Shape and Size need only extents that are numbers), the operator is "
         "known, without subgraph and without random numbers, and the result is no larger than 1 GiB or twice "
-        "its inputs. DequantizeLinear of 4,096 elements of at most 8 bits or more stays where only products of "
+        "its inputs. DequantizeLinear of 4,096 elements of at most 8 bits or more stays where only products "
+        "of "
         "floating-point numbers read it.",
     .run = run,
 };

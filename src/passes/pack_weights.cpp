@@ -1,6 +1,6 @@
 // Weights behind a DequantizeLinear are multiplied and gathered as they are stored: MatMul and Gemm become
-// MatMulNBits, Gather of rows GatherBlockQuantized. A matrix that several nodes read is one constant for all of
-// them, whatever they do with it.
+// MatMulNBits, Gather of rows GatherBlockQuantized. A matrix that several nodes read is one constant for all
+// of them, whatever they do with it.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -69,7 +69,8 @@ class WeightPacker {
   void remove_unused(const std::set<const Node*>& sources) {
     for (const Node* n : sources) {
       const Value* given = n->output(0);
-      const bool is_output = std::find(graph_.outputs.begin(), graph_.outputs.end(), given) != graph_.outputs.end();
+      const bool is_output =
+          std::find(graph_.outputs.begin(), graph_.outputs.end(), given) != graph_.outputs.end();
       if (!is_output && given->consumers().empty()) order_.remove(*const_cast<Node*>(n));
     }
   }
@@ -77,8 +78,9 @@ class WeightPacker {
   /// Null: they are no matrix in a form that can be packed.
   const Packed* packed_of(const Source& s, bool is_depth_first) {
     const Node& n = *s.dequantize;
-    const Key key{n.input(0), n.input(1), n.input(2), int_attribute(n, "axis", 1), int_attribute(n, "block_size", 0),
-                  is_depth_first};
+    const Key key{
+        n.input(0),    n.input(1), n.input(2), int_attribute(n, "axis", 1), int_attribute(n, "block_size", 0),
+        is_depth_first};
     const auto [it, is_new] = packed_.try_emplace(key);
     if (is_new) {
       const std::optional<NbitsForm> form = nbits_form(n, is_depth_first);
@@ -144,7 +146,10 @@ class WeightPacker {
     if (w->factors != nullptr) x = add_node(n, n, "Mul", {x, w->factors}, x->type);
     const Sum sum = sum_of(n);
     become(n, "MatMulNBits", {x, w->levels, w->scales, w->zeros},
-           {{"K", w->form.depth}, {"N", w->form.rows}, {"bits", int64_t{w->form.bits}}, {"block_size", w->form.block}});
+           {{"K", w->form.depth},
+            {"N", w->form.rows},
+            {"bits", int64_t{w->form.bits}},
+            {"block_size", w->form.block}});
     finish(n, sum);
     return true;
   }
@@ -210,7 +215,8 @@ class WeightPacker {
     const auto ints = [&](const char* what, int64_t i) {
       return constant(name + what, Tensor::vector(std::vector<int64_t>{i}));
     };
-    return add_behind(n, "Slice", {ints("/first", 0), ints("/last", depth), ints("/axis", -1)}, std::move(type));
+    return add_behind(n, "Slice", {ints("/first", 0), ints("/last", depth), ints("/axis", -1)},
+                      std::move(type));
   }
 
   /// Keeps its name, its output and what is recorded of it.
@@ -240,7 +246,8 @@ constinit const PassDef def = {
     .name = "pack_weights",
     .summary = "products and Gather read constants behind DequantizeLinear as levels of 2, 4 or 8 bits",
     .conditions =
-        "MatMul and Gemm (alpha and beta 1) with a constant matrix of 4,096 integers of 2, 4 or 8 bits or more "
+        "MatMul and Gemm (alpha and beta 1) with a constant matrix of 4,096 integers of 2, 4 or 8 bits or "
+        "more "
         "on the right behind DequantizeLinear, also transposed, and Gather of its rows. One scale for the "
         "matrix, for each row or column, or for each block along what is added up, which a power of two from "
         "16 on divides; zero points are constants, and where each place of a row has a scale of its own, "

@@ -37,7 +37,8 @@ const std::vector<Packed>& packed() {
       {"pack_weights", weights("int4") + ", float s = {0.5}",
        "(float[64,2] x, float[64] c) => (float[2,64] y)",
        "d = DequantizeLinear (w, s) y = Gemm <transA = 1, transB = 1, alpha = 0.5, beta = 2.0> (x, d, c)",
-       "Transpose<perm=[1, 0]>(x); Mul(c, 2); com.microsoft.MatMulNBits<K=64, N=64, bits=4, block_size=64>(%0, "
+       "Transpose<perm=[1, 0]>(x); Mul(c, 2); com.microsoft.MatMulNBits<K=64, N=64, bits=4, "
+       "block_size=64>(%0, "
        "uint8(64, 32), float32(64, 1)); Mul(%2, 0.5); y = Add(%3, %1)"},
       // One matrix for the head and the embedding; rows that are not whole blocks are cut.
       {"pack_weights", weights("uint4", 72) + ", float s = {0.5}",
@@ -49,10 +50,12 @@ const std::vector<Packed>& packed() {
       // A scale for each of what is added up.
       {"pack_weights", weights("int8") + ", float[64] s = {" + ones(64) + "}",
        "(float[2,64] x) => (float[2,64] y)", "d = DequantizeLinear <axis = 0> (w, s) y = MatMul (x, d)",
-       "Mul(x, float32(64,)); y = com.microsoft.MatMulNBits<K=64, N=64, bits=8, block_size=64>(%0, uint8(64, 64), "
+       "Mul(x, float32(64,)); y = com.microsoft.MatMulNBits<K=64, N=64, bits=8, block_size=64>(%0, uint8(64, "
+       "64), "
        "float32(64, 1))"},
       // The left operand is quantized, too: a product of integers.
-      {"pack_weights", weights("int8") + ", float s = {0.5}, uint8 z = {3}", "(uint8[2,64] q) => (float[2,64] y)",
+      {"pack_weights", weights("int8") + ", float s = {0.5}, uint8 z = {3}",
+       "(uint8[2,64] q) => (float[2,64] y)",
        "x = DequantizeLinear (q, s, z) d = DequantizeLinear (w, s) y = MatMul (x, d)", ""},
       // A form that no product reads, and a product that nothing reads packed.
       {"pack_weights", weights("float8e4m3fn") + ", float s = {0.5}", "(float[2,64] x) => (float[2,64] y)",

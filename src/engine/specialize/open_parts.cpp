@@ -148,8 +148,8 @@ class Part {
   std::unordered_map<const Value*, Value*> copies_;
 };
 
-/// Of a part's nodes those that give other parts something, such as a mask for all layers, and what they need:
-/// without them the part may be equal to others. Nothing where they need extents of the rest.
+/// Of a part's nodes those that give other parts something, such as a mask for all layers, and what they
+/// need: without them the part may be equal to others. Nothing where they need extents of the rest.
 class Shared {
  public:
   Shared(const std::vector<Node*>& nodes, const Levels& levels)
@@ -157,7 +157,8 @@ class Shared {
     for (auto n = nodes.rbegin(); n != nodes.rend(); ++n)
       if (gives_others(**n)) shared_.insert(*n);
     const bool is_closed = std::all_of(shared_.begin(), shared_.end(), [&](const Node* n) {
-      return std::all_of(n->inputs().begin(), n->inputs().end(), [&](const Value* v) { return is_known_before(v); });
+      return std::all_of(n->inputs().begin(), n->inputs().end(),
+                         [&](const Value* v) { return is_known_before(v); });
     });
     if (!is_closed) shared_.clear();
   }

@@ -13,8 +13,8 @@ constexpr int64_t kChunk = 512, kGrain = 1 << 15;
 
 class Dequantizer {
  public:
-  Dequantizer(const QuantizedBlocks& q, const LevelNumbers& numbers, const uint8_t* elements, const float* scales,
-              const uint8_t* zeros, float* y)
+  Dequantizer(const QuantizedBlocks& q, const LevelNumbers& numbers, const uint8_t* elements,
+              const float* scales, const uint8_t* zeros, float* y)
       : q_(q), numbers_(numbers), elements_(elements), scales_(scales), zeros_(zeros), y_(y) {}
 
   /// Elements [first, first + count) with the scales index, index + step, ...
@@ -64,15 +64,16 @@ class Dequantizer {
 /// f(run) for all runs of about this many elements, in parallel.
 template <typename F>
 void for_runs(int64_t count, int64_t elements, F f) {
-  parallel_for(count, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, elements)), [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) f(i);
-  });
+  parallel_for(count, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, elements)),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t i = first; i < last; ++i) f(i);
+               });
 }
 
 }  // namespace
 
-void dequantize(const QuantizedBlocks& q, const LevelNumbers& numbers, const uint8_t* elements, const float* scales,
-                const uint8_t* zeros, float* y) {
+void dequantize(const QuantizedBlocks& q, const LevelNumbers& numbers, const uint8_t* elements,
+                const float* scales, const uint8_t* zeros, float* y) {
   const Dequantizer d(q, numbers, elements, scales, zeros, y);
   const int64_t all = q.elements(), blocks = q.blocks();
   if (q.grid == ScaleGrid::kWhole)

@@ -6,7 +6,7 @@
 
 namespace assay::kernels {
 
-/// Which scale (and zero point, which lies like it) belongs to which element of [outer, extent, inner].
+/// Which scale (and zero point, of the same shape) belongs to which element of [outer, extent, inner].
 enum class ScaleGrid : uint8_t {
   kWhole,   ///< one for all
   kAxis,    ///< [extent]

@@ -1,4 +1,4 @@
-// The product in integers for one instruction set. Whoever includes it, several times, has defined in the
+// The product in integers for one instruction set. The file that includes it, several times, defines in the
 // namespace the vectors Ints and Floats with kLanes lanes, their operations, and ASSAY_NBITS, the attribute
 // of the instruction set; hence no guard.
 
@@ -6,7 +6,7 @@ constexpr int64_t kVector = kLanes * 4;
 /// Numbers that are rounded at a time.
 constexpr int64_t kPart = 512;
 
-/// Columns of a tile for so many rows.
+/// Rows and columns of tiles.
 constexpr int64_t kFewRows = 1, kManyRows = 4, kFewColumns = 4, kManyColumns = 2;
 
 /// Below it a block's numbers divided by its scale could overflow.
@@ -23,7 +23,7 @@ ASSAY_NBITS inline float largest_of(const float* x, int64_t count, Floats& finit
   return largest_lane(largest);
 }
 
-/// Levels [0, count) of a row, whose first is number `first` of the row, in the order of streams.
+/// Rounded numbers [0, count) of a row, whose first is number `first` of the row, in the order of streams.
 template <int kBits>
 ASSAY_NBITS void place_levels(const int8_t* levels, int64_t first, int64_t count, int8_t* to) {
   constexpr int64_t kStreams = 8 / kBits;
@@ -36,7 +36,8 @@ ASSAY_NBITS void place_levels(const int8_t* levels, int64_t first, int64_t count
 
 /// A row in the order of streams. False where it cannot be rounded.
 template <int kBits>
-ASSAY_NBITS bool round_row(const NbitsWeights& w, const RoundedRows& rows, const float* x, void* scratch, int64_t r) {
+ASSAY_NBITS bool round_row(const NbitsWeights& w, const RoundedRows& rows, const float* x, void* scratch,
+                           int64_t r) {
   int8_t* const levels = rows.levels(scratch, r);
   float *const scales = rows.scales(scratch, r), *const terms = rows.terms(scratch, r);
   std::fill_n(levels + (rows.chunks - 1) * rows.streams * kVector, rows.streams * kVector, int8_t{0});
@@ -66,7 +67,7 @@ ASSAY_NBITS bool round_row(const NbitsWeights& w, const RoundedRows& rows, const
   return sum_of_lanes(finite) == 0;
 }
 
-/// Where the scales of a column lie for the lanes of a chunk.
+/// Finds the scales of a column for the lanes of a chunk.
 struct ScaleLanes {
   int64_t per_chunk, chunks_per_block;
   Ints index;
@@ -98,13 +99,13 @@ ASSAY_NBITS inline __m128i load_part(const uint8_t* p, int64_t count) {
   return _mm_load_si128(reinterpret_cast<const __m128i*>(list));
 }
 
-/// Those of the bytes' levels that lie at these bits.
+/// Of each byte the quantized value at these bits.
 template <int kBits, int kStream>
 ASSAY_NBITS inline __m128i levels_at(__m128i v) {
   return _mm_and_si128(_mm_srli_epi16(v, kStream * kBits), _mm_set1_epi8((1 << kBits) - 1));
 }
 
-/// The levels of the first 16 * kBits / 8 bytes, a byte each.
+/// The quantized values of the first 16 * kBits / 8 bytes, a byte each.
 template <int kBits>
 ASSAY_NBITS inline __m128i unpacked(__m128i v) {
   if constexpr (kBits == 8) return v;
@@ -165,15 +166,16 @@ ASSAY_NBITS inline void add_chunk(RoundedTile<R, C>& t, const ScaleLanes& lanes,
       ASSAY_UNROLL
       for (int64_t s = 0; s < kStreams; ++s)
         sum = dot(sum, parts[s], load_vector(t.levels[r] + (chunk * kStreams + s) * kVector));
-      t.sums[r][c] = multiply_add(multiply(to_floats(sum), scale), load_floats(t.row_scales[r] + chunk * kLanes),
-                                  t.sums[r][c]);
+      t.sums[r][c] = multiply_add(multiply(to_floats(sum), scale),
+                                  load_floats(t.row_scales[r] + chunk * kLanes), t.sums[r][c]);
     }
   }
 }
 
 template <int kBits, bool kOne, int64_t R, int64_t C>
 ASSAY_NBITS inline void rounded_tile(const NbitsWeights& w, const RoundedRows& rows, const ScaleLanes& lanes,
-                                     void* scratch, int64_t row, int64_t column, const float* bias, float* y) {
+                                     void* scratch, int64_t row, int64_t column, const float* bias,
+                                     float* y) {
   const int64_t blocks = w.blocks();
   RoundedTile<R, C> t;
   ASSAY_UNROLL
@@ -193,7 +195,8 @@ ASSAY_NBITS inline void rounded_tile(const NbitsWeights& w, const RoundedRows& r
   for (int64_t chunk = 0; chunk < full; ++chunk)
     add_chunk<kBits, kOne, R, C>(t, lanes, chunk, kVector, lanes.per_chunk);
   if (full < rows.chunks)
-    add_chunk<kBits, kOne, R, C>(t, lanes, full, rows.row_bytes - full * kVector, blocks - full * lanes.per_chunk);
+    add_chunk<kBits, kOne, R, C>(t, lanes, full, rows.row_bytes - full * kVector,
+                                 blocks - full * lanes.per_chunk);
   ASSAY_UNROLL
   for (int64_t c = 0; c < C; ++c) {
     subtract_zeros<kBits, R>(w, column + c, t.terms, &t.sums[0][c], C);
@@ -206,8 +209,8 @@ ASSAY_NBITS inline void rounded_tile(const NbitsWeights& w, const RoundedRows& r
 }
 
 template <int kBits, bool kOne, int64_t R, int64_t C>
-ASSAY_NBITS void rounded_columns_of(const NbitsWeights& w, const RoundedRows& rows, void* scratch, int64_t row,
-                                    int64_t first, int64_t last, const float* bias, float* y) {
+ASSAY_NBITS void rounded_columns_of(const NbitsWeights& w, const RoundedRows& rows, void* scratch,
+                                    int64_t row, int64_t first, int64_t last, const float* bias, float* y) {
   const ScaleLanes lanes(w.block_bytes());
   for (; first + C <= last; first += C)
     rounded_tile<kBits, kOne, R, C>(w, rows, lanes, scratch, row, first, bias, y);
@@ -216,8 +219,8 @@ ASSAY_NBITS void rounded_columns_of(const NbitsWeights& w, const RoundedRows& ro
 }
 
 template <int kBits, int64_t R, int64_t C>
-void rounded_columns(const NbitsWeights& w, const RoundedRows& rows, void* scratch, int64_t row, int64_t first,
-                     int64_t last, const float* bias, float* y) {
+void rounded_columns(const NbitsWeights& w, const RoundedRows& rows, void* scratch, int64_t row,
+                     int64_t first, int64_t last, const float* bias, float* y) {
   if (w.block_bytes() >= kVector)
     rounded_columns_of<kBits, true, R, C>(w, rows, scratch, row, first, last, bias, y);
   else
@@ -227,7 +230,8 @@ void rounded_columns(const NbitsWeights& w, const RoundedRows& rows, void* scrat
 template <int kBits>
 bool rounded_product_of(const NbitsWeights& w, const float* x, int64_t m, const float* bias, float* y,
                         void* scratch) {
-  /// Columns whose weights stay in a cache while all rows are multiplied by them; products of a thread at least.
+  /// Columns whose weights stay in a cache while all rows are multiplied by them; products of a thread at
+  /// least.
   constexpr int64_t kColumns = 64, kGrain = 1 << 17;
   const RoundedRows rows(w, kVector);
   for (int64_t r = 0; r < m; ++r)
@@ -238,7 +242,8 @@ bool rounded_product_of(const NbitsWeights& w, const float* x, int64_t m, const 
       int64_t r = 0;
       for (; r + kManyRows <= m; r += kManyRows)
         rounded_columns<kBits, kManyRows, kManyColumns>(w, rows, scratch, r, column, end, bias, y);
-      for (; r < m; ++r) rounded_columns<kBits, kFewRows, kFewColumns>(w, rows, scratch, r, column, end, bias, y);
+      for (; r < m; ++r)
+        rounded_columns<kBits, kFewRows, kFewColumns>(w, rows, scratch, r, column, end, bias, y);
     }
   });
   return true;

@@ -14,8 +14,8 @@ bool has_rounded_nbits(int bits, int64_t m) noexcept;
 int64_t rounded_nbits_scratch(const NbitsWeights& w, int64_t m);
 
 /// As nbits_product(), but of each block of a row, as long as one of the weights, the elements are whole
-/// multiples of 1/127 of the largest magnitude. Rows are not rounded where one is not finite or has a block of
-/// tiny numbers, nor where has_rounded_nbits() is false.
+/// multiples of 1/127 of the largest magnitude. Rows are not rounded where one is not finite or has a block
+/// of tiny numbers, nor where has_rounded_nbits() is false.
 void rounded_nbits_product(const NbitsWeights& w, const float* x, int64_t m, const float* bias, float* y,
                            void* scratch);
 

@@ -27,7 +27,8 @@ struct Weights {
   }
   double at(int64_t column, int64_t k) const {
     const int64_t b = k / w.block;
-    const int zero = w.zero_points == nullptr ? 1 << (w.bits - 1) : level(zeros.data() + column * w.zero_bytes(), b);
+    const int zero =
+        w.zero_points == nullptr ? 1 << (w.bits - 1) : level(zeros.data() + column * w.zero_bytes(), b);
     const int stored = level(levels.data() + (column * w.blocks() + b) * w.block_bytes(), k % w.block);
     return (stored - zero) * double{scales[static_cast<size_t>(column * w.blocks() + b)]};
   }
@@ -37,7 +38,8 @@ struct Weights {
   std::vector<float> scales;
 };
 
-std::vector<float> product(const Weights& weights, const std::vector<float>& x, int64_t m, const float* bias) {
+std::vector<float> product(const Weights& weights, const std::vector<float>& x, int64_t m,
+                           const float* bias) {
   const NbitsWeights& w = weights.w;
   std::vector<float> y(static_cast<size_t>(m * w.n + 1), 99),
       scratch(static_cast<size_t>(rounded_nbits_scratch(w, m)) / sizeof(float), NAN);
@@ -55,7 +57,8 @@ std::vector<double> rounded(const float* x, const NbitsWeights& w) {
     float largest = 0;
     for (int64_t k = first; k < last; ++k) largest = std::max(largest, std::fabs(x[k]));
     for (int64_t k = first; k < last; ++k)
-      to[static_cast<size_t>(k)] = largest == 0 ? 0 : std::nearbyint(x[k] * (127 / largest)) * double{largest} / 127;
+      to[static_cast<size_t>(k)] =
+          largest == 0 ? 0 : std::nearbyint(x[k] * (127 / largest)) * double{largest} / 127;
   }
   return to;
 }

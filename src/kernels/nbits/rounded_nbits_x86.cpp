@@ -60,12 +60,15 @@ ASSAY_NBITS inline Ints nearest(Floats v) { return _mm512_maskz_cvtps_epi32(0xFF
 ASSAY_NBITS inline void store_bytes(int8_t* p, Ints v) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_maskz_cvtepi32_epi8(0xFFFF, v));
 }
-ASSAY_NBITS inline Ints dot(Ints sum, Ints levels, Ints rounded) { return _mm512_dpbusd_epi32(sum, levels, rounded); }
+ASSAY_NBITS inline Ints dot(Ints sum, Ints levels, Ints rounded) {
+  return _mm512_dpbusd_epi32(sum, levels, rounded);
+}
 template <int kBits>
 ASSAY_NBITS inline Ints stream_of(Ints bytes, int stream) {
   if (kBits == 8) return bytes;
-  return _mm512_and_si512(_mm512_maskz_srli_epi16(~__mmask32{0}, bytes, static_cast<unsigned>(stream * kBits)),
-                          _mm512_set1_epi8((1 << kBits) - 1));
+  return _mm512_and_si512(
+      _mm512_maskz_srli_epi16(~__mmask32{0}, bytes, static_cast<unsigned>(stream * kBits)),
+      _mm512_set1_epi8((1 << kBits) - 1));
 }
 /// Lane i has the number i / `each`.
 ASSAY_NBITS inline Ints lane_numbers(int each) {
@@ -73,7 +76,9 @@ ASSAY_NBITS inline Ints lane_numbers(int each) {
   for (int i = 0; i < kLanes; ++i) list[i] = i / each;
   return _mm512_load_si512(list);
 }
-ASSAY_NBITS inline Floats spread(Floats v, Ints index) { return _mm512_maskz_permutexvar_ps(0xFFFF, index, v); }
+ASSAY_NBITS inline Floats spread(Floats v, Ints index) {
+  return _mm512_maskz_permutexvar_ps(0xFFFF, index, v);
+}
 template <int kHalf>
 ASSAY_NBITS inline __m256 half(Floats v) {
   return _mm512_maskz_extractf32x8_ps(0xFF, v, kHalf);

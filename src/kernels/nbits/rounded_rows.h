@@ -1,4 +1,4 @@
-// Where rows of the left operand lie once they are rounded to 8 bits.
+// The memory of rows of the left operand that are rounded to 8 bits.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace assay::kernels {
 
-/// A vector of weights has the levels of `streams` numbers in each byte: the levels of a stream lie at the same
-/// bits. For every vector of a row of weights a rounded row has that many vectors of bytes, one for each stream,
-/// and the scale of each four of its bytes.
+/// A vector of weights has `streams` quantized values in each byte, those of a stream at the
+/// same bits. For every vector of a row of weights a rounded row has that many vectors of bytes, one for each
+/// stream, and the scale of each four of its bytes.
 struct RoundedRows {
   int64_t vector_bytes;  ///< of a vector
   int64_t streams, row_bytes, chunks, blocks;
@@ -29,8 +29,10 @@ struct RoundedRows {
   int64_t all_bytes() const { return level_bytes() + scale_bytes() + term_bytes(); }
 
   int8_t* levels(void* rows, int64_t r) const { return static_cast<int8_t*>(rows) + r * all_bytes(); }
-  float* scales(void* rows, int64_t r) const { return reinterpret_cast<float*>(levels(rows, r) + level_bytes()); }
-  /// For each block its scale times the sum of its levels.
+  float* scales(void* rows, int64_t r) const {
+    return reinterpret_cast<float*>(levels(rows, r) + level_bytes());
+  }
+  /// For each block its scale times the sum of its rounded numbers.
   float* terms(void* rows, int64_t r) const {
     return reinterpret_cast<float*>(levels(rows, r) + level_bytes() + scale_bytes());
   }

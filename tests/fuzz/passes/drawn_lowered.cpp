@@ -344,7 +344,7 @@ void draw_gather_quantized(Draft& d) {
       kMicrosoft));
 }
 
-/// Scales of a matrix, and the attributes that say how they lie.
+/// Scales of a matrix, and the attributes that say which elements they are for.
 std::pair<Shape, AttributeList> drawn_scales(Draft& d, const Shape& matrix) {
   const int64_t axis = d.r.between(0, 1);
   Shape scales = matrix;
@@ -367,8 +367,8 @@ void draw_pack_weights(Draft& d) {
   const int64_t depth = d.r.between(50, 70), columns = d.r.between(d.chance(90) ? 83 : 20, 90);
   const bool is_transposed = d.chance(50);
   const Shape matrix = is_transposed ? Shape{columns, depth} : Shape{depth, columns};
-  const DType type = d.r.one_of(
-      {DType::kInt8, DType::kUInt8, DType::kInt4, DType::kUInt4, DType::kInt2, DType::kUInt2});
+  const DType type =
+      d.r.one_of({DType::kInt8, DType::kUInt8, DType::kInt4, DType::kUInt4, DType::kInt2, DType::kUInt2});
   auto [shape, attributes] = drawn_scales(d, matrix);
   std::vector<Value*> inputs = {d.constant(type, matrix), d.constant(DType::kFloat32, shape)};
   if (d.chance(40)) inputs.push_back(d.constant(type, shape));

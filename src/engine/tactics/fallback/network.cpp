@@ -1,5 +1,6 @@
 // A part of a graph whose shapes are known only at run time: it is prepared when they are known, and cached.
-// One of few elements is computed in less time than it would be prepared: node by node, as the reference does.
+// One of few elements is computed in less time than it would be prepared: node by node, as the reference
+// does.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -149,7 +150,8 @@ std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, Network
 constinit const TacticDef def = {
     .name = "network",
     .summary =
-        "a part of the network whose shapes are known in the run: planned there, once for each set of them, or "
+        "a part of the network whose shapes are known in the run: planned there, once for each set of them, "
+        "or "
         "evaluated node by node where that takes less time",
     .operators = kOperators,
     .propose = propose,

@@ -1,5 +1,5 @@
-// DequantizeLinear as a step of its own: of weights in forms that no product reads, and of levels with several
-// scales.
+// DequantizeLinear as a step of its own: of weights in forms that no product reads, and of levels with
+// several scales.
 #include "engine/tactics/product/dequantize_kernel.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/read.h"
@@ -29,7 +29,8 @@ bool read_grid(const Node& n, const Shape& x, const Shape& scale, kernels::Quant
 std::string propose(const Problem& p, Proposals& proposals) {
   const Shape *x = p.input_shape(0), *scale = p.input_shape(1);
   if (x == nullptr || scale == nullptr) return "the shape is not known before the run";
-  if (!has_table(p.input_dtype(0))) return fmt::format("there is no table of {}", dtype_name(p.input_dtype(0)));
+  if (!has_table(p.input_dtype(0)))
+    return fmt::format("there is no table of {}", dtype_name(p.input_dtype(0)));
   if (p.input_dtype(1) != DType::kFloat32 || p.output_dtype(0) != DType::kFloat32)
     return "the scales or the result are not float32";
   kernels::QuantizedBlocks q;
@@ -49,7 +50,9 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 constinit const TacticDef def = {
     .name = "dequantize",
-    .summary = "DequantizeLinear of elements of at most 8 bits, with one scale, one for each index of an axis or blocks",
+    .summary =
+        "DequantizeLinear of elements of at most 8 bits, with one scale, one for each index of an axis or "
+        "blocks",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

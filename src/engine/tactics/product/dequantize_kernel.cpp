@@ -24,8 +24,8 @@ kernels::LevelNumbers numbers_of(DType type) {
 
 const PlanValue& row_of_type(const StepReader& r, size_t i, DType type) {
   const PlanValue& v = r.any_input(i);
-  StepReader::check(v.dtype == type && v.layout.is_row(), "input {} is {}, not rows of {}", i, dtype_name(v.dtype),
-                    dtype_name(type));
+  StepReader::check(v.dtype == type && v.layout.is_row(), "input {} is {}, not rows of {}", i,
+                    dtype_name(v.dtype), dtype_name(type));
   return v;
 }
 
@@ -46,8 +46,8 @@ class DequantizeKernel final : public Kernel {
 
   Status run(const KernelArgs& args) noexcept override {
     kernels::dequantize(q_, numbers_, static_cast<const uint8_t*>(args.inputs[0]),
-                        static_cast<const float*>(args.inputs[1]), static_cast<const uint8_t*>(args.inputs[2]),
-                        static_cast<float*>(args.outputs[0]));
+                        static_cast<const float*>(args.inputs[1]),
+                        static_cast<const uint8_t*>(args.inputs[2]), static_cast<float*>(args.outputs[0]));
     return Status::kOk;
   }
 

@@ -38,9 +38,10 @@ TEST(Dequantize, ElementsOfFewBits) {
 }
 
 TEST(Dequantize, RefusesWideElements) {
-  expect_refusal("dequantize",
-                 {"(int32[3,4] x, float[3] s) => (float[3,4] y)", "y = DequantizeLinear <axis = 0> (x, s)", {}, 21},
-                 "there is no table of int32");
+  expect_refusal(
+      "dequantize",
+      {"(int32[3,4] x, float[3] s) => (float[3,4] y)", "y = DequantizeLinear <axis = 0> (x, s)", {}, 21},
+      "there is no table of int32");
 }
 
 TEST(Dequantize, ForgedGridsAreRefused) {

@@ -38,8 +38,9 @@ void add_candidate(const Problem& p, const StepFields& fields, Proposals& propos
   b.add_output(p.node().output(0));
   b.write(fields);
   b.step.scratch_bytes = scratch_of(fields);
-  b.estimate = estimate_seconds(2.0 * static_cast<double>(fields.m * w.n) * static_cast<double>(w.k),
-                                static_cast<double>(w.n * w.blocks() * w.block_bytes()), fields.rounds ? 1 : 0.3);
+  b.estimate =
+      estimate_seconds(2.0 * static_cast<double>(fields.m * w.n) * static_cast<double>(w.k),
+                       static_cast<double>(w.n * w.blocks() * w.block_bytes()), fields.rounds ? 1 : 0.3);
 }
 
 std::string propose(const Problem& p, Proposals& proposals) {
@@ -69,7 +70,9 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 constinit const TacticDef def = {
     .name = "nbits_matmul",
-    .summary = "products with weights of 2, 4 or 8 bits in blocks, read as they are stored; in integers where rows may be "
+    .summary =
+        "products with weights of 2, 4 or 8 bits in blocks, read as they are stored; in integers where rows "
+        "may be "
         "rounded to 8 bits",
     .version = 4,
     .operators = kOperators,

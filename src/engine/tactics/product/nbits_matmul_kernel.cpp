@@ -27,7 +27,8 @@ class NbitsKernel final : public Kernel {
     w.levels = static_cast<const uint8_t*>(args.inputs[1]);
     w.scales = static_cast<const float*>(args.inputs[2]);
     w.zero_points = static_cast<const uint8_t*>(args.inputs[3]);
-    const auto *x = static_cast<const float*>(args.inputs[0]), *bias = static_cast<const float*>(args.inputs[4]);
+    const auto *x = static_cast<const float*>(args.inputs[0]),
+               *bias = static_cast<const float*>(args.inputs[4]);
     auto* y = static_cast<float*>(args.outputs[0]);
     if (rounds_)
       kernels::rounded_nbits_product(w, x, m_, bias, y, args.scratch);

@@ -43,8 +43,7 @@ TEST(NbitsMatmul, WeightsBehindDequantizeLinear) {
     TacticTest("nbits_matmul", product_of(type, product, "", "float s = {0.5}")).expect_agreement();
     TacticTest("nbits_matmul", product_of(type, product, "<axis = 0>", floats("s", {60}))).expect_agreement();
     TacticTest("nbits_matmul", product_of(type, product, "<axis = 1>", floats("s", {70}))).expect_agreement();
-    TacticTest("nbits_matmul",
-               product_of(type, product, "<axis = 0, block_size = 48>", floats("s", {2, 70})))
+    TacticTest("nbits_matmul", product_of(type, product, "<axis = 0, block_size = 48>", floats("s", {2, 70})))
         .expect_agreement();
     TacticTest("nbits_matmul", product_of(type, "t = Transpose <perm = [1, 0]> (d) y = MatMul (x, t)",
                                           "<axis = 1, block_size = 16>", floats("s", {70, 4}), "70,60"))
