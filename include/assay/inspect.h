@@ -155,6 +155,9 @@ struct EngineDescription {
   size_t device_memory = 0;            ///< bytes that a context needs
   std::vector<DType> precisions = {};  ///< types that layers were allowed to compute floats in
   std::string type_summary = {};       ///< as Builder::type_summary()
+  /// Of the first profile's plan: the numbers of matrices that are read from fewer bits than their elements
+  /// are computed in, "210 of 4 bits", "1 of float8e4m3fn".
+  std::vector<std::string> stored_weights = {};
   /// Of the first profile's plan, those with most multiply-adds first, or of most time after
   /// add_layer_times().
   std::vector<NearMissDescription> near_misses = {};

@@ -245,13 +245,16 @@ void check_quantizing(OptionEffects& effects, const ParsedArgs& args, std::strin
   else if (const auto accuracy = args.text("--accuracy-target"))
     debug::AccuracyGoal::parse(*accuracy);
   if (!int4)
-    effects.none({"--weight-format", "--weight-block"}, "no weights are stored in 4 bits without --int4",
-                 "Add --int4.");
+    effects.none({"--weight-format", "--weight-block", "--round-rows"},
+                 "no weights are stored in 4 bits without --int4", "Add --int4.");
   else if (target == "onnx-like-trt-network")
     effects.none({"--int4"}, "the network of the engine's passes is written", "Write a model or a plan.");
   else if (target == "trt")
     effects.none({"--weight-format"}, "a plan has a form of its own",
                  "Leave it out, or write an ONNX model.");
+  else if (args.text("--weight-format") != "matmul-nbits")
+    effects.none({"--round-rows"}, "a DequantizeLinear says nothing about what is multiplied by its weights",
+                 "Add --weight-format matmul-nbits.");
 }
 
 }  // namespace

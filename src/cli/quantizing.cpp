@@ -33,6 +33,7 @@ std::shared_ptr<const Model> with_narrow_weights(const ParsedArgs& args, const M
       .float_nodes = selected_names(model, float_nodes)};
   if (is_for_engine || args.text("--weight-format") == "matmul-nbits")
     options.format = WeightFormat::kMatMulNBits;
+  options.rounds_rows = args.has("--round-rows");
   const QuantizeReport report = quantize_weights(*narrow, options);
   log::info("{} product(s) have weights of 4 bits; {} with constant weights stay as they are.",
             report.quantized, report.kept.size());
@@ -135,6 +136,10 @@ std::vector<Option> quantizing_options() {
        .help = "With --int4: how many weights share a scale, a power of two from 16 to 4096. Default: 32.",
        .metavar = "N",
        .kind = ValueKind::kInteger},
+      {.names = {"--round-rows"},
+       .help = "With --int4: what is multiplied by these weights may be rounded to 8 bits, block by block "
+               "(accuracy_level 4 of MatMulNBits): faster, and less exact.",
+       .arity = Arity::kNone},
   };
 }
 

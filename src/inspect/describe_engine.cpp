@@ -84,6 +84,23 @@ std::string type_summary(const engine::SavedRules& rules, const engine::Plan* pl
                                                                                    : type_summary_of(*plan);
 }
 
+/// In what a step's weights are stored; empty: in what it computes in.
+std::string storage_of(const engine::Plan& plan, const engine::Step& step) {
+  if (step.tactic == "nbits_matmul") return fmt::format("{} bits", step.parameters.number("bits"));
+  if (step.tactic != "dequantize" || step.inputs.at(0) < 0) return {};
+  const engine::PlanValue& v = plan.values[static_cast<size_t>(step.inputs[0])];
+  return v.storage == engine::Storage::kConstant ? std::string(dtype_name(v.dtype)) : std::string();
+}
+
+std::vector<std::string> stored_weights(const engine::Plan& plan) {
+  std::map<std::string, size_t> counts;
+  for (const engine::Step& step : plan.steps)
+    if (std::string storage = storage_of(plan, step); !storage.empty()) ++counts[std::move(storage)];
+  std::vector<std::string> list;
+  for (const auto& [storage, count] : counts) list.push_back(fmt::format("{} of {}", count, storage));
+  return list;
+}
+
 }  // namespace
 
 EngineDescription describe(const Engine& engine, const DescribeOptions& options) {
@@ -100,6 +117,7 @@ EngineDescription describe(const Engine& engine, const DescribeOptions& options)
                       .plan_count = plans.size(),
                       .layer_count = plan != nullptr ? plan->steps.size() : 0,
                       .shown = options};
+  if (plan != nullptr) d.stored_weights = stored_weights(*plan);
   for (const engine::NearMiss& m : engine.state().saved.near_misses)
     d.near_misses.push_back({.layer = m.layer, .reason = m.reason, .multiply_adds = m.multiply_adds});
   if (!options.layers || plan == nullptr) return d;

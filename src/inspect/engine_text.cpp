@@ -117,6 +117,8 @@ std::string engine_text(const EngineDescription& engine, const Notes& notes) {
   std::vector<std::string_view> types;
   for (const DType t : engine.precisions) types.push_back(dtype_name(t));
   text += fmt::format("---- Precisions ----\nAllowed: {}\n", fmt::join(types, ", "));
+  if (!engine.stored_weights.empty())
+    text += fmt::format("Weights: {}\n", fmt::join(engine.stored_weights, ", "));
   text += engine.type_summary.empty() ? "\n" : fmt::format("Layers: {}\n\n", engine.type_summary);
   text += near_misses_text(engine);
   text += profiles_text(engine);

@@ -10,6 +10,8 @@
 
 namespace assay::kernels {
 
+struct NbitsWeights;  // kernels/nbits/nbits_product.h
+
 // The signature of each kind of kernel: that of the function that it stands in for.
 using Int8Product = void(const Int8Weights& weights, const void* packed, int64_t panel, int64_t count,
                          const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride) noexcept;
@@ -24,6 +26,9 @@ using VnniDepthwiseQuantized = bool(const Int8Images& images, const void* x, con
 using Bfloat16Product = void(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
                              const uint16_t* a, int64_t a_stride, int64_t rows, const float* bias,
                              float* sums, int64_t stride) noexcept;
+/// False where a row cannot be rounded: then y is not written.
+using RoundedNbits = bool(const NbitsWeights& w, const float* x, int64_t m, const float* bias, float* y,
+                          void* scratch) noexcept;
 
 /// Null: this architecture has none, or this processor lacks the instructions.
 struct NativeKernels {
@@ -35,6 +40,9 @@ struct NativeKernels {
   VnniDepthwiseQuantized* depthwise_quantized = nullptr;
   /// Of panel_product.h.
   Bfloat16Product* bfloat16_product = nullptr;
+  /// Of rounded_nbits.h, for weights of at most so many bits.
+  RoundedNbits* rounded_nbits = nullptr;
+  int rounded_nbits_bits = 0;
 };
 
 /// Those of this processor. Each architecture that has some defines it in native_kernels_ARCHITECTURE.cpp.

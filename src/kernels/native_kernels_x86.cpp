@@ -1,9 +1,12 @@
+#include <cpuid.h>
+
 #include <cstdlib>
 #include <string_view>
 
 #include "kernels/int8/vnni_depthwise.h"
 #include "kernels/int8/vnni_product.h"
 #include "kernels/native_kernels.h"
+#include "kernels/nbits/rounded_nbits_x86.h"
 #include "kernels/panel/bfloat16_tiles.h"
 
 namespace assay::kernels {
@@ -14,10 +17,32 @@ bool is_baseline_wanted() {
   return wanted != nullptr && std::string_view(wanted) == "baseline";
 }
 
+/// GCC 12 has no name for it.
+bool has_avx_vnni() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax >> 4 & 1U) != 0;
+}
+
+void find_rounded_nbits(bool has_avx512_vnni, NativeKernels& found) {
+  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  found.rounded_nbits_bits = 8;
+  if (has_avx512_vnni && __builtin_cpu_supports("avx512dq")) {
+    found.rounded_nbits = rounded_nbits_avx512;
+  } else if (has_avx2 && has_avx_vnni()) {
+    found.rounded_nbits = rounded_nbits_avx_vnni;
+  } else if (has_avx2) {
+    found.rounded_nbits = rounded_nbits_avx2;
+    found.rounded_nbits_bits = 4;
+  }
+}
+
 NativeKernels find_kernels() {
   NativeKernels found;
+  const bool is_baseline = is_baseline_wanted();
   const bool has_avx512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  if (has_avx512 && __builtin_cpu_supports("avx512vnni") && !is_baseline_wanted()) {
+  const bool has_vnni = has_avx512 && __builtin_cpu_supports("avx512vnni");
+  if (!is_baseline) find_rounded_nbits(has_vnni, found);
+  if (has_vnni && !is_baseline) {
     found.int8_product = vnni_product;
     found.int8_product_quantized = vnni_product_quantized;
     found.depthwise = vnni_depthwise;

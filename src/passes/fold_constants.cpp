@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "analysis/match.h"
+#include "analysis/nbits_matrix.h"
 #include "assay/fold.h"
 #include "assay/interrupt.h"
 #include "ops/node_facts.h"
@@ -54,7 +55,7 @@ std::optional<std::vector<Tensor>> fold(const Node& n, const Model& model) {
     if (std::optional<Tensor> t = extents_of(n)) return std::vector<Tensor>{*t};
   const bool constant = std::all_of(n.inputs().begin(), n.inputs().end(),
                                     [](const Value* v) { return v == nullptr || v->tensor().defined(); });
-  if (!constant || has_subgraph(n)) return std::nullopt;
+  if (!constant || has_subgraph(n) || stays_packed(n)) return std::nullopt;
   const BoundOp op = bind_op(n, model);
   if (!op || op.op->random || !is_small_enough(n, model) || work_estimate(n, op.op) > kMaxFoldWork)
     return std::nullopt;
@@ -93,7 +94,9 @@ constinit const PassDef def = {
     .conditions =
         "All inputs are constants (Shape and Size need only extents that are numbers), the operator is "
         "known, without subgraph and without random numbers, and the result is no larger than 1 GiB or twice "
-        "its inputs.",
+        "its inputs. DequantizeLinear of 4,096 elements of at most 8 bits or more stays where only products "
+        "of "
+        "floating-point numbers read it.",
     .run = run,
 };
 

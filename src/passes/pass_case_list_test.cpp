@@ -686,7 +686,8 @@ constexpr PassCase kCases[] = {
 std::span<const PassCase> pass_cases() {
   static const std::vector<PassCase> kAll = [] {
     std::vector<PassCase> all(std::begin(kCases), std::end(kCases));
-    for (const std::span<const PassCase> more : {loop_pass_cases(), runtime_pass_cases(), sound_pass_cases()})
+    for (const std::span<const PassCase> more :
+         {loop_pass_cases(), runtime_pass_cases(), packed_pass_cases(), sound_pass_cases()})
       all.insert(all.end(), more.begin(), more.end());
     return all;
   }();

@@ -27,6 +27,8 @@ std::span<const PassCase> pass_cases();
 std::span<const PassCase> loop_pass_cases();
 /// Those whose passes lower operators of ONNX Runtime's optimizer and quantizer, or work on quantized values.
 std::span<const PassCase> runtime_pass_cases();
+/// Those with weights in many elements.
+std::span<const PassCase> packed_pass_cases();
 /// Those similar to others that a pass changes, but which must not change.
 std::span<const PassCase> sound_pass_cases();
 

@@ -23,6 +23,7 @@ constexpr Place kPlaces[] = {
     {PassStage::kLowering, &pass_move_quantized::def},
 
     {PassStage::kCanonical, &pass_constants_to_initializers::def},
+    {PassStage::kCanonical, &pass_pack_weights::def},
     {PassStage::kCanonical, &pass_widen_halves::def},
     {PassStage::kCanonical, &pass_fold_constants::def},
     {PassStage::kCanonical, &pass_capture_loop_states::def},

@@ -233,6 +233,7 @@ class WeightQuantizer {
             {{"K", m.depth}, {"N", m.columns}, {"bits", int64_t{4}}, {"block_size", options_.block}});
     made->domain = kContrib;
     made->name = n.name;
+    if (options_.rounds_rows) made->set_attribute("accuracy_level", int64_t{4});
     if (bias != nullptr) add(n, "Add", {product, bias}, result, {});
     order_.remove(n);
     uses_contrib_ = true;

@@ -22,6 +22,8 @@ struct WeightQuantizeOptions {
   WeightFormat format = WeightFormat::kDequantizeLinear;
   /// So many weights that are added up in a row share a scale: a power of two.
   int64_t block = kDefaultBlock;
+  /// The left operands of products may be rounded to 8 bits, block by block; kMatMulNBits only.
+  bool rounds_rows = false;
   /// Names of ONNX nodes that stay as they are.
   std::set<std::string> float_nodes;
 };

@@ -116,6 +116,11 @@ class Case:
             return  # it has no matrices of weights
         own = self.plan_decibels("--int4")
         assert 5 < own < 60, own
+        # 8 bits of the rows add little to the error of 4 bits of the weights.
+        assert abs(self.plan_decibels("--int4 --round-rows") - own) < 1
+        self.run("convert m.onnx --int4 --weight-format matmul-nbits --round-rows -o w.onnx")
+        levels = {a.i for n in onnx.load(self.folder / "w.onnx").graph.node for a in n.attribute if a.name == "accuracy_level"}
+        assert levels == {4}, levels
         for form in ("dequantize-linear", "matmul-nbits"):
             self.run(f"convert m.onnx --int4 --weight-format {form} -o w.onnx")
             self.check(form, "w.onnx", own)
@@ -160,6 +165,8 @@ def what_cannot_be(assay, folder):
     for options, words in (("--int4 --int8", "--int4 and --int8 exclude each other"),
                            ("--int4 --weight-block 24", "a block of 24 weights is no power of two"),
                            ("--weight-block 32", "no weights are stored in 4 bits without --int4"),
+                           ("--round-rows", "no weights are stored in 4 bits without --int4"),
+                           ("--int4 --round-rows", "a DequantizeLinear says nothing about what is multiplied by its weights"),
                            ("--accuracy-target 30dB", "nothing is calibrated without --int8"),
                            ("--int8 --accuracy-target 30", "'30' is no accuracy"),
                            ("--int8 --fp16", "no engine is built")):

@@ -8,6 +8,7 @@
 #include "engine/objects/state.h"
 #include "engine/specialize/decoder_test_util.h"
 #include "engine/specialize/executable.h"
+#include "graph/clone.h"
 
 namespace assay::growing_cache_test {
 namespace {
@@ -86,6 +87,46 @@ TEST_F(GrowingCache, ElementsThatDetermineShapes) {
   run(30, 5);
   run(31, 3);
   EXPECT_EQ(plans_of(*engine), plans + 1);
+}
+
+/// A body that reads the outer graph's inputs.
+std::shared_ptr<Graph> branch_of(const Graph& decoder, Graph& outer) {
+  ValueMap map;
+  std::shared_ptr<Graph> body = clone_graph(decoder, &outer, map);
+  for (size_t i = 0; i < body->inputs.size(); ++i)
+    for (const auto& n : body->nodes())
+      for (size_t at = 0; at < n->inputs().size(); ++at)
+        if (n->input(at) == body->inputs[i]) n->set_input(at, outer.inputs[i]);
+  body->inputs.clear();
+  return body;
+}
+
+/// Exporters merge the step without a cache and that with one: an input says which is to run.
+TEST_F(GrowingCache, BranchesOfAMergedDecoder) {
+  const engine::TestDecoder decoder(3);
+  const auto model = std::make_shared<Model>();
+  model->opsets = decoder.model->opsets;
+  Graph& g = *model->graph;
+  for (const Value* v : decoder.g.inputs) g.add_input(v->name(), v->type);
+  Value* uses_cache = g.add_input("use_cache_branch", Type::tensor(DType::kBool, Shape{}));
+  for (const Value* v : decoder.g.outputs) g.outputs.push_back(g.add_value(v->name()));
+  g.add_node("If", {uses_cache}, g.outputs,
+             {{"then_branch", branch_of(decoder.g, g)}, {"else_branch", branch_of(decoder.g, g)}}, "if");
+  infer_shapes(*model);
+  BuilderConfig config{.optimization_level = 0};
+  config.is_lazy = true;
+  const auto engine = Builder(runtime).build_engine(model, config);
+  const auto context = engine->create_execution_context();
+  const auto run = [&](int64_t past) {
+    std::vector<Tensor> inputs = decoder.inputs(past);
+    inputs.push_back(Tensor::scalar(past % 2 == 0));
+    expect_near(context->infer(inputs), expected(decoder, past), past);
+  };
+  for (int64_t past = 8; past < 14; ++past) run(past);
+  const size_t plans = plans_of(*engine), whole = engine->state().plans->built().whole;
+  for (int64_t past = 14; past < 30; ++past) run(past);
+  EXPECT_EQ(plans_of(*engine), plans);
+  EXPECT_EQ(engine->state().plans->built().whole, whole);
 }
 
 TEST_F(GrowingCache, ShapesThatComeOftenGetAPlanOfTheirOwn) {

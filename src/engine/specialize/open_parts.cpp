@@ -48,6 +48,10 @@ class Levels {
   };
 
   const Place& of(const Node* n) const { return places_.at(n); }
+  bool is_open_node(const Node* n) const {
+    const auto it = places_.find(n);
+    return it != places_.end() && it->second.kind == Kind::kOpen;
+  }
   Kind kind(const Value* v) const {
     const auto it = places_.find(v->producer());
     return it == places_.end() ? Kind::kOther : it->second.kind;
@@ -76,7 +80,7 @@ class Levels {
     if (!makes_open && !has_subgraph(*n) && (asks || follows_extents()) &&
         std::all_of(n->outputs().begin(), n->outputs().end(), is_extents)) {
       place.kind = Kind::kExtents;
-    } else if (reads_open || makes_open) {
+    } else if ((reads_open || makes_open) && !has_subgraph(*n)) {
       place.kind = Kind::kOpen;
       place.outside = std::max(place.outside, place.inside + 1);
     } else {
@@ -144,6 +148,55 @@ class Part {
   std::unordered_map<const Value*, Value*> copies_;
 };
 
+/// Of a part's nodes those that give other parts something, such as a mask for all layers, and what they
+/// need: without them the part may be equal to others. Nothing where they need extents of the rest.
+class Shared {
+ public:
+  Shared(const std::vector<Node*>& nodes, const Levels& levels)
+      : levels_(levels), own_(nodes.begin(), nodes.end()) {
+    for (auto n = nodes.rbegin(); n != nodes.rend(); ++n)
+      if (gives_others(**n)) shared_.insert(*n);
+    const bool is_closed = std::all_of(shared_.begin(), shared_.end(), [&](const Node* n) {
+      return std::all_of(n->inputs().begin(), n->inputs().end(),
+                         [&](const Value* v) { return is_known_before(v); });
+    });
+    if (!is_closed) shared_.clear();
+  }
+  bool contains(const Node* n) const { return shared_.contains(n); }
+
+ private:
+  bool gives_others(const Node& n) const {
+    return std::any_of(n.outputs().begin(), n.outputs().end(), [&](const Value* v) {
+      return v != nullptr && std::any_of(v->consumers().begin(), v->consumers().end(), [&](const Node* c) {
+               return shared_.contains(c) || (levels_.is_open_node(c) && !own_.contains(c));
+             });
+    });
+  }
+  /// Extents are of values outside of the part, or of those that are shared.
+  bool is_known_before(const Value* v) {
+    if (v == nullptr || v->producer() == nullptr) return true;
+    const Node* n = v->producer();
+    if (own_.contains(n)) return shared_.contains(n);
+    if (levels_.kind(v) != Levels::Kind::kExtents || !extents_.insert(n).second) return true;
+    return std::all_of(n->inputs().begin(), n->inputs().end(),
+                       [&](const Value* input) { return is_known_before(input); });
+  }
+
+  const Levels& levels_;
+  std::unordered_set<const Node*> own_, shared_, extents_;  // the last: that have been looked at
+};
+
+/// Its nodes and those in bodies; a part counts as none.
+size_t nodes_outside(const Graph& g) {
+  size_t count = 0;
+  for (const auto& n : g.nodes()) {
+    if (is_region(*n, kNetwork)) continue;
+    ++count;
+    for (const Graph* body : subgraphs_of(*n)) count += nodes_outside(*body);
+  }
+  return count;
+}
+
 /// Equal for bodies that compute the same, whatever they are called; nothing for those that are not compared.
 std::optional<std::string> key_of(const Graph& body) {
   std::string key;
@@ -209,9 +262,11 @@ OpenParts cut_open_parts(Model& model) {
   std::unordered_map<std::string, std::shared_ptr<Graph>> bodies;
   std::vector<std::vector<Node*>> parts;
   for (const auto& [level, nodes] : open) {
-    Part part(g, levels);
-    for (Node* n : nodes) part.add(n);
-    parts.push_back(part.nodes());
+    const Shared shared(nodes, levels);
+    Part first(g, levels), rest(g, levels);
+    for (Node* n : nodes) (shared.contains(n) ? first : rest).add(n);
+    for (const Part* part : {&first, &rest})
+      if (!part->nodes().empty()) parts.push_back(part->nodes());
   }
   remove_unused(g, extents);
   for (const std::vector<Node*>& nodes : parts) {
@@ -228,7 +283,7 @@ OpenParts cut_open_parts(Model& model) {
     }
     counts.inside += body.nodes().size();
   }
-  counts.outside = g.nodes().size() - parts.size();
+  counts.outside = nodes_outside(g);
   if (!parts.empty()) sort_topologically(g);
   return counts;
 }

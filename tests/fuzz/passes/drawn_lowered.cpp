@@ -344,4 +344,49 @@ void draw_gather_quantized(Draft& d) {
       kMicrosoft));
 }
 
+/// Scales of a matrix, and the attributes that say which elements they are for.
+std::pair<Shape, AttributeList> drawn_scales(Draft& d, const Shape& matrix) {
+  const int64_t axis = d.r.between(0, 1);
+  Shape scales = matrix;
+  switch (d.r.below(3)) {
+    case 0:
+      return {{}, {}};
+    case 1:
+      return {{matrix[static_cast<size_t>(axis)]}, {{"axis", axis}}};
+    default:
+      const int64_t block = d.r.one_of({8, 16, 32, 48});
+      scales[static_cast<size_t>(axis)] = (matrix[static_cast<size_t>(axis)] + block - 1) / block;
+      return {scales, {{"axis", axis}, {"block_size", block}}};
+  }
+}
+
+void draw_pack_weights(Draft& d) {
+  d.opset = 25;
+  d.closeness = Closeness::kRounding;
+  d.may_overflow = true;
+  const int64_t depth = d.r.between(50, 70), columns = d.r.between(d.chance(90) ? 83 : 20, 90);
+  const bool is_transposed = d.chance(50);
+  const Shape matrix = is_transposed ? Shape{columns, depth} : Shape{depth, columns};
+  const DType type =
+      d.r.one_of({DType::kInt8, DType::kUInt8, DType::kInt4, DType::kUInt4, DType::kInt2, DType::kUInt2});
+  auto [shape, attributes] = drawn_scales(d, matrix);
+  std::vector<Value*> inputs = {d.constant(type, matrix), d.constant(DType::kFloat32, shape)};
+  if (d.chance(40)) inputs.push_back(d.constant(type, shape));
+  Value* w = d.node("DequantizeLinear", inputs, std::move(attributes));
+  if (d.chance(30)) {
+    Tensor rows = Tensor::allocate(DType::kInt64, d.r.one_of<Shape>({{2}, {1, 2}, {}}));
+    for (int64_t& i : rows.mutable_span<int64_t>()) i = d.r.between(-matrix[0], matrix[0] - 1);
+    d.output(d.node("Gather", {w, d.input(rows, false)}, {{"axis", int64_t{0}}}));
+    if (d.chance(50)) return;
+  }
+  Value* const x = d.input(DType::kFloat32, {d.r.between(1, 5), depth});
+  if (d.chance(50)) {
+    AttributeList gemm = {{"transB", int64_t{is_transposed}}, {"alpha", static_cast<float>(d.nearly(1))}};
+    d.output(d.node("Gemm", {x, w, d.constant(DType::kFloat32, {columns})}, std::move(gemm)));
+    return;
+  }
+  if (is_transposed) w = d.node("Transpose", {w}, {{"perm", std::vector<int64_t>{1, 0}}});
+  d.output(d.node("MatMul", {x, w}));
+}
+
 }  // namespace assay::fuzz

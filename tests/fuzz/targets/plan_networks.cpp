@@ -127,18 +127,24 @@ std::vector<std::string> few_bits() {
     for (int i = 0; i < count; ++i) numbers += fmt::format("{}{}", i == 0 ? "" : ",", i * 37 % 256);
     return numbers;
   };
-  const auto product = [&](int rows, int bits, bool has_zeros) {
+  const auto product = [&](int rows, int bits, bool has_zeros, int level = 0) {
     return fmt::format(
         "<ir_version: 8, opset_import: [\"\" : 18, \"com.microsoft\" : 1]> g (float[{0},40] x) => "
         "(float[{0},3] "
         "y) <uint8[3,2,{1}] w = {{{2}}}, float[6] s = {{0.5, 1, 2, 0.25, 3, 1.5}}, uint8[{3}] z = {{{4}}}, "
         "float[3] b = {{1, 2, 3}}> {{ y = com.microsoft.MatMulNBits <K = 40, N = 3, bits = {5}, block_size = "
-        "32> "
+        "32, accuracy_level = {7}> "
         "(x, w, s, {6}, , b) }}",
         rows, 4 * bits, list(24 * bits), bits == 8 ? 6 : 3, list(bits == 8 ? 6 : 3), bits,
-        has_zeros ? "z" : "");
+        has_zeros ? "z" : "", level);
   };
-  return {product(1, 4, true), product(7, 4, false), product(3, 8, true), product(2, 2, false)};
+  return {product(1, 4, true),
+          product(7, 4, false),
+          product(3, 8, true),
+          product(2, 2, false),
+          product(2, 4, true, 4),
+          network("(int8[3,20] x, int8[3,3] z) => (float[3,20] y)", {weight("s", {3, 3})},
+                  "y = DequantizeLinear <axis = 1, block_size = 8> (x, s, z)", 21)};
 }
 
 std::vector<std::string> products() {

@@ -9,6 +9,15 @@ const NetworkText kBehind{"(float[5] x, bool[5] m) => (float[n] y)",
 
 TEST(Network, ShapesThatTheRunTells) { TacticTest("network", kBehind).expect_agreement(); }
 
+/// Few exact elements: the first run evaluates them, the second, of the same shapes, has a plan.
+TEST(Network, FewElementsAreTheSameWithAndWithoutAPlan) {
+  TacticTest("network",
+             {"(float[5] x, bool[5] m) => (float[n] y, bool[n] less)",
+              "c = Compress (x, m) s = Add (c, c) t = Mul (s, c) y = Sub (t, x0) less = Less (y, c)",
+              "float[1] x0 = {0.3}"})
+      .expect_agreement();
+}
+
 TEST(Network, ForgedNetworksAreRefused) {
   TacticTest t("network", kBehind);
   t.expect_refused([](Plan&, Step& s) { s.networks.clear(); }, "it has 0 networks");

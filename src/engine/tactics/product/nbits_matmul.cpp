@@ -26,6 +26,23 @@ bool has_elements(const Problem& p, size_t i, DType dtype, int64_t count) {
   return s != nullptr && p.input_dtype(i) == dtype && s->numel() == count;
 }
 
+/// The accuracy level that allows the left operand to be rounded to 8 bits.
+constexpr int64_t kRoundedRows = 4;
+
+void add_candidate(const Problem& p, const StepFields& fields, Proposals& proposals) {
+  const kernels::NbitsWeights& w = fields.w;
+  Candidate& b = proposals.add(fields.rounds ? "rounded" : "", NumericsClass::kReassociated);
+  if (fields.rounds) b.arithmetic = DType::kInt8;
+  for (const size_t i : {kA, kB, kScales, kZeros, kBias})
+    p.has_input(i) ? b.add_input(p.node().input(i)) : b.skip_input();
+  b.add_output(p.node().output(0));
+  b.write(fields);
+  b.step.scratch_bytes = scratch_of(fields);
+  b.estimate =
+      estimate_seconds(2.0 * static_cast<double>(fields.m * w.n) * static_cast<double>(w.k),
+                       static_cast<double>(w.n * w.blocks() * w.block_bytes()), fields.rounds ? 1 : 0.3);
+}
+
 std::string propose(const Problem& p, Proposals& proposals) {
   const Shape *a = p.input_shape(kA), *out = p.output_shape(0);
   if (a == nullptr || out == nullptr) return "the shape is not known before the run";
@@ -41,15 +58,11 @@ std::string propose(const Problem& p, Proposals& proposals) {
     return "the zero points are not packed levels";
   if (p.has_input(kGroups)) return "it says for every column to which block it belongs";
   if (p.has_input(kBias) && !has_elements(p, kBias, DType::kFloat32, w.n)) return "the bias does not fit";
-  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
-  for (const size_t i : {kA, kB, kScales, kZeros, kBias})
-    p.has_input(i) ? b.add_input(p.node().input(i)) : b.skip_input();
-  b.add_output(p.node().output(0));
   const int64_t m = a->numel() / w.k;
-  b.write(StepFields{.m = m, .w = w});
-  b.step.scratch_bytes = kernels::nbits_scratch_rows(m) * w.filled() * static_cast<int64_t>(sizeof(float));
-  b.estimate = estimate_seconds(2.0 * static_cast<double>(m * w.n) * static_cast<double>(w.k),
-                                static_cast<double>(w.n * w.blocks() * w.block_bytes()), 0.3);
+  add_candidate(p, {.m = m, .w = w}, proposals);
+  // The model allows it.
+  if (p.attributes().attr_int("accuracy_level") == kRoundedRows && kernels::has_rounded_nbits(w.bits, m))
+    add_candidate(p, {.m = m, .w = w, .rounds = true}, proposals);
   return {};
 }
 
@@ -57,8 +70,11 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 constinit const TacticDef def = {
     .name = "nbits_matmul",
-    .summary = "products with weights of 2, 4 or 8 bits in blocks, read as they are stored",
-    .version = 3,
+    .summary =
+        "products with weights of 2, 4 or 8 bits in blocks, read as they are stored; in integers where rows "
+        "may be "
+        "rounded to 8 bits",
+    .version = 4,
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

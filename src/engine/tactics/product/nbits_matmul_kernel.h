@@ -5,7 +5,7 @@
 
 #include "engine/runtime/kernel.h"
 #include "engine/runtime/step_reader.h"
-#include "kernels/nbits/nbits_product.h"
+#include "kernels/nbits/rounded_nbits.h"
 
 namespace assay::engine::tactic_nbits_matmul {
 
@@ -15,6 +15,7 @@ inline constexpr int64_t kMaxBlock = 1 << 20, kMaxExtent = int64_t{1} << 40;
 struct StepFields {
   int64_t m = 1;
   kernels::NbitsWeights w{1, 1, 16, 2, nullptr, nullptr, nullptr};
+  bool rounds = false;  ///< rows to 8 bits, block by block
 
   void fields(FieldVisitor& visit) {
     visit("m", m, {1, kMaxExtent});
@@ -22,6 +23,7 @@ struct StepFields {
     visit("k", w.k, {1, kMaxExtent});
     visit("block", w.block, {16, kMaxBlock});
     visit("bits", w.bits, {2, 8});
+    visit("rounds", rounds);
   }
 };
 
@@ -29,6 +31,12 @@ inline bool fits(const kernels::NbitsWeights& w) {
   return w.n > 0 && w.k > 0 && w.n <= kMaxExtent && w.k <= kMaxExtent && w.block >= 16 &&
          w.block <= kMaxBlock && (w.block & (w.block - 1)) == 0 &&
          (w.bits == 2 || w.bits == 4 || w.bits == 8);
+}
+
+/// Of a step that fits.
+inline int64_t scratch_of(const StepFields& p) {
+  return p.rounds ? kernels::rounded_nbits_scratch(p.w, p.m)
+                  : kernels::nbits_scratch_rows(p.m) * p.w.filled() * static_cast<int64_t>(sizeof(float));
 }
 
 /// Throws Error (kInvalidModel) for a step that the tactic cannot have proposed.
