@@ -197,6 +197,7 @@ constinit const Command def = {
     .run = run,
     .checks_paths = true,
     .reports = true,
+    .traces = true,
 };
 
 }  // namespace assay::cli::command_bench

@@ -26,7 +26,7 @@ enum class PathUse : uint8_t {
 };
 
 /// The content of an output file.
-enum class Content : uint8_t { kAny, kModel, kPlan, kJson, kYaml, kScript, kPage };
+enum class Content : uint8_t { kAny, kModel, kPlan, kJson, kYaml, kScript, kPage, kTrace };
 
 /// The kind of path of a command's (`surgeon extract`) option, by its first name; null if it names none.
 struct PathOption {
