@@ -40,7 +40,8 @@ namespace {
 constexpr const char* kPolygraphyVersion = "0.53.6";
 
 void print_error(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  const std::string shown = wrapped_for(STDERR_FILENO, text);
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
   std::fflush(stderr);
 }
 
@@ -180,7 +181,7 @@ class Aftermath {
       if (page_) page_->report().summary.emplace_back("error", e.what());
       save(1);
     } catch (const std::exception& other) {
-      log::warning("There is no report: {}", other.what());
+      if (std::string_view(e.what()) != other.what()) log::warning("There is no report: {}", other.what());
     }
   }
 
@@ -353,13 +354,13 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
   });
   if (loaded.status != 0) return loaded.status;
   if (words.size() == 1 && !invocation.as_polygraphy() && !is_trtexec(invocation)) {
-    log::print(first_page(program_parser(invocation.program, line.registries()), help_width()));
+    log::print(wrapped_for(STDOUT_FILENO, first_page(program_parser(invocation.program, line.registries()), help_width())));
     return 0;
   }
   ParsedArgs args = line.read();
   args.set_upstream(invocation.as_polygraphy() || is_trtexec(invocation));
   if (const auto text = information(args, line.parser(), invocation, words.size() == 1)) {
-    log::print(*text);
+    log::print(wrapped_for(STDOUT_FILENO, *text));
     return 0;
   }
   if (!args.unrecognized().empty()) {
@@ -384,6 +385,7 @@ int run_command_line(std::span<const std::string> words) {
   const auto start = std::chrono::steady_clock::now();
   const Invocation invocation = invocation_of(words, start);
   open_terminal_log();
+  if (!invocation.as_polygraphy() && !is_trtexec(invocation)) wrap_terminal_log();
   use_words_of_options(is_trtexec(invocation));
   int status = 1;
   try {

@@ -119,7 +119,7 @@ void Viewing::add_plan(const std::string& path) {
   options.on_warning = [](const std::string&) {};
   engine_ = Runtime(std::move(options)).load_engine(path);
   page_.show(engine_, path);
-  page_.report().sections.emplace_back(layer_table(*engine_));
+  add_plan_tables(*engine_, page_.report());
 }
 
 void Viewing::show_model(const std::shared_ptr<Model>& model, const std::string& path) {

@@ -53,7 +53,7 @@ void add_trace_option(ArgParser& parser) {
       {.names = {"--trace"},
        .help = "Save what happens when, in all threads and child processes: steps by the names of their nodes, "
                "tactics being timed, waits, memory. By its ending for chrome://tracing and Perfetto (.json) or for "
-               "Perfetto alone, in a sixth of the size (.pftrace).",
+               "Perfetto alone, in less space (.pftrace).",
        .metavar = "FILE"}};
 }
 

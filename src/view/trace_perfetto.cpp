@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/visible_text.h"
 #include "view/trace_events.h"
 #include "view/trace_file.h"
 
@@ -49,7 +50,7 @@ class PerfettoTrace {
     describe(uuid, [&](pbf_writer& descriptor) {
       pbf_writer named(descriptor, track::kProcess);
       named.add_int32(track::kPid, static_cast<int32_t>(p.id));
-      named.add_string(track::kProcessName, p.name);
+      named.add_string(track::kProcessName, visible_text(p.name, Lines::kOne));
     });
     for (const trace::Thread& t : p.threads) thread(p, t);
     counter(p.memory, uuid, "memory: own", [](const trace::MemorySample& m) { return m.own; });
@@ -87,7 +88,7 @@ class PerfettoTrace {
       pbf_writer named(descriptor, track::kThread);
       named.add_int32(track::kThreadPid, static_cast<int32_t>(p.id));
       named.add_int32(track::kTid, static_cast<int32_t>(t.id));
-      named.add_string(track::kThreadName, t.name);
+      named.add_string(track::kThreadName, visible_text(t.name, Lines::kOne));
     });
     std::vector<int64_t> open;  // ends
     for (const trace::Event& e : nested_events(t)) {
@@ -113,8 +114,10 @@ class PerfettoTrace {
         add(interned::kAnnotationNames, static_cast<size_t>(k), trace::detail_name(kind));
       }
       for (size_t i = 0; i < t.texts.size(); ++i) {
-        add(interned::kNames, i, t.texts[i]);
-        add(interned::kTexts, i, t.texts[i]);
+        // The fields of the message are UTF-8, which names in models need not be.
+        const std::string text = visible_text(t.texts[i], Lines::kOne);
+        add(interned::kNames, i, text);
+        add(interned::kTexts, i, text);
       }
     });
   }

@@ -22,7 +22,7 @@ FORMS = (".json", ".pftrace") if HAS_PERFETTO else (".json",)
 QUICK = ("--warm-up", "0", "--duration", "0", "--iterations", "3")
 STEPS = """select s.name, sum(s.dur) from slice s join slice p on s.parent_id = p.id
            where s.category = 'step' and p.category = 'profile' group by s.name"""
-PROCESSES = """select distinct process.name from slice s join thread_track on s.track_id = thread_track.id join thread using (utid)
+PROCESSES = """select distinct process.name, process.pid from slice s join thread_track on s.track_id = thread_track.id join thread using (utid)
                join process using (upid)"""
 
 
@@ -43,11 +43,14 @@ def assay(*words, status=0, **env):
 class Trace(unittest.TestCase):
     maxDiff = None
 
-    def traces(self, *words, status=0, name="t", **env):
-        """The same command in each form."""
+    def traces(self, *words, status=0, name="t"):
+        """The same command in each form; the file is named before what the command passes on."""
+        at = words.index("--check") if "--check" in words else 2 if words[0] == "python" else len(words)
         for ending in FORMS:
             path = pathlib.Path(name + ending)
-            self.assertIn(f"Timeline saved to {path}", assay(*words, "--trace", path, status=status, **env) if status == 0 or True else "")
+            out = assay(*words[:at], "--trace", path, *words[at:], status=status)
+            if words[0] != "python":
+                self.assertIn(f"Timeline saved to {path}", out)
             yield perfetto_tables.tables_of(path)
 
     def test_sums_are_those_of_the_profile(self):
@@ -97,12 +100,65 @@ class Trace(unittest.TestCase):
                 self.assertGreater(loops, 0)
 
     def test_child_processes(self):
+        """Each check is a process of its own; what it did is in the trace, inside its life as the search saw it."""
         check = ("--check", ASSAY, "run", "polygraphy_debug.onnx", "--ref")
-        for tables in self.traces("debug", "reduce", "model.onnxtxt", "-o", "reduced.onnx", *check, status=None):
-            pass
+        for tables in self.traces("debug", "reduce", "failing.onnxtxt", "-o", "reduced.onnx", *check):
+            pathlib.Path("reduced.onnx").unlink()
+            lives = tables.query("select name, dur, detail from slice where category = 'process'") if not perfetto_tables.SHELL else []
+            self.assertGreaterEqual(len(lives), 2)
+            self.assertTrue(all("polygraphy_debug.onnx" in name and duration > 0 for name, duration, _ in lives), lives)
+            self.assertLessEqual({detail for _, _, detail in lives}, {"status 0", "status 1"})
+            inside = tables.query("select count(*) from slice s join slice p on s.parent_id = p.id where s.category = 'command' and p.category = 'process'")
+            self.assertEqual(inside[0][0], len(lives))
+            self.assertEqual(len(tables.query(PROCESSES)), len(lives) + 1)
+
+    def test_workers(self):
+        """Processes that are forks of the program leave what they did, too."""
+        self.write_case("case")
+        for tables in self.traces("check", "conformance", "case", "--on", "reference", status=1):
+            jobs = tables.query("select count(*) from slice where category = 'check'")[0][0]
+            self.assertGreaterEqual(jobs, 1)
+            self.assertIn("worker", {name for name, _ in tables.query(PROCESSES)})
+
+    @staticmethod
+    def write_case(folder):
+        """A test case in ONNX's layout."""
+        assay("debug", "reduce", "failing.onnxtxt", "--test-case", folder, "-o", "r.onnx", "--any-failure", "--check", "false")
 
     def test_script_of_python(self):
-        pathlib.Path("script.py").write_text("import assay, sys\nengine = assay.build(assay.load('model.onnxtxt'))\nengine.infer if False else None\nsys.exit(3)\n")
+        pathlib.Path("script.py").write_text("import assay, sys\nmodel = assay.load('model.onnxtxt')\nassay.verdict(model, ['engine'])\nsys.exit(3)\n")
+        probe = subprocess.run([ASSAY, "python", "--python", sys.executable, "-c", "import assay, numpy"], capture_output=True, text=True, check=False)
+        if probe.returncode != 0:
+            print(f"skipped in part: scripts of Python, since {sys.executable} cannot import the package: {probe.stderr.strip().splitlines()[-1:]}")
+            return
+        for tables in self.traces("python", "--python", sys.executable, "script.py", status=3):
+            steps = tables.query("select count(*) from slice where category = 'step'")[0][0]
+            nodes = tables.query("select count(*) from slice where category = 'node'")[0][0]
+            self.assertGreater(steps, 0)
+            self.assertGreater(nodes, 0)
+            lives = tables.query("select name from slice where category = 'process'")
+            self.assertEqual(len(lives), 1)
+            self.assertIn("script.py", lives[0][0])
+
+    def test_failures(self):
+        """The trace is there also where the command fails; what cannot be written is said before anything runs."""
+        for tables in self.traces("run", "failing.onnxtxt", "--ref", status=1):
+            self.assertEqual([name for (name,) in tables.query("select name from slice where category = 'command'")], ["run"])
+        out = assay("run", "model.onnxtxt", "--ref", "--trace", "t.onnx", status=1)
+        self.assertIn("--trace writes a timeline, but the ending of t.onnx is that of an ONNX model", out)
+        self.assertIn(".pftrace", out)
+        pathlib.Path("file").write_text("")
+        out = assay("run", "model.onnxtxt", "--ref", "--trace", "file/t.json", status=1)
+        self.assertEqual(out, "[!] cannot create the folder file: Not a directory\n")
+        self.assertNotIn("Timeline", assay("run", "model.onnxtxt", "--ref"))
+        self.assertFalse(list(pathlib.Path(tempfile.gettempdir()).glob(f"assay-trace-{os.getpid()}-*")))
+
+    def test_pages_show_it(self):
+        assay("bench", "model.onnxtxt", *QUICK, "--trace", "t.json", "--report", "page.html")
+        page = pathlib.Path("page.html").read_text()
+        self.assertIn("choose tactics and plan", page)
+        assay("view", "t.json", "-o", "view.html")
+        self.assertIn("choose tactics and plan", pathlib.Path("view.html").read_text())
 
 
 if __name__ == "__main__":

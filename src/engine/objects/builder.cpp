@@ -346,7 +346,7 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   // Plans for other shapes will be asked for: the builder stays.
   const bool is_open = has_open_inputs(g), stays = is_open && !saved.is_refittable;
   summary_.clear();
-  const BuiltPlans built = build_plans(*builder, g, config, stays, saved);
+  BuiltPlans built = build_plans(*builder, g, config, stays, saved);
   if (is_open || !built.are_all_ready || saved.is_refittable || holds_values(config.profiles))
     saved.model = network;
   explanation_ = engine::reports_text(built.reports);
@@ -359,7 +359,9 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   explanation_ += kept_text(builder->quantize_report());
   if (!stays) builder.reset();
   trim_heap();
-  return make_engine(runtime_, std::move(saved), std::move(builder));
+  std::shared_ptr<Engine> engine = make_engine(runtime_, std::move(saved), std::move(builder));
+  engine->state().choices = std::move(built.reports);
+  return engine;
 }
 
 std::shared_ptr<Model> Builder::quantized_network(const std::shared_ptr<const Model>& network,
