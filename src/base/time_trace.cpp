@@ -43,7 +43,8 @@ struct Buffer {
   }
 };
 
-/// Of one process: a fork's child makes its own, for locks of the parent's threads may be held for ever there.
+/// Of one process: a fork's child makes its own, for locks of the parent's threads may be held for ever
+/// there.
 struct State {
   explicit State(uint32_t fork) : fork(fork) {}
   const uint32_t fork;
@@ -177,8 +178,9 @@ Process collected(State& s) {
 }  // namespace
 
 std::string_view kind_name(Kind kind) {
-  constexpr std::string_view kNames[kKinds] = {"command", "file",    "build", "pass",  "tactic", "run",  "profile",
-                                               "step",    "node", "compare", "check", "loop",  "wait", "process"};
+  constexpr std::string_view kNames[kKinds] = {"command", "file",    "build", "pass",   "tactic",
+                                               "run",     "profile", "step",  "node",   "compare",
+                                               "check",   "loop",    "wait",  "process"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -1,5 +1,6 @@
-// What a process does in time: spans of its threads, its memory, the processes that it starts. Nothing is
-// noted until record() is called; then each span costs a lock that nobody else holds and two looks at the clock.
+// Notes the work of a process in time: spans of its threads, its memory, the processes that it starts.
+// Without record() nothing is noted; with it each span costs a lock that no other thread holds and two looks
+// at the clock.
 #pragma once
 
 #include <atomic>
@@ -10,61 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/time_trace_record.h"
+
 namespace assay::trace {
-
-enum class Kind : uint8_t {
-  kCommand,
-  kModel,    ///< a file is read or written
-  kBuild,    ///< a phase of a build
-  kPass,     ///< detail: its edits
-  kTactic,   ///< one timed run of a candidate; detail: what it is for
-  kRun,      ///< a model runs; detail: on what
-  kProfile,  ///< runs whose steps are timed for a profile
-  kStep,     ///< a step of an engine, by the names of its ONNX nodes; detail: the tactic
-  kNode,     ///< a node in the reference
-  kCompare,
-  kCheck,    ///< of a candidate in a search
-  kLoop,     ///< a thread of a pool takes part in a loop
-  kWait,     ///< for other threads or processes
-  kProcess,  ///< the life of a child process, as its parent sees it
-};
-inline constexpr int kKinds = static_cast<int>(Kind::kProcess) + 1;
-/// The category in a file: "step".
-std::string_view kind_name(Kind kind);
-/// What a span's detail says: "tactic"; empty where there are none.
-std::string_view detail_name(Kind kind);
-
-struct Event {
-  int64_t start = 0, end = 0;         ///< nanoseconds of the steady clock
-  uint32_t name = 0, detail = 0;      ///< places in Thread::texts; the first text is empty
-  Kind kind = Kind::kCommand;
-};
-
-struct Thread {
-  int64_t id = 0;
-  std::string name;
-  std::vector<std::string> texts = {""};
-  std::vector<Event> events;  ///< in the order in which they ended
-};
-
-/// Resident bytes of the process.
-struct MemorySample {
-  int64_t time = 0, own = 0, mapped = 0;  ///< `mapped`: pages of files, which the system can drop
-};
-
-struct Child {
-  int64_t id = 0, start = 0, end = 0;
-  std::string name, outcome;
-};
-
-struct Process {
-  int64_t id = 0;
-  std::string name;
-  std::vector<Thread> threads;
-  std::vector<MemorySample> memory;
-  std::vector<Child> children;
-  int64_t left_out = 0;  ///< spans beyond kMostEvents
-};
 
 /// Spans of a process that are kept: some 100 MB.
 inline constexpr int64_t kMostEvents = 2'000'000;
@@ -84,10 +33,10 @@ void record(std::string name, const std::string& folder = {});
 Process take();
 
 /// In a child that shares this process's program, before it ends: leaves what it did for its parent, under
-/// `name` unless that is empty. Does nothing where nobody asked for it; a failure is not reported. A program that
-/// was started does so by itself, and records from its beginning.
+/// `name` unless that is empty. Does nothing where no parent asked for it; a failure is not reported. A
+/// program that was started does so by itself, and records from its beginning.
 void leave_for_parent(const std::string& name = {});
-/// What child processes left in `folder`; files that are damaged are left out.
+/// The records that child processes left in `folder`; files that are damaged are left out.
 std::vector<Process> left_by_children(const std::string& folder);
 
 void name_thread(std::string_view name);
@@ -97,7 +46,7 @@ void add(Kind kind, std::string_view name, std::string_view detail, int64_t star
 void child_started(int64_t id, std::string_view name);
 void child_ended(int64_t id, std::string_view outcome = {});
 
-/// What happens during its lifetime.
+/// Notes its own lifetime.
 class Span {
  public:
   Span(Kind kind, std::string_view name, std::string_view detail = {}) {

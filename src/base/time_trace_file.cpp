@@ -56,7 +56,8 @@ class PartReader {
 
 bool is_sound(const Thread& t) {
   for (const Event& e : t.events)
-    if (e.name >= t.texts.size() || e.detail >= t.texts.size() || static_cast<int>(e.kind) >= kKinds) return false;
+    if (e.name >= t.texts.size() || e.detail >= t.texts.size() || static_cast<int>(e.kind) >= kKinds)
+      return false;
   return true;
 }
 
@@ -73,7 +74,8 @@ void write_part(const std::string& path, const Process& process) {
     out.string(t.name);
     out.list(t.texts, [&](const std::string& s) { out.string(s); });
     out.list(t.events, [&](const Event& e) {
-      for (const int64_t v : {e.start, e.end, int64_t{e.name}, int64_t{e.detail}, static_cast<int64_t>(e.kind)})
+      for (const int64_t v :
+           {e.start, e.end, int64_t{e.name}, int64_t{e.detail}, static_cast<int64_t>(e.kind)})
         out.number(v);
     });
   });
@@ -120,7 +122,8 @@ std::optional<Process> read_part(const std::string& path) {
     });
     sound = sound && is_sound(t);
   });
-  in.list(process.memory, [&](MemorySample& m) { m.time = in.number(), m.own = in.number(), m.mapped = in.number(); });
+  in.list(process.memory,
+          [&](MemorySample& m) { m.time = in.number(), m.own = in.number(), m.mapped = in.number(); });
   in.list(process.children, [&](Child& c) {
     c.id = in.number(), c.start = in.number(), c.end = in.number();
     c.name = in.string();

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/time_trace.h"
+#include "base/time_trace_record.h"
 
 namespace assay::trace {
 

@@ -22,7 +22,10 @@ const trace::Thread& thread_of(const trace::Process& p, int64_t id) {
 }
 
 TEST(TimeTrace, NotesNothingBeforeItIsAsked) {
-  { const trace::Span span(trace::Kind::kRun, []() -> std::string { throw std::logic_error("made in vain"); }); }
+  {
+    const trace::Span span(trace::Kind::kRun,
+                           []() -> std::string { throw std::logic_error("made in vain"); });
+  }
   trace::record("test");
   EXPECT_TRUE(trace::take().threads.empty());
 }
@@ -31,7 +34,8 @@ TEST(TimeTrace, SpansAreThoseOfTheirThreads) {
   trace::record("test");
   {
     const trace::Span outer(trace::Kind::kBuild, "outer");
-    const trace::Span inner(trace::Kind::kStep, [] { return "inner"; }, "tactic");
+    const trace::Span inner(
+        trace::Kind::kStep, [] { return "inner"; }, "tactic");
   }
   std::thread([] {
     trace::name_thread("other");

@@ -120,19 +120,22 @@ std::string bench_table(const bench::Result& result) {
 std::string profile_table(const bench::LayerTimes& profile) {
   std::vector<const bench::LayerTimes::Layer*> layers;
   for (const bench::LayerTimes::Layer& layer : profile.layers) layers.push_back(&layer);
-  std::stable_sort(layers.begin(), layers.end(), [](const auto* a, const auto* b) { return a->total() > b->total(); });
-  const double all = std::max(profile.total(), 1e-12), runs = static_cast<double>(std::max<size_t>(1, profile.runs));
+  std::stable_sort(layers.begin(), layers.end(),
+                   [](const auto* a, const auto* b) { return a->total() > b->total(); });
+  const double all = std::max(profile.total(), 1e-12),
+               runs = static_cast<double>(std::max<size_t>(1, profile.runs));
   TextTable table({{"Layer"}, {"Mean ms", true}, {"Share", true}, {"Together", true}});
   double together = 0;
   for (size_t i = 0; i < std::min(kLayers, layers.size()); ++i) {
     const double total = layers[i]->total();
     together += total;
-    table.add({layers[i]->name, fmt::format("{:.4f}", total / runs), fmt::format("{:.1f} %", 100 * total / all),
-               fmt::format("{:.1f} %", 100 * together / all)});
+    table.add({layers[i]->name, fmt::format("{:.4f}", total / runs),
+               fmt::format("{:.1f} %", 100 * total / all), fmt::format("{:.1f} %", 100 * together / all)});
   }
   std::string text = table.str(table_columns(0));
   if (layers.size() > kLayers)
-    text += fmt::format("\n{} more layer(s) take {:.1f} %", layers.size() - kLayers, 100 * (all - together) / all);
+    text += fmt::format("\n{} more layer(s) take {:.1f} %", layers.size() - kLayers,
+                        100 * (all - together) / all);
   return text;
 }
 
@@ -158,8 +161,8 @@ void print_bench_summary(const bench::Options& options, const bench::Result& res
   log::info("Steady:    {}", steadiness_text(result, options.streams));
   if (options.dumps_profile)
     for (const bench::LayerTimes& profile : result.profiles)
-      log::info("Layers of {}, in {} run(s) of their own:\n{}", profile.shapes.empty() ? "the model" : profile.shapes,
-                profile.runs, profile_table(profile));
+      log::info("Layers of {}, in {} run(s) of their own:\n{}",
+                profile.shapes.empty() ? "the model" : profile.shapes, profile.runs, profile_table(profile));
   log::info("{}", bench_table(result));
 }
 

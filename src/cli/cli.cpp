@@ -147,10 +147,12 @@ bool wants_report(const Command& command, const ParsedArgs& args) {
   return command.reports && args.declares("--report") && args.has("--report");
 }
 
-/// What a command leaves besides its results: its page and its timeline, also when it fails.
+/// The page and the timeline of a command, which it leaves also when it fails.
 class Aftermath {
  public:
   explicit Aftermath(CommandContext& context) : context_(context) {
+    // Before anything runs: a failure must not leave them in a file that they are not for.
+    for (const char* option : {"--report", "--trace"}) check_option_path(context.args(), option);
     if (const std::string path = trace_path(context.args()); !path.empty())
       recording_.emplace(context.invocation().command_line);
     if (!wants_report(context.command(), context.args())) return;
@@ -159,7 +161,8 @@ class Aftermath {
   }
 
   int run() {
-    const trace::Span span(trace::Kind::kCommand, fmt::format("{}", fmt::join(context_.args().commands(), " ")));
+    const trace::Span span(trace::Kind::kCommand,
+                           fmt::format("{}", fmt::join(context_.args().commands(), " ")));
     return context_.command().run(context_);
   }
 
@@ -181,7 +184,7 @@ class Aftermath {
       if (page_) page_->report().summary.emplace_back("error", e.what());
       save(1);
     } catch (const std::exception& other) {
-      if (std::string_view(e.what()) != other.what()) log::warning("There is no report: {}", other.what());
+      log::warning("There is no report: {}", other.what());
     }
   }
 
@@ -346,6 +349,12 @@ std::optional<std::string> information(const ParsedArgs& args, const ArgParser& 
   return std::nullopt;
 }
 
+/// Where there is hardly room for an option with its value, they part.
+std::string help_text(const std::string& text) {
+  constexpr size_t kNarrow = 40;
+  return text_columns() < kNarrow ? wrapped_for(STDOUT_FILENO, text) : text;
+}
+
 int parse_and_run(const Invocation& invocation, std::span<const std::string> words) {
   LineReader line(invocation, words);
   const Outcome loaded = guarded([&] {
@@ -354,13 +363,13 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
   });
   if (loaded.status != 0) return loaded.status;
   if (words.size() == 1 && !invocation.as_polygraphy() && !is_trtexec(invocation)) {
-    log::print(wrapped_for(STDOUT_FILENO, first_page(program_parser(invocation.program, line.registries()), help_width())));
+    log::print(help_text(first_page(program_parser(invocation.program, line.registries()), help_width())));
     return 0;
   }
   ParsedArgs args = line.read();
   args.set_upstream(invocation.as_polygraphy() || is_trtexec(invocation));
   if (const auto text = information(args, line.parser(), invocation, words.size() == 1)) {
-    log::print(wrapped_for(STDOUT_FILENO, *text));
+    log::print(help_text(*text));
     return 0;
   }
   if (!args.unrecognized().empty()) {

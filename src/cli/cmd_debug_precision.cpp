@@ -265,28 +265,34 @@ void save_json(const PrecisionResult& r, const debug::PrecisionOptions& options,
 /// How accurate and how fast each of the last builds is, and what each layer costs.
 void add_tables(const PrecisionResult& r, Report& report) {
   using Kind = ReportColumn::Kind;
-  ReportTable points{.title = "Accuracy against time",
-                     .note = "Of the last builds; one that is best has none beside it that is as fast and as exact.",
-                     .columns = {{"layers in float32", Kind::kNumber},
-                                 {"time", Kind::kNumber, "ms"},
-                                 {"signal to noise", Kind::kNumber, "dB"},
-                                 {"largest error", Kind::kNumber},
-                                 {"best"},
-                                 {"answer"}},
-                     .shown = 60};
+  ReportTable points{
+      .title = "Accuracy against time",
+      .note = "Of the last builds; one that is best has none beside it that is as fast and as exact.",
+      .columns = {{"layers in float32", Kind::kNumber},
+                  {"time", Kind::kNumber, "ms"},
+                  {"signal to noise", Kind::kNumber, "dB"},
+                  {"largest error", Kind::kNumber},
+                  {"best"},
+                  {"answer"}},
+      .shown = 60};
   for (const PrecisionPoint& p : r.points)
     points.rows.push_back({static_cast<int64_t>(p.held.size()), p.milliseconds, p.accuracy.decibels,
                            p.accuracy.absolute, std::string(p.is_best ? "yes" : ""),
                            std::string(p.held == r.answer.held ? "the answer" : "")});
-  ReportTable layers{.title = "Layers",
-                     .note = "What lowering each adds to the error, in proportion to the goal: the most sensitive first.",
-                     .columns = {{"layer", Kind::kNode}, {"operator"}, {"adds", Kind::kNumber}, {"computed in"}}};
-  ReportMetric& metric = report.metric("sensitivity", "error that lowering adds", "", ReportMetric::Combine::kMax);
+  ReportTable layers{
+      .title = "Layers",
+      .note = "What lowering each adds to the error, in proportion to the goal: the most sensitive first.",
+      .columns = {{"layer", Kind::kNode}, {"operator"}, {"adds", Kind::kNumber}, {"computed in"}}};
+  ReportMetric& metric =
+      report.metric("sensitivity", "error that lowering adds", "", ReportMetric::Combine::kMax);
   for (size_t i = 0; i < r.layers.size(); ++i) {
     const bool is_held = std::find(r.answer.held.begin(), r.answer.held.end(), i) != r.answer.held.end();
-    const ReportCell adds = r.sensitivities.empty() ? ReportCell() : ReportCell(std::sqrt(r.sensitivities[i]));
-    layers.rows.push_back({r.layers[i].name, r.layers[i].op_type, adds, std::string(is_held ? "float32" : "lowered")});
-    if (!r.sensitivities.empty()) metric.numbers.emplace_back(r.layers[i].name, std::sqrt(r.sensitivities[i]));
+    const ReportCell adds =
+        r.sensitivities.empty() ? ReportCell() : ReportCell(std::sqrt(r.sensitivities[i]));
+    layers.rows.push_back(
+        {r.layers[i].name, r.layers[i].op_type, adds, std::string(is_held ? "float32" : "lowered")});
+    if (!r.sensitivities.empty())
+      metric.numbers.emplace_back(r.layers[i].name, std::sqrt(r.sensitivities[i]));
   }
   std::stable_sort(layers.rows.begin(), layers.rows.end(), [](const auto& a, const auto& b) {
     const double *x = std::get_if<double>(&a[2]), *y = std::get_if<double>(&b[2]);

@@ -118,15 +118,16 @@ ReportCell cell(double value) { return std::isnan(value) ? ReportCell() : Report
 
 void add_table(const RangeStudy& study, Report& report) {
   using Kind = ReportColumn::Kind;
-  ReportTable table{.title = "Ranges",
-                    .note = fmt::format("Magnitudes of what is not 0, over {} iteration(s); the worst for {} first.",
-                                        study.iterations(), dtype_name(study.formats().front())),
-                    .columns = {{"tensor", Kind::kNode},
-                                {"kind"},
-                                {"smallest", Kind::kNumber},
-                                {"largest", Kind::kNumber},
-                                {"NaN", Kind::kNumber},
-                                {"infinite", Kind::kNumber}}};
+  ReportTable table{
+      .title = "Ranges",
+      .note = fmt::format("Magnitudes of what is not 0, over {} iteration(s); the worst for {} first.",
+                          study.iterations(), dtype_name(study.formats().front())),
+      .columns = {{"tensor", Kind::kNode},
+                  {"kind"},
+                  {"smallest", Kind::kNumber},
+                  {"largest", Kind::kNumber},
+                  {"NaN", Kind::kNumber},
+                  {"infinite", Kind::kNumber}}};
   for (const DType format : study.formats()) {
     const std::string name(dtype_name(format));
     if (format == DType::kInt8) {
@@ -140,16 +141,18 @@ void add_table(const RangeStudy& study, Report& report) {
   }
   ReportMetric& largest = report.metric("range", "largest magnitude", "", ReportMetric::Combine::kMax);
   for (const TensorRange* r : study.ranked(study.formats().front())) {
-    std::vector<ReportCell> row = {r->tensor, std::string(debug::range_kind_name(r->kind)), r->smallest, r->largest,
-                                   r->nan, r->infinite};
+    std::vector<ReportCell> row = {r->tensor,   std::string(debug::range_kind_name(r->kind)),
+                                   r->smallest, r->largest,
+                                   r->nan,      r->infinite};
     for (size_t f = 0; f < study.formats().size(); ++f) {
       const DType format = study.formats()[f];
       if (format == DType::kInt8) {
         row.insert(row.end(), {100 * r->lost_in_int8(), cell(r->int8_noise_ratio())});
         continue;
       }
-      row.insert(row.end(), {share(r->fits[f].overflow, r->elements),
-                             share(r->fits[f].flushed, r->elements - r->zeros - r->nan), cell(r->headroom(format))});
+      row.insert(row.end(),
+                 {share(r->fits[f].overflow, r->elements),
+                  share(r->fits[f].flushed, r->elements - r->zeros - r->nan), cell(r->headroom(format))});
     }
     table.rows.push_back(std::move(row));
     largest.numbers.emplace_back(r->tensor, r->largest);

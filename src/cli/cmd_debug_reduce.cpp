@@ -367,9 +367,10 @@ void save_evidence(const CommandContext& context, const std::shared_ptr<Model>& 
 /// The whole model next to what is left of it.
 void add_to_page(const std::shared_ptr<Model>& whole, const std::string& path, const debug::Reduction& result,
                  const debug::Iterations& iterations, const std::string& bad_path, ReportPage& page) {
-  ReportTable table{.title = "What is left",
-                    .note = fmt::format("It fails so: {}", result.failure),
-                    .columns = {{"of"}, {"before", ReportColumn::Kind::kNumber}, {"after", ReportColumn::Kind::kNumber}}};
+  ReportTable table{
+      .title = "What is left",
+      .note = fmt::format("It fails so: {}", result.failure),
+      .columns = {{"of"}, {"before", ReportColumn::Kind::kNumber}, {"after", ReportColumn::Kind::kNumber}}};
   const auto add = [&](const char* what, size_t before, size_t after) {
     table.rows.push_back({std::string(what), static_cast<int64_t>(before), static_cast<int64_t>(after)});
   };

@@ -52,8 +52,9 @@ void add_options(ArgParser& parser) {
        .arity = Arity::kNone},
       {.names = {"--list"}, .help = "Say which file each name comes from.", .arity = Arity::kNone},
       {.names = {"--trace"},
-       .help = "Save what the script's networks do when, in all threads and child processes. By its ending for "
-               "chrome://tracing and Perfetto (.json) or for Perfetto alone (.pftrace).",
+       .help =
+           "Save what the script's networks do when, in all threads and child processes. By its ending for "
+           "chrome://tracing and Perfetto (.json) or for Perfetto alone (.pftrace).",
        .metavar = "FILE"},
       {.names = {"-m"},
        .help = "Run a module in place of a script.",

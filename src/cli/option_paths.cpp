@@ -142,12 +142,15 @@ struct Ending {
   Content content;
 };
 constexpr Ending kEndings[] = {
-    {".onnx", Content::kModel}, {".onnxtxt", Content::kModel}, {".txt", Content::kModel},
-    {".plan", Content::kPlan},  {".engine", Content::kPlan},   {".trt", Content::kPlan},
-    {".json", Content::kJson},  {".yaml", Content::kYaml},     {".yml", Content::kYaml},
-    {".py", Content::kScript},  {".cpp", Content::kScript},    {".cc", Content::kScript},
+    {".onnx", Content::kModel},    {".onnxtxt", Content::kModel},
+    {".txt", Content::kModel},     {".plan", Content::kPlan},
+    {".engine", Content::kPlan},   {".trt", Content::kPlan},
+    {".json", Content::kJson},     {".yaml", Content::kYaml},
+    {".yml", Content::kYaml},      {".py", Content::kScript},
+    {".cpp", Content::kScript},    {".cc", Content::kScript},
     {".pftrace", Content::kTrace}, {".perfetto-trace", Content::kTrace},
-    {".cxx", Content::kScript}, {".html", Content::kPage},     {".htm", Content::kPage},
+    {".cxx", Content::kScript},    {".html", Content::kPage},
+    {".htm", Content::kPage},
 };
 
 const char* name_of(Content content) {
@@ -319,11 +322,23 @@ Content content_of_ending(std::string_view path) {
 
 std::string endings_text(Content content) {
   if (content == Content::kModel) return ".onnx (binary), .onnxtxt and .txt (ONNX's text form)";
-  if (content == Content::kTrace) return ".json (Chrome's trace events), .pftrace and .perfetto-trace (Perfetto)";
+  if (content == Content::kTrace)
+    return ".json (Chrome's trace events), .pftrace and .perfetto-trace (Perfetto)";
   std::vector<std::string_view> endings;
   for (const Ending& e : kEndings)
     if (e.content == content) endings.push_back(e.text);
   return fmt::format("{}", fmt::join(endings, ", "));
+}
+
+void check_option_path(const ParsedArgs& args, std::string_view option) {
+  const PathOption* o = find_path_option(command_of(args), option);
+  for (const GivenOption& given : args.occurrences()) {
+    if (o == nullptr || given.name != option) continue;
+    for (const std::string& path : given.words) {
+      check_one(*o, path);
+      if (!args.is_upstream()) check_ending(*o, label_of(args, option), path);
+    }
+  }
 }
 
 void check_option_paths(const ParsedArgs& args, std::span<const std::string> without_effect) {

@@ -46,6 +46,9 @@ std::span<const PathOption> path_options();
 /// options.
 void check_option_paths(const ParsedArgs& args, std::span<const std::string> without_effect = {});
 
+/// The same for one option, which a command does not leave unused.
+void check_option_path(const ParsedArgs& args, std::string_view option);
+
 /// The content that a path's extension implies; kAny if it implies none.
 Content content_of_ending(std::string_view path);
 /// ".onnx (binary), .onnxtxt and .txt (ONNX's text form)", for messages.

@@ -51,9 +51,11 @@ std::string make_folder() {
 void add_trace_option(ArgParser& parser) {
   parser.add_group("Timeline").options = {
       {.names = {"--trace"},
-       .help = "Save what happens when, in all threads and child processes: steps by the names of their nodes, "
-               "tactics being timed, waits, memory. By its ending for chrome://tracing and Perfetto (.json) or for "
-               "Perfetto alone, in less space (.pftrace).",
+       .help =
+           "Save what happens when, in all threads and child processes: steps by the names of their nodes, "
+           "tactics being timed, waits, memory. By its ending for chrome://tracing and Perfetto (.json) or "
+           "for "
+           "Perfetto alone, in less space (.pftrace).",
        .metavar = "FILE"}};
 }
 
@@ -88,7 +90,8 @@ void TraceRecording::save(const std::string& path) {
   int64_t left_out = 0;
   for (const trace::Process& p : processes_) left_out += p.left_out;
   if (left_out > 0)
-    log::warning("The trace has the first {} spans of each process; {} are left out", trace::kMostEvents, left_out);
+    log::warning("The trace has the first {} spans of each process; {} are left out", trace::kMostEvents,
+                 left_out);
   log::info("Timeline saved to {}", path);
 }
 

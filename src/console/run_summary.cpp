@@ -65,7 +65,8 @@ std::map<std::string, std::string> short_names(const std::vector<RunnerReport>& 
   std::map<std::string, std::string> names;
   const auto shortened = [](const std::string& name) {
     const size_t number = name.rfind("-N");
-    const size_t end = number == std::string::npos ? number : name.find_first_not_of("0123456789", number + 2);
+    const size_t end =
+        number == std::string::npos ? number : name.find_first_not_of("0123456789", number + 2);
     const bool is_made = end != std::string::npos && end > number + 2 && name[end] == '-' &&
                          name.find_first_not_of("0123456789/:-", end) == std::string::npos;
     return is_made ? name.substr(0, number) : name;
@@ -196,8 +197,8 @@ void RunSummary::print_runners(const RunReport& report) const {
   for (const RunnerReport& r : report.runners) {
     const auto outputs = outputs_.find(r.name);
     const double ms = r.seconds * 1000 / static_cast<double>(std::max<int64_t>(r.iterations, 1));
-    table.add({short_name(names, r.name) + (r.note.empty() ? "" : " (" + r.note + ")"), std::to_string(r.iterations),
-               r.loaded ? "loaded" : fmt::format("{:.4g} ms", ms),
+    table.add({short_name(names, r.name) + (r.note.empty() ? "" : " (" + r.note + ")"),
+               std::to_string(r.iterations), r.loaded ? "loaded" : fmt::format("{:.4g} ms", ms),
                outputs == outputs_.end() ? "" : outputs->second});
   }
   if (!table.is_empty()) log::info("{}", table.str(table_columns(log::Indent::levels())));

@@ -9,7 +9,9 @@ namespace {
 
 constexpr size_t kPrefix = 4, kHang = 4;  // "[I] "
 
-size_t prefix_of(std::string_view line) { return line.starts_with('[') && line.substr(2, 2) == "] " ? kPrefix : 0; }
+size_t prefix_of(std::string_view line) {
+  return line.starts_with('[') && line.substr(2, 2) == "] " ? kPrefix : 0;
+}
 
 /// How far the line's text is indented, its prefix included, and where it goes on.
 size_t hanging_indent(std::string_view line, size_t width) {
@@ -36,7 +38,8 @@ std::string unindented(std::string_view line, size_t width) {
   const size_t word = std::min(line.find(' ', begin), line.size()) - begin;
   const size_t most = std::max(prefix, width / 3);
   if (begin <= most || begin + word <= width) return std::string(line);
-  return std::string(line.substr(0, prefix)) + std::string(most - prefix, ' ') + std::string(line.substr(begin));
+  return std::string(line.substr(0, prefix)) + std::string(most - prefix, ' ') +
+         std::string(line.substr(begin));
 }
 
 void wrap_line(std::string_view whole, size_t width, std::string& out) {

@@ -76,8 +76,9 @@ class Loop {
   GeneratedToken step(TokenSequence& sequence, Sampler& sampler, const Tokens& added,
                       const std::function<void(Tensor)>& keep) {
     stop_if_interrupted();
-    const trace::Span span(trace::Kind::kRun,
-                           [&] { return fmt::format("token behind {}", sequence.tokens().size()); }, backend_);
+    const trace::Span span(
+        trace::Kind::kRun, [&] { return fmt::format("token behind {}", sequence.tokens().size()); },
+        backend_);
     const BuiltPlans before = plans_of(session_).value_or(BuiltPlans());
     Tensor logits;
     double seconds = 0;

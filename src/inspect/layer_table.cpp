@@ -42,9 +42,12 @@ ReportTable choice_table(const Engine& engine) {
   using Kind = ReportColumn::Kind;
   ReportTable table{
       .title = "Tactics that were considered",
-      .note = "Of each region: what it could have been computed with and how long that takes, the chosen one first, "
-              "then those that could not take it.",
-      .columns = {{"region", Kind::kNode}, {"tactic"}, {"outcome"}, {"time", Kind::kNumber, "us"}, {"why not"}}};
+      .note =
+          "Of each region: what it could have been computed with and how long that takes, the chosen one "
+          "first, "
+          "then those that could not take it.",
+      .columns = {
+          {"region", Kind::kNode}, {"tactic"}, {"outcome"}, {"time", Kind::kNumber, "us"}, {"why not"}}};
   for (const engine::RegionReport& r : engine.state().choices) {
     const std::string region = fmt::format("{}", fmt::join(r.origins, " + "));
     std::vector<engine::RegionReport::Line> lines = r.candidates;
@@ -63,8 +66,9 @@ ReportTable choice_table(const Engine& engine) {
 ReportTable near_miss_table(const Engine& engine) {
   using Kind = ReportColumn::Kind;
   ReportTable table{.title = "Products that stay in float32",
-                    .note = "A narrower type was allowed, but no algorithm could take them. Those with most "
-                            "multiply-adds first.",
+                    .note =
+                        "A narrower type was allowed, but no algorithm could take them. Those with most "
+                        "multiply-adds first.",
                     .columns = {{"layer", Kind::kNode}, {"why"}, {"multiply-adds", Kind::kNumber}}};
   for (const engine::NearMiss& m : engine.state().saved.near_misses)
     table.rows.push_back({m.layer, m.reason, m.multiply_adds});

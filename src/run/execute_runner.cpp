@@ -1,6 +1,6 @@
 // One runner over all iterations.
-#include "run/runner.h"
 #include "base/time_trace.h"
+#include "run/runner.h"
 
 namespace assay {
 namespace {

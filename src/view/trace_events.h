@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "base/time_trace.h"
+#include "base/time_trace_record.h"
 
 namespace assay {
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "base/time_trace.h"
+#include "base/time_trace_record.h"
 #include "view/page.h"
 #include "view/report.h"
 

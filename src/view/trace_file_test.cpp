@@ -12,11 +12,13 @@ namespace {
 /// A process of two threads with a child that left nothing.
 std::vector<trace::Process> processes() {
   trace::Process p{.id = 10, .name = "assay run"};
-  p.threads.push_back({.id = 10,
-                       .name = "main",
-                       .texts = {"", "step", "outer", "panel"},
-                       .events = {{2'000, 3'000, 1, 3, trace::Kind::kStep}, {1'000, 4'000, 2, 0, trace::Kind::kRun}}});
-  p.threads.push_back({.id = 11, .name = "\x1b[31m\xff", .texts = {"", "bad \xff"}, .events = {{1'500, 1'600, 1, 0}}});
+  p.threads.push_back(
+      {.id = 10,
+       .name = "main",
+       .texts = {"", "step", "outer", "panel"},
+       .events = {{2'000, 3'000, 1, 3, trace::Kind::kStep}, {1'000, 4'000, 2, 0, trace::Kind::kRun}}});
+  p.threads.push_back(
+      {.id = 11, .name = "\x1b[31m\xff", .texts = {"", "bad \xff"}, .events = {{1'500, 1'600, 1, 0}}});
   p.memory.push_back({.time = 1'200, .own = 4096, .mapped = 8192});
   p.children.push_back({.id = 12, .start = 1'100, .end = 2'100, .name = "check", .outcome = "status 1"});
   p.left_out = 3;
@@ -73,7 +75,8 @@ TEST(TraceFile, PerfettosFormIsUtf8) {
 
 TEST(TraceFile, PagesShowEachThread) {
   const ReportTimeline timeline = trace_timeline(processes());
-  EXPECT_EQ(timeline.threads, (std::vector<std::string>{"assay run: main", "assay run: \x1b[31m\xff", "check: main"}));
+  EXPECT_EQ(timeline.threads,
+            (std::vector<std::string>{"assay run: main", "assay run: \x1b[31m\xff", "check: main"}));
   ASSERT_EQ(timeline.events.size(), 4U);
   EXPECT_EQ(timeline.events[0].name, "outer");
   EXPECT_DOUBLE_EQ(timeline.events[0].duration, 3.0);

@@ -32,7 +32,14 @@ enum CounterField : uint32_t { kUnit = 3 };
 constexpr int32_t kBytes = 3;  // UNIT_SIZE_BYTES
 }  // namespace track
 namespace event {
-enum Field : uint32_t { kCategoryId = 3, kAnnotation = 4, kType = 9, kNameId = 10, kTrack = 11, kCounterValue = 30 };
+enum Field : uint32_t {
+  kCategoryId = 3,
+  kAnnotation = 4,
+  kType = 9,
+  kNameId = 10,
+  kTrack = 11,
+  kCounterValue = 30
+};
 constexpr int32_t kBegin = 1, kEnd = 2, kCounter = 4;
 enum AnnotationField : uint32_t { kAnnotationNameId = 1, kTextId = 17 };
 }  // namespace event
@@ -155,7 +162,8 @@ class PerfettoTrace {
   }
 
   template <typename Value>
-  void counter(std::span<const trace::MemorySample> samples, uint64_t process, const char* name, Value value) {
+  void counter(std::span<const trace::MemorySample> samples, uint64_t process, const char* name,
+               Value value) {
     if (samples.empty()) return;
     const uint64_t uuid = ++tracks_;
     describe(uuid, [&](pbf_writer& descriptor) {

@@ -92,7 +92,7 @@ def lines_of(commands, pattern, programs, statuses=None):
         done = subprocess.run([programs[words[0]], *words[1:]], capture_output=True, text=True, timeout=300, check=False,
                               env={**os.environ, "ASSAY_EXTENSION_PATH": "", "PATH": f"{pathlib.Path(programs[words[0]]).parent}:{os.environ['PATH']}"})
         out = (done.stdout + done.stderr).splitlines()
-        found = next((i + 1 for i, line in enumerate(out) if re.search(pattern, line)), None)
+        found = next((i + 1 for i, line in enumerate(out) if "Command:" not in line and re.search(pattern, line)), None)
         if statuses is not None:
             assert done.returncode == statuses, f"{command}: {done.returncode}\n" + "\n".join(out)
             assert found, f"{command} does not say {pattern}:\n" + "\n".join(out)

@@ -148,6 +148,10 @@ class Trace(unittest.TestCase):
         self.assertIn("--trace writes a timeline, but the ending of t.onnx is that of an ONNX model", out)
         self.assertIn(".pftrace", out)
         pathlib.Path("file").write_text("")
+        self.assertFalse(pathlib.Path("t.onnx").exists())
+        out = assay("run", "model.onnxtxt", "--ref", "--report", "t.onnx", status=1)
+        self.assertIn("--report writes a page of HTML", out)
+        self.assertFalse(pathlib.Path("t.onnx").exists())
         out = assay("run", "model.onnxtxt", "--ref", "--trace", "file/t.json", status=1)
         self.assertEqual(out, "[!] cannot create the folder file: Not a directory\n")
         self.assertNotIn("Timeline", assay("run", "model.onnxtxt", "--ref"))
@@ -159,6 +163,8 @@ class Trace(unittest.TestCase):
         self.assertIn("choose tactics and plan", page)
         assay("view", "t.json", "-o", "view.html")
         self.assertIn("choose tactics and plan", pathlib.Path("view.html").read_text())
+        assay("run", "model.onnxtxt", "--ref", "--trace", "p.pftrace")
+        self.assertIn(".json can be shown here", assay("view", "p.pftrace", "-o", "none.html", status=1))
 
 
 if __name__ == "__main__":

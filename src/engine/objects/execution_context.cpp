@@ -3,8 +3,8 @@
 #include <exception>
 #include <utility>
 
-#include "engine/objects/state.h"
 #include "base/time_trace.h"
+#include "engine/objects/state.h"
 #include "engine/runtime/streamed_outputs.h"
 #include "engine/runtime/tensor_outputs.h"
 #include "engine/specialize/executable.h"
@@ -191,8 +191,9 @@ struct ExecutionContext::State {
            const std::exception_ptr& failure = {}) {
     watch(context);
     const engine::Status status = [&] {
-      const trace::Span span(profiler != nullptr ? trace::Kind::kProfile : trace::Kind::kRun,
-                             [&] { return engine->name().empty() ? std::string("run") : engine->name(); }, "engine");
+      const trace::Span span(
+          profiler != nullptr ? trace::Kind::kProfile : trace::Kind::kRun,
+          [&] { return engine->name().empty() ? std::string("run") : engine->name(); }, "engine");
       return context.run(inputs, outputs);
     }();
     stopwatch.pause();

@@ -33,7 +33,7 @@ struct Engine::State {
   engine::SavedEngine saved;
   std::vector<IoTensor> io;
   size_t input_count = 0;
-  /// What was chosen, and refused, when it was built; empty for one that was loaded.
+  /// The choices of its build, with what was refused; empty for one that was loaded.
   std::vector<engine::RegionReport> choices;
 
   mutable std::mutex mutex;
