@@ -88,7 +88,7 @@ class Trace(unittest.TestCase):
             self.assertTrue(all(0 < d < whole for (d,) in runs), (whole, runs))
 
     def test_threads_and_memory(self):
-        for tables in self.traces("bench", "model.onnxtxt", *QUICK, "--threads", "2"):
+        for tables in self.traces("bench", "model.onnxtxt", *QUICK, "--iterations", "300", "--threads", "2"):
             memory = tables.query("select max(value), min(value), count(*) from counter")[0]
             self.assertGreater(memory[0], 1 << 20)
             self.assertGreaterEqual(memory[2], 4)
