@@ -153,7 +153,7 @@ class Aftermath {
   explicit Aftermath(CommandContext& context) : context_(context) {
     // Before anything runs: a failure must not leave them in a file that they are not for.
     for (const char* option : {"--report", "--trace"}) check_option_path(context.args(), option);
-    if (const std::string path = trace_path(context.args()); !path.empty())
+    if (context.command().traces && !trace_path(context.args()).empty())
       recording_.emplace(context.invocation().command_line);
     if (!wants_report(context.command(), context.args())) return;
     record_.emplace();

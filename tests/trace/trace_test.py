@@ -45,7 +45,7 @@ class Trace(unittest.TestCase):
 
     def traces(self, *words, status=0, name="t"):
         """The same command in each form; the file is named before what the command passes on."""
-        at = words.index("--check") if "--check" in words else 2 if words[0] == "python" else len(words)
+        at = words.index("--check") if "--check" in words else 1 if words[0] == "python" else len(words)
         for ending in FORMS:
             path = pathlib.Path(name + ending)
             out = assay(*words[:at], "--trace", path, *words[at:], status=status)
