@@ -126,16 +126,16 @@ class Trace(unittest.TestCase):
         assay("debug", "reduce", "failing.onnxtxt", "--test-case", folder, "-o", "r.onnx", "--any-failure", "--check", "false")
 
     def test_script_of_python(self):
-        pathlib.Path("script.py").write_text("import assay, sys\nmodel = assay.load('model.onnxtxt')\nassay.verdict(model, ['engine'])\nsys.exit(3)\n")
+        pathlib.Path("script.py").write_text("import assay, sys\nmodel = assay.load('model.onnxtxt')\nassay.build(model)\nassay.verdict(model, ['engine'])\nsys.exit(3)\n")
         probe = subprocess.run([ASSAY, "python", "--python", sys.executable, "-c", "import assay, numpy"], capture_output=True, text=True, check=False)
         if probe.returncode != 0:
             print(f"skipped in part: scripts of Python, since {sys.executable} cannot import the package: {probe.stderr.strip().splitlines()[-1:]}")
             return
         for tables in self.traces("python", "--python", sys.executable, "script.py", status=3):
             steps = tables.query("select count(*) from slice where category = 'step'")[0][0]
-            nodes = tables.query("select count(*) from slice where category = 'node'")[0][0]
+            builds = tables.query("select count(*) from slice where name = 'choose tactics and plan'")[0][0]
             self.assertGreater(steps, 0)
-            self.assertGreater(nodes, 0)
+            self.assertGreater(builds, 0)
             lives = tables.query("select name from slice where category = 'process'")
             self.assertEqual(len(lives), 1)
             self.assertIn("script.py", lives[0][0])
