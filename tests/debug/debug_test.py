@@ -401,6 +401,16 @@ def bad_input():
     # A check that comes to nothing: it always fails, whatever it is given; it is gone in the middle.
     code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--hide-fail-output", "--check", "false")
     expect(code == 0 and len(layers("small.onnx")) == 1, "a check that always fails", text)
+    # A model that no backend runs: the operator is to blame, with the nodes behind it, whose types nobody knows.
+    pathlib.Path("unknown.onnxtxt").write_text('''<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,4] x) => (float[2,4] y) {
+  [first] a = Tanh (x)
+  [second] b = Nonesuch (a)
+  [last] y = Neg (b)
+}
+''')
+    code, text = run("debug", "reduce", "unknown.onnxtxt", "-o", "small.onnx", "--hide-fail-output", "--check", ASSAY, "run", "polygraphy_debug.onnx", "--engine")
+    expect(code == 0 and layers("small.onnx") == ["second", "last"] and "Nonesuch" in text, "a model that does not run at all", text)
     vanishing = script('rm -- "$0"; exit 1', "vanishing.sh")
     code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--hide-fail-output", "--check", vanishing)
     expect(code == 1 and "vanishing.sh is not there" in text and not os.path.exists("polygraphy_debug.onnx"), "a check that goes away", text)

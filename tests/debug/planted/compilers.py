@@ -161,6 +161,18 @@ def first_run_that_a_race_loses():
 
 
 @cause("race")
+def race_in_a_node():
+    """The check of a model that holds the node fails in one run of five."""
+    path = h.chain("model.onnx", [("Abs" if i % 2 else "Neg", "guilty" if i == 13 else f"n{i}", "", []) for i in range(24)])
+    check = [h.script(f'{h.ASSAY} inspect model "$1" --show layers | grep -q "| guilty " || exit 0\n'
+                      'n=$(cat count 2>/dev/null || echo 0); echo $((n + 1)) > count; test $((n % 5)) -ne 3'), "{}"]
+    result = h.reduced(path, check, ["guilty"], "--repeat", "8")
+    result.named = result.named and "of 8 runs" in result.found.text
+    result.rival = []  # Polygraphy runs a check once
+    return result
+
+
+@cause("race")
 def runner_that_flips():
     """A backend of one's own whose result is another in one run of five, against the reference."""
     path = h.chain("model.onnx", [("Tanh", "only", "", [])])

@@ -7,9 +7,9 @@ import os
 import pathlib
 import random
 import re
+import resource
 import stat
 import subprocess
-import time
 
 ASSAY = PLANTED = ""  # set by planted_test.py
 
@@ -21,7 +21,7 @@ class Found:
     code: int
     text: str
     json: dict
-    seconds: float
+    seconds: float  # of processors
 
     @property
     def checks(self):
@@ -55,6 +55,10 @@ class Cause:
 CAUSES = []
 
 
+class NotHere(Exception):
+    """A cause needs something that is not here."""
+
+
 def cause(kind, quick=False):
     """A function that plants the cause in the current folder, searches, and returns an Outcome."""
 
@@ -77,11 +81,16 @@ def causes(kind, rows, quick=()):
 
 
 def execute(words, program=None, timeout=600):
-    """(exit code, what it printed, seconds)"""
-    start = time.monotonic()
+    """(exit code, what it printed, seconds of processors, with all that it started)"""
+
+    def spent():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    before = spent()
     done = subprocess.run([str(w) for w in words], executable=program, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", timeout=timeout)
-    return done.returncode, done.stdout, time.monotonic() - start
+    return done.returncode, done.stdout, spent() - before
 
 
 def assay(*words):

@@ -204,6 +204,10 @@ EXPORTS = [
     ("export_slope", "LeakyRelu <alpha = 0.2> (b2)", "LeakyRelu <alpha = 0.01> (b2)"),
     ("export_cumsum_direction", "CumSum (b2, one)", "CumSum <reverse = 1> (b2, one)"),
     ("export_wrong_axis", "CumSum (b2, two)", "CumSum (b2, one)"),
+    ("export_group_epsilon", "InstanceNormalization <epsilon = 0.05> (b2, s, o)", "InstanceNormalization <epsilon = 0.00001> (b2, s, o)"),
+    ("export_transposed_conv", "ConvTranspose <pads = [1, 1, 1, 1]> (b2, w)", "Conv <pads = [1, 1, 1, 1]> (b2, w)"),
+    ("export_pool_kind", "AveragePool <kernel_shape = [2, 2]> (b2)", "MaxPool <kernel_shape = [2, 2]> (b2)"),
+    ("export_rounding", "Round (b2)", "Floor (b2)"),
     ("export_concat_order", "Concat <axis = 1> (b1, b2)", "Concat <axis = 1> (b2, b1)"),
 ]
 
