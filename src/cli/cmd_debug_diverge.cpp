@@ -58,7 +58,7 @@ std::pair<RunnerChoice, RunnerChoice> two_runners(const CommandContext& context,
   return {options.runners.front(), other};
 }
 
-/// A backend, and saved results in the place of a second one.
+/// A backend, and saved results in place of a second one.
 std::pair<LayerSide, LayerSide> with_saved_side(const ParsedArgs& args, const LayerOptions& options,
                                                 const std::string& saved) {
   if (options.runners.size() != 1)

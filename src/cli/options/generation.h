@@ -14,16 +14,16 @@ namespace assay::cli {
 OptionGroup token_options();
 /// Whether the line has any of them.
 bool has_token_options(const ParsedArgs& args);
-/// What they say. Throws Error where there is no prompt.
+/// Their values. Throws Error where there is no prompt.
 generate::Options read_token_options(const ParsedArgs& args);
 
 /// A session on the model that `loader` gives for the backend. Throws Error for one that cannot be used.
 std::shared_ptr<Session> open_generating(const Backend& backend, const SessionOptions& options,
                                          ModelLoader& loader);
 
-/// What the inputs and outputs are, as lines.
+/// The roles of inputs and outputs, as lines.
 std::string interface_text(const generate::Interface& interface);
-/// What one of two that part chooses, and by which logits.
+/// The choice of one of two that part, with its logits.
 std::string side_text(const generate::Side& side);
 /// Which of the two is wrong.
 std::string explanation_text(const generate::Parting& parting);

@@ -139,8 +139,8 @@ def stale_buffer():
 
 
 def repeated(until, passed, count, check):
-    code, text, seconds = h.execute([h.ASSAY, "debug", "repeat", "--hide-fail-output", "--until", until, "--check", *check])
-    found = h.Found(code, text, {"checks": text.count("Running check command")}, seconds)
+    code, text, spent = h.execute([h.ASSAY, "debug", "repeat", "--hide-fail-output", "--until", until, "--check", *check])
+    found = h.Found(code, text, {"checks": text.count("Running check command")}, spent)
     said = f"Passed: {passed}/{count}"
     return h.Outcome("repeat", code == 0 and said in text, said if said in text else text[-300:], found, 0, ["--until", until, "--check", *check])
 
