@@ -117,6 +117,7 @@ std::string sequence_divergence_text(const debug::SequenceDivergence& found) {
                         format_g(found.smallest_margin, 3));
   text += ".";
   for (const generate::Parting& p : found.partings) text += parting_text(p);
+  if (!found.stopped.empty()) text += "\nThere is no further token: " + found.stopped;
   for (const debug::StepDivergence& s : found.steps) text += step_text(s);
   if (found.steps.empty()) text += "\nNo step gives anything that differs beyond the tolerance.";
   return text;

@@ -10,8 +10,7 @@ namespace assay::debug {
 /// there is no such line.
 std::string_view telling_line(std::string_view output);
 
-/// That line, without parts that vary between candidates: numbers,
-/// quoted names, paths, addresses.
+/// That line, without parts that vary between candidates: numbers, quoted names, paths, addresses.
 std::string failure_text(std::string_view output);
 
 }  // namespace assay::debug

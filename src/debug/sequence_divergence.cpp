@@ -58,23 +58,33 @@ class SequenceSearch {
   }
 
   void follow(size_t prompt, Stepper& first, Stepper& second) {
-    generate::Sampler sampler({});
     Tokens added = options_.prompts[prompt];
-    const auto token_of = [&](const Stepper& side, const Tensor& logits, size_t index) {
-      return with_context([&] { return side.place(index); }, [&] { return sampler.next(logits); });
-    };
     for (size_t index = 0; static_cast<int64_t>(index) < options_.max_tokens; ++index) {
       const auto [x, y] = step(prompt, index, added, first, second);
-      const int64_t a = token_of(first, x, index), b = token_of(second, y, index);
+      const std::optional<int64_t> a = token_of(first, x, index), b = token_of(second, y, index);
+      if (!a || !b) return;
       note_logits(x, y);
       if (a != b) {
-        part({.name = first_side_.name, .token = a, .best = {}}, x,
-             {.name = second_side_.name, .token = b, .best = {}}, y, first.sequence().tokens());
+        part({.name = first_side_.name, .token = *a, .best = {}}, x,
+             {.name = second_side_.name, .token = *b, .best = {}}, y, first.sequence().tokens());
         return;
       }
       ++found_.equal_tokens;
-      added = {a};
-      if (std::find(options_.ends.begin(), options_.ends.end(), a) != options_.ends.end()) return;
+      added = {*a};
+      if (std::find(options_.ends.begin(), options_.ends.end(), *a) != options_.ends.end()) return;
+    }
+  }
+
+  /// The most likely one. Nothing where the logits allow none and a step whose outputs differ is known, which
+  /// may be why.
+  std::optional<int64_t> token_of(const Stepper& side, const Tensor& logits, size_t index) {
+    try {
+      return with_context([&] { return side.place(index); },
+                          [&] { return generate::Sampler({}).next(logits); });
+    } catch (const Error& e) {
+      if (marked_.empty()) throw;
+      found_.stopped = e.what();
+      return std::nullopt;
     }
   }
 

@@ -64,6 +64,9 @@ struct SequenceDivergence {
   /// The first step whose outputs differ beyond the tolerance, then, if it is another one, that of the
   /// parting that rounding does not explain.
   std::vector<StepDivergence> steps;
+  /// Why a side could not choose a token behind the first of these steps, such as logits that hold NaN; empty
+  /// where both could.
+  std::string stopped;
 
   bool all_right() const { return steps.empty(); }
 };

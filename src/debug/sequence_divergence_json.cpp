@@ -34,6 +34,7 @@ std::string sequence_divergence_json(const SequenceDivergence& found) {
   json.key("equal_tokens").value(static_cast<int64_t>(found.equal_tokens));
   json.key("largest_difference").value(found.largest_difference);
   if (std::isfinite(found.smallest_margin)) json.key("smallest_margin").value(found.smallest_margin);
+  if (!found.stopped.empty()) json.key("stopped").value(found.stopped);
   json.key("partings").begin_array();
   for (const generate::Parting& p : found.partings) generate::write_parting(json, p);
   json.end_array().key("steps").begin_array();

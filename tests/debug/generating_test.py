@@ -87,6 +87,17 @@ def late():
     expect(result["partings"][0]["explanation"] == "not judged", "late: no verdict", text)
 
 
+def no_numbers():
+    """Logits that are not numbers, on one side from a length on: the node, in place of an error."""
+    right = models.decoder()
+    onnx.save(right, "right.onnx")
+    onnx.save(models.spoil(models.decoder(), output_of(right, "Sigmoid", 1), "Greater", 12, by=float("nan")), "wrong.onnx")
+    result, text = found("right.onnx", "--against", "wrong.onnx", *PROMPT, "--max-tokens", "60", status=1)
+    first = result["steps"][0] if result["steps"] else {"layers": {"divergences": []}, "positions": 0}
+    expect(first["positions"] == 12 and "guilty" in nodes_of(first), "NaN: the step and the node", text)
+    expect("logits are NaN" in result.get("stopped", "") and "There is no further token" in text, "NaN: why it ends", text)
+
+
 def once():
     """What one step alone writes into the cache: that step is named, and that no layer of the step that chooses otherwise is to blame."""
     right = models.decoder()
@@ -207,7 +218,7 @@ def bad_input():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for test in (late, once, of_a_backend, other_forms, rounding, bad_input):
+        for test in (late, no_numbers, once, of_a_backend, other_forms, rounding, bad_input):
             start = time.monotonic()
             test()
             print(f"{test.__name__}: {time.monotonic() - start:.1f} s")

@@ -285,13 +285,26 @@ def nan_in_a_body(op):
 
 def both(*names):
     tests = " && ".join(f'grep -q "| {n} " layers.txt' for n in names)
-    return [h.script(f'{h.ASSAY} inspect model "$1" --show layers > layers.txt; {tests} && exit 3; exit 0'), "{}"]
+    return [h.script(f'{h.ASSAY} inspect model "$1" --show layers > layers.txt; {tests} && exit 3; exit 0'), "polygraphy_debug.onnx"]
 
 
 @causes("two", [("two_apart", 30, 4, 21), ("two_neighbours", 30, 13, 14), ("two_ends", 24, 0, 23)], quick=["two_neighbours"])
 def two_nodes(count, first, second):
     path = h.chain("model.onnx", [("Abs" if i % 2 else "Neg", f"n{i}", "", []) for i in range(count)])
     return h.reduced(path, both(f"n{first}", f"n{second}"), [f"n{first}", f"n{second}"])
+
+
+# --- Networks as they are: one node of many.
+
+
+@causes("network", [("node_of_resnet_50", "resnet-50", "Relu"), ("node_of_gpt2", "gpt2", "Tanh")])
+def one_of_many(template, op):
+    h.assay("template", "model", template, "-o", "model.onnx")
+    m = onnx.load("model.onnx")
+    nodes = [n for n in m.graph.node if n.op_type == op]
+    nodes[len(nodes) // 2].name = "guilty"
+    onnx.save(m, "model.onnx")
+    return h.reduced("model.onnx", both("guilty"), ["guilty"])
 
 
 @cause("two")
