@@ -14,7 +14,9 @@
 #include "cli/registries.h"
 #include "convert/convert_opset.h"
 #include "debug/command_run.h"
+#include "debug/failure_text.h"
 #include "debug/journal.h"
+#include "debug/opset_search.h"
 #include "script/temporary_model.h"
 
 namespace assay::cli::command_debug_versions {
@@ -65,7 +67,7 @@ void add_options(ArgParser& parser, const Registries& registries) {
 struct Found {
   std::string kind;  ///< opsets, exports, libraries, builds
   debug::DivergenceReport report;
-  std::optional<std::pair<int64_t, int64_t>> step;  ///< of opsets, where one changes results
+  std::optional<debug::OpsetStep> step;  ///< of opsets, where one changes results
 };
 
 RunnerChoice one_runner(const LayerOptions& options) {
@@ -96,18 +98,8 @@ class OpsetSearch {
     if (from_ == wanted_)
       log::critical(ErrorCode::kInvalidArgument, "{} is in opset {} already: there is nothing to compare.",
                     options_.model.path, wanted_);
-    const size_t steps = static_cast<size_t>(std::abs(wanted_ - from_));
-    if (differs(steps)) {
-      size_t same = 0, differing = steps;
-      while (differing - same > 1) {
-        const size_t middle = (same + differing) / 2;
-        (differs(middle) ? differing : same) = middle;
-      }
-      found.step = {opset_of(same), opset_of(differing)};
-      found.report = compare(opset_of(same), opset_of(differing));
-    } else {
-      found.report = compare(from_, wanted_);
-    }
+    found.step = debug::find_opset_step(from_, wanted_, [&](int64_t opset) { return differs(opset); });
+    found.report = found.step ? compare(found.step->from, found.step->to) : compare(from_, wanted_);
     if (!context_.args().has("--journal")) {
       std::error_code failed;
       std::filesystem::remove(journal_->path(), failed);
@@ -129,10 +121,6 @@ class OpsetSearch {
                                             {"options", words}};
     journal_ =
         args.has("--resume") ? debug::Journal::resume(path, identity) : debug::Journal::begin(path, identity);
-  }
-
-  int64_t opset_of(size_t step) const {
-    return from_ + (wanted_ > from_ ? 1 : -1) * static_cast<int64_t>(step);
   }
 
   /// The model converted to this opset.
@@ -157,13 +145,13 @@ class OpsetSearch {
                          options_);
   }
 
-  bool differs(size_t step) {
-    const std::string question = fmt::format("opset {}", opset_of(step));
+  bool differs(int64_t opset) {
+    const std::string question = fmt::format("opset {}", opset);
     if (const debug::Answer* known = journal_->find(question)) return !known->passed();
-    const bool is_different = !compare(from_, opset_of(step)).divergences.empty();
+    const bool is_different = !compare(from_, opset).divergences.empty();
     journal_->add(question, {.kind = is_different ? debug::AnswerKind::kFailure : debug::AnswerKind::kPass,
                              .failure = is_different ? "results differ" : ""});
-    log::info("Opset {}: {}", opset_of(step), is_different ? "results differ" : "the same results");
+    log::info("Opset {}: {}", opset, is_different ? "results differ" : "the same results");
     return is_different;
   }
 
@@ -221,7 +209,7 @@ class OtherRuns {
     std::error_code failed;
     if (ended.exit_code != 0 || !std::filesystem::exists(results, failed))
       log::critical(ErrorCode::kInvalidArgument, "{} cannot run the model (exit code {}): {}", name,
-                    ended.exit_code, last_line(ended.standard_error + ended.standard_output));
+                    ended.exit_code, reason_of(ended));
     LayerSide made = saved_side(results, side_.model);
     made.name = name;
     made.outputs = side_.outputs;
@@ -229,6 +217,13 @@ class OtherRuns {
   }
 
  private:
+  /// The line that tells of the failure, or, without any, the last one.
+  static std::string reason_of(const debug::CommandResult& ended) {
+    const std::string all = ended.standard_output + "\n" + ended.standard_error;
+    const std::string_view telling = debug::telling_line(all);
+    return telling.empty() ? last_line(all) : std::string(telling);
+  }
+
   static std::string last_line(std::string_view text) {
     while (text.ends_with('\n')) text.remove_suffix(1);
     const size_t at = text.rfind('\n');
@@ -318,9 +313,9 @@ Found find(const CommandContext& context, const LayerOptions& options,
 
 std::string json_of(const Found& found) {
   std::string text = debug::divergence_json(found.report);
-  const std::string step = found.step ? fmt::format(", \"from_opset\": {}, \"to_opset\": {}",
-                                                    found.step->first, found.step->second)
-                                      : "";
+  const std::string step =
+      found.step ? fmt::format(", \"from_opset\": {}, \"to_opset\": {}", found.step->from, found.step->to)
+                 : "";
   return fmt::format("{{\"versions\": \"{}\"{}, \"divergence\": {}}}\n", found.kind, step, text);
 }
 
@@ -331,7 +326,7 @@ int run(CommandContext& context) {
   context.announce();
   const Found found = find(context, options, tolerance);
   if (found.step)
-    log::info("The step from opset {} to {} changes results.", found.step->first, found.step->second);
+    log::info("The step from opset {} to {} changes results.", found.step->from, found.step->to);
   log::info("{}", divergence_text(found.report));
   if (const auto path = args.text("--json")) save_text("what was found", json_of(found), *path);
   return found.report.divergences.empty() ? 0 : 1;

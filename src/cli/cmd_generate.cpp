@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/command.h"
+#include "cli/options/generation.h"
 #include "cli/options/layers.h"
 #include "cli/options/logging.h"
 #include "cli/options/onnx_model.h"
@@ -19,36 +20,6 @@
 
 namespace assay::cli::command_generate {
 namespace {
-
-OptionGroup token_options() {
-  return {
-      .title = "Tokens",
-      .description = "",
-      .options = {
-          {.names = {"--prompt-ids"},
-           .help = "The tokens of a prompt, as in 1,2,3. May be repeated.",
-           .metavar = "IDS"},
-          {.names = {"--tokens"},
-           .help = "A file of prompts: of text, one a line, or of NumPy (.npy), one a row, which ends with "
-                   "its first negative number.",
-           .metavar = "FILE"},
-          {.names = {"--max-tokens"},
-           .help = "How many tokens to generate for each prompt. Default: 32.",
-           .metavar = "NUMBER",
-           .kind = ValueKind::kInteger},
-          {.names = {"--eos"},
-           .help = "Tokens that end a sequence.",
-           .arity = Arity::kAtLeastOne,
-           .metavar = "ID",
-           .kind = ValueKind::kInteger},
-          {.names = {"--interface"},
-           .help =
-               "Inputs and outputs whose names do not tell what they are: tokens, mask, positions, segments, "
-               "use-cache and logits, as in tokens=NAME, and cache=INPUT:OUTPUT for each cache.",
-           .arity = Arity::kAtLeastOne,
-           .metavar = "ROLE=NAME"},
-      }};
-}
 
 OptionGroup choice_options() {
   return {
@@ -80,7 +51,8 @@ void add_options(ArgParser& parser, const Registries& registries) {
   add_runner_options(parser, registries.backends);
   add_onnx_model_option(parser);
   add_onnx_load_options(parser, /*can_change_outputs=*/false);
-  parser.add_group(token_options().title).options = token_options().options;
+  const OptionGroup tokens = token_options();
+  parser.add_group(tokens.title).options = tokens.options;
   OptionGroup& choice = parser.add_group(choice_options().title, choice_options().description);
   choice.options = choice_options().options;
   parser.add_group("Report").options = {
@@ -92,19 +64,6 @@ void add_options(ArgParser& parser, const Registries& registries) {
        .metavar = "FILE"},
       layer_json_option(),
   };
-}
-
-std::vector<generate::Tokens> read_prompts(const ParsedArgs& args) {
-  std::vector<generate::Tokens> prompts;
-  for (const std::vector<std::string>& words : args.all("--prompt-ids"))
-    prompts.push_back(generate::parse_tokens(words.front(), "--prompt-ids"));
-  if (const auto path = args.text("--tokens"))
-    for (generate::Tokens& tokens : generate::load_token_file(*path)) prompts.push_back(std::move(tokens));
-  if (prompts.empty())
-    log::critical(
-        ErrorCode::kInvalidArgument,
-        "There is no prompt: give its tokens with --prompt-ids, or a file of prompts with --tokens.");
-  return prompts;
 }
 
 generate::Sampling read_sampling(const ParsedArgs& args) {
@@ -126,17 +85,6 @@ generate::Sampling read_sampling(const ParsedArgs& args) {
     log::critical(ErrorCode::kInvalidArgument, "--seed: {} is not a number from 0 to {}.", seed, UINT32_MAX);
   sampling.seed = static_cast<uint32_t>(seed);
   return sampling;
-}
-
-generate::Options read_generation(const ParsedArgs& args) {
-  generate::Options options{.prompts = read_prompts(args),
-                            .max_tokens = args.integer("--max-tokens").value_or(32),
-                            .sampling = read_sampling(args)};
-  for (const std::string& word : args.list("--eos").value_or(std::vector<std::string>{}))
-    options.ends.push_back(std::stoll(word));
-  options.names =
-      generate::parse_interface_names(args.list("--interface").value_or(std::vector<std::string>{}));
-  return options;
 }
 
 struct Backends {
@@ -173,34 +121,6 @@ std::vector<std::string> names_of(const std::vector<RunnerChoice>& choices) {
   return names;
 }
 
-std::shared_ptr<Session> open_backend(const Backend& backend, const SessionOptions& options,
-                                      ModelLoader& loader) {
-  if (const std::string reason = backend.probe(options); !reason.empty())
-    fail(ErrorCode::kUnsupported, "{} cannot be used: {}", backend_name(backend), reason);
-  backend.announce(options);
-  const ModelSource source = loader.load_for(backend);
-  return with_context([&] { return file_place(loader.options().path); },
-                      [&] { return std::shared_ptr<Session>(backend.open(source, options)); });
-}
-
-std::string interface_text(const generate::Interface& f) {
-  std::string text = fmt::format("Tokens: {}, logits: {}", f.inputs[f.tokens].name, f.outputs[f.logits].name);
-  const auto add = [&](std::string_view what, const std::optional<size_t>& input) {
-    if (input) text += fmt::format(", {}: {}", what, f.inputs[*input].name);
-  };
-  add("mask", f.mask);
-  add("positions", f.positions);
-  add("segments", f.segments);
-  add("use of the cache", f.use_cache);
-  if (f.has_cache())
-    text += fmt::format("\nA cache of {} tensor(s), {} to {}", f.caches.size(),
-                        f.inputs[f.caches.front().input].name, f.inputs[f.caches.back().input].name);
-  else
-    text += "\nNo cache: each step is fed the whole sequence.";
-  if (f.step_tokens) text += "\nPrompts are processed token by token: the model takes one a step.";
-  return text;
-}
-
 std::string result_text(const generate::BackendResult& r) {
   std::string text;
   for (size_t p = 0; p < r.sequences.size(); ++p) {
@@ -221,37 +141,6 @@ std::string result_text(const generate::BackendResult& r) {
         "\nPlans built: {}, of them {} behind the first {} tokens of a sequence; {} of parts of it",
         r.plans(), r.late_plans(), generate::BackendResult::kSettled, r.part_plans());
   return text;
-}
-
-std::string side_text(const generate::Side& side) {
-  std::string text = fmt::format("{} chooses {}", side.name, side.token);
-  if (side.best.size() == 2)
-    text += fmt::format(": logits {} of {} and {} of {}, {} apart", format_g(side.best[0].logit, 8),
-                        side.best[0].token, format_g(side.best[1].logit, 8), side.best[1].token,
-                        format_g(side.best[0].logit - side.best[1].logit, 3));
-  return text;
-}
-
-std::string explanation_text(const generate::Parting& p) {
-  using enum generate::Explanation;
-  const std::string exact =
-      fmt::format("float64 gives {} and {}, and rounding explains {}: ", format_g(p.exact_first, 8),
-                  format_g(p.exact_second, 8), format_g(p.explained, 3));
-  const std::string errors = fmt::format(" (largest errors of logits: {} and {})", format_g(p.first.error, 3),
-                                         format_g(p.second.error, 3));
-  switch (p.explanation) {
-    case kNotJudged:
-      return "Not judged: " + p.reason;
-    case kRounding:
-      return exact + "rounding alone" + errors;
-    case kFirstWrong:
-      return exact + p.first.name + " is WRONG" + errors;
-    case kSecondWrong:
-      return exact + p.second.name + " is WRONG" + errors;
-    case kBothWrong:
-      return exact + "both are WRONG" + errors;
-  }
-  return {};
 }
 
 void log_agreement(const generate::Agreement& a) {
@@ -278,7 +167,8 @@ class Renderer final : public generate::Observer {
 
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
-  generate::Options options = read_generation(args);
+  generate::Options options = read_token_options(args);
+  options.sampling = read_sampling(args);
   generate::check_sampling(options.sampling);
   const Backends backends = read_backends(context);
   const ModelOptions model{.path = read_onnx_model_path(args)};
@@ -293,8 +183,9 @@ int run(CommandContext& context) {
   std::vector<generate::Participant> participants;
   const std::vector<std::string> names = names_of(backends.choices);
   for (size_t i = 0; i < names.size(); ++i)
-    participants.push_back(
-        {names[i], [&, i] { return open_backend(*backends.choices[i].backend, backends.session, loader); }});
+    participants.push_back({names[i], [&, i] {
+                              return open_generating(*backends.choices[i].backend, backends.session, loader);
+                            }});
   Renderer renderer;
   const generate::Report report = generate::generate(options, participants, renderer);
   for (const generate::Agreement& a : report.agreements) log_agreement(a);

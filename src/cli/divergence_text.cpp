@@ -6,6 +6,7 @@
 
 #include "base/python_repr.h"
 #include "cli/layer_sides.h"
+#include "cli/options/generation.h"
 #include "debug/places.h"
 
 namespace assay::cli {
@@ -57,6 +58,39 @@ std::string text_of(const Divergence& d) {
   return text;
 }
 
+std::string parting_text(const generate::Parting& p) {
+  return fmt::format("\nPrompt {} parts at token {}.\n{}\n{}\n{}", p.prompt, p.index, side_text(p.first),
+                     side_text(p.second), explanation_text(p));
+}
+
+/// The divergences, the first one in full.
+std::string divergences_text(const std::vector<Divergence>& all) {
+  std::string text = "\nThe first that differs although its operands agree:\n" + text_of(all.front());
+  constexpr size_t kMost = 10;
+  for (size_t i = 1; i < std::min(all.size(), kMost + 1); ++i)
+    text += fmt::format("{}\n{}, node {}: {}", i == 1 ? "\nBesides:" : "", all[i].first_tensor,
+                        fmt::join(all[i].first_nodes, ", "), difference_text(all[i].difference));
+  if (all.size() > kMost + 1) text += fmt::format("\nand {} more", all.size() - kMost - 1);
+  return text;
+}
+
+std::string step_text(const debug::StepDivergence& s) {
+  std::string text =
+      fmt::format("\nThe step for token {} of prompt {}, which is fed {} token(s) behind {} position(s)",
+                  s.index, s.prompt, s.added.size(), s.positions);
+  text += s.outputs.empty() ? ":" : ", is the first whose outputs differ:";
+  for (const debug::OutputDifference& o : s.outputs)
+    text += fmt::format("\nThe output {}: {}", o.first, difference_text(o.difference));
+  text += fmt::format("\nOf its {} tensor(s) that were compared {} differ, {}.", s.layers.compared,
+                      s.layers.differing,
+                      s.from_one_cache ? "with the first one's cache on both sides"
+                                       : "with each side on its own cache, since they have other forms");
+  if (!s.layers.divergences.empty()) return text + divergences_text(s.layers.divergences);
+  return text + (s.from_one_cache
+                     ? " What differs is what steps before it left in the cache, each within the tolerance."
+                     : "");
+}
+
 }  // namespace
 
 std::string divergence_text(const debug::DivergenceReport& report) {
@@ -69,15 +103,23 @@ std::string divergence_text(const debug::DivergenceReport& report) {
     text += fmt::format("\n{} tensor(s) of the first one and {} of the second were not found in the other.",
                         report.first_alone, report.second_alone);
   if (report.divergences.empty()) return text;
-  text += "\nThe first that differs although its operands agree:\n" + text_of(report.divergences.front());
-  constexpr size_t kMost = 10;
-  for (size_t i = 1; i < std::min(report.divergences.size(), kMost + 1); ++i) {
-    const Divergence& d = report.divergences[i];
-    text += fmt::format("{}\n{}, node {}: {}", i == 1 ? "\nBesides:" : "", d.first_tensor,
-                        fmt::join(d.first_nodes, ", "), difference_text(d.difference));
-  }
-  if (report.divergences.size() > kMost + 1)
-    text += fmt::format("\nand {} more", report.divergences.size() - kMost - 1);
+  return text + divergences_text(report.divergences);
+}
+
+std::string sequence_divergence_text(const debug::SequenceDivergence& found) {
+  std::string text = fmt::format(
+      "First: {}\nSecond: {}\n{} prompt(s) were looked at: {} equal token(s), the largest difference of "
+      "logits {}",
+      found.first_name, found.second_name, found.prompts, found.equal_tokens,
+      format_g(found.largest_difference, 3));
+  if (std::isfinite(found.smallest_margin))
+    text += fmt::format(", the smallest distance between the two most likely tokens {}",
+                        format_g(found.smallest_margin, 3));
+  text += ".";
+  for (const generate::Parting& p : found.partings) text += parting_text(p);
+  if (!found.stopped.empty()) text += "\nThere is no further token: " + found.stopped;
+  for (const debug::StepDivergence& s : found.steps) text += step_text(s);
+  if (found.steps.empty()) text += "\nNo step gives anything that differs beyond the tolerance.";
   return text;
 }
 

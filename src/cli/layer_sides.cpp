@@ -89,24 +89,25 @@ LayerSide saved_side(const std::string& path, const std::shared_ptr<const Model>
 debug::DivergenceReport compare_sides(LayerSide& first, LayerSide& second, debug::DivergenceOptions how,
                                       const LayerOptions& options) {
   debug::DivergenceSearch search(first.model, second.model, std::move(how));
-  debug::DivergenceReport& report = search.report();
-  report.first_name = first.name;
-  report.second_name = second.name;
   const std::shared_ptr<DataSource> source = options.make_data();
   source->begin(first.layers != nullptr ? first.layers->inputs() : tensor_infos(first.model->graph->inputs));
   while (const std::optional<TensorList> data = source->next()) {
     TensorStore store(kResultMemory);
     debug::LayerValues a(store), b(store);
-    fill(first, *data, report.iterations, a);
-    fill(second, *data, report.iterations, b);
+    const int64_t iteration = search.report().iterations;
+    fill(first, *data, iteration, a);
+    fill(second, *data, iteration, b);
     search.look(a, b);
   }
+  debug::DivergenceReport report = search.take_report();
+  report.first_name = first.name;
+  report.second_name = second.name;
   require(report.iterations > 0, ErrorCode::kInvalidArgument, "no iteration has data to run the model on");
   if (report.compared <= first.model->graph->inputs.size() && !first.model->graph->nodes().empty())
     log::critical(ErrorCode::kInvalidArgument,
                   "The two have no tensor in common but inputs: are they the results of all layers of this "
                   "network?");
-  return std::move(report);
+  return report;
 }
 
 }  // namespace assay::cli

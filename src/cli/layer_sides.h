@@ -8,6 +8,7 @@
 #include "cli/options/layers.h"
 #include "debug/divergence.h"
 #include "debug/layer_run.h"
+#include "debug/sequence_divergence.h"
 #include "run/results.h"
 
 namespace assay::cli {
@@ -38,5 +39,6 @@ debug::DivergenceReport compare_sides(LayerSide& first, LayerSide& second, debug
 
 /// As lines.
 std::string divergence_text(const debug::DivergenceReport& report);
+std::string sequence_divergence_text(const debug::SequenceDivergence& found);
 
 }  // namespace assay::cli

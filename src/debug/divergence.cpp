@@ -166,6 +166,12 @@ void DivergenceSearch::look(const LayerValues& first, const LayerValues& second)
   ++report_.iterations;
 }
 
+DivergenceReport DivergenceSearch::take_report() {
+  std::stable_partition(report_.divergences.begin(), report_.divergences.end(),
+                        [](const Divergence& d) { return !d.outputs.empty(); });
+  return std::move(report_);
+}
+
 bool DivergenceSearch::is_open(const TensorMatch* match, const LayerValues& first,
                                const LayerValues& second) const {
   if (match == nullptr) return true;

@@ -14,6 +14,10 @@
 #include "debug/tensor_difference.h"
 #include "debug/tensor_match.h"
 
+namespace assay {
+class JsonWriter;
+}
+
 namespace assay::debug {
 
 /// A tensor that differs although all that it is made of agrees.
@@ -50,7 +54,8 @@ struct DivergenceReport {
   size_t compared = 0, differing = 0;        ///< tensors, in the iteration that shows most
   size_t first_alone = 0, second_alone = 0;  ///< tensors that the other one does not have
   std::map<std::string, size_t> matched_by;  ///< how many of those that have another name there
-  std::vector<Divergence> divergences;       ///< in the order of the first model
+  /// In the order of the first model; those that reach an output come first.
+  std::vector<Divergence> divergences;
 };
 
 struct DivergenceOptions {
@@ -68,7 +73,9 @@ class DivergenceSearch {
                    DivergenceOptions options);
 
   void look(const LayerValues& first, const LayerValues& second);
-  DivergenceReport& report() { return report_; }
+  const DivergenceReport& report() const { return report_; }
+  /// At the end: what was found.
+  DivergenceReport take_report();
 
  private:
   using Mask = uint64_t;
@@ -101,5 +108,7 @@ class DivergenceSearch {
 };
 
 std::string divergence_json(const DivergenceReport& report);
+void write_divergences(JsonWriter& json, const DivergenceReport& report);
+void write_difference(JsonWriter& json, const TensorDifference& difference);
 
 }  // namespace assay::debug

@@ -6,16 +6,6 @@
 namespace assay::debug {
 namespace {
 
-void write_difference(JsonWriter& json, const TensorDifference& d) {
-  json.begin_object();
-  if (!d.problem.empty()) json.key("problem").value(d.problem);
-  json.key("error").value(d.error).key("scale").value(d.scale).key("excess").value(d.excess);
-  json.key("beyond").value(d.beyond).key("elements").value(d.elements);
-  json.key("index").begin_array();
-  for (const int64_t i : d.index) json.value(i);
-  json.end_array().key("first").value(d.first).key("second").value(d.second).end_object();
-}
-
 void write_labels(JsonWriter& json, const char* key, const std::vector<std::string>& labels) {
   json.key(key).begin_array();
   for (const std::string& label : labels) json.value(label);
@@ -46,9 +36,17 @@ void write_divergence(JsonWriter& json, const Divergence& d) {
 
 }  // namespace
 
-std::string divergence_json(const DivergenceReport& report) {
-  std::string text;
-  JsonWriter json([&](std::string_view part) { text += part; });
+void write_difference(JsonWriter& json, const TensorDifference& d) {
+  json.begin_object();
+  if (!d.problem.empty()) json.key("problem").value(d.problem);
+  json.key("error").value(d.error).key("scale").value(d.scale).key("excess").value(d.excess);
+  json.key("beyond").value(d.beyond).key("elements").value(d.elements);
+  json.key("index").begin_array();
+  for (const int64_t i : d.index) json.value(i);
+  json.end_array().key("first").value(d.first).key("second").value(d.second).end_object();
+}
+
+void write_divergences(JsonWriter& json, const DivergenceReport& report) {
   json.begin_object().key("first").value(report.first_name).key("second").value(report.second_name);
   json.key("iterations").value(report.iterations);
   json.key("compared").value(static_cast<int64_t>(report.compared));
@@ -60,6 +58,12 @@ std::string divergence_json(const DivergenceReport& report) {
   json.end_object().key("divergences").begin_array();
   for (const Divergence& d : report.divergences) write_divergence(json, d);
   json.end_array().end_object();
+}
+
+std::string divergence_json(const DivergenceReport& report) {
+  std::string text;
+  JsonWriter json([&](std::string_view part) { text += part; });
+  write_divergences(json, report);
   return text + "\n";
 }
 

@@ -33,7 +33,7 @@ DivergenceReport diverge(const std::string& first, const std::string& second,
   options.outputs = output_names(*a);
   DivergenceSearch search(a, b, options);
   search.look(va, vb);
-  return search.report();
+  return search.take_report();
 }
 
 Tensor scaled(const LayerValues& values, const std::string& name, float by) {
@@ -65,6 +65,23 @@ TEST(Divergence, NamesTheNodeAndWhoIsWrong) {
   EXPECT_NEAR(*d.second_own_error, 0.1 / 1.1, 1e-3);
   ASSERT_EQ(d.outputs.size(), 1u);
   EXPECT_EQ(d.outputs[0].output, "y");
+}
+
+TEST(Divergence, WhatReachesAnOutputComesFirst) {
+  const DivergenceReport report = diverge(R"(g (float[2,3] x) => (float[2,3] y) {
+ [unused] t1 = Abs (x)
+ [used] t2 = Tanh (x)
+ [last] y = Neg (t2)
+})",
+                                          R"(g (float[2,3] x) => (float[2,3] y) {
+ [unused] t1 = Sqrt (x)
+ [used] t2 = Sinh (x)
+ [last] y = Neg (t2)
+})");
+  ASSERT_EQ(report.divergences.size(), 2u);
+  EXPECT_EQ(report.divergences[0].first_tensor, "t2");
+  EXPECT_EQ(report.divergences[0].outputs.size(), 1u);
+  EXPECT_EQ(report.divergences[1].first_tensor, "t1");
 }
 
 TEST(Divergence, TellsWhatAgreesAgain) {

@@ -102,14 +102,18 @@ std::string_view without_place(std::string_view line) {
 
 }  // namespace
 
-std::string failure_text(std::string_view output) {
+std::string_view telling_line(std::string_view output) {
   const std::vector<std::string_view> lines = lines_of(output);
   std::string_view telling = last_exception(lines);
   if (telling.empty())
     if (const auto it = std::find_if(lines.begin(), lines.end(), tells_of_failure); it != lines.end())
       telling = *it;
+  return telling;
+}
+
+std::string failure_text(std::string_view output) {
   // What a comparison says of one output, it says of others in the same way.
-  return without_details(without_place(telling));
+  return without_details(without_place(telling_line(output)));
 }
 
 }  // namespace assay::debug

@@ -6,9 +6,11 @@
 
 namespace assay::debug {
 
-/// The line of the output that describes the error, without parts that vary between candidates: numbers,
-/// quoted names, paths, addresses. For a Python traceback, the final exception. Empty if there is no such
-/// line.
+/// The line of the output that describes the error. For a Python traceback, the final exception. Empty if
+/// there is no such line.
+std::string_view telling_line(std::string_view output);
+
+/// That line, without parts that vary between candidates: numbers, quoted names, paths, addresses.
 std::string failure_text(std::string_view output);
 
 }  // namespace assay::debug

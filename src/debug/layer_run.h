@@ -24,7 +24,7 @@ class LayerRun {
   LayerRun(std::shared_ptr<const Model> model, const std::string& path, const RunnerChoice& runner,
            const SessionOptions& session);
 
-  const Model& model() const { return *model_; }
+  const std::shared_ptr<const Model>& model() const { return model_; }
   const std::vector<TensorInfo>& inputs() const { return runners_.front().inputs(); }
   const std::string& backend() const { return backend_; }
 

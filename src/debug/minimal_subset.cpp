@@ -30,27 +30,118 @@ class Minimizer {
   using Answers = std::map<Set, bool>;
   using Oracle = std::function<bool(const Set& set)>;
 
+  enum class Stage : uint8_t {
+    kGuess,    ///< as if one element were to blame
+    kEnds,     ///< the first and the last element that are needed
+    kParts,    ///< those between them
+    kSingles,  ///< one after the other is left out
+  };
   /// Where a search is: everything that comes depends on this and on answers.
   struct Place {
     Set current;
+    Stage stage = Stage::kGuess;
+    Set ends = {};  ///< under kParts: the two that are around `current`; it fails with them
     size_t parts = 2;
   };
 
   /// False at the end.
   bool step(Place& at, const Oracle& fails) const {
-    if (at.current.size() < 2) return false;
+    if (at.current.size() + at.ends.size() < 2) return false;
+    switch (at.stage) {
+      case Stage::kGuess:
+        at = {.current = guess(at.current, fails), .stage = Stage::kEnds};
+        return true;
+      case Stage::kEnds:
+        at = find_ends(at.current, fails);
+        return true;
+      case Stage::kParts:
+        search_between(at, fails);
+        return true;
+      case Stage::kSingles:
+        return leave_one_out(at.current, fails);
+    }
+    return false;
+  }
+
+  /// Halves: of the first one is asked, and if it passes, the other is taken to fail. What is left in the end
+  /// is asked about; where it passes, the smallest half on the way to it that fails.
+  Set guess(Set all, const Oracle& fails) const {
+    std::vector<Set> path = {std::move(all)};
+    while (path.back().size() > 1) {
+      std::vector<Set> halves = split(path.back(), 2);
+      if (fails(halves[0]))
+        path = {std::move(halves[0])};
+      else
+        path.push_back(std::move(halves[1]));
+    }
+    if (path.size() == 1 || fails(path.back())) return std::move(path.back());
+    const size_t failing = last_true(0, path.size() - 1, [&](size_t i) { return fails(path[i]); });
+    return std::move(path[failing]);
+  }
+
+  /// Between `yes`, where it holds, and `no`, where it does not, a place where it holds, and not at the next.
+  template <typename Holds>
+  static size_t last_true(size_t yes, size_t no, Holds&& holds) {
+    while (no - yes > 1) {
+      const size_t middle = (yes + no) / 2;
+      (holds(middle) ? yes : no) = middle;
+    }
+    return yes;
+  }
+
+  /// Leaves out what comes behind the last element that is needed, then what comes before the first.
+  static Place find_ends(const Set& all, const Oracle& fails) {
+    const auto without_last = [&](size_t n) {
+      return Set(all.begin(), all.end() - static_cast<ptrdiff_t>(n));
+    };
+    const Set head = without_last(last_true(0, all.size(), [&](size_t n) { return fails(without_last(n)); }));
+    const Set last = {head.back()};
+    if (fails(last)) return {.current = last, .stage = Stage::kSingles};
+    const auto without_first = [&](size_t n) {
+      return Set(head.begin() + static_cast<ptrdiff_t>(n), head.end());
+    };
+    const Set part =
+        without_first(last_true(0, head.size() - 1, [&](size_t n) { return fails(without_first(n)); }));
+    const Set ends = {part.front(), part.back()};
+    if (part.size() == 2 || fails(ends)) return {.current = ends, .stage = Stage::kSingles};
+    return {.current = Set(part.begin() + 1, part.end() - 1), .stage = Stage::kParts, .ends = ends};
+  }
+
+  /// A step of ddmin.
+  void search_between(Place& at, const Oracle& fails_alone) const {
+    const Oracle fails = [&](const Set& set) { return fails_alone(with_ends(at.ends, set)); };
     at.parts = std::min(at.parts, at.current.size());
     const std::vector<Set> chunks = split(at.current, at.parts);
-    if (const Set* chunk = first_failing(chunks, fails)) {
-      at = {.current = Set(*chunk)};
+    if (const Set* chunk = at.parts > 1 ? first_failing(chunks, fails) : nullptr) {
+      at.current = Set(*chunk);
+      at.parts = 2;
     } else if (Set rest = first_failing_rest(at.current, chunks, fails); !rest.empty()) {
-      at = {.current = std::move(rest), .parts = std::max<size_t>(at.parts - 1, 2)};
+      at.current = std::move(rest);
+      at.parts = std::max<size_t>(at.parts - 1, 2);
     } else if (at.parts < at.current.size()) {
       at.parts *= 2;
     } else {
-      return false;
+      at = {.current = with_ends(at.ends, at.current), .stage = Stage::kSingles};
     }
-    return true;
+  }
+
+  static Set with_ends(const Set& ends, const Set& between) {
+    Set set = {ends.front()};
+    set.insert(set.end(), between.begin(), between.end());
+    set.push_back(ends.back());
+    return set;
+  }
+
+  /// False where each is needed.
+  static bool leave_one_out(Set& current, const Oracle& fails) {
+    for (const size_t element : current) {
+      Set rest;
+      std::remove_copy(current.begin(), current.end(), std::back_inserter(rest), element);
+      if (!fails(rest)) continue;
+      current = std::move(rest);
+      return true;
+    }
+    return false;
   }
 
   bool fails(const Set& set) {

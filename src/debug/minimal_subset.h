@@ -22,8 +22,9 @@ struct SubsetSearch {
 };
 
 /// Of the elements 0 ... count - 1, which fail together, a failing set from which no single element can be
-/// removed (the ddmin algorithm of Zeller and Hildebrandt, 2002): about 2 log2(count) questions
-/// if one element is to blame, at worst count squared.
+/// removed: by bisection, and between the first and the last element that are needed by the ddmin algorithm
+/// of Zeller and Hildebrandt (2002). About log2(count) + 1 questions if one element is to blame, three to
+/// four times as many if two are, at worst count squared.
 std::vector<size_t> minimal_subset(size_t count, const SubsetSearch& search);
 
 }  // namespace assay::debug

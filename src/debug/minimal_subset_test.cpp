@@ -27,8 +27,25 @@ TEST(MinimalSubset, OneElementIsFoundInLogarithmicTime) {
       EXPECT_EQ(found, Set{culprit});
       size_t levels = 1;
       while ((size_t{1} << levels) < count) ++levels;
-      EXPECT_LE(asked, 2 * levels) << count << " " << culprit;
+      EXPECT_LE(asked, levels + 2) << count << " " << culprit;
     }
+}
+
+TEST(MinimalSubset, TwoElementsAreFoundInLogarithmicTime) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 300; ++round) {
+    const size_t count = 3 + random() % 500;
+    const size_t first = random() % (count - 1), second = first + 1 + random() % (count - 1 - first);
+    size_t asked = 0;
+    const Set found = minimal_subset(count, {.fails = [&](std::span<const size_t> set) {
+                                       ++asked;
+                                       return has_all(set, {first, second});
+                                     }});
+    EXPECT_EQ(found, (Set{first, second}));
+    size_t levels = 1;
+    while ((size_t{1} << levels) < count) ++levels;
+    EXPECT_LE(asked, 4 * levels + 2) << count << " " << first << " " << second;
+  }
 }
 
 TEST(MinimalSubset, ElementsThatFailOnlyTogetherAllStay) {

@@ -248,16 +248,51 @@ class SubsetReduction {
     infer_shapes(model, {});
   }
 
-  /// Smaller extents of the inputs, as long as weights and constants go with them.
+  /// Smaller extents of the inputs, as long as weights and constants go with them: all at once, or one after
+  /// the other.
   void reduce_extents() {
     begin_stage("extents");
     size_t left = 0;
-    for (size_t i = 0; i < current_->graph->inputs.size(); ++i) {
-      const Type type = current_->graph->inputs[i]->type;
-      const size_t rank = type.is_tensor() && type.dims ? type.dims->size() : 0;
-      for (size_t axis = 0; axis < rank; ++axis) left += reduce_extent(i, axis) > 1 ? 1 : 0;
+    if (has_several_extents() && try_made("all extents 1", [&] { return with_extents_of_one(); })) {
+      observer_.end_phase("extents", 0);
+      return;
     }
+    for (size_t i = 0; i < current_->graph->inputs.size(); ++i)
+      for (size_t axis = 0; axis < rank_of(*current_->graph->inputs[i]); ++axis)
+        left += reduce_extent(i, axis) > 1 ? 1 : 0;
     observer_.end_phase("extents", left);
+  }
+
+  static size_t rank_of(const Value& v) {
+    return v.type.is_tensor() && v.type.dims ? v.type.dims->size() : 0;
+  }
+
+  bool has_several_extents() const {
+    size_t count = 0;
+    for (const Value* v : current_->graph->inputs)
+      for (size_t axis = 0; axis < rank_of(*v); ++axis) count += (*v->type.dims)[axis].value() > 1 ? 1 : 0;
+    return count > 1;
+  }
+
+  std::shared_ptr<Model> with_extents_of_one() const {
+    std::shared_ptr<Model> made = clone_model(*current_);
+    for (Value* v : made->graph->inputs)
+      for (size_t axis = 0; axis < rank_of(*v); ++axis)
+        if (Dim& d = (*v->type.dims)[axis]; d.value() > 1) d = Dim(1);
+    check_types(*made);
+    return made;
+  }
+
+  /// Goes on with what `make` makes if that fails. What cannot be inferred needs no check, and no iteration.
+  bool try_made(const std::string& question, const Make& make) {
+    try {
+      make();
+    } catch (const Error&) {
+      return false;
+    }
+    if (!fails(question, make)) return false;
+    current_ = make();
+    return true;
   }
 
   int64_t reduce_extent(size_t input, size_t axis) {
@@ -277,21 +312,12 @@ class SubsetReduction {
       check_types(*made);
       return made;
     };
-    const auto try_extent = [&](int64_t wanted) {
-      // What cannot be inferred needs no check, and no iteration.
-      try {
-        with(wanted);
-      } catch (const Error&) {
-        return false;
-      }
-      return fails(fmt::format("input {} axis {} extent {}", input, axis, wanted),
-                   [&] { return with(wanted); });
-    };
-    for (const int64_t wanted : {int64_t{1}, extent() / 2, extent() / 4})
-      if (wanted > 0 && wanted < extent() && try_extent(wanted)) {
-        current_ = with(wanted);
-        if (wanted == 1) break;
-      }
+    for (const int64_t wanted : {int64_t{1}, extent() / 2, extent() / 4}) {
+      if (wanted <= 0 || wanted >= extent()) continue;
+      const bool is_there = try_made(fmt::format("input {} axis {} extent {}", input, axis, wanted),
+                                     [&] { return with(wanted); });
+      if (is_there && wanted == 1) break;
+    }
     return extent();
   }
 

@@ -67,6 +67,17 @@ Tensor as_tensor(const std::vector<Tokens>& sequences) {
 
 }  // namespace
 
+void check_prompts(const std::vector<Tokens>& prompts, int64_t max_tokens) {
+  require(!prompts.empty(), ErrorCode::kInvalidArgument, "there is no prompt");
+  require(max_tokens > 0, ErrorCode::kInvalidArgument, "{} tokens are none to generate: give 1 or more",
+          max_tokens);
+  for (size_t p = 0; p < prompts.size(); ++p)
+    require(!prompts[p].empty(), ErrorCode::kInvalidArgument,
+            "prompt {} has no token: what follows nothing cannot be generated, so give at least one, such as "
+            "the one that begins a text",
+            p);
+}
+
 Tokens parse_tokens(const std::string& text, const std::string& what) {
   Tokens tokens;
   const char* const end = text.data() + text.size();

@@ -9,6 +9,9 @@ namespace assay::generate {
 
 using Tokens = std::vector<int64_t>;
 
+/// Throws Error (kInvalidArgument) unless there are prompts, each with a token, and tokens to generate.
+void check_prompts(const std::vector<Tokens>& prompts, int64_t max_tokens);
+
 /// `1,2,3` or `1 2 3`. Throws Error (kInvalidArgument) that begins with `what`.
 Tokens parse_tokens(const std::string& text, const std::string& what);
 

@@ -65,6 +65,14 @@ void write_backend(JsonWriter& json, const BackendResult& b) {
   json.end_array().end_object();
 }
 
+void write_agreement(JsonWriter& json, const Agreement& a) {
+  json.begin_object().key("first").value(a.first).key("second").value(a.second);
+  json.key("equal_tokens").value(static_cast<int64_t>(a.equal_tokens));
+  json.key("largest_difference").value(a.largest_difference).key("partings").begin_array();
+  for (const Parting& p : a.partings) write_parting(json, p);
+  json.end_array().end_object();
+}
+
 void write_side(JsonWriter& json, const Side& side, double exact) {
   json.begin_object().key("backend").value(side.name).key("token").value(side.token);
   json.key("logits").begin_array();
@@ -74,24 +82,18 @@ void write_side(JsonWriter& json, const Side& side, double exact) {
   json.key("exact").value(exact).key("error").value(side.error).end_object();
 }
 
-void write_agreement(JsonWriter& json, const Agreement& a) {
-  json.begin_object().key("first").value(a.first).key("second").value(a.second);
-  json.key("equal_tokens").value(static_cast<int64_t>(a.equal_tokens));
-  json.key("largest_difference").value(a.largest_difference).key("partings").begin_array();
-  for (const Parting& p : a.partings) {
-    json.begin_object().key("prompt").value(static_cast<int64_t>(p.prompt));
-    json.key("index").value(static_cast<int64_t>(p.index)).key("sides").begin_array();
-    write_side(json, p.first, p.exact_first);
-    write_side(json, p.second, p.exact_second);
-    json.end_array().key("explained").value(p.explained);
-    json.key("explanation").value(explanation_name(p.explanation));
-    if (!p.reason.empty()) json.key("reason").value(p.reason);
-    json.end_object();
-  }
-  json.end_array().end_object();
-}
-
 }  // namespace
+
+void write_parting(JsonWriter& json, const Parting& p) {
+  json.begin_object().key("prompt").value(static_cast<int64_t>(p.prompt));
+  json.key("index").value(static_cast<int64_t>(p.index)).key("sides").begin_array();
+  write_side(json, p.first, p.exact_first);
+  write_side(json, p.second, p.exact_second);
+  json.end_array().key("explained").value(p.explained);
+  json.key("explanation").value(explanation_name(p.explanation));
+  if (!p.reason.empty()) json.key("reason").value(p.reason);
+  json.end_object();
+}
 
 std::string report_json(const Report& report) {
   std::string text;

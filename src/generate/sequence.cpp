@@ -22,6 +22,19 @@ TokenSequence::TokenSequence(std::shared_ptr<const Interface> interface) : inter
   for (const CacheSlot& slot : interface_->caches) caches_.push_back(Tensor::zeros(slot.dtype, slot.empty));
 }
 
+std::optional<TokenSequence> TokenSequence::seen_by(std::shared_ptr<const Interface> other) const {
+  TokenSequence seen(std::move(other));
+  const std::vector<CacheSlot>&mine = interface_->caches, &others = seen.interface_->caches;
+  const auto have_one_form = [](const CacheSlot& a, const CacheSlot& b) {
+    return a.empty == b.empty && a.axis == b.axis;
+  };
+  if (!std::equal(mine.begin(), mine.end(), others.begin(), others.end(), have_one_form)) return std::nullopt;
+  for (size_t i = 0; i < caches_.size(); ++i) seen.caches_[i] = convert(caches_[i], others[i].dtype);
+  seen.tokens_ = tokens_;
+  seen.cached_ = cached_;
+  return seen;
+}
+
 std::vector<std::span<const int64_t>> TokenSequence::parts(std::span<const int64_t> prompt) const {
   std::vector<std::span<const int64_t>> parts;
   const size_t step = interface_->step_tokens ? static_cast<size_t>(*interface_->step_tokens)

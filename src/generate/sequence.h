@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,10 +21,16 @@ class TokenSequence {
   explicit TokenSequence(std::shared_ptr<const Interface> interface);
 
   const Interface& interface() const { return *interface_; }
+  const std::shared_ptr<const Interface>& shared_interface() const { return interface_; }
   /// All tokens so far.
   const std::vector<int64_t>& tokens() const { return tokens_; }
   /// Positions in the cache.
   int64_t cached() const { return cached_; }
+  /// In the order of the interface's.
+  const std::vector<Tensor>& caches() const { return caches_; }
+  /// The same tokens and cache for another model that has a cache of the same form, of whatever type. Nothing
+  /// where it has another.
+  std::optional<TokenSequence> seen_by(std::shared_ptr<const Interface> other) const;
 
   /// The tokens of a prompt by steps: all in one, unless a step takes one only.
   std::vector<std::span<const int64_t>> parts(std::span<const int64_t> prompt) const;

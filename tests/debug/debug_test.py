@@ -74,7 +74,7 @@ def one_node():
         code, text = reduce("chain.onnxtxt", node)
         checks = int(re.search(r"(\d+) check\(s\) were made", text)[1])
         expect(code == 0 and layers("small.onnx") == [node], f"chain: {node}", text)
-        expect(checks <= 24, f"chain: {node} took {checks} checks", text)
+        expect(checks <= 14, f"chain: {node} took {checks} checks", text)
     expect(not os.path.exists("polygraphy_debug.onnx") and not os.path.exists("small.onnx.journal"), "chain: nothing is left behind")
 
 
@@ -90,7 +90,7 @@ def resnet_50():
         expect(code == 0 and layers("small.onnx") == [node], f"resnet-50: {node}", text)
         # Attributes and extents that a structural check does not need are left out one by one.
         searched = text.index("Finished reducing nodes")
-        expect(text.count("Running check command", 0, searched) <= 20, f"resnet-50: {node}", text)
+        expect(text.count("Running check command", 0, searched) <= 10, f"resnet-50: {node}", text)
 
 
 def gpt2():
@@ -401,6 +401,16 @@ def bad_input():
     # A check that comes to nothing: it always fails, whatever it is given; it is gone in the middle.
     code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--hide-fail-output", "--check", "false")
     expect(code == 0 and len(layers("small.onnx")) == 1, "a check that always fails", text)
+    # A model that no backend runs: the operator is to blame, with the nodes behind it, whose types nobody knows.
+    pathlib.Path("unknown.onnxtxt").write_text('''<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,4] x) => (float[2,4] y) {
+  [first] a = Tanh (x)
+  [second] b = Nonesuch (a)
+  [last] y = Neg (b)
+}
+''')
+    code, text = run("debug", "reduce", "unknown.onnxtxt", "-o", "small.onnx", "--hide-fail-output", "--check", ASSAY, "run", "polygraphy_debug.onnx", "--engine")
+    expect(code == 0 and layers("small.onnx") == ["second", "last"] and "Nonesuch" in text, "a model that does not run at all", text)
     vanishing = script('rm -- "$0"; exit 1', "vanishing.sh")
     code, text = run("debug", "reduce", "chain.onnxtxt", "-o", "small.onnx", "--hide-fail-output", "--check", vanishing)
     expect(code == 1 and "vanishing.sh is not there" in text and not os.path.exists("polygraphy_debug.onnx"), "a check that goes away", text)

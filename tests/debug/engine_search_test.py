@@ -192,6 +192,17 @@ def side_by_side():
                 point.pop("milliseconds", 0), point.pop("best", 0)
             of.append({key: found.get(key) for key in ("answer", "guilty", "pass", "nodes", "options", "checks", "sensitivities")})
         expect(of[0] == of[1], f"{command}: one and three", str(of))
+    # And with a command that judges each plan, which gets files of its own.
+    for command, path, named in (("tactics", "t.onnxtxt", "wrong4"), ("passes", "s.onnxtxt", "guilty3")):
+        run("run", path, "--ref", "--save-inputs", "in.json", "--save-outputs", "golden.json")
+        check = [ASSAY, "run", "{}", "--model-type", "engine", "--trt", "--extension", PLANTED, "--load-inputs", os.path.abspath("in.json"),
+                 "--load-outputs", os.path.abspath("golden.json"), "--abs-tol", "0.001"]
+        of = []
+        for jobs in ("1", "3"):
+            code, text, found = searched(command, path, *module, "--hide-fail-output", "--jobs", jobs, "--check", *check)
+            expect(code == 0 and named in json.dumps([found.get("guilty"), found.get("nodes")]), f"{command} --jobs {jobs} --check", text)
+            of.append({key: found.get(key) for key in ("guilty", "pass", "nodes", "options", "checks")})
+        expect(of[0] == of[1], f"{command} --check: one and three", str(of))
 
 
 def killed_and_resumed():

@@ -273,6 +273,7 @@ def bad_input():
     model("open.onnxtxt", "g (float[n] x) => (float[n] y) {\n [a] y = Abs (x)\n}\n")
     pathlib.Path("empty.json").write_text("")
     pathlib.Path("inputs.json").write_text("[]")
+    os.mkdir("nothing")
     cases = [
         (["nan", "nan.onnxtxt", "--ref", "--engine"], "one backend"),
         (["nan", "missing.onnx"], "missing.onnx"),
@@ -289,6 +290,7 @@ def bad_input():
         (["diverge", "nan.onnxtxt", "--engine", "--against", "missing.onnx"], "missing.onnx"),
         (["diverge", "nan.onnxtxt", "--engine", "--load-outputs", "empty.json"], "empty.json"),
         (["diverge", "nan.onnxtxt", "--engine", "--load-outputs", "inputs.json"], "inputs.json"),
+        (["diverge", "nan.onnxtxt", "--engine", "--load-outputs", "nothing"], "nothing holds the results of 0 runners"),
     ]
     for words, part in cases:
         code, text = run("debug", *words)

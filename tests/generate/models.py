@@ -251,6 +251,26 @@ def decoder(**form) -> onnx.ModelProto:
     return Decoder(Form(**form)).model()
 
 
+def spoil(model, tensor, condition, length, by=1.5):
+    """Multiplies a tensor where the length of the sequence compares with `length` by this operator; the node is called `guilty`."""
+    maker = next(n for n in model.graph.node if tensor in n.output)
+    at = list(model.graph.node).index(maker)
+    maker.output[list(maker.output).index(tensor)] = "right"
+    for name, value in (("limit", np.array(length, np.int64)), ("by", np.array(by, np.float32)), ("one", np.array(1, np.int64))):
+        model.graph.initializer.append(numpy_helper.from_array(value, name))
+    nodes = list(model.graph.node)
+    nodes[at + 1:at + 1] = [
+        helper.make_node("Shape", ["attention_mask"], ["extents"]),
+        helper.make_node("Gather", ["extents", "one"], ["length"]),
+        helper.make_node(condition, ["length", "limit"], ["is_on"]),
+        helper.make_node("Mul", ["right", "by"], ["spoiled"]),
+        helper.make_node("Where", ["is_on", "spoiled", "right"], [tensor], name="guilty"),
+    ]
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    return model
+
+
 FORMS = {
     "input": {},
     "mask": {"positions": "mask"},

@@ -139,8 +139,8 @@ def stale_buffer():
 
 
 def repeated(until, passed, count, check):
-    code, text, seconds = h.execute([h.ASSAY, "debug", "repeat", "--hide-fail-output", "--until", until, "--check", *check])
-    found = h.Found(code, text, {"checks": text.count("Running check command")}, seconds)
+    code, text, spent = h.execute([h.ASSAY, "debug", "repeat", "--hide-fail-output", "--until", until, "--check", *check])
+    found = h.Found(code, text, {"checks": text.count("Running check command")}, spent)
     said = f"Passed: {passed}/{count}"
     return h.Outcome("repeat", code == 0 and said in text, said if said in text else text[-300:], found, 0, ["--until", until, "--check", *check])
 
@@ -158,6 +158,18 @@ def race_in_one_run_of_five():
 @cause("race")
 def first_run_that_a_race_loses():
     return repeated("bad", 3, 4, flipping())
+
+
+@cause("race")
+def race_in_a_node():
+    """The check of a model that holds the node fails in one run of five."""
+    path = h.chain("model.onnx", [("Abs" if i % 2 else "Neg", "guilty" if i == 13 else f"n{i}", "", []) for i in range(24)])
+    check = [h.script(f'{h.ASSAY} inspect model "$1" --show layers | grep -q "| guilty " || exit 0\n'
+                      'n=$(cat count 2>/dev/null || echo 0); echo $((n + 1)) > count; test $((n % 5)) -ne 3'), "{}"]
+    result = h.reduced(path, check, ["guilty"], "--repeat", "8")
+    result.named = result.named and "of 8 runs" in result.found.text
+    result.rival = []  # Polygraphy runs a check once
+    return result
 
 
 @cause("race")

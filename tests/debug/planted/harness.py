@@ -7,11 +7,21 @@ import os
 import pathlib
 import random
 import re
+import resource
 import stat
 import subprocess
-import time
+import tempfile
+import threading
 
 ASSAY = PLANTED = ""  # set by planted_test.py
+
+
+@dataclasses.dataclass
+class Spent:
+    """Seconds of processors."""
+
+    all: float  # with all that it started
+    own: float  # of the process itself: what a search takes besides its checks; in hundredths
 
 
 @dataclasses.dataclass
@@ -21,7 +31,7 @@ class Found:
     code: int
     text: str
     json: dict
-    seconds: float
+    spent: Spent
 
     @property
     def checks(self):
@@ -55,6 +65,10 @@ class Cause:
 CAUSES = []
 
 
+class NotHere(Exception):
+    """A cause needs something that is not here."""
+
+
 def cause(kind, quick=False):
     """A function that plants the cause in the current folder, searches, and returns an Outcome."""
 
@@ -76,12 +90,29 @@ def causes(kind, rows, quick=()):
     return add
 
 
+def own_seconds(pid):
+    """Of a process that has ended and was not waited for."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def execute(words, program=None, timeout=600):
-    """(exit code, what it printed, seconds)"""
-    start = time.monotonic()
-    done = subprocess.run([str(w) for w in words], executable=program, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          errors="replace", timeout=timeout)
-    return done.returncode, done.stdout, time.monotonic() - start
+    """(exit code, what it printed, what it Spent)"""
+
+    def spent():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    before = spent()
+    with tempfile.TemporaryFile() as output:
+        with subprocess.Popen([str(w) for w in words], executable=program, stdout=output, stderr=subprocess.STDOUT) as process:
+            ended = threading.Timer(timeout, process.kill)
+            ended.start()
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            ended.cancel()
+            own = own_seconds(process.pid)
+        output.seek(0)
+        return process.returncode, output.read().decode(errors="replace"), Spent(spent() - before, own)
 
 
 def assay(*words):
@@ -95,10 +126,10 @@ def search(command, *words):
     """`debug COMMAND` with --json in front of a check."""
     pathlib.Path("found.json").unlink(missing_ok=True)
     at = words.index("--check") if "--check" in words else len(words)
-    code, text, seconds = execute([ASSAY, "debug", command, *words[:at], "--json", "found.json", *words[at:]])
+    code, text, spent = execute([ASSAY, "debug", command, *words[:at], "--json", "found.json", *words[at:]])
     with contextlib.suppress(OSError, ValueError):
-        return Found(code, text, json.loads(pathlib.Path("found.json").read_text()), seconds)
-    return Found(code, text, {}, seconds)
+        return Found(code, text, json.loads(pathlib.Path("found.json").read_text()), spent)
+    return Found(code, text, {}, spent)
 
 
 def model(path, graph, opset=17):

@@ -204,6 +204,10 @@ EXPORTS = [
     ("export_slope", "LeakyRelu <alpha = 0.2> (b2)", "LeakyRelu <alpha = 0.01> (b2)"),
     ("export_cumsum_direction", "CumSum (b2, one)", "CumSum <reverse = 1> (b2, one)"),
     ("export_wrong_axis", "CumSum (b2, two)", "CumSum (b2, one)"),
+    ("export_group_epsilon", "InstanceNormalization <epsilon = 0.05> (b2, s, o)", "InstanceNormalization <epsilon = 0.00001> (b2, s, o)"),
+    ("export_transposed_conv", "ConvTranspose <pads = [1, 1, 1, 1]> (b2, w)", "Conv <pads = [1, 1, 1, 1]> (b2, w)"),
+    ("export_pool_kind", "AveragePool <kernel_shape = [2, 2]> (b2)", "MaxPool <kernel_shape = [2, 2]> (b2)"),
+    ("export_rounding", "Round (b2)", "Floor (b2)"),
     ("export_concat_order", "Concat <axis = 1> (b1, b2)", "Concat <axis = 1> (b2, b1)"),
 ]
 
@@ -281,13 +285,26 @@ def nan_in_a_body(op):
 
 def both(*names):
     tests = " && ".join(f'grep -q "| {n} " layers.txt' for n in names)
-    return [h.script(f'{h.ASSAY} inspect model "$1" --show layers > layers.txt; {tests} && exit 3; exit 0'), "{}"]
+    return [h.script(f'{h.ASSAY} inspect model "$1" --show layers > layers.txt; {tests} && exit 3; exit 0'), "polygraphy_debug.onnx"]
 
 
 @causes("two", [("two_apart", 30, 4, 21), ("two_neighbours", 30, 13, 14), ("two_ends", 24, 0, 23)], quick=["two_neighbours"])
 def two_nodes(count, first, second):
     path = h.chain("model.onnx", [("Abs" if i % 2 else "Neg", f"n{i}", "", []) for i in range(count)])
     return h.reduced(path, both(f"n{first}", f"n{second}"), [f"n{first}", f"n{second}"])
+
+
+# --- Networks as they are: one node of many.
+
+
+@causes("network", [("node_of_resnet_50", "resnet-50", "Relu"), ("node_of_gpt2", "gpt2", "Tanh")])
+def one_of_many(template, op):
+    h.assay("template", "model", template, "-o", "model.onnx")
+    m = onnx.load("model.onnx")
+    nodes = [n for n in m.graph.node if n.op_type == op]
+    nodes[len(nodes) // 2].name = "guilty"
+    onnx.save(m, "model.onnx")
+    return h.reduced("model.onnx", both("guilty"), ["guilty"])
 
 
 @cause("two")
