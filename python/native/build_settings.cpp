@@ -14,9 +14,8 @@
 #include "parts.h"
 
 namespace assay::python {
-namespace {
 
-CalibrationAlgorithm algorithm_of(const std::string& name) {
+CalibrationAlgorithm calibration_algorithm(const std::string& name) {
   if (name == "legacy" || name == "percentile") return CalibrationAlgorithm::kLegacy;
   if (name == "entropy") return CalibrationAlgorithm::kEntropy;
   if (name == "entropy2") return CalibrationAlgorithm::kEntropy2;
@@ -26,6 +25,8 @@ CalibrationAlgorithm algorithm_of(const std::string& name) {
       .set_remedy("They are entropy2, entropy, minmax, percentile (or legacy) and mse.");
 }
 
+namespace {
+
 /// An object with next_batch(inputs) -> dict or None, read_cache() -> bytes or None, write_cache(bytes), and
 /// the attributes algorithm and quantile.
 class PythonCalibrator final : public Int8Calibrator {
@@ -33,7 +34,7 @@ class PythonCalibrator final : public Int8Calibrator {
   explicit PythonCalibrator(nb::object object)
       : kept_(keep(object)),
         object_(object),
-        algorithm_(algorithm_of(nb::cast<std::string>(object.attr("algorithm")))),
+        algorithm_(calibration_algorithm(nb::cast<std::string>(object.attr("algorithm")))),
         quantile_(nb::cast<double>(object.attr("quantile"))) {}
 
   CalibrationAlgorithm algorithm() const override { return algorithm_; }

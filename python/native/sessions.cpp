@@ -14,6 +14,15 @@
 #include "parts.h"
 
 namespace assay::python {
+
+SessionOptions session_options(int threads, bool stored_types) {
+  SessionOptions options;
+  options.threads = threads;
+  options.reference_precision = stored_types ? ReferencePrecision::kStored : ReferencePrecision::kFloat64;
+  options.on_warning = [](std::string_view text) { collect_message(30, std::string(text)); };
+  return options;
+}
+
 namespace {
 
 /// A session, and whether it is running: one run at a time.
@@ -24,12 +33,9 @@ struct OpenSession {
 
 OpenSession open_session(const std::shared_ptr<Model>& model, const std::string& backend, int threads,
                          const std::vector<std::string>& providers, bool optimize, bool stored_types) {
-  SessionOptions options;
-  options.threads = threads;
+  SessionOptions options = session_options(threads, stored_types);
   options.providers = providers;
   options.optimize = optimize;
-  options.reference_precision = stored_types ? ReferencePrecision::kStored : ReferencePrecision::kFloat64;
-  options.on_warning = [](std::string_view text) { collect_message(30, std::string(text)); };
   return {without_lock([&] { return poly::SessionFromOnnx(model, options, backend)(); })};
 }
 

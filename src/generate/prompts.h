@@ -1,13 +1,12 @@
 // Files of tokens.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
-namespace assay::generate {
+#include "assay/generate.h"
 
-using Tokens = std::vector<int64_t>;
+namespace assay::generate {
 
 /// `1,2,3` or `1 2 3`. Throws Error (kInvalidArgument) that begins with `what`.
 Tokens parse_tokens(const std::string& text, const std::string& what);

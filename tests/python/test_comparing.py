@@ -131,6 +131,16 @@ class Verdicts(unittest.TestCase):
 
 
 class Runs(unittest.TestCase):
+    def test_scales_are_found_on_data_that_the_run_reads_too(self):
+        data = small.product(2, 16)
+        feeds = [assay.random_inputs(data, iteration=i) for i in range(3)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.onnx")
+            assay.Model(data).save(path)
+            found = assay.run(path, ["trt", "reference"], data=feeds, build={"int8": True, "optimization_level": 0},
+                              functions=assay.functions.simple(atol=0.5))
+        self.assertEqual((found.iterations, found.outcome), (3, "passed"))
+
     def test_whole_run(self):
         with tempfile.TemporaryDirectory() as folder:
             path, saved = os.path.join(folder, "m.onnx"), os.path.join(folder, "out.json")

@@ -1,4 +1,7 @@
 // Generates tokens on several backends, and says where they part and which of them float64 confirms.
+//
+//   generate::Observer silent;
+//   const generate::Report report = generate::generate({.prompts = {{1, 2, 3}}}, {{"engine", open}}, silent);
 #pragma once
 
 #include <cstdint>
@@ -6,14 +9,77 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "assay/api.h"
 #include "assay/backend.h"
-#include "generate/prompts.h"
-#include "generate/sampling.h"
-#include "generate/sequence.h"
+#include "assay/graph.h"
 
-namespace assay::generate {
+namespace ASSAY_API assay {
+namespace generate {
+
+using Tokens = std::vector<int64_t>;
+
+/// The roles that an input or output may have.
+enum class Role : uint8_t {
+  kTokens,     ///< input: the new tokens, [1, tokens]
+  kMask,       ///< input: 1 for each position that is attended to, [1, positions so far]
+  kPositions,  ///< input: of the new tokens, [1, tokens] or [tokens]
+  kSegments,   ///< input: 0 for each new token, [1, tokens]
+  kUseCache,   ///< input of merged decoders: whether the cache is used, which the first step does not
+  kLogits,     ///< output: [1, tokens, vocabulary] or [1, vocabulary]
+};
+/// `tokens`, `mask`, ...: as they are named in a mapping.
+std::string_view role_name(Role role);
+
+/// Names given in place of what is found.
+struct InterfaceNames {
+  std::vector<std::pair<Role, std::string>> roles;
+  /// Inputs of the cache, each with the output that it is fed from.
+  std::vector<std::pair<std::string, std::string>> caches;
+};
+/// From words such as `tokens=ids` and `cache=past_0:present_0`. Throws Error (kInvalidArgument).
+InterfaceNames parse_interface_names(const std::vector<std::string>& words);
+
+/// An input that gets what an output gave in the step before.
+struct CacheSlot {
+  size_t input = 0, output = 0;
+  DType dtype = DType::kUndefined;
+  Shape empty;      ///< its shape before the first step
+  size_t axis = 0;  ///< of the positions
+};
+
+/// Inputs and outputs by their positions in the model's lists.
+struct Interface {
+  std::vector<TensorInfo> inputs, outputs;
+  size_t tokens = 0, logits = 0;
+  std::optional<size_t> mask, positions, segments, use_cache;
+  std::vector<CacheSlot> caches;  ///< empty: the whole sequence is fed in every step
+  /// Tokens that a step takes; nothing: any number.
+  std::optional<int64_t> step_tokens;
+  /// The number of tokens that logits are for; nothing where the model leaves it open.
+  std::optional<int64_t> vocabulary;
+
+  bool has_cache() const { return !caches.empty(); }
+};
+
+/// How the next token is chosen by its logits.
+struct Sampling {
+  double temperature = 0;  ///< 0: always the most likely token
+  int64_t top_k = 0;       ///< of these many most likely ones alone; 0: of all
+  double top_p = 1;        ///< of the most likely ones whose probabilities add up to it
+  uint32_t seed = 1;
+
+  bool is_greedy() const { return temperature == 0; }
+};
+
+/// A token that may follow.
+struct RankedToken {
+  int64_t token = 0;
+  double logit = 0;
+};
 
 /// A backend that takes part.
 struct Participant {
@@ -127,6 +193,8 @@ class Observer {
 /// settings that cannot be, and for a backend that fails, which it names with the token.
 Report generate(const Options& options, const std::vector<Participant>& participants, Observer& observer);
 
+/// With the members `interface`, `backends` and `agreements` (docs/guide/generating.md).
 std::string report_json(const Report& report);
 
-}  // namespace assay::generate
+}  // namespace generate
+}  // namespace assay

@@ -1,4 +1,4 @@
-#include "generate/generate.h"
+#include "assay/generate.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,9 @@
 #include "backends/plan_counter.h"
 #include "base/peak_memory.h"
 #include "generate/exact_logits.h"
+#include "generate/interface.h"
+#include "generate/sampling.h"
+#include "generate/sequence.h"
 #include "tensor/convert.h"
 #include "tensor/tensor_store.h"
 
