@@ -122,11 +122,8 @@ OptimizationProfile profile_of(nb::handle profile) {
     fail(ErrorCode::kInvalidArgument, "a profile is a dict of (min, opt, max) by the names of inputs");
   for (auto [key, range] : nb::borrow<nb::dict>(profile)) {
     const auto name = nb::cast<std::string>(key);
-    const nb::tuple parts(nb::borrow(range));
-    if (parts.size() < 3)
-      fail(ErrorCode::kInvalidArgument, "the profile of '{}' has {} shapes instead of three: min, opt, max",
-           name, parts.size());
     const std::string what = "the profile of '" + name + "'";
+    const nb::tuple parts = to_parts(range, 3, "profile (min, opt, max): " + what);
     if (parts.size() > 3 && nb::cast<bool>(parts[3])) {
       const auto values = [&](size_t i) {
         std::vector<int64_t> v;
@@ -142,7 +139,7 @@ OptimizationProfile profile_of(nb::handle profile) {
 }
 
 LayerTypes layer_types_of(nb::handle entry) {
-  const nb::tuple parts(nb::borrow(entry));
+  const nb::tuple parts = to_parts(entry, 2, "entry of layer_types: (selector, dtype) with types of outputs");
   LayerTypes types{.layers = nb::cast<std::string>(parts[0])};
   if (!parts[1].is_none()) types.precision = to_dtype(parts[1]);
   if (parts.size() > 2 && !parts[2].is_none())

@@ -37,7 +37,7 @@ class TokenObserver final : public generate::Observer {
 
 /// (name, backend's name or object with infer(feed)).
 generate::Participant participant_of(nb::handle entry, const ModelRef& model, int threads) {
-  const nb::tuple parts(nb::borrow(entry));
+  const nb::tuple parts = to_parts(entry, 2, "runner: (name, runner)");
   generate::Participant p{.name = nb::cast<std::string>(parts[0])};
   const nb::object runner = parts[1];
   if (nb::isinstance<nb::str>(runner)) {
@@ -66,7 +66,7 @@ nb::str generate_tokens(const ModelRef& model, const std::vector<generate::Token
                         nb::handle runners, int64_t max_tokens, const std::vector<int64_t>& ends,
                         nb::handle sampling, const std::pair<NamePairs, NamePairs>& interface, bool judges,
                         int threads, nb::handle on_token) {
-  const nb::tuple choice(nb::borrow(sampling));
+  const nb::tuple choice = to_parts(sampling, 4, "choice of tokens: (temperature, top_k, top_p, seed)");
   const auto seed = nb::cast<int64_t>(choice[3]);
   if (seed < 0 || seed > UINT32_MAX)
     fail(ErrorCode::kInvalidArgument, "{} is no seed: it is a number from 0 to {}", seed, UINT32_MAX);

@@ -20,7 +20,7 @@ nb::tuple quantize(const std::shared_ptr<Runtime>& runtime, const ModelRef& mode
                    nb::handle data, nb::handle calibration, bool measures_cost, const std::string& accuracy,
                    nb::handle progress) {
   const BuildSettings building = read_build_settings(build);
-  const nb::tuple scales(nb::borrow(calibration));
+  const nb::tuple scales = to_parts(calibration, 3, "calibration: (algorithm, quantile, cache)");
   poly::QuantizeSettings settings{
       .data = read_run_data(data), .measures_cost = measures_cost, .accuracy = accuracy};
   settings.engine.config = building.config;

@@ -132,7 +132,7 @@ poly::Number number_of(nb::handle v) {
 void read_ranges(RunSettings& s, nb::handle ranges) {
   s.data.ranges.clear();
   for (auto [name, range] : nb::cast<nb::dict>(ranges)) {
-    const nb::tuple parts(nb::borrow(range));
+    const nb::tuple parts = to_parts(range, 2, "range of values: (smallest, largest)");
     s.data.ranges.emplace_back(nb::cast<std::string>(name),
                                poly::RunRange{number_of(parts[0]), number_of(parts[1])});
   }

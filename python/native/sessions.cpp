@@ -99,7 +99,7 @@ nb::dict random_inputs(const std::shared_ptr<Model>& model, int64_t seed, int64_
       options.shapes[nb::cast<std::string>(name)] = to_shape(shape, "the shape of an input");
   if (!ranges.is_none())
     for (auto [name, range] : nb::cast<nb::dict>(ranges)) {
-      const nb::tuple parts(nb::borrow(range));
+      const nb::tuple parts = to_parts(range, 2, "range of values: (smallest, largest)");
       options.ranges[nb::cast<std::string>(name)] = {nb::cast<double>(parts[0]), nb::cast<double>(parts[1])};
     }
   const poly::FeedDict feed =
@@ -123,7 +123,8 @@ void bind_sessions(nb::module_& m) {
         nb::arg("providers") = std::vector<std::string>(), nb::arg("optimize") = true,
         nb::arg("stored_types") = false);
   m.def("backends", &backends);
-  m.def("prefer_onnxruntime", [](nb::handle place) { prefer_onnxruntime(to_path(place)); }, nb::arg("place"));
+  m.def(
+      "prefer_onnxruntime", [](nb::handle place) { prefer_onnxruntime(to_path(place)); }, nb::arg("place"));
   m.def("random_inputs", &random_inputs, nb::arg("model"), nb::arg("seed") = 1, nb::arg("iteration") = 0,
         nb::arg("shapes") = nb::none(), nb::arg("ranges") = nb::none());
 }
