@@ -146,8 +146,7 @@ engine::SavedRules rules_of(const BuilderConfig& config,
 
 engine::BuildConfig build_config(const Runtime::State& runtime, const BuilderConfig& config,
                                  const engine::SavedRules& rules) {
-  require(config.optimization_level >= 0 &&
-              config.optimization_level <= BuilderConfig::kMaxOptimizationLevel,
+  require(config.optimization_level >= 0 && config.optimization_level <= BuilderConfig::kMaxOptimizationLevel,
           ErrorCode::kInvalidArgument, "{} is no optimization level: it is 0 to {}",
           config.optimization_level, BuilderConfig::kMaxOptimizationLevel);
   engine::BuildConfig c = base_config(runtime);
