@@ -3,6 +3,7 @@
 # make fuzz   feeds readers and operations with changed inputs, under sanitizers, FUZZ_SECONDS for each target
 # make arm    builds for aarch64 by a cross compiler, and runs unit tests and networks under QEMU (half an hour and more)
 # make wheel  builds the Python package into build/wheel: *.whl, for any Linux of its tag
+# make arm-wheel  the same for aarch64 into build/arm-wheel, by a cross compiler, and tries it under QEMU
 # make sdist  packs the sources for pip into build/sdist: *.tar.gz, which pip builds on Debian 12 with what make has installed
 # make site   makes the site of the documents into build/site/html, with a gallery of pictures
 # make man    writes the pages of the manual into build/man; assay completion prints those for shells
@@ -16,7 +17,7 @@ TEST_JOBS := $(shell expr $(JOBS) + 1)
 FUZZ_SECONDS := 30
 FUZZ := build-fuzz/tests/fuzz_targets
 
-.PHONY: all arm wheel sdist demo test test-long test-foreign fuzz site man format clean setup-build setup-demo setup-test setup-arm
+.PHONY: all arm wheel arm-wheel sdist demo test test-long test-foreign fuzz site man format clean setup-build setup-demo setup-test setup-arm
 
 all: setup-build $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target assay -j $(JOBS)
@@ -66,6 +67,18 @@ wheel: setup-test
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) .venv/bin/python -m build --wheel --no-isolation --outdir $(BUILD)/wheel/unrepaired .
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/auditwheel repair --exclude libgomp.so.1 --wheel-dir $(BUILD)/wheel $(BUILD)/wheel/unrepaired/*.whl
 	@rm -rf $(BUILD)/wheel/unrepaired && ls $(BUILD)/wheel
+
+# For other processors what is needed is in .venv, too, but for the backend of nanobind, which a test has pip fetch.
+ARM_WHEEL := build-arm-wheel
+arm-wheel: setup-test setup-arm
+	@rm -rf $(BUILD)/arm-wheel
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) _PYTHON_HOST_PLATFORM=linux-aarch64 SKBUILD_BUILD_DIR=$(ARM_WHEEL) \
+		SKBUILD_CMAKE_ARGS="--toolchain=$(CURDIR)/cmake/toolchains/aarch64-linux-gnu.cmake" \
+		.venv/bin/python -m build --wheel --no-isolation --outdir $(BUILD)/arm-wheel/unrepaired .
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" LD_LIBRARY_PATH=build-arm/sysroot/usr/lib/aarch64-linux-gnu \
+		.venv/bin/auditwheel repair --exclude libgomp.so.1 --wheel-dir $(BUILD)/arm-wheel $(BUILD)/arm-wheel/unrepaired/*.whl
+	@rm -rf $(BUILD)/arm-wheel/unrepaired
+	@tests/arm/wheel_test.py $(BUILD)/arm-wheel/*.whl build-arm/sysroot
 
 sdist: setup-test
 	@rm -rf $(BUILD)/sdist

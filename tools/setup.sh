@@ -11,6 +11,8 @@ what=${1:-build}
 libraries="libfmt-dev libprotozero-dev libdnnl-dev libflatbuffers-dev libhwy-dev libxxhash-dev zlib1g-dev libre2-dev libyaml-dev libpng-dev libopenjp2-7-dev libgtest-dev"
 # ImageDecoder loads these; its tests need them.
 codecs="libturbojpeg0 libopenjp2-7 libtiff6 libwebp7"
+# For the Python package of aarch64: headers, and the interpreter that tries it.
+python="libpython3-dev python3 python3-numpy"
 packages="g++ cmake ninja-build flatbuffers-compiler python3 $libraries"
 [ "$what" = build ] || packages="$packages python3-venv ca-certificates"
 # The test of what is installed asks pkg-config; pages are tested in Chromium, and their scripts in Node.js; terminals in tmux, and
@@ -43,7 +45,7 @@ if [ -n "$missing" ]; then
 fi
 
 if [ "$what" = arm ]; then
-  tools/arm_sysroot.sh build-arm/sysroot $libraries $codecs
+  tools/arm_sysroot.sh build-arm/sysroot $libraries $codecs $python
   what=demo
 fi
 

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ._compare import random_inputs as random_inputs
     from ._compare import run as run
     from ._compare import verdict as verdict
+    from . import debug as debug
     from ._engine import Calibrator as Calibrator
     from ._engine import Context as Context
     from ._engine import Engine as Engine
@@ -57,6 +58,13 @@ if TYPE_CHECKING:
     from ._engine import TimingCache as TimingCache
     from ._engine import build as build
     from ._engine import zeros as zeros
+    from ._generate import Agreement as Agreement
+    from ._generate import Generated as Generated
+    from ._generate import GeneratedBy as GeneratedBy
+    from ._generate import GeneratedSequence as GeneratedSequence
+    from ._generate import Parting as Parting
+    from ._generate import PartingSide as PartingSide
+    from ._generate import generate as generate
     from ._library import logger as logger
     from ._model import Diff as Diff
     from ._model import Difference as Difference
@@ -71,6 +79,12 @@ if TYPE_CHECKING:
     from ._model import evaluate as evaluate
     from ._model import load as load
     from ._model import save as save
+    from ._quantize import LayerCost as LayerCost
+    from ._quantize import NarrowWeights as NarrowWeights
+    from ._quantize import QuantizationCost as QuantizationCost
+    from ._quantize import Quantized as Quantized
+    from ._quantize import quantize as quantize
+    from ._quantize import quantize_weights as quantize_weights
     from ._values import TensorInfo as TensorInfo
 
 _HOMES = {
@@ -79,10 +93,12 @@ _HOMES = {
         "Verdict backends compare functions infer judge random_inputs run verdict"
     ),
     "_engine": "Calibrator Context Engine LayerTimes Runtime Stream TimingCache build zeros",
+    "_generate": "Agreement Generated GeneratedBy GeneratedSequence Parting PartingSide generate",
     "_library": "logger",
     "_model": (
         "Diff Difference Finding Findings Initializers Model Refused SimplifyReport check diff evaluate load save"
     ),
+    "_quantize": "LayerCost NarrowWeights QuantizationCost Quantized quantize quantize_weights",
     "_values": "TensorInfo",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -98,6 +114,7 @@ __all__ = [
     "ResourceError",
     "Unsupported",
     *_HOME_OF,
+    "debug",
 ]
 
 
@@ -107,6 +124,8 @@ def __getattr__(name: str) -> object:
 
     if name == "__version__":
         value: object = import_module("._library", __name__).native.__version__
+    elif name == "debug":
+        value = import_module(".debug", __name__)
     elif name in _HOME_OF:
         value = getattr(import_module("." + _HOME_OF[name], __name__), name)
     else:

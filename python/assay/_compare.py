@@ -253,7 +253,7 @@ class Comparison:
         return table(("runner", "runner", "output", "function", "passed", *metrics), rows, repr(self)[1:-1], bold=failed)
 
 
-def _name_of(runner: Any, taken: Mapping[str, Any]) -> str:
+def name_of(runner: Any, taken: Mapping[str, Any]) -> str:
     name = runner if isinstance(runner, str) else getattr(runner, "name", None) or getattr(runner, "__name__", None)
     name = str(name or type(runner).__name__)
     if name not in taken:
@@ -284,7 +284,7 @@ def infer(
     results = Results()
     results.feeds = feeds
     for runner in runners:
-        name = _name_of(runner, results)
+        name = name_of(runner, results)
         if isinstance(runner, str):
             if source is None:
                 raise InvalidArgument(f"the backend '{runner}' runs a model, and none is given")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -168,8 +169,10 @@ class Model:
             self._native = native.parse_model(source.SerializeToString())
         elif isinstance(source, (bytes, bytearray, memoryview)):
             self._native = native.parse_model(source)
-        else:
+        elif isinstance(source, (str, os.PathLike)):
             self._native = native.load_model(source)
+        else:
+            raise TypeError(f"a model is a path, the bytes of a file or an onnx.ModelProto, not a {type(source).__name__}")
 
     @classmethod
     def load(

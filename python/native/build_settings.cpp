@@ -14,9 +14,8 @@
 #include "parts.h"
 
 namespace assay::python {
-namespace {
 
-CalibrationAlgorithm algorithm_of(const std::string& name) {
+CalibrationAlgorithm calibration_algorithm(const std::string& name) {
   if (name == "legacy" || name == "percentile") return CalibrationAlgorithm::kLegacy;
   if (name == "entropy") return CalibrationAlgorithm::kEntropy;
   if (name == "entropy2") return CalibrationAlgorithm::kEntropy2;
@@ -26,6 +25,8 @@ CalibrationAlgorithm algorithm_of(const std::string& name) {
       .set_remedy("They are entropy2, entropy, minmax, percentile (or legacy) and mse.");
 }
 
+namespace {
+
 /// An object with next_batch(inputs) -> dict or None, read_cache() -> bytes or None, write_cache(bytes), and
 /// the attributes algorithm and quantile.
 class PythonCalibrator final : public Int8Calibrator {
@@ -33,7 +34,7 @@ class PythonCalibrator final : public Int8Calibrator {
   explicit PythonCalibrator(nb::object object)
       : kept_(keep(object)),
         object_(object),
-        algorithm_(algorithm_of(nb::cast<std::string>(object.attr("algorithm")))),
+        algorithm_(calibration_algorithm(nb::cast<std::string>(object.attr("algorithm")))),
         quantile_(nb::cast<double>(object.attr("quantile"))) {}
 
   CalibrationAlgorithm algorithm() const override { return algorithm_; }
@@ -121,11 +122,8 @@ OptimizationProfile profile_of(nb::handle profile) {
     fail(ErrorCode::kInvalidArgument, "a profile is a dict of (min, opt, max) by the names of inputs");
   for (auto [key, range] : nb::borrow<nb::dict>(profile)) {
     const auto name = nb::cast<std::string>(key);
-    const nb::tuple parts(nb::borrow(range));
-    if (parts.size() < 3)
-      fail(ErrorCode::kInvalidArgument, "the profile of '{}' has {} shapes instead of three: min, opt, max",
-           name, parts.size());
     const std::string what = "the profile of '" + name + "'";
+    const nb::tuple parts = to_parts(range, 3, "profile (min, opt, max): " + what);
     if (parts.size() > 3 && nb::cast<bool>(parts[3])) {
       const auto values = [&](size_t i) {
         std::vector<int64_t> v;
@@ -141,7 +139,7 @@ OptimizationProfile profile_of(nb::handle profile) {
 }
 
 LayerTypes layer_types_of(nb::handle entry) {
-  const nb::tuple parts(nb::borrow(entry));
+  const nb::tuple parts = to_parts(entry, 2, "entry of layer_types: (selector, dtype) with types of outputs");
   LayerTypes types{.layers = nb::cast<std::string>(parts[0])};
   if (!parts[1].is_none()) types.precision = to_dtype(parts[1]);
   if (parts.size() > 2 && !parts[2].is_none())

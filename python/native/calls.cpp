@@ -83,20 +83,27 @@ int drain_later(void*) {
 
 PyObject* error_maker = nullptr;
 
+void raise(const Error& e) {
+  if (error_maker == nullptr) nb::module_::import_("assay._library");  // gives it
+  nb::list context;
+  for (const std::string& place : e.context()) context.append(to_text(place));
+  const bool cancelled = dynamic_cast<const Cancelled*>(&e) != nullptr;
+  const ErrorSubject& subject = e.subject();
+  nb::object made = nb::handle(error_maker)(
+      cancelled ? "cancelled" : error_code_name(e.code()), to_text(e.message()), context, to_text(e.remedy()),
+      to_text(e.what()), to_text(e.remedy_key()),
+      nb::make_tuple(to_text(subject.file), to_text(subject.node), to_text(subject.tensor)));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+}
+
 void translate(const std::exception_ptr& p, void*) {
   try {
     std::rethrow_exception(p);
   } catch (const Error& e) {
-    if (error_maker == nullptr) nb::module_::import_("assay._library");  // gives it
-    nb::list context;
-    for (const std::string& place : e.context()) context.append(to_text(place));
-    const bool cancelled = dynamic_cast<const Cancelled*>(&e) != nullptr;
-    const ErrorSubject& subject = e.subject();
-    nb::object made = nb::handle(error_maker)(
-        cancelled ? "cancelled" : error_code_name(e.code()), to_text(e.message()), context,
-        to_text(e.remedy()), to_text(e.what()), to_text(e.remedy_key()),
-        nb::make_tuple(to_text(subject.file), to_text(subject.node), to_text(subject.tensor)));
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+    raise(e);
+  } catch (const nb::cast_error&) {
+    raise(Error(ErrorCode::kInvalidArgument,
+                "an argument holds a value of a type that it cannot have, or a number beyond its range"));
   }
 }
 

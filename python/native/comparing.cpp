@@ -119,11 +119,11 @@ nb::dict judge(const std::shared_ptr<Model>& model, nb::handle feed, nb::handle 
 poly::RunResults results_of(nb::handle runs) {
   poly::RunResults results;
   for (nb::handle run : nb::iter(runs)) {
-    const nb::tuple parts(nb::borrow(run));
+    const nb::tuple parts = to_parts(run, 2, "result of a runner: (name, iterations)");
     const auto runner = nb::cast<std::string>(parts[0]);
     poly::RunResults::Iterations iterations;
     for (nb::handle it : nb::iter(nb::object(parts[1]))) {
-      const nb::tuple pair(nb::borrow(it));
+      const nb::tuple pair = to_parts(it, 2, "iteration: (outputs, seconds)");
       poly::IterationResult r{.runner_name = runner,
                               .outputs = to_tensors(pair[0], "the output of '" + runner + "'")};
       if (!pair[1].is_none()) r.runtime = nb::cast<double>(pair[1]);

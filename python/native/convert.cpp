@@ -320,10 +320,29 @@ Exchanged read_exchanged(const Array& array, const std::string& what) {
   return e;
 }
 
-/// Kept as long as the tensor; the capsule is given back with the lock held.
+/// The capsule of an object that exchanges by DLPack; of others the object itself. Once read, a capsule says
+/// so: an object that gives the same one twice is refused, not freed twice.
+nb::object capsule_of(nb::handle object, const std::string& what) {
+  if (!nb::hasattr(object, "__dlpack__")) return nb::borrow(object);
+  try {
+    const nb::object give = object.attr("__dlpack__");
+    try {
+      return give(nb::arg("max_version") = nb::make_tuple(1, 1));
+    } catch (nb::python_error& e) {
+      if (!e.matches(PyExc_TypeError)) throw;
+    }
+    return give();  // an older producer
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_Exception)) throw;
+    fail(ErrorCode::kInvalidArgument, "{}: a {} could not be read through DLPack: {}", what, kind_of(object),
+         nb::cast<std::string>(nb::str(e.value())));
+  }
+}
+
+/// Kept as long as the tensor, with the object that it is of; given back with the lock held.
 template <typename Array>
-std::shared_ptr<const void> keep_exchanged(Array array, const void* data) {
-  auto* kept = new Array(std::move(array));
+std::shared_ptr<const void> keep_exchanged(Array array, nb::handle object, const void* data) {
+  auto* kept = new std::pair<nb::object, Array>(nb::borrow(object), std::move(array));
   return {data, [kept](const void*) {
             if (has_ended()) return;
             const Locked lock;
@@ -335,7 +354,7 @@ Tensor from_numbers(nb::handle object, const std::string& what, DType wanted);
 
 Tensor from_dlpack(nb::handle object, const std::string& what, DType wanted) {
   nb::ndarray<nb::ro> array;
-  if (!nb::try_cast(object, array)) {
+  if (!nb::try_cast(capsule_of(object, what), array)) {
     // Older releases of PyTorch do not exchange bool.
     if (nb::hasattr(object, "__array__")) return from_numbers(object, what, wanted);
     fail(ErrorCode::kInvalidArgument, "{}: a {} could not be read through DLPack", what, kind_of(object));
@@ -348,19 +367,19 @@ Tensor from_dlpack(nb::handle object, const std::string& what, DType wanted) {
   if (e.shape.numel() == 0) return Tensor::allocate(e.dtype, e.shape);
   const void* data = array.data();
   require(is_aligned_for(e.dtype, data), ErrorCode::kInvalidArgument, "{} is misaligned for its type", what);
-  return Tensor::view(e.dtype, e.shape, data, keep_exchanged(std::move(array), data));
+  return Tensor::view(e.dtype, e.shape, data, keep_exchanged(std::move(array), object, data));
 }
 
 Tensor memory_of_dlpack(nb::handle object, const std::string& what) {
   nb::ndarray<> array;
   Exchanged e;
-  if (nb::try_cast(object, array)) e = read_exchanged(array, what);
+  if (nb::try_cast(capsule_of(object, what), array)) e = read_exchanged(array, what);
   if (!array.is_valid() || !e.is_row_major)
     fail(ErrorCode::kInvalidArgument, "{} is not a writable, row-major array", what);
   const void* data = array.data();
   require(e.shape.numel() == 0 || is_aligned_for(e.dtype, data), ErrorCode::kInvalidArgument,
           "{} is misaligned, or in another byte order", what);
-  return Tensor::view(e.dtype, e.shape, data, keep_exchanged(std::move(array), data));
+  return Tensor::view(e.dtype, e.shape, data, keep_exchanged(std::move(array), object, data));
 }
 
 nb::object numpy_name(DType dtype) {
@@ -588,6 +607,14 @@ nb::list describe_values(const std::vector<TensorInfo>& infos) {
   nb::list list;
   for (const TensorInfo& i : infos) list.append(describe_value(i.name, i.type));
   return list;
+}
+
+nb::tuple to_parts(nb::handle object, size_t least, const std::string& expected) {
+  const bool is_sequence = nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object);
+  if (!is_sequence) fail(ErrorCode::kInvalidArgument, "a {} is no {}", kind_of(object), expected);
+  if (nb::len(object) < least)
+    fail(ErrorCode::kInvalidArgument, "a {} of {} is no {}", kind_of(object), nb::len(object), expected);
+  return nb::tuple(nb::borrow(object));
 }
 
 std::vector<std::string> to_names(nb::handle object, const std::string& what) {

@@ -54,6 +54,10 @@ nb::tuple from_shape(const Shape& shape);
 nb::tuple describe_value(const std::string& name, const Type& type);
 nb::list describe_values(const std::vector<TensorInfo>& infos);
 
+/// The parts of a tuple or list with at least so many. Throws Error (kInvalidArgument) that says that it is
+/// no `expected`, such as "a range (smallest, largest)".
+nb::tuple to_parts(nb::handle object, size_t least, const std::string& expected);
+
 /// A list of texts from any iterable of str; one str is one text.
 std::vector<std::string> to_names(nb::handle object, const std::string& what);
 /// Of str, bytes or os.PathLike.

@@ -330,7 +330,7 @@ void bind_engine(nb::module_& m) {
 void bind_context(nb::module_& m) {
   nb::class_<Context>(m, "Context")
       .def("run", &run, nb::arg("feed"), nb::arg("out") = nb::none())
-      .def("bind", &bind_array, nb::arg("name"), nb::arg("array"))
+      .def("bind", &bind_array, nb::arg("name"), nb::arg("array").none())
       .def("bind_address", &bind_memory, nb::arg("name"), nb::arg("address"), nb::arg("bytes"),
            nb::arg("owner") = nb::none())
       .def("execute", &execute)

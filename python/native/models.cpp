@@ -138,7 +138,7 @@ nb::tuple convert_opset(const ModelRef& model, int64_t version, const std::strin
 /// name, (name, shape), (name, shape, type) with None for what is not said.
 poly::CutPoint cut_point(nb::handle point) {
   if (nb::isinstance<nb::str>(point)) return {.name = nb::cast<std::string>(point)};
-  const nb::tuple parts(nb::borrow(point));
+  const nb::tuple parts = to_parts(point, 1, "end of a part: a name, or (name, shape, dtype)");
   poly::CutPoint cut{.name = nb::cast<std::string>(parts[0])};
   if (parts.size() > 1 && !parts[1].is_none())
     cut.dims = to_dims(parts[1], "the shape of '" + cut.name + "'");

@@ -26,4 +26,7 @@ NB_MODULE(_native, m) {
   bind_sessions(m);
   bind_comparing(m);
   bind_runs(m);
+  bind_generating(m);
+  bind_quantizing(m);
+  bind_debugging(m);
 }

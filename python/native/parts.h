@@ -16,11 +16,14 @@ namespace nb = nanobind;
 
 void bind_models(nb::module_& m);  ///< models.cpp, inspection.cpp
 void bind_inspection(nb::module_& m, nb::class_<Model>& model);
-void bind_engines(nb::module_& m);    ///< engines.cpp
-void bind_streams(nb::module_& m);    ///< streams.cpp
-void bind_sessions(nb::module_& m);   ///< sessions.cpp
-void bind_comparing(nb::module_& m);  ///< comparing.cpp
-void bind_runs(nb::module_& m);       ///< runs.cpp
+void bind_engines(nb::module_& m);     ///< engines.cpp
+void bind_streams(nb::module_& m);     ///< streams.cpp
+void bind_sessions(nb::module_& m);    ///< sessions.cpp
+void bind_comparing(nb::module_& m);   ///< comparing.cpp
+void bind_runs(nb::module_& m);        ///< runs.cpp
+void bind_generating(nb::module_& m);  ///< generating.cpp
+void bind_quantizing(nb::module_& m);  ///< quantizing.cpp
+void bind_debugging(nb::module_& m);   ///< debugging.cpp
 
 /// A context as Python holds it: what is bound to it stays alive.
 struct Context {
@@ -41,5 +44,10 @@ struct BuildSettings {
   std::unique_ptr<AlgorithmSelector> selector;
 };
 BuildSettings read_build_settings(nb::handle settings);
+/// By its name. Throws Error (kInvalidArgument) that lists the names.
+CalibrationAlgorithm calibration_algorithm(const std::string& name);
+
+/// The options of a session whose warnings go to the log.
+SessionOptions session_options(int threads, bool stored_types);
 
 }  // namespace assay::python

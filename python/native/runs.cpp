@@ -15,6 +15,7 @@
 #include "comparing.h"
 #include "convert.h"
 #include "parts.h"
+#include "runs.h"
 
 namespace assay::python {
 namespace {
@@ -79,14 +80,23 @@ poly::RunRunner runner_of(nb::handle runner) {
   return r;
 }
 
-poly::DataSource data_of(nb::handle data) {
-  const nb::object iterator = nb::iter(data);
-  const std::shared_ptr<const void> kept = keep(iterator);
-  const nb::handle next = iterator;
-  return [kept, next](const std::vector<TensorInfo>&) -> std::optional<poly::FeedDict> {
+/// Feeds of an iterable. A copy begins with the first one again, as far as the iterable does.
+class PythonData {
+ public:
+  explicit PythonData(nb::handle data) : kept_(keep(data)), data_(data) {}
+  PythonData(const PythonData& other) : kept_(other.kept_), data_(other.data_) {}
+  PythonData& operator=(const PythonData&) = delete;
+  ~PythonData() = default;
+
+  std::optional<poly::FeedDict> operator()(const std::vector<TensorInfo>& /*inputs*/) {
     const Locked lock;
     InterruptScope::check();
-    const nb::object feed = nb::steal(PyIter_Next(next.ptr()));
+    if (iterator_ == nullptr) {
+      const nb::object iterator = nb::iter(data_);
+      iterator_ = keep(iterator);
+      next_ = iterator;
+    }
+    const nb::object feed = nb::steal(PyIter_Next(next_.ptr()));
     if (!feed.is_valid()) {
       if (PyErr_Occurred() != nullptr) throw nb::python_error();
       return std::nullopt;
@@ -95,7 +105,16 @@ poly::DataSource data_of(nb::handle data) {
     for (NamedTensor& t : to_tensors(feed, "the input"))
       tensors.emplace(std::move(t.name), std::move(t.tensor));
     return tensors;
-  };
+  }
+
+ private:
+  std::shared_ptr<const void> kept_, iterator_;
+  nb::handle data_, next_;
+};
+
+poly::DataSource data_of(nb::handle data) {
+  nb::iter(data);  // raises where it cannot be
+  return PythonData(data);
 }
 
 poly::RunShapes shapes_of(nb::handle shapes) {
@@ -113,7 +132,7 @@ poly::Number number_of(nb::handle v) {
 void read_ranges(RunSettings& s, nb::handle ranges) {
   s.data.ranges.clear();
   for (auto [name, range] : nb::cast<nb::dict>(ranges)) {
-    const nb::tuple parts(nb::borrow(range));
+    const nb::tuple parts = to_parts(range, 2, "range of values: (smallest, largest)");
     s.data.ranges.emplace_back(nb::cast<std::string>(name),
                                poly::RunRange{number_of(parts[0]), number_of(parts[1])});
   }
@@ -253,6 +272,12 @@ nb::dict run(nb::handle settings) {
 }
 
 }  // namespace
+
+std::unique_ptr<Session> python_session(nb::handle runner, const Model& model) {
+  return std::make_unique<PythonSession>(runner, keep(runner), model);
+}
+
+poly::RunData read_run_data(nb::handle settings) { return read(settings).settings.data; }
 
 void bind_runs(nb::module_& m) { m.def("run", &run, nb::arg("settings")); }
 

@@ -14,6 +14,15 @@
 #include "parts.h"
 
 namespace assay::python {
+
+SessionOptions session_options(int threads, bool stored_types) {
+  SessionOptions options;
+  options.threads = threads;
+  options.reference_precision = stored_types ? ReferencePrecision::kStored : ReferencePrecision::kFloat64;
+  options.on_warning = [](std::string_view text) { collect_message(30, std::string(text)); };
+  return options;
+}
+
 namespace {
 
 /// A session, and whether it is running: one run at a time.
@@ -24,12 +33,9 @@ struct OpenSession {
 
 OpenSession open_session(const std::shared_ptr<Model>& model, const std::string& backend, int threads,
                          const std::vector<std::string>& providers, bool optimize, bool stored_types) {
-  SessionOptions options;
-  options.threads = threads;
+  SessionOptions options = session_options(threads, stored_types);
   options.providers = providers;
   options.optimize = optimize;
-  options.reference_precision = stored_types ? ReferencePrecision::kStored : ReferencePrecision::kFloat64;
-  options.on_warning = [](std::string_view text) { collect_message(30, std::string(text)); };
   return {without_lock([&] { return poly::SessionFromOnnx(model, options, backend)(); })};
 }
 
@@ -93,7 +99,7 @@ nb::dict random_inputs(const std::shared_ptr<Model>& model, int64_t seed, int64_
       options.shapes[nb::cast<std::string>(name)] = to_shape(shape, "the shape of an input");
   if (!ranges.is_none())
     for (auto [name, range] : nb::cast<nb::dict>(ranges)) {
-      const nb::tuple parts(nb::borrow(range));
+      const nb::tuple parts = to_parts(range, 2, "range of values: (smallest, largest)");
       options.ranges[nb::cast<std::string>(name)] = {nb::cast<double>(parts[0]), nb::cast<double>(parts[1])};
     }
   const poly::FeedDict feed =
@@ -117,7 +123,8 @@ void bind_sessions(nb::module_& m) {
         nb::arg("providers") = std::vector<std::string>(), nb::arg("optimize") = true,
         nb::arg("stored_types") = false);
   m.def("backends", &backends);
-  m.def("prefer_onnxruntime", [](nb::handle place) { prefer_onnxruntime(to_path(place)); }, nb::arg("place"));
+  m.def(
+      "prefer_onnxruntime", [](nb::handle place) { prefer_onnxruntime(to_path(place)); }, nb::arg("place"));
   m.def("random_inputs", &random_inputs, nb::arg("model"), nb::arg("seed") = 1, nb::arg("iteration") = 0,
         nb::arg("shapes") = nb::none(), nb::arg("ranges") = nb::none());
 }

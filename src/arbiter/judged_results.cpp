@@ -23,6 +23,16 @@ std::vector<Tensor> in_order(const Graph& g, const TensorList& feed) {
   return tensors;
 }
 
+/// Throws Error where a runner has nothing that could be judged.
+void require_results(const Graph& g, std::span<const JudgedResults> results) {
+  require(!results.empty(), ErrorCode::kInvalidArgument, "there are no results to judge");
+  for (const JudgedResults& r : results) {
+    const bool any = std::any_of(r.outputs.begin(), r.outputs.end(),
+                                 [&](const NamedTensor& t) { return g.find_value(t.name) != nullptr; });
+    require(any, ErrorCode::kNotFound, "the results of '{}' hold no tensor of the model", r.runner);
+  }
+}
+
 }  // namespace
 
 Arbitration arbitrate(const std::shared_ptr<const Model>& model, const TensorList& feed,
@@ -30,6 +40,7 @@ Arbitration arbitrate(const std::shared_ptr<const Model>& model, const TensorLis
   const std::shared_ptr<Model> own = clone_model(*model);
   if (!own->functions.empty()) pass_inline_functions::def.run(*own);
   infer_shapes(*own);
+  require_results(*own->graph, results);
   std::vector<StoredTensorList> outputs;
   outputs.reserve(results.size());
   std::vector<ArbiterCase> cases;

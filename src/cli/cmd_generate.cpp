@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "assay/generate.h"
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/command.h"
@@ -15,7 +16,8 @@
 #include "cli/options/runners.h"
 #include "cli/registries.h"
 #include "cli/run_settings.h"
-#include "generate/generate.h"
+#include "generate/prompts.h"
+#include "generate/sampling.h"
 #include "poly/run_parts.h"
 
 namespace assay::cli::command_generate {

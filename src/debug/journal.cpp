@@ -155,7 +155,7 @@ const Answer* Journal::find(std::string_view question) const {
 }
 
 void Journal::add(const std::string& question, const Answer& answer) {
-  append(fmt::format("{{\"question\": {}, {}}}\n", json_quoted(question), answer_members(answer)));
+  if (file_) append(fmt::format("{{\"question\": {}, {}}}\n", json_quoted(question), answer_members(answer)));
   note_failure(answer);
   answers_.insert_or_assign(question, answer);
 }

@@ -22,6 +22,8 @@ using SearchIdentity = std::vector<std::pair<std::string, std::string>>;
 /// incomplete line of a killed process is ignored.
 class Journal {
  public:
+  /// One that ends with the process: no file is written.
+  static Journal in_memory() { return Journal(""); }
   /// Begins a journal, replacing an existing file. Throws Error (kIo).
   static Journal begin(const std::string& path, const SearchIdentity& identity);
   /// Continues a journal; begins one if there is none. Throws Error (kInvalidArgument) for a file that is not

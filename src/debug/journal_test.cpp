@@ -56,6 +56,15 @@ TEST(Journal, GoesOnWhereItWas) {
   EXPECT_EQ(journal.find("nodes 2"), nullptr);
 }
 
+TEST(Journal, MayStayInMemory) {
+  Journal journal = Journal::in_memory();
+  journal.add("nodes 1", {.kind = AnswerKind::kFailure, .failure = "exit code 1"});
+  ASSERT_NE(journal.find("nodes 1"), nullptr);
+  EXPECT_EQ(journal.find("nodes 2"), nullptr);
+  EXPECT_EQ(journal.failure(), "exit code 1");
+  EXPECT_EQ(journal.path(), "");
+}
+
 TEST(Journal, KeepsWhatWasMeasured) {
   const TemporaryFolder folder;
   const std::map<std::string, double> measures = {{"decibels", std::numeric_limits<double>::infinity()},

@@ -1,5 +1,6 @@
 #include "debug/layer_run.h"
 
+#include "graph/clone.h"
 #include "graph/order.h"
 #include "graph/read.h"
 #include "passes/pass_list.h"
@@ -35,6 +36,14 @@ ModelLoaderOptions named(const std::string& path) {
   return options;
 }
 
+void lay_open(Model& model) {
+  if (!model.functions.empty()) pass_inline_functions::def.run(model);
+  pass_constants_to_initializers::def.run(model);
+  sort_topologically(*model.graph);
+  mark_all_outputs(model);
+  infer_known_shapes(model, /*report=*/false);
+}
+
 }  // namespace
 
 std::shared_ptr<Model> model_of_layers(const ModelLoaderOptions& options) {
@@ -45,15 +54,14 @@ std::shared_ptr<Model> model_of_layers(const ModelLoaderOptions& options) {
   plain.output_types.clear();
   plain.save = {};
   std::shared_ptr<Model> model = ModelLoader(plain).load_quietly();
-  with_context([&] { return file_place(options.path); },
-               [&] {
-                 if (!model->functions.empty()) pass_inline_functions::def.run(*model);
-                 pass_constants_to_initializers::def.run(*model);
-                 sort_topologically(*model->graph);
-                 mark_all_outputs(*model);
-                 infer_known_shapes(*model, /*report=*/false);
-               });
+  with_context([&] { return file_place(options.path); }, [&] { lay_open(*model); });
   return model;
+}
+
+std::shared_ptr<Model> model_of_layers(const Model& model) {
+  std::shared_ptr<Model> open = clone_model(model);
+  lay_open(*open);
+  return open;
 }
 
 LayerRun::LayerRun(std::shared_ptr<const Model> model, const std::string& path, const RunnerChoice& runner,

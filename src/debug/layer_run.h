@@ -17,6 +17,8 @@ namespace assay::debug {
 /// The model as such runs have it: local functions inlined, constants as initializers, nodes in topological
 /// order, types inferred, every tensor an output. Throws Error.
 std::shared_ptr<Model> model_of_layers(const ModelLoaderOptions& options);
+/// Of a model in memory, which stays as it is.
+std::shared_ptr<Model> model_of_layers(const Model& model);
 
 class LayerRun {
  public:

@@ -11,7 +11,7 @@
 
 #include "debug/divergence.h"
 #include "debug/layer_run.h"
-#include "generate/generate.h"
+#include "assay/generate.h"
 
 namespace assay::debug {
 

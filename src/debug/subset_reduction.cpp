@@ -61,9 +61,7 @@ class SubsetReduction {
                 ? std::string("the check passes on the whole model: there is no failure to reduce")
                 : fmt::format("the whole model could not be checked ({}): {}", answer_kind_name(answer.kind),
                               answer.failure));
-    throw e.set_remedy(
-        "Let the check fail on the model itself first; the option that names the intermediate model says "
-        "which file it gets.");
+    throw e.set_remedy("Let the check fail on the model itself first: it is the first candidate.");
   }
 
   using Make = std::function<std::shared_ptr<Model>()>;

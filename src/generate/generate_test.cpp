@@ -1,4 +1,4 @@
-#include "generate/generate.h"
+#include "assay/generate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,12 @@
 // Files of tokens.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
-namespace assay::generate {
+#include "assay/generate.h"
 
-using Tokens = std::vector<int64_t>;
+namespace assay::generate {
 
 /// Throws Error (kInvalidArgument) unless there are prompts, each with a token, and tokens to generate.
 void check_prompts(const std::vector<Tokens>& prompts, int64_t max_tokens);

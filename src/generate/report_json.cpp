@@ -1,5 +1,5 @@
+#include "assay/generate.h"
 #include "base/json_writer.h"
-#include "generate/generate.h"
 
 namespace assay::generate {
 namespace {

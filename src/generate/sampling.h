@@ -2,20 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "assay/generate.h"
 #include "assay/tensor.h"
 #include "tensor/random.h"
 
 namespace assay::generate {
 
-struct Sampling {
-  double temperature = 0;  ///< 0: always the most likely token
-  int64_t top_k = 0;       ///< of these many most likely ones alone; 0: of all
-  double top_p = 1;        ///< of the most likely ones whose probabilities add up to it
-  uint32_t seed = 1;
-
-  bool is_greedy() const { return temperature == 0; }
-};
 /// Throws Error (kInvalidArgument) for a setting that is out of its range.
 void check_sampling(const Sampling& sampling);
 
@@ -36,10 +30,6 @@ class Sampler {
 };
 
 /// The most likely tokens with their logits, the most likely first.
-struct RankedToken {
-  int64_t token = 0;
-  double logit = 0;
-};
 std::vector<RankedToken> most_likely(const Tensor& logits, size_t count);
 
 }  // namespace assay::generate

@@ -176,7 +176,9 @@ Config CreateConfig::operator()() const {
   if (calibrator != nullptr && !int8)
     diag::warning(
         "A calibrator was provided to CreateConfig, but int8 mode was not enabled: it is not used.");
-  config.builder.optimization_level = builder_optimization_level;
+  // A higher one is the highest, as in upstream.
+  config.builder.optimization_level =
+      std::min(builder_optimization_level, BuilderConfig::kMaxOptimizationLevel);
   config.builder.use_timing_cache_only = error_on_timing_cache_miss;
   if (workspace_limit) config.builder.workspace_limit = *workspace_limit;
   config.builder.is_refittable = refittable;

@@ -68,11 +68,7 @@ EngineBuildOptions engine_building(const RunEngine& engine, const RunData& data)
   options.calibration = {.cache = engine.calibration_cache,
                          .algorithm = engine.calibration_algorithm,
                          .quantile = engine.calibration_quantile,
-                         .data = [data]() -> std::shared_ptr<assay::DataSource> {
-                           if (auto own = own_data(data)) return own;
-                           if (!data.load_inputs.empty()) return saved_data(data.load_inputs);
-                           return random_data(random_data_options(data));
-                         },
+                         .data = [data] { return data_from_the_start(data); },
                          .is_random = !data.source && data.script.empty() && data.load_inputs.empty()};
   options.mark_all = engine.mark_all;
   options.outputs = engine.outputs;
@@ -173,6 +169,12 @@ std::shared_ptr<assay::DataSource> own_data(const RunData& data) {
   if (data.source) return std::make_shared<OwnData>(data.source);
   if (data.script.empty()) return nullptr;
   return script_data(script::parse_reference(data.script, script::DataScript::kDefaultFunction));
+}
+
+std::shared_ptr<assay::DataSource> data_from_the_start(const RunData& data) {
+  if (auto own = own_data(data)) return own;
+  if (!data.load_inputs.empty()) return saved_data(data.load_inputs);
+  return random_data(random_data_options(data));
 }
 
 }  // namespace assay::poly

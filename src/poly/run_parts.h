@@ -33,6 +33,8 @@ ModelLoaderOptions model_loader_options(const RunModel& model);
 DataLoaderOptions random_data_options(const RunData& data);
 /// The data of a program or of a script; null: those of files, or random ones.
 std::shared_ptr<assay::DataSource> own_data(const RunData& data);
+/// The data, from the first set on.
+std::shared_ptr<assay::DataSource> data_from_the_start(const RunData& data);
 
 /// Edits of a run's model by modules.
 using ModelEdits = std::vector<std::function<void(const std::shared_ptr<Model>&)>>;

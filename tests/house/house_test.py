@@ -182,6 +182,7 @@ READS_BUILT_INS = {
     "src/ops/op_set.cpp": "ops_of(): the operators of a model that brings none",
     "src/ops/schema.cpp": "a schema's text may be that of another operator of this build",
     "src/poly/loaders.cpp": "SessionFromOnnx takes the name of a backend of this build",
+    "src/poly/debug.cpp": "so does LayeredRun",
     "src/backends/engine_fixture.h": "a helper of tests",
     "src/cli/script_text_cpp.cpp": "text of programs that it writes",
 }

@@ -1,5 +1,5 @@
 """Four threads of Python in the native module at once: contexts of one engine, models that are shared, builds, sessions, streams,
-comparisons. Each checks what it gets.
+comparisons, searches, quantized models, tokens. Each checks what it gets.
 
     four_threads.py [SECONDS]
 
@@ -27,6 +27,10 @@ class Shared:
             [small.initializer("w", np.random.default_rng(seed).standard_normal((16, 16)).astype(np.float32))],
         )  # fmt: skip
         self.model = assay.Model(data)
+        self.language = small.model(
+            [small.node("Gather", ["t", "input_ids"], ["logits"])], [("input_ids", "int64", (1, "n"))],
+            [("logits", "float32", (1, "n", 16))], [small.initializer("t", np.eye(16, dtype=np.float32)[::-1])],
+        )  # fmt: skip
         self.runtime = assay.Runtime(threads=1 + seed % 2)
         self.engine = self.build()
         self.feeds = {n: {"x": np.random.default_rng(n).standard_normal((n, 16)).astype(np.float32)} for n in range(1, 10)}
@@ -91,7 +95,30 @@ def streams(shared, dice):
     shared.check(n, y)
 
 
-WORK = [contexts, models, builds, sessions, streams]
+def searches(shared, dice):
+    n = dice.randint(1, 9)
+    feed = [shared.feeds[n]]
+    assert not assay.debug.nan(shared.model, "engine", feed)
+    assert not assay.debug.diverge(shared.model, data=feed)
+    assert assay.debug.range(shared.model, data=feed)["x"].elements == 16 * n
+    assert assay.debug.reduce(shared.model, lambda m: any(node["op_type"] == "Relu" for node in m.nodes)).model.node_count == 1
+
+
+def quantized(shared, dice):
+    feeds = [shared.feeds[n] for n in (2, 9)]
+    profiles = {"x": ((1, 16), (2, 16), (9, 16))}
+    made = assay.quantize(shared.model, feeds, runtime=shared.runtime, profiles=profiles, optimization_level=0)
+    y = assay.Session(made.model, "reference").infer(feeds[1])["y"]
+    np.testing.assert_allclose(y, shared.wanted[9], atol=0.2)
+    assert assay.quantize_weights(shared.model, block=16).quantized == 1
+
+
+def tokens(shared, dice):
+    made = assay.generate(shared.language, [dice.randint(0, 15)], ["engine", "reference"], max_tokens=3, threads=1, on_token=lambda *_: None)
+    assert made and len(made.tokens[0]) == 3
+
+
+WORK = [contexts, models, builds, sessions, streams, searches, quantized, tokens]
 
 
 def main(seconds):

@@ -50,6 +50,12 @@ class Sessions(unittest.TestCase):
         with self.assertRaises(assay.NotFound):
             assay.Session(small.identity(), "no such backend")
 
+    def test_random_inputs_that_cannot_be(self):
+        for kwargs in ({"ranges": {"x": 3}}, {"ranges": {"x": (3,)}}, {"ranges": {"x": ("a", "b")}}, {"shapes": {"x": ("a", 3)}},
+                       {"shapes": {"x": 3}}, {"shapes": {"x": (1 << 70, 3)}}, {"seed": -1}):  # fmt: skip
+            with self.subTest(kwargs), self.assertRaises(assay.InvalidArgument):
+                assay.random_inputs(small.identity(), **kwargs)
+
     def test_random_inputs_are_numpys(self):
         data = small.model([small.node("Relu", ["x"], ["y"])], [("x", "float32", ("n", 3))], [("y", "float32", ("n", 3))])
         x = assay.random_inputs(data, seed=5, shapes={"x": (4, 3)}, ranges={"x": (-1, 1)})["x"]
@@ -128,9 +134,24 @@ class Verdicts(unittest.TestCase):
         x = np.ones((2, 3), np.float32)
         self.assertTrue(assay.judge(data, {"x": x}, {"mine": {"y": x}}))
         self.assertFalse(assay.judge(data, {"x": x}, {"mine": {"y": x + 1}}))
+        with self.assertRaisesRegex(assay.InvalidArgument, "no results"):
+            assay.judge(data, {"x": x}, {})
+        for nothing in ({}, {"z": x}):
+            with self.assertRaisesRegex(assay.NotFound, "'mine' hold no tensor"):
+                assay.judge(data, {"x": x}, {"mine": nothing})
 
 
 class Runs(unittest.TestCase):
+    def test_scales_are_found_on_data_that_the_run_reads_too(self):
+        data = small.product(2, 16)
+        feeds = [assay.random_inputs(data, iteration=i) for i in range(3)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.onnx")
+            assay.Model(data).save(path)
+            found = assay.run(path, ["trt", "reference"], data=feeds, build={"int8": True, "optimization_level": 0},
+                              functions=assay.functions.simple(atol=0.5))
+        self.assertEqual((found.iterations, found.outcome), (3, "passed"))
+
     def test_whole_run(self):
         with tempfile.TemporaryDirectory() as folder:
             path, saved = os.path.join(folder, "m.onnx"), os.path.join(folder, "out.json")
@@ -142,8 +163,10 @@ class Runs(unittest.TestCase):
             self.assertIn("PASSED", repr(s))
             wrong = Doubling(assay.Session(path, "reference"))
             self.assertEqual(assay.run(path, ["engine", wrong]).outcome, "failed")
-            with self.assertRaises(assay.InvalidArgument):
-                assay.run(path, ["engine"], no_such_setting=1)
+            for wrong in ({"no_such_setting": 1}, {"ranges": {"x": 3}}, {"ranges": {"x": (3,)}}, {"shapes": 3},
+                          {"functions": [{"kind": "none"}]}, {"functions": [{}]}, {"top_k": "x"}):  # fmt: skip
+                with self.subTest(wrong), self.assertRaises(assay.InvalidArgument):
+                    assay.run(path, ["engine"], **wrong)
 
             class Failing:
                 def infer(self, feed):

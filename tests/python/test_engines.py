@@ -3,6 +3,7 @@
 import array
 import os
 import pickle
+import sys
 import tempfile
 import time
 import unittest
@@ -91,6 +92,65 @@ class ArraysIn(unittest.TestCase):
                 return (2, 0)
 
         self.refused({"x": Elsewhere()}, words="DLPack")
+
+
+    def test_freed_under_us(self):
+        view = memoryview(X)
+        view.release()
+        self.refused({"x": view}, words="x")
+        context = built(small.identity()).create_context()
+        y = assay.zeros((2, 3))
+        context.bind("x", X.copy())  # nothing but the context has it
+        context.bind("y", y)
+        grown = bytearray(X.nbytes)
+        self.context.run({"x": np.frombuffer(grown, np.float32).reshape(2, 3)})
+        context.execute()
+        np.testing.assert_array_equal(y, X)
+
+    def test_a_capsule_that_was_read_before(self):
+        class Once:
+            def __init__(self, array):
+                self.capsule = array.__dlpack__()
+
+            def __dlpack__(self):
+                return self.capsule
+
+            def __dlpack_device__(self):
+                return (1, 0)
+
+        array = X.copy()
+        references = sys.getrefcount(array)
+        once = Once(array)
+        self.assert_same(once)
+        for _ in range(3):
+            self.refused({"x": once}, words="DLPack")
+        self.assertEqual(sys.getrefcount(array), references)
+        self.assert_same(array)
+
+    def test_objects_that_raise(self):
+        class Raising:
+            def __init__(self, name):
+                setattr(type(self), name, self.fail)
+
+            def fail(self, *args, **kwargs):
+                raise KeyError("raised by the object")
+
+        for name in ("__array__", "__dlpack__", "__array_interface__"):
+            with self.subTest(name):
+                kind = type("Raising", (Raising,), {})
+                self.refused({"x": kind(name)}, words="x")
+        endless = []
+        endless.append(endless)
+        for wrong in (endless, [[1, 2, 3], [1, 2]], [["a"] * 3] * 2, b"123456", "text", {}):
+            self.refused({"x": wrong}, words="x")
+
+    def test_more_than_there_is_memory_for(self):
+        open_rows = small.model([small.node("Relu", ["x"], ["y"])], [("x", "float32", ("n", 3))], [("y", "float32", ("n", 3))])
+        engine = built(open_rows, profiles={"x": ((1, 3), (2, 3), (4, 3))})
+        with self.assertRaises(assay.ResourceError):
+            engine(x=np.broadcast_to(np.float32(1), (1 << 40, 3)))
+        with self.assertRaises(assay.ResourceError):
+            assay.zeros((1 << 60,))
 
 
 class Types(unittest.TestCase):
@@ -315,8 +375,13 @@ class Engines(unittest.TestCase):
         with self.assertRaises(assay.InvalidArgument) as caught:
             built(small.identity(), no_such_setting=1)
         self.assertIn("no_such_setting", str(caught.exception))
-        with self.assertRaises(assay.InvalidArgument):
-            built(small.identity(), workspace_limit="much")
+        for settings in (
+            {"workspace_limit": "much"}, {"optimization_level": 6}, {"optimization_level": -1}, {"profiles": {"x": 3}},
+            {"profiles": {"x": ((2, 3), (2, 3))}}, {"layer_types": [3]}, {"layer_types": [("x",)]}, {"pinned_tactics": {"x": 3}},
+            {"layer_types": [("*", "no type")]}, {"precision_constraints": "hope"},
+        ):  # fmt: skip
+            with self.subTest(settings), self.assertRaises(assay.InvalidArgument):
+                assay.build(small.identity(), **settings)
 
     def test_inspection(self):
         engine = built(small.product(2, 8))
@@ -351,6 +416,25 @@ class Callbacks(unittest.TestCase):
         seen = []
         built(small.identity(), progress=lambda *args: seen.append(args))
         self.assertTrue(seen)
+
+    def test_handlers_of_the_log(self):
+        code = """
+import logging, os, sys, tempfile, small_models as small, assay
+seen = []
+class Failing(logging.Filter):
+    def filter(self, record):
+        raise KeyError("handler")
+sys.unraisablehook = lambda u: seen.append(u.exc_type)
+assay.logger.addFilter(Failing())
+assay.logger.setLevel(1)
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "m.onnx")
+    assay.Model(small.product(2, 8)).save(path)
+    assert assay.run(path, ["engine", "reference"])
+assert seen and set(seen) == {KeyError}, seen
+"""
+        done = run_python(code)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_calibrator(self):
         def data():

@@ -78,6 +78,10 @@ class Work:
         self.stream, self.event = _native.Stream(), _native.Event()
         self.refitter = _native.Refitter(self.engine._native)
         self.w = np.ones((16, 16), np.float32)
+        self.tokens = small.model(
+            [small.node("Gather", ["t", "input_ids"], ["logits"])], [("input_ids", "int64", (1, "n"))],
+            [("logits", "float32", (1, "n", 16))], [small.initializer("t", np.eye(16, dtype=np.float32)[::-1])],
+        )  # fmt: skip
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -211,6 +215,15 @@ class Work:
             "save_results": lambda: self.saved_results(),
             "load_results": lambda: _native.load_results(self.saved_results()),
             "run": lambda: assay.run(self.file, ["reference"], iterations=1),
+            "generate": lambda: assay.generate(self.tokens, [3], ["engine", "reference"], max_tokens=2, on_token=lambda *_: None),
+            "quantize": lambda: assay.quantize(self.model, 1, runtime=self.runtime, measure_cost=True, optimization_level=0),
+            "quantize_weights": lambda: assay.quantize_weights(self.model),
+            "type_name": lambda: _native.type_name("float16"),
+            "find_non_finite": lambda: assay.debug.nan(self.model, data=[{"x": self.x}]),
+            "measure_ranges": lambda: assay.debug.range(self.model, data=[{"x": self.x}]),
+            "find_divergence": lambda: assay.debug.diverge(self.model, data=[{"x": self.x}]),
+            "reduce_model": lambda: assay.debug.reduce(self.model, lambda m: m.node_count > 1),
+            "save_inputs": lambda: _native.save_inputs([{"x": self.x}], self.path("inputs.json")),
         }
 
     def saved_plan(self):

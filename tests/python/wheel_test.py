@@ -112,7 +112,7 @@ def check(python, wheel, folder):
     for command in ([program], [ours, "-m", "assay"]):
         assert version in run([*command, "--version"], folder), command
     run([ours, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "numpy"], folder)
-    for name in ("test_models", "test_engines", "test_threads", "test_comparing", "test_leaks"):
+    for name in ("test_models", "test_engines", "test_threads", "test_comparing", "test_debug", "test_quantize", "test_generate", "test_leaks"):
         run([ours, os.path.join(HERE, name + ".py")], folder, timeout=1800)
     run([ours, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "onnx", "ml_dtypes", "onnxruntime"], folder)
     readme_lines(environment, folder)

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/args.h"
-#include "generate/generate.h"
+#include "assay/generate.h"
 #include "run/model_loader.h"
 
 namespace assay::cli {

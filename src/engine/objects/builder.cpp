@@ -147,6 +147,9 @@ engine::SavedRules rules_of(const BuilderConfig& config,
 
 engine::BuildConfig build_config(const Runtime::State& runtime, const BuilderConfig& config,
                                  const engine::SavedRules& rules) {
+  require(config.optimization_level >= 0 && config.optimization_level <= BuilderConfig::kMaxOptimizationLevel,
+          ErrorCode::kInvalidArgument, "{} is no optimization level: it is 0 to {}",
+          config.optimization_level, BuilderConfig::kMaxOptimizationLevel);
   engine::BuildConfig c = base_config(runtime);
   apply(rules, c);
   c.bodies_ahead = !config.is_lazy;
@@ -156,7 +159,7 @@ engine::BuildConfig build_config(const Runtime::State& runtime, const BuilderCon
     c.timing_cache = config.timing_cache != nullptr
                          ? config.timing_cache
                          : std::make_shared<TimingCache>(runtime.timing_environment());
-    c.timing = kTiming[std::clamp(config.optimization_level, 1, BuilderConfig::kMaxOptimizationLevel) - 1];
+    c.timing = kTiming[config.optimization_level - 1];
     c.timing.use_only = config.use_timing_cache_only;
   }
   if (config.algorithm_selector != nullptr)

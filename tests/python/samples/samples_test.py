@@ -9,6 +9,7 @@ does not do what EXPECTED in this file says fails the test; so do fewer than LEA
 documents about it."""
 
 import argparse
+import contextlib
 import fnmatch
 import os
 import re
@@ -38,6 +39,8 @@ class Sample:
     """Command lines as its text gives them."""
     why: str = ""
     """Why it does not end with 0; empty: it does."""
+    digits: bool = False
+    """It is trained on MNIST, which torchvision keeps in a place of its own."""
 
 
 def says(text):
@@ -53,6 +56,12 @@ def equal_results(folder, output):
     """It shows the results of both runners."""
     shown = [part.partition("\n")[2].strip() for part in output.split("Processing outputs for runner:")[1:]]
     return len(shown) == 2 and shown[0] == shown[1] and "Values:" in shown[0]
+
+
+def predicted(folder, output):
+    """The network that PyTorch trained says of a digit what it is."""
+    case, prediction = re.search(r"^Test Case: (\d)", output, re.M), re.search(r"^Prediction: (\d)", output, re.M)
+    return bool(case and prediction) and case[1] == prediction[1]
 
 
 def recognized(times):
@@ -83,6 +92,9 @@ def answered(folder, output):
     feed[network.get_inputs()[0].name] = text
     return network.run(None, feed)[0].item() == 2 and "Passed" in output
 
+
+# What is compared with what the program itself expects.
+OWN = (asserts, predicted)
 
 PLAIN = {
     "00_inference_with_tensorrt/build_and_run.py": asserts,
@@ -115,9 +127,11 @@ EXPECTED = [Sample(f"{API}/{name}", [[]], agrees) for name, agrees in PLAIN.item
     Sample(f"{SAMPLES}/detectron2/build_engine.py", [["-o", "{data}/segmenter.onnx", "-e", "engine.trt"]]),
     Sample(f"{SAMPLES}/detectron2/infer.py", [["-e", "engine.trt", "-i", "{data}/pictures", "-o", "found", "-c", "config.yaml"]],
            needs=("detectron2.engine",), why="it uses an attribute that it does not set (`self.allocations`), and fails anywhere"),
-    Sample(f"{SAMPLES}/network_api_pytorch_mnist/sample.py", [[]], needs=("torch", "torchvision")),
+    Sample(f"{SAMPLES}/network_api_pytorch_mnist/sample.py", [[]], predicted, needs=("torch", "torchvision"), digits=True),
     Sample(f"{SAMPLES}/strongly_type_autocast/sample.py", [["--mnist_dir", "{data}"]], needs=("modelopt",)),
-    Sample(f"{SAMPLES}/attention_mdtrt/attention_mdtrt.py", [["--onnx-path", "{data}/attention.onnx", "--sequence-length", "64"]], needs=("torch",)),
+    Sample(f"{SAMPLES}/attention_mdtrt/attention_mdtrt.py", [["../create_onnx.py", "--output", "{folder}/attention.onnx"],
+                                                             ["--onnx-path", "{folder}/attention.onnx", "--sequence-length", "64"]], needs=("torch",),
+           why="its profile is for 56,320 tokens of 4,096 numbers, which take 16 GB between layers; less memory than that is an error that says so"),
 ]  # fmt: skip
 
 # What has CUDA kernels of its own, or code compiled for CUDA, and is not counted.
@@ -202,6 +216,12 @@ class Runner:
         lacks = self.lacks(sample)
         if lacks:
             return Outcome(False, None, lacks)
+        import stand_ins
+
+        with stand_ins.digits() if sample.digits else contextlib.nullcontext():
+            return self.run_lines(sample)
+
+    def run_lines(self, sample):
         folder = tempfile.mkdtemp(dir=self.folder)
         os.symlink(self.data, os.path.join(folder, "data"))
         script = os.path.join(self.source, sample.name)
@@ -229,7 +249,7 @@ class Runner:
 
 def page(results):
     count = sum(o.passed for _, o in results)
-    compared = {False: sum(o.agrees is True and s.agrees is not asserts for s, o in results), True: sum(o.agrees is True and s.agrees is asserts for s, o in results)}
+    compared = {own: sum(o.agrees is True and (s.agrees in OWN) == own for s, o in results) for own in (False, True)}
     lines = ["# NVIDIA's sample programs", "", "[Written by `tests/python/samples/samples_test.py --write`; do not edit it.]: #", "",
              "The programs of `samples/python` in the repository NVIDIA/TensorRT that import `tensorrt`, and those of Polygraphy's `examples/api`, unchanged under",
              "`assay python`, on a CPU. Models, pictures and tokenizers that they download are replaced by small ones of the same interface.", "",
@@ -237,7 +257,7 @@ def page(results):
              f"those of ONNX Runtime; {compared[True]} compare with what they expect themselves, and end with an error otherwise.", "",
              "| program | ends with 0 | results agree with | |", "|---|---|---|---|"]
     for sample, o in results:
-        agrees = {None: "", True: "its own" if sample.agrees is asserts else "ONNX Runtime's", False: "neither"}[o.agrees]
+        agrees = {None: "", True: "its own" if sample.agrees in OWN else "ONNX Runtime's", False: "neither"}[o.agrees]
         why = sample.why or (f"needs the package {o.lacks}, which was not there" if o.lacks else "" if o.passed else "see the test")
         lines.append(f"| `{sample.name.removeprefix('samples/python/').removeprefix('tools/Polygraphy/')}` | {'yes' if o.passed else 'no'} | {agrees} | {why} |")
     lines += ["", "An empty field: the program computes nothing, or shows nothing of it.", "", "## With kernels of their own", "",

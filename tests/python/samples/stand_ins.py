@@ -1,6 +1,9 @@
 """Models and data that NVIDIA's samples download, made here: small networks of the same interface, and what ONNX Runtime makes of them."""
 
+import contextlib
 import os
+import shutil
+import struct
 import subprocess
 
 import numpy as np
@@ -251,3 +254,35 @@ def segmenter(path):
     weights = [weight("w", w)] + [weight(n, np.array(v, np.int64)) for n, v in {"k": [4], "four": [[0, 1, 2, 3]] * 4, "axis": [1]}.items()]
     save(nodes, [("input", F, [1, 3, 64, 64])], [("num", I, [1, 1]), ("boxes", F, [1, 4, 4]), ("scores", F, [1, 4]), ("classes", I, [1, 4]),
                                                  ("masks", F, [1, 1, 64, 64])], weights, path)  # fmt: skip
+
+
+# ---- digits ----
+
+DIGITS = "/tmp/mnist"
+
+
+def write_digits(folder, name, count, seed):
+    """Pictures of 28 x 28 bytes in MNIST's form: a coarse pattern for each digit, with noise."""
+    random = np.random.default_rng(seed)
+    patterns = np.random.default_rng(0).integers(0, 2, (10, 7, 7)) * 200
+    labels = random.integers(0, 10, count)
+    pictures = np.kron(patterns[labels], np.ones((1, 4, 4), np.int64)) + random.integers(0, 50, (count, 28, 28))
+    for kind, array in (("images-idx3", pictures), ("labels-idx1", labels)):
+        with open(os.path.join(folder, f"{name}-{kind}-ubyte"), "wb") as file:
+            file.write(struct.pack(f">{array.ndim + 1}i", 2048 + array.ndim, *array.shape) + array.astype(np.uint8).tobytes())
+
+
+@contextlib.contextmanager
+def digits():
+    """Where the sample looks for MNIST, unless something is there."""
+    if os.path.exists(DIGITS):
+        yield
+        return
+    raw = os.path.join(DIGITS, "data", "MNIST", "raw")
+    os.makedirs(raw)
+    try:
+        write_digits(raw, "train", 3200, 1)
+        write_digits(raw, "t10k", 300, 2)
+        yield
+    finally:
+        shutil.rmtree(DIGITS)

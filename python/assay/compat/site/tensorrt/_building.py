@@ -265,7 +265,7 @@ def settings_of(config, network):
         "fp16": has(BuilderFlag.FP16) and not typed,
         "bf16": has(BuilderFlag.BF16) and not typed,
         "int8": has(BuilderFlag.INT8) and not typed,
-        "optimization_level": config.builder_optimization_level,
+        "optimization_level": min(config.builder_optimization_level, 5),  # a higher one is the highest
         "refittable": refits,
         "strip_weights": has(BuilderFlag.STRIP_PLAN),
         "use_timing_cache_only": has(BuilderFlag.ERROR_ON_TIMING_CACHE_MISS),

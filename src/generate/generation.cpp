@@ -1,4 +1,4 @@
-#include "generate/generate.h"
+#include "assay/generate.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 
 #include "base/peak_memory.h"
 #include "base/time_trace.h"
+#include "generate/parting.h"
 #include "generate/stepper.h"
 #include "tensor/tensor_store.h"
 
