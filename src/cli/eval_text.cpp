@@ -137,7 +137,7 @@ void add_backends(const std::string& names, std::vector<std::string>& words) {
   for (size_t at = 0; at < names.size();) {
     const size_t end = std::min(names.find(' ', at), names.size());
     const std::string name = names.substr(at, end - at);
-    words.push_back("--" + (name.starts_with("reference") ? "ref" : name.substr(0, name.find('#'))));
+    words.push_back("--" + name.substr(0, name.find('#')));
     at = end + 1;
   }
 }

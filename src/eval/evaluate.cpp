@@ -73,7 +73,7 @@ class Evaluator {
       data.emplace_back("labels", "array " + options_.label_array);
     Entries options = {{"backends", fmt::format("{}", fmt::join(backends_->names(), " "))},
                        {"golden", backends_->golden_name()},
-                       {"metric", fmt::format("{}", fmt::join(backends_->metric_texts(), " "))},
+                       {"metric", fmt::format("{}", fmt::join(backends_->metric_texts(), ","))},
                        {"worst", std::to_string(options_.worst)},
                        {"judge", std::to_string(options_.judged_worst)}};
     if (options_.most_samples) options.emplace_back("samples", std::to_string(*options_.most_samples));

@@ -19,9 +19,9 @@ bool read_number(std::string_view text, int64_t& number) {
 
 Ranges Ranges::parse(std::string_view text) {
   Ranges ranges;
-  for (std::string_view left = text; !left.empty() || ranges.empty();) {
-    const std::string_view word = left.substr(0, left.find(','));
-    left.remove_prefix(std::min(left.size(), word.size() + 1));
+  for (size_t at = 0; at <= text.size();) {
+    const std::string_view word = text.substr(at, text.find(',', at) - at);
+    at += word.size() + 1;
     const size_t colon = word.find(':');
     Range r;
     require(colon != std::string_view::npos && read_number(word.substr(0, colon), r.first) &&
