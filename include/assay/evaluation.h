@@ -67,6 +67,14 @@ std::string evaluate(const EvaluationSettings& settings);
 /// missing.
 std::string merge_evaluations(const std::vector<std::string>& paths, const std::string& output,
                               bool incomplete = false);
+/// The same for the JSON itself.
+std::string merge_evaluation_texts(const std::vector<std::string>& results, bool incomplete = false);
+
+/// How many samples the settings name; nothing for a stream, which has to be read for that. Throws Error for
+/// data that cannot be opened.
+std::optional<int64_t> count_samples(const EvaluationSettings& settings);
+/// A result with one more bad sample, which it must not cover yet: one that no process survives.
+std::string leave_out_sample(const std::string& result, int64_t sample, const std::string& reason);
 
 }  // namespace poly
 }  // namespace assay

@@ -57,6 +57,10 @@ if TYPE_CHECKING:
     from ._engine import TimingCache as TimingCache
     from ._engine import build as build
     from ._engine import zeros as zeros
+    from ._evaluate import Evaluation as Evaluation
+    from ._evaluate import Metric as Metric
+    from ._evaluate import eval as eval
+    from ._evaluate import merge as merge
     from ._library import logger as logger
     from ._model import Diff as Diff
     from ._model import Difference as Difference
@@ -79,6 +83,7 @@ _HOMES = {
         "Verdict backends compare functions infer judge random_inputs run verdict"
     ),
     "_engine": "Calibrator Context Engine LayerTimes Runtime Stream TimingCache build zeros",
+    "_evaluate": "Evaluation Metric eval merge",
     "_library": "logger",
     "_model": (
         "Diff Difference Finding Findings Initializers Model Refused SimplifyReport check diff evaluate load save"

@@ -26,4 +26,5 @@ NB_MODULE(_native, m) {
   bind_sessions(m);
   bind_comparing(m);
   bind_runs(m);
+  bind_evaluations(m);
 }

@@ -8,6 +8,7 @@
 
 #include "assay/builder.h"
 #include "assay/graph.h"
+#include "assay/run_settings.h"
 #include "assay/runtime.h"
 
 namespace assay::python {
@@ -21,6 +22,7 @@ void bind_streams(nb::module_& m);    ///< streams.cpp
 void bind_sessions(nb::module_& m);   ///< sessions.cpp
 void bind_comparing(nb::module_& m);  ///< comparing.cpp
 void bind_runs(nb::module_& m);       ///< runs.cpp
+void bind_evaluations(nb::module_& m);  ///< evaluations.cpp
 
 /// A context as Python holds it: what is bound to it stays alive.
 struct Context {
@@ -41,5 +43,14 @@ struct BuildSettings {
   std::unique_ptr<AlgorithmSelector> selector;
 };
 BuildSettings read_build_settings(nb::handle settings);
+
+/// A run from a dict; `build` keeps what its configuration refers to. Throws Error (kInvalidArgument) for
+/// unknown keys.
+struct RunReading {
+  poly::RunSettings settings;
+  BuildSettings build;
+  std::string save_settings;
+};
+RunReading read_run(nb::handle settings);
 
 }  // namespace assay::python

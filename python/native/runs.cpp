@@ -119,11 +119,7 @@ void read_ranges(RunSettings& s, nb::handle ranges) {
   }
 }
 
-struct Reading {
-  RunSettings settings;
-  BuildSettings build;
-  std::string save_settings;
-};
+using Reading = RunReading;
 using Reader = void (*)(Reading&, nb::handle);
 
 const std::pair<const char*, Reader> kReaders[] = {
@@ -253,6 +249,8 @@ nb::dict run(nb::handle settings) {
 }
 
 }  // namespace
+
+RunReading read_run(nb::handle settings) { return read(settings); }
 
 void bind_runs(nb::module_& m) { m.def("run", &run, nb::arg("settings")); }
 

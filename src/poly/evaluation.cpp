@@ -139,4 +139,29 @@ std::string merge_evaluations(const std::vector<std::string>& paths, const std::
   return to_json(all);
 }
 
+std::string merge_evaluation_texts(const std::vector<std::string>& results, bool incomplete) {
+  require(!results.empty(), ErrorCode::kInvalidArgument, "there are no results to merge");
+  const auto name = [](size_t i) { return fmt::format("result {}", i); };
+  eval::Evaluation all = eval::from_json(results.front(), name(0));
+  for (size_t i = 1; i < results.size(); ++i)
+    with_context([&] { return "in " + name(i); }, [&] { all.add(eval::from_json(results[i], name(i))); });
+  if (!incomplete) require_complete(all);
+  return to_json(all);
+}
+
+std::optional<int64_t> count_samples(const EvaluationSettings& settings) {
+  const std::optional<int64_t> size = samples_of(settings, /*label_array=*/"")->size();
+  if (!size || !settings.most_samples) return size;
+  return std::min(*size, *settings.most_samples);
+}
+
+std::string leave_out_sample(const std::string& result, int64_t sample, const std::string& reason) {
+  eval::Evaluation e = eval::from_json(result, "the result");
+  require(sample >= 0 && !e.covered.contains(sample), ErrorCode::kInvalidArgument,
+          "the sample {} is covered already", sample);
+  e.covered.add(sample, sample + 1);
+  e.add_bad({sample, reason});
+  return to_json(e);
+}
+
 }  // namespace assay::poly
