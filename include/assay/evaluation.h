@@ -23,7 +23,8 @@ namespace ASSAY_API assay {
 namespace poly {
 
 struct EvaluationSettings {
-  /// Model, runners, session and engine. Its data are those of the evaluation unless `data` or `tokens` is set.
+  /// Model, runners, session and engine. Its data are those of the evaluation unless `data` or `tokens` is
+  /// set.
   RunSettings run = {};
   /// A folder of samples, `.npz`, `.npy`, `.json` (saved inputs) or a data loader script.
   std::string data = {};
@@ -51,7 +52,7 @@ struct EvaluationSettings {
   std::string output = {};    ///< path of the result; empty: it is not saved
   bool resume = false;
   double checkpoint_seconds = 10;
-  /// What identifies run.data.source.
+  /// Identifies run.data.source.
   std::vector<std::pair<std::string, std::string>> data_identity = {};
   /// Further settings that determine the results.
   std::vector<std::pair<std::string, std::string>> identity = {};

@@ -17,11 +17,11 @@ namespace nb = nanobind;
 
 void bind_models(nb::module_& m);  ///< models.cpp, inspection.cpp
 void bind_inspection(nb::module_& m, nb::class_<Model>& model);
-void bind_engines(nb::module_& m);    ///< engines.cpp
-void bind_streams(nb::module_& m);    ///< streams.cpp
-void bind_sessions(nb::module_& m);   ///< sessions.cpp
-void bind_comparing(nb::module_& m);  ///< comparing.cpp
-void bind_runs(nb::module_& m);       ///< runs.cpp
+void bind_engines(nb::module_& m);      ///< engines.cpp
+void bind_streams(nb::module_& m);      ///< streams.cpp
+void bind_sessions(nb::module_& m);     ///< sessions.cpp
+void bind_comparing(nb::module_& m);    ///< comparing.cpp
+void bind_runs(nb::module_& m);         ///< runs.cpp
 void bind_evaluations(nb::module_& m);  ///< evaluations.cpp
 
 /// A context as Python holds it: what is bound to it stays alive.

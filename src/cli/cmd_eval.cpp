@@ -28,8 +28,8 @@ namespace {
 std::string metric_help() {
   std::string text = "What to measure, as NAME or NAME:OUTPUT, separated by blanks or commas:";
   for (const eval::MetricDef& def : eval::metric_defs())
-    text += fmt::format("{} {} ({})", &def == eval::metric_defs().data() ? "" : ",", def.name == "top" ? "top1" : def.name,
-                        def.summary);
+    text += fmt::format("{} {} ({})", &def == eval::metric_defs().data() ? "" : ",",
+                        def.name == "top" ? "top1" : def.name, def.summary);
   return text + ". Default: by what there is to compare with.";
 }
 
@@ -39,18 +39,22 @@ OptionGroup data_options() {
       .description = "Without --data and --tokens the options of the data loader say what the samples are.",
       .options = {
           {.names = {"--data"},
-           .help = "A folder of .npy, .npz and .json files, a sample each; an .npz or .npy file, a sample a row; saved "
+           .help = "A folder of .npy, .npz and .json files, a sample each; an .npz or .npy file, a sample a "
+                   "row; saved "
                    "inputs (.json); or a data loader script, FILE[:FUNCTION].",
            .metavar = "PATH"},
           {.names = {"--tokens"},
-           .help = "Sequences of tokens for a language model: of text, one a line, or of NumPy (.npy), one a row.",
+           .help = "Sequences of tokens for a language model: of text, one a line, or of NumPy (.npy), one a "
+                   "row.",
            .metavar = "FILE"},
           {.names = {"--interface"},
-           .help = "With --tokens: inputs and outputs whose names do not tell what they are, as for `assay generate`.",
+           .help = "With --tokens: inputs and outputs whose names do not tell what they are, as for `assay "
+                   "generate`.",
            .arity = Arity::kAtLeastOne,
            .metavar = "ROLE=NAME"},
           {.names = {"--labels"},
-           .help = "The classes: a file of integers (.npy, or text with a sample a line), or the name of an array that "
+           .help = "The classes: a file of integers (.npy, or text with a sample a line), or the name of an "
+                   "array that "
                    "each sample has.",
            .metavar = "FILE|NAME"},
           {.names = {"--samples"},
@@ -58,7 +62,8 @@ OptionGroup data_options() {
            .metavar = "NUMBER",
            .kind = ValueKind::kInteger},
           {.names = {"--skip-bad-samples"},
-           .help = "Count and leave out samples that cannot be read, fed or measured. Without it the first one ends "
+           .help = "Count and leave out samples that cannot be read, fed or measured. Without it the first "
+                   "one ends "
                    "the evaluation.",
            .arity = Arity::kNone},
           {.names = {"--loader-timeout"},
@@ -92,12 +97,14 @@ OptionGroup metric_options() {
            .help = "Save the inputs of ranked samples to this folder, for --load-inputs.",
            .metavar = "FOLDER"},
           {.names = {"--judge"},
-           .help = "Judge the worst samples of each metric, this many, against the float64 reference: which backend is "
+           .help = "Judge the worst samples of each metric, this many, against the float64 reference: which "
+                   "backend is "
                    "wrong, and where. Default: 0.",
            .metavar = "NUMBER",
            .kind = ValueKind::kInteger},
           {.names = {"--timing"},
-           .help = "Measure how long each backend takes. The result then has a part that differs from run to run.",
+           .help = "Measure how long each backend takes. The result then has a part that differs from run to "
+                   "run.",
            .arity = Arity::kNone},
       }};
 }
@@ -109,12 +116,15 @@ OptionGroup part_options() {
       .options = {
           {.names = {"-o", "--output"}, .help = "Save the result to this file (JSON).", .metavar = "FILE"},
           {.names = {"--shard"},
-           .help = "Evaluate part I of N, with I from 0 to N - 1. auto: as MPI, a job array or an indexed job says "
-                   "(auto/N where it does not say how many there are); each shard then has a file of its own beside "
+           .help = "Evaluate part I of N, with I from 0 to N - 1. auto: as MPI, a job array or an indexed "
+                   "job says "
+                   "(auto/N where it does not say how many there are); each shard then has a file of its own "
+                   "beside "
                    "that of -o, and the last one merges them. Under mpirun auto is the default.",
            .metavar = "I/N|auto"},
           {.names = {"--only"},
-           .help = "Evaluate only these samples: FIRST:END, without END; several ranges are separated by commas.",
+           .help =
+               "Evaluate only these samples: FIRST:END, without END; several ranges are separated by commas.",
            .metavar = "RANGES"},
           {.names = {"--resume"},
            .help = "Go on with what an interrupted evaluation has finished (FILE.unfinished).",
@@ -126,9 +136,10 @@ OptionGroup part_options() {
       }};
 }
 
-/// What --fail-if may name.
-constexpr std::string_view kMeasured[] = {"top1", "top5", "agreement", "sqnr", "psnr", "cosine", "mean-error",
-                                          "max-error", "perplexity", "nan", "bad-samples", "wrong"};
+/// The names that --fail-if accepts.
+constexpr std::string_view kMeasured[] = {"top1",       "top5",   "agreement",   "sqnr",
+                                          "psnr",       "cosine", "mean-error",  "max-error",
+                                          "perplexity", "nan",    "bad-samples", "wrong"};
 
 void add_options(ArgParser& parser, const Registries& registries) {
   add_logging_options(parser);
@@ -144,12 +155,46 @@ void add_options(ArgParser& parser, const Registries& registries) {
 
 /// Options that do not determine the results, or that the identity of an evaluation has in another form.
 bool is_neutral(const std::string& name, const CommandContext& context) {
-  constexpr std::string_view kNames[] = {
-      "model_file", "--data", "--tokens", "--labels", "--samples", "--skip-bad-samples", "--loader-timeout", "--metric",
-      "--metric-script", "--golden", "--truth", "--worst", "--save-worst", "--judge", "--timing", "-o", "--shard",
-      "--only", "--resume", "--checkpoint", "--load-inputs", "--data-loader-script", "--seed", "--iterations",
-      "--junit", "--fail-if", "-v", "-q", "--verbosity", "--silent", "--log-format", "--log-file", "--memory-limit",
-      "--extension", "--no-extensions", "--onnxrt-library", "--save-engine", "--save-timing-cache", "--report", "--strict"};
+  constexpr std::string_view kNames[] = {"model_file",
+                                         "--data",
+                                         "--tokens",
+                                         "--labels",
+                                         "--samples",
+                                         "--skip-bad-samples",
+                                         "--loader-timeout",
+                                         "--metric",
+                                         "--metric-script",
+                                         "--golden",
+                                         "--truth",
+                                         "--worst",
+                                         "--save-worst",
+                                         "--judge",
+                                         "--timing",
+                                         "-o",
+                                         "--shard",
+                                         "--only",
+                                         "--resume",
+                                         "--checkpoint",
+                                         "--load-inputs",
+                                         "--data-loader-script",
+                                         "--seed",
+                                         "--iterations",
+                                         "--junit",
+                                         "--fail-if",
+                                         "-v",
+                                         "-q",
+                                         "--verbosity",
+                                         "--silent",
+                                         "--log-format",
+                                         "--log-file",
+                                         "--memory-limit",
+                                         "--extension",
+                                         "--no-extensions",
+                                         "--onnxrt-library",
+                                         "--save-engine",
+                                         "--save-timing-cache",
+                                         "--report",
+                                         "--strict"};
   for (const Backend* b : context.registries().backends.all())
     if (flag_of(*b) == name) return true;
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
@@ -201,7 +246,8 @@ poly::EvaluationSettings read_settings(const CommandContext& context) {
   s.worst = require_at_least("--worst", args.integer("--worst").value_or(10), 0);
   s.judge = require_at_least("--judge", args.integer("--judge").value_or(0), 0);
   s.save_worst = args.text("--save-worst").value_or("");
-  if (const auto samples = args.integer("--samples")) s.most_samples = require_at_least("--samples", *samples, 1);
+  if (const auto samples = args.integer("--samples"))
+    s.most_samples = require_at_least("--samples", *samples, 1);
   s.only = args.text("--only").value_or("");
   s.skip_bad_samples = args.has("--skip-bad-samples");
   s.timing = args.has("--timing");
@@ -216,11 +262,15 @@ void check(const ParsedArgs& args, const poly::EvaluationSettings& s) {
   const auto refuse = [](bool is_so, const char* sentence) {
     if (is_so) log::critical(ErrorCode::kInvalidArgument, "{}", sentence);
   };
-  refuse(s.run.runners.empty(), "There is nothing to evaluate: name backends, such as --onnxrt and --engine.");
-  refuse(!s.data.empty() && !s.tokens.empty(), "--data and --tokens both say what the samples are: give one.");
-  refuse((!s.data.empty() || !s.tokens.empty()) && (args.has("--load-inputs") || args.has("--data-loader-script")),
+  refuse(s.run.runners.empty(),
+         "There is nothing to evaluate: name backends, such as --onnxrt and --engine.");
+  refuse(!s.data.empty() && !s.tokens.empty(),
+         "--data and --tokens both say what the samples are: give one.");
+  refuse((!s.data.empty() || !s.tokens.empty()) &&
+             (args.has("--load-inputs") || args.has("--data-loader-script")),
          "--data and --tokens replace the data loader: leave --load-inputs and --data-loader-script out.");
-  refuse(!s.tokens.empty() && !s.labels.empty(), "The labels of --tokens are the next tokens: leave --labels out.");
+  refuse(!s.tokens.empty() && !s.labels.empty(),
+         "The labels of --tokens are the next tokens: leave --labels out.");
   refuse(args.has("--shard") && args.has("--only"), "--shard and --only both name a part: give one.");
   refuse(s.resume && !args.has("-o"), "--resume goes on with the file of -o: name it.");
   refuse(s.tokens.empty() && !s.interface.empty(), "--interface is for --tokens.");
@@ -243,7 +293,8 @@ Part read_part(const ParsedArgs& args) {
     found = eval::shard_of_environment(environment, count);
     if (!found)
       log::critical(ErrorCode::kInvalidArgument,
-                    "--shard auto: neither MPI nor a job array or indexed job has started this process. Name the shard: "
+                    "--shard auto: neither MPI nor a job array or indexed job has started this process. Name "
+                    "the shard: "
                     "--shard I/N.");
   } else if (!word.empty()) {
     return {eval::parse_shard(word), false};
@@ -268,6 +319,9 @@ class Renderer final : public eval::EvalObserver {
     if (++bad_ <= kNamed) log::warning("Sample {} is left out: {}", bad.sample, bad.reason);
     if (bad_ == kNamed) log::warning("Further bad samples are only counted.");
   }
+  void on_unsaved(const std::string& reason) override {
+    log::warning("What is finished could not be saved: {}", reason);
+  }
   void on_judge(int64_t samples) override {
     line_.clear();
     log::info("Judging {} of the worst samples against the float64 reference", samples);
@@ -291,7 +345,8 @@ bool report(const ParsedArgs& args, const eval::Evaluation& e) {
   const auto hold = [&](const std::string& group, const std::string& name, const Measured& measured) {
     const bool is_good = tests.check(group, name, measured);
     passed = passed && is_good;
-    tests.add({.group = group, .name = name, .how = is_good ? TestResult::How::kPassed : TestResult::How::kFailed});
+    tests.add(
+        {.group = group, .name = name, .how = is_good ? TestResult::How::kPassed : TestResult::How::kFailed});
   };
   for (const eval::Row& row : e.rows) {
     Measured measured = {{"nan", static_cast<double>(row.tally.nan)}};
@@ -314,7 +369,8 @@ int run(CommandContext& context) {
   settings.output = output;
   if (part.shard) {
     if (output.empty())
-      log::critical(ErrorCode::kInvalidArgument, "The result of a shard is lost unless -o names a file for it.");
+      log::critical(ErrorCode::kInvalidArgument,
+                    "The result of a shard is lost unless -o names a file for it.");
     settings.shard = fmt::format("{}/{}", part.shard->index, part.shard->count);
     if (part.is_automatic) settings.output = eval::shard_path(output, *part.shard);
   }
@@ -343,9 +399,12 @@ constinit const Command def = {
     .name = "eval",
     .summary = "Evaluate backends over a data set, in one process or in shards.",
     .description =
-        "Runs backends over a data set, sample by sample in bounded memory, and measures them against labels, a "
-        "golden backend or float64: means and proportions with confidence intervals, the worst samples with their "
-        "inputs, and, with --judge, which backend is wrong on those. Results of shards merge to the bytes of one "
+        "Runs backends over a data set, sample by sample in bounded memory, and measures them against "
+        "labels, a "
+        "golden backend or float64: means and proportions with confidence intervals, the worst samples with "
+        "their "
+        "inputs, and, with --judge, which backend is wrong on those. Results of shards merge to the bytes of "
+        "one "
         "process: docs/guide/evaluating.md.",
     .add_options = add_options,
     .run = run,

@@ -57,8 +57,10 @@ constinit const Command def = {
     .name = "merge",
     .summary = "Merge the results of an evaluation's shards.",
     .description =
-        "Merges results of `assay eval` over parts of a data set: in any order and any grouping, to the bytes "
-        "that one process would have written. Results of other versions, models, data or options are refused, "
+        "Merges results of `assay eval` over parts of a data set: in any order and any grouping, to the "
+        "bytes "
+        "that one process would have written. Results of other versions, models, data or options are "
+        "refused, "
         "and samples that two files cover; those that none covers are named with the command that evaluates "
         "only them.",
     .add_options = add_options,

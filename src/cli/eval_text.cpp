@@ -80,7 +80,8 @@ std::string worst_text(const Evaluation& e) {
   std::string text;
   for (const Row& row : e.rows) {
     if (row.worst.list().empty()) continue;
-    text += fmt::format("\nWorst in {} of {}{}:", row.metric, row.backend, row.output.empty() ? "" : ", " + row.output);
+    text += fmt::format("\nWorst in {} of {}{}:", row.metric, row.backend,
+                        row.output.empty() ? "" : ", " + row.output);
     for (size_t i = 0; i < std::min(kWorstShown, row.worst.list().size()); ++i) {
       const eval::Ranked& r = row.worst.list()[i];
       text += fmt::format("{} {} ({})", i == 0 ? "" : ",", r.sample, format_g(r.value, 4));
@@ -121,7 +122,8 @@ std::string judged_text(const Evaluation& e) {
       text += fmt::format("\n{} is not wrong on any of the {} judged sample(s)", name, found.samples.size());
       continue;
     }
-    text += fmt::format("\n{} is WRONG on {} of the {} judged sample(s)", name, found.wrong.size(), found.samples.size());
+    text += fmt::format("\n{} is WRONG on {} of the {} judged sample(s)", name, found.wrong.size(),
+                        found.samples.size());
     for (const auto& [node, count] : found.nodes) text += fmt::format("\n  {}: {} sample(s)", node, count);
   }
   return text;

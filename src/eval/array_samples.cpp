@@ -35,8 +35,10 @@ class ArraySamples final : public SampleSet {
     for (const NamedTensor& a : arrays_)
       require(a.tensor.rank() > 0 && a.tensor.dim(0) == arrays_.front().tensor.dim(0),
               ErrorCode::kInvalidArgument,
-              "the arrays in {} have no common number of rows, a row a sample: '{}' has the shape {}, and '{}' {}",
-              path_, arrays_.front().name, arrays_.front().tensor.shape().str(), a.name, a.tensor.shape().str());
+              "the arrays in {} have no common number of rows, a row a sample: '{}' has the shape {}, and "
+              "'{}' {}",
+              path_, arrays_.front().name, arrays_.front().tensor.shape().str(), a.name,
+              a.tensor.shape().str());
   }
 
   Entries identity() const override {
@@ -74,8 +76,9 @@ class ArraySamples final : public SampleSet {
     shape[0] = 1;
     const int64_t width = shape.numel();
     if (array.dtype() == DType::kString)
-      return Tensor::from<std::string>(shape, array.span<std::string>().subspan(
-                                                  static_cast<size_t>(index * width), static_cast<size_t>(width)));
+      return Tensor::from<std::string>(
+          shape,
+          array.span<std::string>().subspan(static_cast<size_t>(index * width), static_cast<size_t>(width)));
     const size_t bytes = array.nbytes() / static_cast<size_t>(array.dim(0));
     const auto* data = static_cast<const char*>(array.data());
     const size_t at = bytes * static_cast<size_t>(index);
@@ -90,15 +93,18 @@ class ArraySamples final : public SampleSet {
 
 class FolderSamples final : public SampleSet {
  public:
-  FolderSamples(std::string folder, std::string labels) : folder_(std::move(folder)), labels_(std::move(labels)) {
+  FolderSamples(std::string folder, std::string labels)
+      : folder_(std::move(folder)), labels_(std::move(labels)) {
     std::error_code ec;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ec)) {
       const std::string ending = entry.path().extension();
-      if (ending == ".npy" || ending == ".npz" || ending == ".json") files_.push_back(entry.path().filename());
+      if (ending == ".npy" || ending == ".npz" || ending == ".json")
+        files_.push_back(entry.path().filename());
     }
     require(!ec, ErrorCode::kIo, "cannot read the folder {}: {}", folder_, ec.message());
     require(!files_.empty(), ErrorCode::kInvalidArgument,
-            "there are no samples in {}: a sample is a file .npy, .npz or .json; a data loader script reads others",
+            "there are no samples in {}: a sample is a file .npy, .npz or .json; a data loader script reads "
+            "others",
             folder_);
     std::sort(files_.begin(), files_.end());
   }
@@ -114,7 +120,8 @@ class FolderSamples final : public SampleSet {
             {"files", std::to_string(files_.size())},
             {"names and sizes", fmt::format("xxh3:{:016x}", hash.value())}};
   }
-  void begin(const std::vector<TensorInfo>& /*inputs*/, const std::vector<TensorInfo>& /*outputs*/) override {}
+  void begin(const std::vector<TensorInfo>& /*inputs*/, const std::vector<TensorInfo>& /*outputs*/) override {
+  }
   std::optional<int64_t> size() const override { return static_cast<int64_t>(files_.size()); }
 
   Sample load(int64_t index) override {
@@ -132,8 +139,8 @@ class FolderSamples final : public SampleSet {
   static TensorList read(const std::string& path) {
     if (!path.ends_with(".json")) return load_arrays(path);
     InputData iterations = load_inputs(path);
-    require(iterations.size() == 1, ErrorCode::kInvalidArgument, "it holds {} sets of inputs, and a sample is one",
-            iterations.size());
+    require(iterations.size() == 1, ErrorCode::kInvalidArgument,
+            "it holds {} sets of inputs, and a sample is one", iterations.size());
     return load_all(iterations.front());
   }
 
@@ -160,7 +167,8 @@ class SavedSamples final : public SampleSet {
             {"name", names_},
             {"names and shapes", fmt::format("xxh3:{:016x}", hash.value())}};
   }
-  void begin(const std::vector<TensorInfo>& /*inputs*/, const std::vector<TensorInfo>& /*outputs*/) override {}
+  void begin(const std::vector<TensorInfo>& /*inputs*/, const std::vector<TensorInfo>& /*outputs*/) override {
+  }
   std::optional<int64_t> size() const override { return static_cast<int64_t>(iterations_.size()); }
   Sample load(int64_t index) override {
     Sample sample{.index = index, .tensors = load_all(iterations_[static_cast<size_t>(index)])};

@@ -27,7 +27,8 @@ std::vector<RunnerChoice> all_runners(const EvalOptions& options) {
 bool has_labels(const EvalOptions& options) {
   const Entries data = options.samples->identity();
   return options.labels || !options.label_array.empty() ||
-         std::find(data.begin(), data.end(), std::pair<std::string, std::string>("kind", "tokens")) != data.end();
+         std::find(data.begin(), data.end(), std::pair<std::string, std::string>("kind", "tokens")) !=
+             data.end();
 }
 
 bool has_tokens(const EvalOptions& options) { return options.label_array.empty() && !options.labels; }
@@ -78,8 +79,9 @@ void BackendRows::choose_golden(const EvalOptions& options) {
   }
   if (!options.golden.empty()) {
     const auto found = std::find(names_.begin(), names_.end(), options.golden);
-    require(found != names_.end(), ErrorCode::kInvalidArgument, "there is no backend '{}' to compare with; there are {}",
-            options.golden, fmt::join(names_, ", "));
+    require(found != names_.end(), ErrorCode::kInvalidArgument,
+            "there is no backend '{}' to compare with; there are {}", options.golden,
+            fmt::join(names_, ", "));
     golden_ = static_cast<size_t>(found - names_.begin());
   }
   golden_name_ = names_[golden_];
@@ -99,7 +101,8 @@ void BackendRows::choose_metrics(const EvalOptions& options) {
           "there is nothing to compare with: no labels, no second backend and no float64");
   for (const Metric& m : metrics_) {
     metric_texts_.push_back(m.text());
-    require(m.def().truth != Truth::kLabels || labelled, ErrorCode::kInvalidArgument, "{} needs labels", m.name());
+    require(m.def().truth != Truth::kLabels || labelled, ErrorCode::kInvalidArgument, "{} needs labels",
+            m.name());
     require(m.def().truth != Truth::kGolden || compares, ErrorCode::kInvalidArgument,
             "{} compares with another backend or with float64, and there is none", m.name());
   }
@@ -115,8 +118,8 @@ std::vector<size_t> BackendRows::outputs_of(const Metric& metric) const {
                                 : outputs()[i].name == metric.output())
       chosen.push_back(i);
   }
-  require(!chosen.empty(), ErrorCode::kInvalidArgument, "{}: there is no output '{}'; there are {}", metric.text(),
-          metric.output(), names);
+  require(!chosen.empty(), ErrorCode::kInvalidArgument, "{}: there is no output '{}'; there are {}",
+          metric.text(), metric.output(), names);
   return chosen;
 }
 
@@ -124,7 +127,8 @@ void BackendRows::add_metric_rows(const Metric& metric) {
   const std::vector<size_t> outputs = outputs_of(metric);
   for (size_t b = 0; b < names_.size(); ++b) {
     if (metric.def().truth == Truth::kGolden && b == golden_) continue;
-    for (const size_t output : outputs) sources_.push_back({.metric = &metric, .backend = b, .output = output});
+    for (const size_t output : outputs)
+      sources_.push_back({.metric = &metric, .backend = b, .output = output});
   }
 }
 
@@ -173,18 +177,21 @@ TensorList named(const std::vector<TensorInfo>& infos, const std::vector<Tensor>
 void BackendRows::measure_row(const RowSource& row, const Sample& sample, Observations& observations) {
   observations.values.clear();
   if (row.metric != nullptr) {
-    with_context([&] { return fmt::format("in {} of output '{}' of {}", row.metric->name(), outputs()[row.output].name,
-                                          names_[row.backend]); },
-                 [&] {
-                   row.metric->measure({.output = results_[row.backend][row.output],
-                                        .golden = &results_[golden_][row.output],
-                                        .labels = sample.labels},
-                                       observations.values);
-                 });
+    with_context(
+        [&] {
+          return fmt::format("in {} of output '{}' of {}", row.metric->name(), outputs()[row.output].name,
+                             names_[row.backend]);
+        },
+        [&] {
+          row.metric->measure({.output = results_[row.backend][row.output],
+                               .golden = &results_[golden_][row.output],
+                               .labels = sample.labels},
+                              observations.values);
+        });
   } else {
     const TensorList golden = named(outputs(), results_[golden_]);
-    observations.values.push_back(row.function->measure(named(outputs(), results_[row.backend]),
-                                                        golden_ == row.backend ? nullptr : &golden, sample.labels));
+    observations.values.push_back(row.function->measure(
+        named(outputs(), results_[row.backend]), golden_ == row.backend ? nullptr : &golden, sample.labels));
   }
   double sum = 0;
   for (const double v : observations.values) sum += v;

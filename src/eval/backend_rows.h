@@ -38,7 +38,7 @@ class BackendRows {
 
  private:
   struct RowSource {
-    const Metric* metric = nullptr;           ///< null: a function
+    const Metric* metric = nullptr;  ///< null: a function
     script::MetricScript* function = nullptr;
     size_t backend = 0, output = 0;
   };

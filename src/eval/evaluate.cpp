@@ -10,7 +10,6 @@
 
 #include "assay/interrupt.h"
 #include "assay/version.h"
-#include "base/diagnostics.h"
 #include "base/hash.h"
 #include "base/mapped_file.h"
 #include "base/sha1.h"
@@ -55,7 +54,7 @@ class Evaluator {
     if (!options_.saving.path.empty()) take_up_unfinished();
     observer_.on_begin(result_, result_.covered.count());
     try {
-      result_.samples && options_.samples->size() ? evaluate_counted() : evaluate_stream();
+      result_.samples&& options_.samples->size() ? evaluate_counted() : evaluate_stream();
     } catch (...) {
       save_unfinished();
       throw;
@@ -96,30 +95,37 @@ class Evaluator {
     require(*result_.samples > 0, ErrorCode::kInvalidArgument, "there are no samples");
     work_ = options_.only ? *options_.only : options_.shard.of(*result_.samples);
     if (const Ranges beyond = work_.without(Ranges(0, *result_.samples)); !beyond.empty())
-      fail(ErrorCode::kInvalidArgument, "there are {} samples, and none of {}", *result_.samples, beyond.text());
+      fail(ErrorCode::kInvalidArgument, "there are {} samples, and none of {}", *result_.samples,
+           beyond.text());
   }
 
   bool is_own(int64_t sample) const {
     return options_.only ? options_.only->contains(sample) : options_.shard.has(sample);
   }
 
+  /// Continues from the samples that an interrupted evaluation has finished, or from a complete one.
   void take_up_unfinished() {
-    const std::string path = unfinished_path(options_.saving.path);
+    const std::string unfinished = unfinished_path(options_.saving.path);
     std::error_code ec;
-    if (!fs::exists(path, ec)) return;
-    if (!options_.saving.resume) {
+    if (!options_.saving.resume && fs::exists(unfinished, ec)) {
       Error e(ErrorCode::kInvalidArgument,
-              fmt::format("{} has what an interrupted evaluation has finished", path));
-      throw set_remedy(e, Say::kResumeEvaluation, {path});
+              fmt::format("{} has what an interrupted evaluation has finished", unfinished));
+      throw set_remedy(e, Say::kResumeEvaluation, {unfinished});
     }
-    Evaluation unfinished = load_evaluation(path);
-    if (const std::string d = difference(unfinished.identity, result_.identity); !d.empty())
+    if (!options_.saving.resume) return;
+    for (const std::string& path : {unfinished, options_.saving.path})
+      if (fs::exists(path, ec)) return take_up(path);
+  }
+
+  void take_up(const std::string& path) {
+    Evaluation finished = load_evaluation(path);
+    if (const std::string d = difference(finished.identity, result_.identity); !d.empty())
       fail(ErrorCode::kInvalidArgument, "{} is of another evaluation: {}", path, d);
-    const Ranges foreign = options_.samples->size() ? unfinished.covered.without(work_) : Ranges();
-    require(foreign.empty(), ErrorCode::kInvalidArgument, "{} is of another shard: it has the samples {}", path,
-            foreign.text());
+    const Ranges foreign = options_.samples->size() ? finished.covered.without(work_) : Ranges();
+    require(foreign.empty(), ErrorCode::kInvalidArgument, "{} is of another shard: it has the samples {}",
+            path, foreign.text());
     const std::optional<int64_t> samples = result_.samples;
-    result_ = std::move(unfinished);
+    result_ = std::move(finished);
     if (!result_.samples) result_.samples = samples;
   }
 
@@ -127,8 +133,7 @@ class Evaluator {
     const Ranges left = work_.without(result_.covered);
     total_ = work_.count();
     for (const Range& r : left.list())
-      for (int64_t i = r.first; i < r.end; ++i)
-        take(i, [&] { return options_.samples->load(i); });
+      for (int64_t i = r.first; i < r.end; ++i) take(i, [&] { return options_.samples->load(i); });
   }
 
   void evaluate_stream() {
@@ -193,8 +198,8 @@ class Evaluator {
       if (is_imperfect(row, observations[i])) row.worst.add(Ranked{sample.index, observations[i].rank});
     }
     for (size_t b = 0; b < result_.times.size(); ++b) result_.times[b].times.add(backends_->seconds()[b]);
-    result_.content += hash_of(fmt::format("{} {} {}", sample.index, fingerprint_of(sample.tensors),
-                                           fmt::join(sample.labels, ",")));
+    result_.content += hash_of(
+        fmt::format("{} {} {}", sample.index, fingerprint_of(sample.tensors), fmt::join(sample.labels, ",")));
     worst_.offer(result_, sample, feed);
   }
 
@@ -224,7 +229,7 @@ class Evaluator {
     try {
       save_evaluation(result_, unfinished_path(options_.saving.path));
     } catch (const std::exception& e) {
-      diag::warning("What is finished could not be saved: {}", e.what());
+      observer_.on_unsaved(e.what());
     }
   }
 

@@ -19,7 +19,7 @@ namespace assay::eval {
 /// Where results go while they are made.
 struct Saving {
   std::string path;  ///< of the result; empty: nowhere
-  /// Goes on with what an interrupted evaluation has saved.
+  /// Continues from the samples that an interrupted evaluation has saved.
   bool resume = false;
   /// Between two times that what is finished is saved, next to the result.
   double seconds = 10;
@@ -29,7 +29,7 @@ struct EvalOptions {
   RunOptions run;  ///< runners, model and session
   std::shared_ptr<SampleSet> samples;
   std::optional<Labels> labels;
-  std::string label_array;  ///< of the data, in place of a file; empty: none
+  std::string label_array;      ///< of the data, in place of a file; empty: none
   std::vector<Metric> metrics;  ///< empty: by what there is to compare with
   std::vector<std::shared_ptr<script::MetricScript>> functions;
   /// The backend that others are compared with; empty: the first.
@@ -58,12 +58,14 @@ class EvalObserver {
   virtual void on_progress(int64_t /*done*/, std::optional<int64_t> /*total*/) {}
   virtual void on_bad_sample(const BadSample&) {}
   virtual void on_judge(int64_t /*samples*/) {}
+  /// The finished samples could not be saved. Must not throw.
+  virtual void on_unsaved(const std::string& /*reason*/) {}
   /// Asked between samples; an Error that it throws ends the evaluation.
   virtual void on_step() {}
 };
 
-/// Evaluates the part that the options name, and saves it. Throws Error for what ends it, the first bad sample
-/// among others unless they are skipped; what was finished stays saved, for Saving::resume.
+/// Evaluates the part that the options name, and saves it. Throws Error for what ends it, the first bad
+/// sample among others unless they are skipped; what was finished stays saved, for Saving::resume.
 Evaluation evaluate(const EvalOptions& options, EvalObserver& observer);
 
 /// Where what is finished is saved until the result is.

@@ -17,7 +17,7 @@ namespace assay::eval {
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-/// What an evaluation is of. Only results of the same identity are merged.
+/// The subject of an evaluation. Only results of the same identity are merged.
 struct Identity {
   std::string version;                   ///< of this program
   std::string model_name, model_digest;  ///< file name and digest of the content
@@ -44,11 +44,11 @@ struct BadSample {
   std::string reason;
 };
 
-/// What the float64 reference says of a backend for one of the worst samples.
+/// The verdict of the float64 reference on a backend for one of the worst samples.
 struct JudgedSample {
   int64_t sample = 0;
   std::string backend;
-  std::string verdict;       ///< verdict_name()
+  std::string verdict;        ///< verdict_name()
   std::string node, op_type;  ///< where the error begins, as far as known
   std::string output;
 };
@@ -62,9 +62,9 @@ struct Evaluation {
   Identity identity;
   /// Of the whole data set; nothing as long as a stream has not ended.
   std::optional<int64_t> samples;
-  Ranges covered;        ///< samples that were evaluated, or left out as bad
-  uint64_t content = 0;  ///< of the samples' data: a sum that does not depend on their order
-  size_t worst = 0;      ///< how many samples each ranking holds
+  Ranges covered;           ///< samples that were evaluated, or left out as bad
+  uint64_t content = 0;     ///< of the samples' data: a sum that does not depend on their order
+  size_t worst = 0;         ///< how many samples each ranking holds
   size_t judged_worst = 0;  ///< how many of each ranking are judged
   std::vector<Row> rows;
   int64_t bad = 0;
@@ -98,7 +98,7 @@ Evaluation load_evaluation(const std::string& path);
 /// that cover the same samples.
 Evaluation merge_files(std::span<const std::string> paths);
 
-/// The file of a shard beside the whole result's: result.3-of-8.json for result.json.
+/// The file of a shard next to the whole result's: result.3-of-8.json for result.json.
 std::string shard_path(const std::string& path, const Shard& shard);
 /// Merges the files of all shards at `path` as soon as they are there, and saves the result there: each shard
 /// calls it when it is done, and the last one, or each of several that end together, writes the same bytes.

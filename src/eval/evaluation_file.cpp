@@ -225,8 +225,7 @@ BackendTimes read_times(const Reader& reader, const JsonValue& object) {
 void require_whole(std::string_view text, const Reader& reader) {
   const size_t at = text.rfind(kChecksum);
   if (at == std::string_view::npos) reader.refuse("its end is missing");
-  const std::string expected =
-      fmt::format("{}{:016x}\"\n}}\n", kChecksum, hash_of(text.substr(0, at)));
+  const std::string expected = fmt::format("{}{:016x}\"\n}}\n", kChecksum, hash_of(text.substr(0, at)));
   if (text.substr(at) != expected) reader.refuse("its checksum is that of other content");
 }
 
@@ -284,7 +283,8 @@ Evaluation from_json(std::string_view text, const std::string& name) {
   e.content = reader.hexadecimal(reader.text(document, "content"), "content");
   e.worst = static_cast<size_t>(reader.count(document, "worst"));
   e.judged_worst = static_cast<size_t>(reader.count(document, "judged_worst"));
-  for (const JsonValue& row : reader.items(document, "metrics")) e.rows.push_back(read_row(reader, row, e.worst));
+  for (const JsonValue& row : reader.items(document, "metrics"))
+    e.rows.push_back(read_row(reader, row, e.worst));
   const JsonValue& bad = reader.member(document, "bad_samples", JsonValue::Kind::kObject);
   e.bad = reader.count(bad, "count");
   for (const JsonValue& b : reader.items(bad, "first"))

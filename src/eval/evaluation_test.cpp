@@ -22,13 +22,19 @@ Evaluation empty_evaluation() {
                .samples = kSamples};
   e.worst = 5;
   e.judged_worst = 2;
-  for (const auto& [name, kind, low] :
-       {std::tuple{"sqnr", Kind::kMean, true}, {"top1", Kind::kProportion, true}, {"perplexity", Kind::kPerplexity, false}})
-    e.rows.push_back({.metric = name, .backend = "b", .output = "y", .kind = kind, .low_is_worse = low, .worst = Ranking(5, low)});
+  for (const auto& [name, kind, low] : {std::tuple{"sqnr", Kind::kMean, true},
+                                        {"top1", Kind::kProportion, true},
+                                        {"perplexity", Kind::kPerplexity, false}})
+    e.rows.push_back({.metric = name,
+                      .backend = "b",
+                      .output = "y",
+                      .kind = kind,
+                      .low_is_worse = low,
+                      .worst = Ranking(5, low)});
   return e;
 }
 
-/// What a sample adds, which depends on nothing but its number.
+/// Adds a sample, whose values depend on its number only.
 void add_sample(Evaluation& e, int64_t sample) {
   std::mt19937_64 random(static_cast<uint64_t>(sample));
   const double x = std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 100) - 120);
@@ -38,7 +44,10 @@ void add_sample(Evaluation& e, int64_t sample) {
     e.add_bad({sample, "bad " + std::to_string(sample)});
     return;
   }
-  const double values[] = {sample % 41 == 0 ? std::nan("") : sample % 43 == 0 ? INFINITY : -x, sample % 3 == 0 ? 0.0 : 1.0, x};
+  const double values[] = {sample % 41 == 0   ? std::nan("")
+                           : sample % 43 == 0 ? INFINITY
+                                              : -x,
+                           sample % 3 == 0 ? 0.0 : 1.0, x};
   for (size_t r = 0; r < e.rows.size(); ++r) {
     e.rows[r].tally.add(values[r]);
     e.rows[r].worst.add(Ranked{sample, values[r]});
@@ -52,7 +61,12 @@ Evaluation part_of(const std::vector<int64_t>& samples) {
   const Ranges ranked = e.ranked(e.judged_worst);
   for (const Range& r : ranked.list())
     for (int64_t s = r.first; s < r.end; ++s)
-      e.judged.push_back({.sample = s, .backend = "b", .verdict = s % 2 == 0 ? "WRONG" : "agrees", .node = "n", .op_type = "Conv", .output = "y"});
+      e.judged.push_back({.sample = s,
+                          .backend = "b",
+                          .verdict = s % 2 == 0 ? "WRONG" : "agrees",
+                          .node = "n",
+                          .op_type = "Conv",
+                          .output = "y"});
   return e;
 }
 

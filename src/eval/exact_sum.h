@@ -8,8 +8,8 @@
 
 namespace assay::eval {
 
-/// The exact sum of any finite doubles (at least 2^60 of them), as a fixed-point number that covers the range of
-/// the type. Addition is associative and commutative, bit for bit. Not thread-safe.
+/// The exact sum of any finite doubles (at least 2^60 of them), as a fixed-point number that covers the range
+/// of the type. Addition is associative and commutative, bit for bit. Not thread-safe.
 class ExactSum {
  public:
   /// `x` must be finite.
@@ -21,8 +21,8 @@ class ExactSum {
 
   /// The sum rounded to nearest, ties to even; infinite where it exceeds the type.
   double value() const;
-  /// The sum as an unevaluated sum of two doubles, the first of which is value(): an error of at most 2^-106 of
-  /// it.
+  /// The sum as an unevaluated sum of two doubles, the first of which is value(): an error of at most 2^-106
+  /// of it.
   struct Pair {
     double high, low;
   };
@@ -30,8 +30,8 @@ class ExactSum {
   bool is_zero() const;
   bool operator==(const ExactSum& other) const;
 
-  /// The canonical text: `0`, or a sign for negative sums, the weight of the last digit as a power of 2^32, and
-  /// the magnitude in hexadecimal, as in -33:1f. Equal sums have equal texts.
+  /// The canonical text: `0`, or a sign for negative sums, the weight of the last digit as a power of 2^32,
+  /// and the magnitude in hexadecimal, as in -33:1f. Equal sums have equal texts.
   std::string text() const;
   /// Throws Error (kInvalidArgument) for anything but a canonical text.
   static ExactSum parse(std::string_view text);

@@ -98,8 +98,8 @@ TEST(ExactSum, TextsAreCanonical) {
     EXPECT_TRUE(ExactSum::parse(sum.text()) == sum);
     EXPECT_EQ(ExactSum::parse(sum.text()).text(), sum.text());
   }
-  for (const char* text : {"", "-", "1", ":1", "3:", "3:g", "3:01", "3:100000000", "x:1", "70:1", "--1:1", "69:1ffffffff",
-                           "34:1 ", "-0", "1:1:1", "+3:1"})
+  for (const char* text : {"", "-", "1", ":1", "3:", "3:g", "3:01", "3:100000000", "x:1", "70:1", "--1:1",
+                           "69:1ffffffff", "34:1 ", "-0", "1:1:1", "+3:1"})
     EXPECT_THROW(ExactSum::parse(text), Error) << text;
 }
 

@@ -18,7 +18,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 Tensor numbers_of(const Tensor& t) {
   require(!t.is_container() && t.dtype() != DType::kString && !is_complex(t.dtype()),
-          ErrorCode::kInvalidArgument, "an output of type {} has no numbers to measure", dtype_name(t.dtype()));
+          ErrorCode::kInvalidArgument, "an output of type {} has no numbers to measure",
+          dtype_name(t.dtype()));
   return to_float64(t);
 }
 
@@ -146,8 +147,8 @@ void measure_sqnr(const Measured& m, int64_t /*k*/, std::vector<double>& observa
 void measure_psnr(const Measured& m, int64_t /*k*/, std::vector<double>& observations) {
   const Products p(m);
   const double peak = p.peak > 0 ? p.peak : 1;
-  observations.push_back(p.noise == 0 ? kInfinity
-                                      : 10 * std::log10(peak * peak / (p.noise / static_cast<double>(p.count))));
+  observations.push_back(
+      p.noise == 0 ? kInfinity : 10 * std::log10(peak * peak / (p.noise / static_cast<double>(p.count))));
 }
 
 void measure_cosine(const Measured& m, int64_t /*k*/, std::vector<double>& observations) {
@@ -174,8 +175,9 @@ constexpr MetricDef kMetrics[] = {
      /*low_is_worse=*/false, /*perfect=*/0, measure_perplexity},
     {"agreement", "the class with the highest score is the golden one's", Kind::kProportion, Truth::kGolden,
      /*low_is_worse=*/true, /*perfect=*/1, measure_agreement},
-    {"first-difference", "the first row, or token, whose class with the highest score is not the golden one's",
-     Kind::kMean, Truth::kGolden, /*low_is_worse=*/true, /*perfect=*/kInfinity, measure_first_difference},
+    {"first-difference",
+     "the first row, or token, whose class with the highest score is not the golden one's", Kind::kMean,
+     Truth::kGolden, /*low_is_worse=*/true, /*perfect=*/kInfinity, measure_first_difference},
     {"sqnr", "signal to noise in decibels", Kind::kMean, Truth::kGolden,
      /*low_is_worse=*/true, /*perfect=*/kInfinity, measure_sqnr},
     {"psnr", "peak signal to noise in decibels", Kind::kMean, Truth::kGolden,
@@ -212,8 +214,8 @@ Metric Metric::parse(std::string_view word) {
   }
   for (const MetricDef& def : kMetrics)
     if (def.name == name && (def.name != "top" || metric.k_ > 0)) metric.def_ = &def;
-  require(metric.def_ != nullptr, ErrorCode::kInvalidArgument, "'{}' is no metric; there are {}", metric.name_,
-          metric_names());
+  require(metric.def_ != nullptr, ErrorCode::kInvalidArgument, "'{}' is no metric; there are {}",
+          metric.name_, metric_names());
   return metric;
 }
 

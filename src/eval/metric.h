@@ -15,11 +15,11 @@ namespace assay::eval {
 /// One output of a backend for one sample, and what it is compared with.
 struct Measured {
   const Tensor& output;
-  const Tensor* golden = nullptr;         ///< the same output of the golden backend
+  const Tensor* golden = nullptr;        ///< the same output of the golden backend
   std::span<const int64_t> labels = {};  ///< a class for each row of the output, or for the first ones
 };
 
-/// What an output is compared with.
+/// The values that an output is compared with.
 enum class Truth : uint8_t { kLabels, kGolden };
 
 struct MetricDef {

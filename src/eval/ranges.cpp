@@ -27,7 +27,8 @@ Ranges Ranges::parse(std::string_view text) {
     require(colon != std::string_view::npos && read_number(word.substr(0, colon), r.first) &&
                 read_number(word.substr(colon + 1), r.end) && r.first < r.end,
             ErrorCode::kInvalidArgument,
-            "'{}' is no range of samples: FIRST:END names those from FIRST on, up to the one before END", word);
+            "'{}' is no range of samples: FIRST:END names those from FIRST on, up to the one before END",
+            word);
     require(ranges.common({r.first, r.end}).empty(), ErrorCode::kInvalidArgument,
             "'{}' has samples that another range has", word);
     ranges.add(r.first, r.end);

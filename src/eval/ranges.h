@@ -20,7 +20,8 @@ class Ranges {
   Ranges() = default;
   /// [first, end), or nothing.
   Ranges(int64_t first, int64_t end) { add(first, end); }
-  /// `0:100,250:300`. Throws Error (kInvalidArgument) for anything else, and for empty and overlapping ranges.
+  /// `0:100,250:300`. Throws Error (kInvalidArgument) for anything else, and for empty and overlapping
+  /// ranges.
   static Ranges parse(std::string_view text);
 
   /// The union with [first, end).
@@ -29,7 +30,7 @@ class Ranges {
   bool contains(int64_t sample) const;
   int64_t count() const;
   bool empty() const { return list_.empty(); }
-  /// What is in both, and what is in this one only.
+  /// The samples in both, and those in this one only.
   Ranges common(const Ranges& other) const;
   Ranges without(const Ranges& other) const;
   const std::vector<Range>& list() const { return list_; }

@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "assay/error.h"
-#include "base/diagnostics.h"
 #include "base/hash.h"
 #include "base/mapped_file.h"
 #include "graph/metadata_text.h"
@@ -37,10 +36,8 @@ bool is_convertible(DType from, DType to) {
 Tensor typed(const Tensor& t, const TensorInfo& input) {
   if (t.dtype() == input.type.dtype) return t;
   require(is_convertible(t.dtype(), input.type.dtype), ErrorCode::kInvalidArgument,
-          "its value for the input '{}' is of type {}, and the input of type {}", input.name, dtype_name(t.dtype()),
-          dtype_name(input.type.dtype));
-  diag::once(diag::Severity::kInfo, "Samples of type {} are converted to {}, the type of the input '{}'",
-             dtype_name(t.dtype()), dtype_name(input.type.dtype), input.name);
+          "its value for the input '{}' is of type {}, and the input of type {}", input.name,
+          dtype_name(t.dtype()), dtype_name(input.type.dtype));
   return convert(t, input.type.dtype, /*saturate=*/false);
 }
 
@@ -55,8 +52,8 @@ Tensor shaped(Tensor t, const TensorInfo& input) {
     single.erase_at(0);
     if (shape_fits(single, input.type.dims)) return t.reshaped(single);
   }
-  fail(ErrorCode::kInvalidArgument, "its value for the input '{}' has the shape {}, and the input {}", input.name,
-       t.shape().str(), bounded_shape_text(*input.type.dims));
+  fail(ErrorCode::kInvalidArgument, "its value for the input '{}' has the shape {}, and the input {}",
+       input.name, t.shape().str(), bounded_shape_text(*input.type.dims));
 }
 
 }  // namespace

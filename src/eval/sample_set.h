@@ -28,7 +28,7 @@ struct Sample {
 class SampleSet {
  public:
   virtual ~SampleSet() = default;
-  /// What identifies the data, as far as it is known before they are read.
+  /// Identifies the data, as far as they are known before they are read.
   virtual Entries identity() const = 0;
   /// Before the first sample. Throws Error for data that the model cannot take.
   virtual void begin(const std::vector<TensorInfo>& inputs, const std::vector<TensorInfo>& outputs) = 0;
@@ -40,8 +40,8 @@ class SampleSet {
   virtual std::optional<Sample> next() = 0;
 };
 
-/// Arrays of a file of NumPy, `.npy` or `.npz`: sample i is row i of each, with an extent of 1 for the batch. An
-/// array of the name `labels` is no input. Stored arrays are read by mapping.
+/// Arrays of a file of NumPy, `.npy` or `.npz`: sample i is row i of each, with an extent of 1 for the batch.
+/// An array of the name `labels` is not fed. Stored arrays are read by mapping.
 std::shared_ptr<SampleSet> array_samples(const std::string& path, const std::string& labels);
 /// The files of a folder, sorted by name: `.npy`, `.npz` and the JSON of saved inputs, one sample each.
 std::shared_ptr<SampleSet> folder_samples(const std::string& folder, const std::string& labels);
@@ -51,16 +51,16 @@ std::shared_ptr<SampleSet> saved_samples(const std::vector<std::string>& paths, 
 std::shared_ptr<SampleSet> random_samples(DataLoaderOptions options);
 /// Sequences of a file of tokens; labels are the next tokens.
 std::shared_ptr<SampleSet> token_samples(const std::string& path, generate::InterfaceNames names);
-/// What a data loader script yields. `timeout`: seconds that one sample may take; 0: any.
+/// The samples that a data loader script yields. `timeout`: seconds that one sample may take; 0: any.
 std::shared_ptr<SampleSet> script_samples(const script::Reference& script, const std::string& labels,
                                           double timeout);
 /// A program's own source, with what identifies it.
 std::shared_ptr<SampleSet> source_samples(std::shared_ptr<DataSource> source, Entries identity,
                                           const std::string& labels);
 
-/// The values of a sample for a model's inputs: by name, or the only one for the only one. Floats and integers
-/// are converted to the input's type of their kind, and a missing extent of 1 for the batch is added. Throws
-/// Error (kInvalidArgument) for a sample that lacks an input, or has another type or shape.
+/// The values of a sample for a model's inputs: by name, or the only one for the only one. Floats and
+/// integers are converted to the input's type of their kind, and a missing extent of 1 for the batch is
+/// added. Throws Error (kInvalidArgument) for a sample that lacks an input, or has another type or shape.
 std::vector<Tensor> feed_of(const Sample& sample, const std::vector<TensorInfo>& inputs);
 /// Takes the labels out of the tensors. Throws Error for a sample without them.
 void take_labels(Sample& sample, const std::string& name);

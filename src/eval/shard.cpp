@@ -51,7 +51,8 @@ std::optional<int64_t> size_of(const System& s, const Environment& environment, 
   return std::nullopt;
 }
 
-std::optional<FoundShard> shard_of(const System& s, const Environment& environment, std::optional<int64_t> count) {
+std::optional<FoundShard> shard_of(const System& s, const Environment& environment,
+                                   std::optional<int64_t> count) {
   const auto rank = number(environment, s.rank);
   if (!rank) return std::nullopt;
   const int64_t first = number(environment, s.first).value_or(0);
@@ -64,7 +65,8 @@ std::optional<FoundShard> shard_of(const System& s, const Environment& environme
   }
   const Shard shard{(*rank - first) / step, count.value_or(size.value_or(1))};
   require(shard.count >= 1 && shard.index >= 0 && shard.index < shard.count, ErrorCode::kInvalidArgument,
-          "{} says that this is process {} (from 0 on) of {}, which cannot be", s.name, shard.index, shard.count);
+          "{} says that this is process {} (from 0 on) of {}, which cannot be", s.name, shard.index,
+          shard.count);
   return FoundShard{s.name, shard};
 }
 
@@ -100,7 +102,8 @@ std::optional<FoundShard> shard_of_environment(const Environment& environment, s
 
 std::optional<FoundShard> shard_of_mpi(const Environment& environment) {
   for (const System& s : kSystems)
-    if (s.is_mpi && number(environment, s.size).value_or(1) > 1) return shard_of(s, environment, std::nullopt);
+    if (s.is_mpi && number(environment, s.size).value_or(1) > 1)
+      return shard_of(s, environment, std::nullopt);
   return std::nullopt;
 }
 

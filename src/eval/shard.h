@@ -29,7 +29,7 @@ struct Shard {
 Shard parse_shard(std::string_view text);
 
 using Environment = std::function<const char*(const char* name)>;
-/// What set the variables, and the shard.
+/// The system that set the variables, and the shard.
 struct FoundShard {
   std::string origin;  ///< "Open MPI", "a Slurm job array", ...
   Shard shard;

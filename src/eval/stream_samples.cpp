@@ -18,8 +18,8 @@
 namespace assay::eval {
 namespace {
 
-/// Reads a source in a thread of its own, so that one that hangs can be given up. The thread, which then never
-/// ends, keeps what it uses.
+/// Reads a source in a thread of its own, so that one that hangs can be given up. The thread, which then
+/// never ends, keeps what it uses.
 class Patient {
  public:
   Patient(std::shared_ptr<DataSource> source, double timeout) : shared_(std::make_shared<Shared>()) {
@@ -141,9 +141,8 @@ class TokenSamples final : public SampleSet {
     require(tokens.size() > 1, ErrorCode::kInvalidArgument,
             "it has {} token(s), and the first is not predicted", tokens.size());
     const generate::TokenSequence sequence(interface_);
-    return {.index = index,
-            .tensors = sequence.named_feed(tokens),
-            .labels = {tokens.begin() + 1, tokens.end()}};
+    return {
+        .index = index, .tensors = sequence.named_feed(tokens), .labels = {tokens.begin() + 1, tokens.end()}};
   }
   std::optional<Sample> next() override { return std::nullopt; }
 
@@ -164,9 +163,8 @@ std::shared_ptr<SampleSet> script_samples(const script::Reference& script, const
                                           double timeout) {
   const std::shared_ptr<const MappedFile> file = MappedFile::open(script.path);
   const std::string name = std::filesystem::path(script.path).filename().string() + ":" + script.function;
-  Entries identity = {{"kind", "script"},
-                      {"name", name},
-                      {"content", fmt::format("xxh3:{:016x}", hash_of(file->bytes()))}};
+  Entries identity = {
+      {"kind", "script"}, {"name", name}, {"content", fmt::format("xxh3:{:016x}", hash_of(file->bytes()))}};
   return std::make_shared<SourceSamples>(script_data(script), std::move(identity), labels, timeout);
 }
 

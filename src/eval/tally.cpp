@@ -37,7 +37,8 @@ double centered_squares(const Tally& t, double mean) {
 
 bool Ranking::is_worse(const Ranked& a, const Ranked& b) const {
   if (std::isnan(a.value) != std::isnan(b.value)) return std::isnan(a.value);
-  if (!std::isnan(a.value) && a.value != b.value) return low_is_worse_ ? a.value < b.value : a.value > b.value;
+  if (!std::isnan(a.value) && a.value != b.value)
+    return low_is_worse_ ? a.value < b.value : a.value > b.value;
   return a.sample < b.sample;
 }
 

@@ -10,7 +10,7 @@
 
 namespace assay::eval {
 
-/// What the observations of a metric are, and so what is made of them.
+/// The kind of a metric's observations, which decides the figures.
 enum class Kind : uint8_t {
   kProportion,  ///< 0 or 1: the share of ones
   kMean,        ///< numbers: their mean
@@ -58,7 +58,7 @@ class Tally {
 
   int64_t count = 0;  ///< of finite ones
   int64_t nan = 0, negative_infinity = 0, positive_infinity = 0;
-  ExactSum sum, squares;                 ///< of the finite ones
+  ExactSum sum, squares;                  ///< of the finite ones
   std::optional<double> least, greatest;  ///< the same
 };
 

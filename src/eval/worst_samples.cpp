@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "assay/arbiter.h"
 #include "assay/error.h"
 #include "run/comparator.h"
 #include "run/results.h"
@@ -29,8 +30,9 @@ class InputList final : public DataSource {
 
 /// The order in which verdicts of outputs stand for a sample.
 int weight(Verdict v) {
-  constexpr Verdict kOrder[] = {Verdict::kAgrees,    Verdict::kRounding,  Verdict::kOpen,    Verdict::kInherited,
-                                Verdict::kNotJudged, Verdict::kCannotTell, Verdict::kUnclear, Verdict::kWrong};
+  constexpr Verdict kOrder[] = {Verdict::kAgrees,    Verdict::kRounding,  Verdict::kOpen,
+                                Verdict::kInherited, Verdict::kNotJudged, Verdict::kCannotTell,
+                                Verdict::kUnclear,   Verdict::kWrong};
   return static_cast<int>(std::find(std::begin(kOrder), std::end(kOrder), v) - std::begin(kOrder));
 }
 
@@ -43,7 +45,8 @@ class VerdictNotes final : public RunObserver {
   void on_runner_begin(const std::string& runner) override {
     if (runners_.size() < names_.size()) runners_.push_back(runner);
   }
-  void on_verdict(const Arbitration& judged, const ArbiterOptions& /*options*/, int64_t /*iteration*/) override {
+  void on_verdict(const Arbitration& judged, const ArbiterOptions& /*options*/,
+                  int64_t /*iteration*/) override {
     const int64_t sample = (next_++)->first;
     const bool is_traced = judged.traced != nullptr && judged.traced->any(Verdict::kWrong);
     for (size_t r = 0; r < runners_.size(); ++r) {
@@ -52,8 +55,9 @@ class VerdictNotes final : public RunObserver {
       // A second run with every layer as an output says where the error begins.
       const ArbiterVerdict* origin = is_traced ? worst_of(*judged.traced, runners_[r]) : nullptr;
       const ArbiterVerdict& told =
-          origin != nullptr && origin->verdict == Verdict::kWrong && worst->verdict == Verdict::kWrong ? *origin
-                                                                                                       : *worst;
+          origin != nullptr && origin->verdict == Verdict::kWrong && worst->verdict == Verdict::kWrong
+              ? *origin
+              : *worst;
       const bool is_at_node = told.verdict == Verdict::kWrong;
       notes.push_back({.sample = sample,
                        .backend = names_[r],
@@ -87,7 +91,8 @@ TensorList with_names(const std::vector<Tensor>& feed, const std::vector<TensorI
 
 }  // namespace
 
-void WorstSamples::offer(const Evaluation& evaluation, const Sample& sample, const std::vector<Tensor>& feed) {
+void WorstSamples::offer(const Evaluation& evaluation, const Sample& sample,
+                         const std::vector<Tensor>& feed) {
   if (places_ == 0 || samples_.size()) return;
   const auto is_ranked = [&](int64_t index) {
     return std::any_of(evaluation.rows.begin(), evaluation.rows.end(), [&](const Row& row) {
@@ -119,7 +124,8 @@ std::map<int64_t, TensorList> WorstSamples::inputs(const Evaluation& evaluation,
 
 void save_worst(const std::map<int64_t, TensorList>& inputs, const std::string& folder) {
   for (const auto& [sample, tensors] : inputs)
-    save_input_iteration(tensors, (std::filesystem::path(folder) / fmt::format("sample-{:09}.json", sample)).string());
+    save_input_iteration(tensors,
+                         (std::filesystem::path(folder) / fmt::format("sample-{:09}.json", sample)).string());
 }
 
 std::vector<JudgedSample> judge_samples(const RunOptions& run, const std::map<int64_t, TensorList>& inputs) {

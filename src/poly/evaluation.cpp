@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "assay/error.h"
+#include "generate/interface.h"
 #include "poly/run_extensions.h"
 #include "script/data_script.h"
 
@@ -21,8 +22,10 @@ bool is_script(const std::string& path) {
   return false;
 }
 
-std::shared_ptr<eval::SampleSet> script_set(const std::string& text, const std::string& labels, double timeout) {
-  return eval::script_samples(script::parse_reference(text, script::DataScript::kDefaultFunction), labels, timeout);
+std::shared_ptr<eval::SampleSet> script_set(const std::string& text, const std::string& labels,
+                                            double timeout) {
+  return eval::script_samples(script::parse_reference(text, script::DataScript::kDefaultFunction), labels,
+                              timeout);
 }
 
 std::shared_ptr<eval::SampleSet> data_at(const std::string& path, const std::string& labels, double timeout) {
@@ -38,8 +41,7 @@ std::shared_ptr<eval::SampleSet> data_at(const std::string& path, const std::str
 
 std::shared_ptr<eval::SampleSet> samples_of(const EvaluationSettings& s, const std::string& label_array) {
   const RunData& data = s.run.data;
-  if (!s.tokens.empty())
-    return eval::token_samples(s.tokens, generate::parse_interface_names(s.interface));
+  if (!s.tokens.empty()) return eval::token_samples(s.tokens, generate::parse_interface_names(s.interface));
   if (!s.data.empty()) return data_at(s.data, label_array, s.loader_timeout);
   if (data.source) {
     RunData own = data;
@@ -55,7 +57,8 @@ void read_labels(const EvaluationSettings& s, eval::EvalOptions& options) {
   std::error_code ec;
   if (s.labels.empty()) return;
   const bool is_file = fs::exists(s.labels, ec);
-  if (!is_file && (s.labels.find('/') != std::string::npos || s.labels.ends_with(".npy") || s.labels.ends_with(".txt")))
+  if (!is_file &&
+      (s.labels.find('/') != std::string::npos || s.labels.ends_with(".npy") || s.labels.ends_with(".txt")))
     fail(ErrorCode::kNotFound, "the file of labels {} does not exist", s.labels);
   if (is_file)
     options.labels = eval::Labels::load(s.labels);
@@ -132,7 +135,8 @@ std::string evaluate(const EvaluationSettings& settings) {
       eval::evaluate(evaluation_options(settings, modules.registries(), modules.model_edits()), observer));
 }
 
-std::string merge_evaluations(const std::vector<std::string>& paths, const std::string& output, bool incomplete) {
+std::string merge_evaluations(const std::vector<std::string>& paths, const std::string& output,
+                              bool incomplete) {
   const eval::Evaluation all = eval::merge_files(paths);
   if (!incomplete) require_complete(all);
   if (!output.empty()) save_evaluation(all, output);

@@ -11,7 +11,9 @@ MetricScript::MetricScript(Reference reference, std::string interpreter) {
 }
 MetricScript::~MetricScript() = default;
 
-void MetricScript::prepare() { low_is_worse_ = function_->call("describe", {}).at("better").text() == "higher"; }
+void MetricScript::prepare() {
+  low_is_worse_ = function_->call("describe", {}).at("better").text() == "higher";
+}
 
 const std::string& MetricScript::name() const { return function_->reference().function; }
 

@@ -15,8 +15,8 @@ class PythonFunction;
 
 /// A function of Python: `metric(outputs, golden, labels)` returns a number for one sample of one backend.
 /// `outputs` and `golden` are dictionaries from names to arrays (`golden` is None for the golden backend
-/// itself), `labels` a list of integers. Its attribute `better`, "higher" (the default) or "lower", says which
-/// samples are the worst. Not thread-safe.
+/// itself), `labels` a list of integers. Its attribute `better`, "higher" (the default) or "lower", says
+/// which samples are the worst. Not thread-safe.
 class MetricScript {
  public:
   static constexpr const char* kDefaultFunction = "metric";
@@ -35,7 +35,7 @@ class MetricScript {
   const std::string& name() const;
   /// Once prepared.
   bool low_is_worse() const { return low_is_worse_; }
-  /// Throws Error (kInvalidArgument) for an exception of the script, and for what is no number.
+  /// Throws Error (kInvalidArgument) for an exception of the script, and for a result that is not a number.
   double measure(const TensorList& outputs, const TensorList* golden, std::span<const int64_t> labels);
 
  private:

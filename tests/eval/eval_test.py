@@ -313,6 +313,8 @@ def test_killed():
     same("killed.json", "calm.json", f"killed {kills} times")
     expect(not os.path.exists("killed.json.unfinished"), "what was unfinished is still there")
     expect({p.name: p.read_bytes() for p in pathlib.Path("worst").iterdir()} == worst, "other worst samples were saved")
+    run(*words, "-o", "killed.json", "--resume")
+    same("killed.json", "calm.json", "a whole evaluation, resumed")
     # Without --resume nothing that is finished is lost.
     shutil.copy("calm.json", "kept.json.unfinished")
     text = run(*words, "-o", "kept.json", expected=1)
