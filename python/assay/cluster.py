@@ -135,7 +135,8 @@ class _Driver:
     def run(self, parts: Sequence[Part]) -> Evaluation:
         import ray
 
-        waiting, running = deque(parts), {}
+        waiting = deque(parts)
+        running: dict[Any, Part] = {}
         try:
             while waiting or running:
                 while waiting and len(running) < self._in_flight:

@@ -75,7 +75,7 @@ EvaluationSettings read_evaluation(nb::handle settings, RunReading& run) {
   return s;
 }
 
-nb::object evaluate(nb::handle settings) {
+nb::str evaluate(nb::handle settings) {
   RunReading run;
   EvaluationSettings s = read_evaluation(settings, run);
   const InterruptScope interrupts;
@@ -89,11 +89,11 @@ nb::object evaluate(nb::handle settings) {
   return to_text(text);
 }
 
-nb::object merge(const std::vector<std::string>& results, bool incomplete) {
+nb::str merge(const std::vector<std::string>& results, bool incomplete) {
   return to_text(without_lock([&] { return poly::merge_evaluation_texts(results, incomplete); }));
 }
 
-nb::object merge_files(const std::vector<std::string>& paths, const std::string& output, bool incomplete) {
+nb::str merge_files(const std::vector<std::string>& paths, const std::string& output, bool incomplete) {
   return to_text(without_lock([&] { return poly::merge_evaluations(paths, output, incomplete); }));
 }
 
@@ -103,7 +103,7 @@ std::optional<int64_t> count_samples(nb::handle settings) {
   return without_lock([&] { return poly::count_samples(s); });
 }
 
-nb::object leave_out(const std::string& result, int64_t sample, const std::string& reason) {
+nb::str leave_out(const std::string& result, int64_t sample, const std::string& reason) {
   return to_text(poly::leave_out_sample(result, sample, reason));
 }
 
