@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "eval/evaluate.h"
+#include "eval/eval_options.h"
 #include "run/runner.h"
 
 namespace assay::eval {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "eval/evaluate.h"
+#include "eval/eval_options.h"
 
 namespace assay::eval {
 
