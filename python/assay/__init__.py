@@ -65,6 +65,10 @@ if TYPE_CHECKING:
     from ._generate import Parting as Parting
     from ._generate import PartingSide as PartingSide
     from ._generate import generate as generate
+    from ._evaluate import Evaluation as Evaluation
+    from ._evaluate import Metric as Metric
+    from ._evaluate import eval as eval
+    from ._evaluate import merge as merge
     from ._library import logger as logger
     from ._model import Diff as Diff
     from ._model import Difference as Difference
@@ -94,6 +98,7 @@ _HOMES = {
     ),
     "_engine": "Calibrator Context Engine LayerTimes Runtime Stream TimingCache build zeros",
     "_generate": "Agreement Generated GeneratedBy GeneratedSequence Parting PartingSide generate",
+    "_evaluate": "Evaluation Metric eval merge",
     "_library": "logger",
     "_model": (
         "Diff Difference Finding Findings Initializers Model Refused SimplifyReport check diff evaluate load save"

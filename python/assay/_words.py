@@ -17,6 +17,8 @@ WORDS: dict[str, str] = {
     "fold-constants-leaves-branch": "Model.fold_constants() leaves one branch",
     "fold-constant-nodes": "Constants in nodes become initializers by Model.fold_constants().",
     "lint-model": "Repair the node; Model.check() lists all that break a rule.",
+    "resume-evaluation": "Go on with it by resume=True, or remove it to begin anew.",
+    "skip-bad-samples": "skip_bad_samples=True counts bad samples and leaves them out.",
     "load-inputs": "give it in data=",
     "shape-or-inputs": "If this is incorrect, give its shape in shapes=, or its data in data=.",
     "shape-tensor-values": "give its values in shapes=",

@@ -29,4 +29,5 @@ NB_MODULE(_native, m) {
   bind_generating(m);
   bind_quantizing(m);
   bind_debugging(m);
+  bind_evaluations(m);
 }

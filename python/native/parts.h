@@ -8,6 +8,7 @@
 
 #include "assay/builder.h"
 #include "assay/graph.h"
+#include "assay/run_settings.h"
 #include "assay/runtime.h"
 
 namespace assay::python {
@@ -16,14 +17,15 @@ namespace nb = nanobind;
 
 void bind_models(nb::module_& m);  ///< models.cpp, inspection.cpp
 void bind_inspection(nb::module_& m, nb::class_<Model>& model);
-void bind_engines(nb::module_& m);     ///< engines.cpp
-void bind_streams(nb::module_& m);     ///< streams.cpp
-void bind_sessions(nb::module_& m);    ///< sessions.cpp
-void bind_comparing(nb::module_& m);   ///< comparing.cpp
-void bind_runs(nb::module_& m);        ///< runs.cpp
-void bind_generating(nb::module_& m);  ///< generating.cpp
-void bind_quantizing(nb::module_& m);  ///< quantizing.cpp
-void bind_debugging(nb::module_& m);   ///< debugging.cpp
+void bind_engines(nb::module_& m);      ///< engines.cpp
+void bind_streams(nb::module_& m);      ///< streams.cpp
+void bind_sessions(nb::module_& m);     ///< sessions.cpp
+void bind_comparing(nb::module_& m);    ///< comparing.cpp
+void bind_runs(nb::module_& m);         ///< runs.cpp
+void bind_evaluations(nb::module_& m);  ///< evaluations.cpp
+void bind_generating(nb::module_& m);   ///< generating.cpp
+void bind_quantizing(nb::module_& m);   ///< quantizing.cpp
+void bind_debugging(nb::module_& m);    ///< debugging.cpp
 
 /// A context as Python holds it: what is bound to it stays alive.
 struct Context {
@@ -49,5 +51,14 @@ CalibrationAlgorithm calibration_algorithm(const std::string& name);
 
 /// The options of a session whose warnings go to the log.
 SessionOptions session_options(int threads, bool stored_types);
+
+/// A run from a dict; `build` keeps what its configuration refers to. Throws Error (kInvalidArgument) for
+/// unknown keys.
+struct RunReading {
+  poly::RunSettings settings;
+  BuildSettings build;
+  std::string save_settings;
+};
+RunReading read_run(nb::handle settings);
 
 }  // namespace assay::python

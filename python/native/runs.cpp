@@ -138,11 +138,7 @@ void read_ranges(RunSettings& s, nb::handle ranges) {
   }
 }
 
-struct Reading {
-  RunSettings settings;
-  BuildSettings build;
-  std::string save_settings;
-};
+using Reading = RunReading;
 using Reader = void (*)(Reading&, nb::handle);
 
 const std::pair<const char*, Reader> kReaders[] = {
@@ -278,6 +274,8 @@ std::unique_ptr<Session> python_session(nb::handle runner, const Model& model) {
 }
 
 poly::RunData read_run_data(nb::handle settings) { return read(settings).settings.data; }
+
+RunReading read_run(nb::handle settings) { return read(settings); }
 
 void bind_runs(nb::module_& m) { m.def("run", &run, nb::arg("settings")); }
 

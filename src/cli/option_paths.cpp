@@ -42,6 +42,8 @@ constexpr PathOption kPathOptions[] = {
     {"template trt-config", "-o", kOutput, Content::kScript},
     {"template onnx-gs", "-o", kOutput, Content::kScript},
     {"template shard-hints", "-o", kOutput, Content::kJson},
+    {"eval", "-o", kOutput, Content::kJson},
+    {"merge", "-o", kOutput, Content::kJson},
     {"completion", "-o", kOutputFolder},
     {"convert", "-o", kOutput},  // --convert-to has a say
     {"", "-o", kOutput, Content::kModel},
@@ -88,6 +90,11 @@ constexpr PathOption kPathOptions[] = {
     {"run", "--settings", kInput},
     {"run", "--save-settings", kOutput, Content::kJson},
     {"generate", "--tokens", kInput},
+    {"eval", "--tokens", kInput},
+    {"eval", "--data", kElsewhere},    // it may be FILE:FUNCTION
+    {"eval", "--labels", kElsewhere},  // it may be the name of an array
+    {"", "--save-worst", kOutputFolder},
+    {"", "--metric-script", kElsewhere},  // opened when the options are read
     {"generate", "--save-tokens", kOutput},
     {"", "--json", kOutput, Content::kJson},
     {"", "--export-times", kOutput, Content::kJson},

@@ -49,6 +49,7 @@ READERS = {
     "convert": [Reader("convert {} -o out.plan --builder-optimization-level 0"), Reader("convert {} -o out.onnx")],
     "bench": [Reader("bench {} --duration 0 --iterations 1")],
     "generate": [Reader("generate {} --prompt-ids 1 --ref"), Reader("generate {} --prompt-ids 1 --engine --ref")],
+    "eval": [Reader("eval {} --ref --engine")],
     "inspect model": [Reader("inspect model {} --show layers weights")],
     "inspect sparsity": [Reader("inspect sparsity {}")],
     "view": [Reader("view {} -o out.html", findings=VIEW, output="out.html")],
@@ -97,6 +98,7 @@ NO_READERS = {
     "template onnx-gs": "the script that it writes reads the model",
     "template extension": "it is about no model",
     "check accuracy": "it reads results of comparisons",
+    "merge": "it reads results of evaluations",
     "data concat": "it reads results of runs",
     "data merge": "it reads results of runs",
     "data to-input": "it reads results of runs",
@@ -128,6 +130,7 @@ WRITERS = {
     "run --gen-script": Writer("run typed.onnx --ref --gen-script {}"),
     "run --save-engine": Writer("run typed.onnx --trt --builder-optimization-level 0 --save-engine {}"),
     "run --save-tactics": Writer("run typed.onnx --trt --builder-optimization-level 0 --save-tactics {}"),
+    "eval": Writer("eval typed.onnx --ref --engine -o {}"),
     "convert": Writer("convert typed.onnx -o {} --builder-optimization-level 0 --convert-to trt"),
     "bench --save-engine": Writer("bench typed.onnx --skip-inference --builder-optimization-level 0 --save-engine {}"),
     # What holds no times: the files of two runs are equal.
@@ -173,7 +176,7 @@ WRITERS = {
 }
 # What a writer's file ends in, by a part of its command.
 SUFFIXES = {
-    ".json": ("--json", "inputs {}", "outputs {}", "data ", "lint", "shard-hints", "--save-tactics", "--save-settings", "--export-layer-info"),
+    ".json": ("--json", "eval ", "inputs {}", "outputs {}", "data ", "lint", "shard-hints", "--save-tactics", "--save-settings", "--export-layer-info"),
     ".yaml": ("plugin match", "--save-config-yaml"),
     ".py": ("trt-network", "trt-config", "onnx-gs", "--gen-script"),
     ".plan": ("--save-engine", "--convert-to trt"),
@@ -182,6 +185,7 @@ SUFFIXES = {
 NO_WRITERS = {
     "completion": "its pages go to a folder that it makes",
     "generate": "its report holds times, and its tokens are a few bytes, which no limit of this test cuts",
+    "merge": "it writes results as eval does",
     "check accuracy": "what it saves is what it reads, with other thresholds: run saves the same",
     "inspect data": "it writes nothing",
     "inspect sparsity": "it writes nothing",

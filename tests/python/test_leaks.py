@@ -224,7 +224,21 @@ class Work:
             "find_divergence": lambda: assay.debug.diverge(self.model, data=[{"x": self.x}]),
             "reduce_model": lambda: assay.debug.reduce(self.model, lambda m: m.node_count > 1),
             "save_inputs": lambda: _native.save_inputs([{"x": self.x}], self.path("inputs.json")),
+            "run_evaluation": self.evaluation,
+            "merge_evaluations": lambda: assay.merge([self.evaluation()]),
+            "merge_evaluation_files": lambda: assay.Evaluation.load(self.saved_evaluation()),
+            "count_samples": lambda: _native.count_samples({"run": {"model": self.file, "runners": ["reference"], "iterations": 3}}),
+            "leave_out_sample": lambda: _native.leave_out_sample(self.evaluation(only="0:1").text, 1, "bad"),
         }
+
+    def evaluation(self, **settings):
+        return assay.eval(self.file, ["reference", "reference"], iterations=2, metrics=["max-error"], **settings)
+
+    def saved_evaluation(self):
+        path = self.path("evaluation.json")
+        if not os.path.exists(path):
+            self.evaluation().save(path)
+        return path
 
     def saved_plan(self):
         path = self.path("kept.plan")

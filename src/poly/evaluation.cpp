@@ -1,0 +1,171 @@
+#include "poly/evaluation.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "assay/error.h"
+#include "generate/interface.h"
+#include "poly/run_extensions.h"
+#include "script/data_script.h"
+
+namespace assay::poly {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_script(const std::string& path) {
+  const std::string file = path.substr(0, path.rfind(':'));
+  for (const std::string& name : {path, file})
+    for (const char* ending : {".py", ".cpp", ".cc", ".cxx", ".so"})
+      if (name.ends_with(ending)) return true;
+  return false;
+}
+
+std::shared_ptr<eval::SampleSet> script_set(const std::string& text, const std::string& labels,
+                                            double timeout) {
+  return eval::script_samples(script::parse_reference(text, script::DataScript::kDefaultFunction), labels,
+                              timeout);
+}
+
+std::shared_ptr<eval::SampleSet> data_at(const std::string& path, const std::string& labels, double timeout) {
+  std::error_code ec;
+  if (fs::is_directory(path, ec)) return eval::folder_samples(path, labels);
+  if (path.ends_with(".npy") || path.ends_with(".npz")) return eval::array_samples(path, labels);
+  if (path.ends_with(".json")) return eval::saved_samples({path}, labels);
+  if (is_script(path)) return script_set(path, labels, timeout);
+  if (!fs::exists(path, ec)) fail(ErrorCode::kNotFound, "{} does not exist", path);
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("{} is no data set that can be read", path))
+      .set_remedy("Data are a folder, .npz, .npy, .json of saved inputs, or a script that yields samples.");
+}
+
+std::shared_ptr<eval::SampleSet> samples_of(const EvaluationSettings& s, const std::string& label_array) {
+  const RunData& data = s.run.data;
+  if (!s.tokens.empty()) return eval::token_samples(s.tokens, generate::parse_interface_names(s.interface));
+  if (!s.data.empty()) return data_at(s.data, label_array, s.loader_timeout);
+  if (data.source) {
+    RunData own = data;
+    own.script.clear();
+    return eval::source_samples(own_data(own), s.data_identity, label_array);
+  }
+  if (!data.script.empty()) return script_set(data.script, label_array, s.loader_timeout);
+  if (!data.load_inputs.empty()) return eval::saved_samples(data.load_inputs, label_array);
+  return eval::random_samples(random_data_options(data));
+}
+
+void read_labels(const EvaluationSettings& s, eval::EvalOptions& options) {
+  std::error_code ec;
+  if (s.labels.empty()) return;
+  const bool is_file = fs::exists(s.labels, ec);
+  if (!is_file &&
+      (s.labels.find('/') != std::string::npos || s.labels.ends_with(".npy") || s.labels.ends_with(".txt")))
+    fail(ErrorCode::kNotFound, "the file of labels {} does not exist", s.labels);
+  if (is_file)
+    options.labels = eval::Labels::load(s.labels);
+  else
+    options.label_array = s.labels;
+}
+
+size_t count_of(int64_t number, const char* what) {
+  require(number >= 0, ErrorCode::kInvalidArgument, "{}: {} is negative", what, number);
+  return static_cast<size_t>(number);
+}
+
+}  // namespace
+
+eval::EvalOptions evaluation_options(const EvaluationSettings& s, const extension::Registries& registries,
+                                     const ModelEdits& edits) {
+  eval::EvalOptions options;
+  options.run = run_options(s.run, registries, edits);
+  read_labels(s, options);
+  options.samples = samples_of(s, options.label_array);
+  for (const std::string& word : s.metrics) options.metrics.push_back(eval::Metric::parse(word));
+  for (const std::string& word : s.metric_scripts)
+    options.functions.push_back(std::make_shared<script::MetricScript>(
+        script::parse_reference(word, script::MetricScript::kDefaultFunction)));
+  options.golden = s.golden;
+  options.golden_is_exact = s.exact;
+  require(s.golden.empty() || !s.exact, ErrorCode::kInvalidArgument,
+          "backends are compared with float64 or with a golden backend, not with both");
+  options.worst = count_of(s.worst, "the number of ranked samples");
+  options.judged_worst = count_of(s.judge, "the number of judged samples");
+  require(options.judged_worst <= options.worst, ErrorCode::kInvalidArgument,
+          "{} samples of each ranking cannot be judged: it holds {}", s.judge, s.worst);
+  options.save_worst = s.save_worst;
+  options.most_samples = s.most_samples;
+  if (s.most_samples) count_of(*s.most_samples, "the number of samples");
+  require(s.shard.empty() || s.only.empty(), ErrorCode::kInvalidArgument,
+          "a part is a shard or named samples, not both");
+  if (!s.shard.empty()) options.shard = eval::parse_shard(s.shard);
+  if (!s.only.empty()) options.only = eval::Ranges::parse(s.only);
+  options.skips_bad_samples = s.skip_bad_samples;
+  options.measures_times = s.timing;
+  options.saving = {.path = s.output, .resume = s.resume, .seconds = s.checkpoint_seconds};
+  options.identity = s.identity;
+  return options;
+}
+
+void require_complete(const eval::Evaluation& e) {
+  require(e.samples.has_value(), ErrorCode::kInvalidArgument,
+          "it is not known how many samples there are: none of the files reached the end of the data");
+  if (const eval::Ranges missing = e.missing(); !missing.empty())
+    fail(ErrorCode::kInvalidArgument, "{} of {} samples are missing: {}", missing.count(), *e.samples,
+         missing.text());
+}
+
+namespace {
+
+class StepObserver final : public eval::EvalObserver {
+ public:
+  explicit StepObserver(const std::function<void()>& on_step) : on_step_(on_step) {}
+  void on_step() override {
+    if (on_step_) on_step_();
+  }
+
+ private:
+  const std::function<void()>& on_step_;
+};
+
+}  // namespace
+
+std::string evaluate(const EvaluationSettings& settings) {
+  const RunModules modules(settings.run);
+  StepObserver observer(settings.on_step);
+  return to_json(
+      eval::evaluate(evaluation_options(settings, modules.registries(), modules.model_edits()), observer));
+}
+
+std::string merge_evaluations(const std::vector<std::string>& paths, const std::string& output,
+                              bool incomplete) {
+  const eval::Evaluation all = eval::merge_files(paths);
+  if (!incomplete) require_complete(all);
+  if (!output.empty()) save_evaluation(all, output);
+  return to_json(all);
+}
+
+std::string merge_evaluation_texts(const std::vector<std::string>& results, bool incomplete) {
+  require(!results.empty(), ErrorCode::kInvalidArgument, "there are no results to merge");
+  const auto name = [](size_t i) { return fmt::format("result {}", i); };
+  eval::Evaluation all = eval::from_json(results.front(), name(0));
+  for (size_t i = 1; i < results.size(); ++i)
+    with_context([&] { return "in " + name(i); }, [&] { all.add(eval::from_json(results[i], name(i))); });
+  if (!incomplete) require_complete(all);
+  return to_json(all);
+}
+
+std::optional<int64_t> count_samples(const EvaluationSettings& settings) {
+  const std::optional<int64_t> size = samples_of(settings, /*label_array=*/"")->size();
+  if (!size || !settings.most_samples) return size;
+  return std::min(*size, *settings.most_samples);
+}
+
+std::string leave_out_sample(const std::string& result, int64_t sample, const std::string& reason) {
+  eval::Evaluation e = eval::from_json(result, "the result");
+  require(sample >= 0 && !e.covered.contains(sample), ErrorCode::kInvalidArgument,
+          "the sample {} is covered already", sample);
+  e.covered.add(sample, sample + 1);
+  e.add_bad({sample, reason});
+  return to_json(e);
+}
+
+}  // namespace assay::poly
