@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/resident_memory.h"
 #include "base/stopwatch.h"
+#include "base/time_trace.h"
 #include "base/visible_text.h"
 #include "graph/export.h"
 
@@ -402,6 +403,7 @@ void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
   const Listening listens(options_);
   Stopwatch watch;
   bool is_ended = false;
+  std::optional<trace::Span> span(std::in_place, trace::Kind::kRun, "run", "ONNX Runtime");
   ort::Status* const status = run_as_hook_says(
       api_,
       [&](const ort::RunOptions* options) {
@@ -409,6 +411,7 @@ void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
                         output_names.data(), outputs_.size(), results.data());
       },
       is_ended);
+  span.reset();
   watch.pause();
   seconds_ = watch.seconds();
   std::vector<ValueHandle> owned;

@@ -8,6 +8,7 @@
 #include "backends/session_info.h"
 #include "base/parallel.h"
 #include "base/stopwatch.h"
+#include "base/time_trace.h"
 
 namespace assay::backend_reference {
 namespace {
@@ -29,6 +30,8 @@ class ReferenceSession final : public Session {
 
   void run(std::span<const Tensor> feed, const Sink& sink) override {
     const PoolScope scope(pool_);
+    const trace::Span span(trace::Kind::kRun, model_->graph->name.empty() ? "run" : model_->graph->name,
+                           "the reference");
     Stopwatch watch;
     interpreter_.run(feed, [&](const Value& v, std::span<const Tensor> lanes) {
       const DType declared = leaf_dtype(v.type);

@@ -19,6 +19,7 @@
 #include "base/exception_text.h"
 #include "base/log.h"
 #include "base/memory_limit.h"
+#include "base/time_trace.h"
 
 namespace assay {
 namespace {
@@ -64,6 +65,7 @@ std::string reason_of(const std::exception& e) {
   while (read_all(fd, &job, sizeof job)) {
     std::string text;
     try {
+      const trace::Span span(trace::Kind::kCheck, [&] { return fmt::format("job {}", job); });
       text = work(job);
     } catch (const std::exception& e) {
       text = std::string("error: ") + reason_of(e);
@@ -72,6 +74,7 @@ std::string reason_of(const std::exception& e) {
     const uint64_t length = text.size();
     if (!write_all(fd, &length, sizeof length) || !write_all(fd, text.data(), text.size())) break;
   }
+  trace::leave_for_parent("worker");
   _exit(0);
 }
 
@@ -104,6 +107,7 @@ class Worker {
       close(fd_);
       fail(ErrorCode::kIo, "cannot make a child process: {}", std::strerror(reason));
     }
+    trace::child_started(pid_, "worker");
   }
   Worker(Worker&& o) noexcept
       : pid_(o.pid_), fd_(o.fd_), job_(o.job_), is_busy_(o.is_busy_), started_(o.started_) {
@@ -140,6 +144,7 @@ class Worker {
     int status = 0;
     while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
+    trace::child_ended(pid_);
     pid_ = fd_ = -1;
     if (WIFSIGNALED(status))
       return fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));

@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "base/architecture.h"
 #include "base/cpus.h"
+#include "base/time_trace.h"
 
 namespace assay {
 namespace {
@@ -84,6 +86,8 @@ struct ThreadPool::Team {
   /// Takes parts of the current loop until none is left.
   void work() noexcept {
     uint64_t t = ticket.load(std::memory_order_acquire);
+    std::optional<trace::Span> span;
+    if (trace::is_on() && next_of(t) < parts_of(t)) span.emplace(trace::Kind::kLoop, "parts of a loop");
     while (next_of(t) < parts_of(t)) {
       // Read before the part is taken, while the loop is certainly still the same.
       const PartBody* const what = body.load(std::memory_order_relaxed);
@@ -107,6 +111,7 @@ struct ThreadPool::Team {
   }
 
   void thread_main() noexcept {
+    trace::name_thread("pool");
     uint32_t seen = 0;
     while (!ending.load(std::memory_order_acquire)) {
       const auto has_news = [&] { return loop.load(std::memory_order_seq_cst) != seen; };
@@ -138,6 +143,8 @@ struct ThreadPool::Team {
 
   void wait_for(uint32_t parts) {
     const auto is_done = [&] { return done.load(std::memory_order_seq_cst) == parts; };
+    if (is_done()) return;
+    const trace::Span span(trace::Kind::kWait, "waits for the other threads");
     if (spin_until(is_done)) return;
     caller_sleeps.store(true, std::memory_order_seq_cst);
     for (uint32_t now; (now = done.load(std::memory_order_seq_cst)) != parts;) sleep_while(done, now);

@@ -14,6 +14,7 @@
 #include "base/exception_text.h"
 #include "base/log.h"
 #include "base/memory_limit.h"
+#include "base/time_trace.h"
 
 namespace assay::debug {
 namespace {
@@ -26,11 +27,13 @@ namespace {
   set_memory_limit(memory);
   std::string text;
   try {
+    const trace::Span span(trace::Kind::kCheck, "check");
     text = marked_result(work);
   } catch (const std::exception& e) {
     text = std::string("error: ") + text_of(e);
   }
   log::flush();
+  trace::leave_for_parent("check");
   for (size_t done = 0; done < text.size();) {
     const ssize_t n = ::write(writing, text.data() + done, text.size() - done);
     if (n < 0 && errno == EINTR) continue;
@@ -61,6 +64,7 @@ ChildRun::ChildRun(const std::function<std::string()>& work, double timeout_seco
   pid_ = ::fork();
   require(pid_ >= 0, ErrorCode::kIo, "cannot make a child process: {}", std::strerror(errno));
   if (pid_ == 0) do_work(work, writing.get(), budget, parent);
+  trace::child_started(pid_, "check");
 }
 
 ChildRun::~ChildRun() {
@@ -69,6 +73,7 @@ ChildRun::~ChildRun() {
   int ignored = 0;
   while (::waitpid(pid_, &ignored, 0) < 0 && errno == EINTR) {
   }
+  trace::child_ended(pid_, "killed");
 }
 
 void ChildRun::watch(std::vector<pollfd>& fds) const {
@@ -99,6 +104,7 @@ void ChildRun::end() {
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
+  trace::child_ended(pid_, status == 0 ? "" : death_of(status));
   pid_ = -1;
   watch_.pause();
   if (status != 0)

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -20,6 +21,7 @@
 #include "assay/error.h"
 #include "base/descriptor.h"
 #include "base/interrupt_pipe.h"
+#include "base/time_trace.h"
 
 namespace assay::debug {
 namespace {
@@ -104,6 +106,7 @@ class Running {
     if (pid_ == 0)
       become(path.c_str(), argv.data(), out.writing.get(), error.writing.get(), told.writing.get(), parent,
              largest_file);
+    trace::child_started(pid_, fmt::format("{}", fmt::join(command, " ")));
     told.writing = Descriptor();
     exit_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
     for (const Ends* ends : {&out, &error}) ::fcntl(ends->reading.get(), F_SETFL, O_NONBLOCK);
@@ -137,8 +140,9 @@ class Running {
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
     ::kill(-pid_, SIGKILL);
-    pid_ = -1;
     code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    trace::child_ended(pid_, fmt::format("status {}", code_));
+    pid_ = -1;
     return code_;
   }
   /// Whether it has ended, without waiting.

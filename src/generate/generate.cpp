@@ -10,6 +10,7 @@
 #include "assay/interrupt.h"
 #include "backends/plan_counter.h"
 #include "base/peak_memory.h"
+#include "base/time_trace.h"
 #include "generate/exact_logits.h"
 #include "tensor/convert.h"
 #include "tensor/tensor_store.h"
@@ -75,6 +76,9 @@ class Loop {
   GeneratedToken step(TokenSequence& sequence, Sampler& sampler, const Tokens& added,
                       const std::function<void(Tensor)>& keep) {
     stop_if_interrupted();
+    const trace::Span span(
+        trace::Kind::kRun, [&] { return fmt::format("token behind {}", sequence.tokens().size()); },
+        backend_);
     const BuiltPlans before = plans_of(session_).value_or(BuiltPlans());
     Tensor logits;
     double seconds = 0;

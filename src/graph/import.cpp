@@ -9,6 +9,7 @@
 #include "base/mapped_file.h"
 #include "base/memory_limit.h"
 #include "base/resident_memory.h"
+#include "base/time_trace.h"
 #include "base/wording.h"
 #include "graph/import_message.h"
 #include "graph/order.h"
@@ -501,6 +502,7 @@ constexpr int kAttempts = 8;
 }  // namespace
 
 std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& options) {
+  const trace::Span span(trace::Kind::kModel, [&] { return "read " + path; });
   ImportOptions effective = options;
   if (effective.external_data_dir.empty())
     effective.external_data_dir = std::filesystem::path(path).parent_path().string();

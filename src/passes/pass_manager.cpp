@@ -8,6 +8,7 @@
 #include "analysis/held_types.h"
 #include "assay/edit.h"
 #include "assay/interrupt.h"
+#include "base/time_trace.h"
 #include "graph/read.h"
 #include "passes/edit_hook.h"
 #include "passes/pass_list.h"
@@ -167,6 +168,7 @@ std::vector<PassReport> run_passes(Model& model, std::span<const PassDef* const>
     if (std::find(options.disabled.begin(), options.disabled.end(), pass->name) != options.disabled.end())
       continue;
     if (left <= 0) break;
+    const trace::Span span(trace::Kind::kPass, pass->name);
     const auto start = std::chrono::steady_clock::now();
     PassReport report{.pass = std::string(pass->name)};
     with_context([&] { return fmt::format("in pass {}", pass->name); },

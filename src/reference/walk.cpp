@@ -5,6 +5,7 @@
 
 #include "assay/interrupt.h"
 #include "base/memory_limit.h"
+#include "base/time_trace.h"
 #include "graph/order.h"
 #include "graph/read.h"
 #include "kernels/noise/noise.h"
@@ -598,7 +599,10 @@ void Walk::nodes(Frame& frame, const Observe& computed, KeepOutputs outputs) {
   for (size_t i = 0; i < g.nodes().size(); ++i) {
     const Node& n = *g.nodes()[i];
     stop_if_interrupted();
-    at_node(n, [&] { evaluate(n, frame, Noise::kAdd, Bounds::kExpected); });
+    at_node(n, [&] {
+      const trace::Span span(trace::Kind::kNode, [&] { return n.label(); });
+      evaluate(n, frame, Noise::kAdd, Bounds::kExpected);
+    });
     for (const Value* v : n.outputs()) {
       if (v == nullptr) continue;
       computed(*v);

@@ -10,6 +10,7 @@
 #include "base/exception_text.h"
 #include "base/expected_error.h"
 #include "base/python_repr.h"
+#include "base/time_trace.h"
 #include "base/wording.h"
 #include "run/accuracy_results.h"
 #include "run/check_results.h"
@@ -255,7 +256,10 @@ bool Comparator::take(std::vector<IterationResult> results) {
     if (const auto data = current_data()) check_inputs(results, *data);
   const Outputs outputs = postprocessed(results);
   if (options_.validate && !options_.sequential_runners && !validate(outputs)) return false;
-  const bool goes_on = accuracy_.add(outputs);
+  const bool goes_on = [&] {
+    const trace::Span span(trace::Kind::kCompare, "compare the outputs");
+    return accuracy_.add(outputs);
+  }();
   report_.iterations = accuracy_.iterations();
   if (goes_on && options_.arbitrate) judge(results);
   return goes_on;
@@ -384,6 +388,7 @@ void Comparator::judge(const std::vector<IterationResult>& results) {
   if (!data)
     fail(ErrorCode::kInvalidArgument, "there are no inputs for iteration {}, so its results cannot be judged",
          iteration_);
+  const trace::Span span(trace::Kind::kCompare, "judge by float64");
   verdict_->judge(results, *data, iteration_);
 }
 

@@ -1,4 +1,5 @@
 // One runner over all iterations.
+#include "base/time_trace.h"
 #include "run/runner.h"
 
 namespace assay {
@@ -30,6 +31,7 @@ double run_iteration(Runner& runner, std::span<const Tensor> feed, InferenceObse
   for (const TensorInfo& o : runner.outputs()) seen.push_back({.name = o.name, .shape = {}});
   const bool wants_values = observer.wants_values();
   std::vector<Tensor> kept(wants_values ? seen.size() : 0);
+  const trace::Span span(trace::Kind::kRun, runner.name(), "all of an iteration");
   const double seconds = runner.infer(feed, [&](size_t output, Tensor tensor) {
     seen.at(output).dtype = tensor.dtype();
     seen[output].shape = tensor.shape();
@@ -43,7 +45,10 @@ double run_iteration(Runner& runner, std::span<const Tensor> feed, InferenceObse
 
 void execute_runner(Runner& runner, ModelLoader& loader, LoaderCache& cache, int64_t warm_up,
                     InferenceObserver& receiver, RunObserver& observer) {
-  const ActiveRunner active(runner, loader);
+  const auto active = [&] {
+    const trace::Span span(trace::Kind::kBuild, [&] { return "prepare " + runner.name(); });
+    return ActiveRunner(runner, loader);
+  }();
   receiver.on_active(runner.outputs());
   cache.set_inputs(runner.inputs());
   warm_up_runner(runner, cache, warm_up, observer);

@@ -3,6 +3,7 @@
 #include "base/diagnostics.h"
 #include "base/exception_text.h"
 #include "base/expected_error.h"
+#include "base/time_trace.h"
 #include "run/coerce_inputs.h"
 
 namespace assay {
@@ -41,7 +42,10 @@ LiveStream::LiveStream(const RunOptions& options, ModelLoader& loader, std::shar
       runners_(make_runners(options.runners, options.session)) {
   for (Runner& runner : runners_) {
     observer_.on_runner_begin(runner.name());
-    active_.push_back(std::make_unique<ActiveRunner>(runner, loader));
+    {
+      const trace::Span span(trace::Kind::kBuild, [&] { return "prepare " + runner.name(); });
+      active_.push_back(std::make_unique<ActiveRunner>(runner, loader));
+    }
     require_tensors(runner.inputs());
   }
   as_critical([&] {

@@ -11,6 +11,7 @@
 #include "base/exception_text.h"
 #include "base/expected_error.h"
 #include "base/log.h"
+#include "base/time_trace.h"
 
 namespace assay {
 namespace {
@@ -242,6 +243,7 @@ void report_to_parent(int fd, const std::exception& e) noexcept {
     report_to_parent(fd, e);
   }
   log::flush();
+  trace::leave_for_parent(runner.name());
   ::_exit(status);  // resources of the parent are not destroyed here
 }
 
@@ -295,12 +297,14 @@ void execute_runner_in_subprocess(Runner& runner, ModelLoader& loader, LoaderCac
     pipe.close_reading_end();
     run_child(pipe.writing_end(), runner, loader, cache, warm_up, observer);
   }
+  trace::child_started(child, runner.name());
   pipe.close_writing_end();
   PipeReader in(pipe.reading_end());
   const bool done = receive(in, cache, receiver);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  trace::child_ended(child);
   if (!done)
     fail_expected(ErrorCode::kInternal, "{:35} | Terminated prematurely. {}", runner.name(),
                   how_it_ended(status));

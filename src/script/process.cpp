@@ -1,6 +1,7 @@
 #include "script/process.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -14,6 +15,7 @@
 
 #include "assay/error.h"
 #include "base/log.h"
+#include "base/time_trace.h"
 
 namespace assay::script {
 namespace {
@@ -108,9 +110,11 @@ void Process::keep(std::vector<std::string> arguments, const std::vector<int>& i
   }
   ::close(result);
   if (child < 0) return;
+  trace::child_started(child, fmt::format("{}", fmt::join(arguments, " ")));
   // Its process id stays reserved until its status is collected.
   siginfo_t info{};
   ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
+  trace::child_ended(child);
   const std::lock_guard lock(mutex_);
   ::waitpid(child, &status_, 0);
   pid_ = -1;

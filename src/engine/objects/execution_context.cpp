@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/time_trace.h"
 #include "engine/objects/state.h"
 #include "engine/runtime/streamed_outputs.h"
 #include "engine/runtime/tensor_outputs.h"
@@ -189,7 +190,12 @@ struct ExecutionContext::State {
   void run(engine::Context& context, engine::OutputBinding& outputs, Stopwatch& stopwatch,
            const std::exception_ptr& failure = {}) {
     watch(context);
-    const engine::Status status = context.run(inputs, outputs);
+    const engine::Status status = [&] {
+      const trace::Span span(
+          profiler != nullptr ? trace::Kind::kProfile : trace::Kind::kRun,
+          [&] { return engine->name().empty() ? std::string("run") : engine->name(); }, "engine");
+      return context.run(inputs, outputs);
+    }();
     stopwatch.pause();
     run_seconds = stopwatch.seconds();
     if (failure) std::rethrow_exception(failure);

@@ -5,6 +5,7 @@
 #include "assay/timing_cache.h"
 #include "base/diagnostics.h"
 #include "base/parallel.h"
+#include "base/time_trace.h"
 #include "engine/objects/state.h"
 
 namespace assay {
@@ -33,6 +34,7 @@ std::string Runtime::environment() const { return state_->target->fingerprint();
 std::string Runtime::timing_environment() const { return state_->timing_environment(); }
 
 std::shared_ptr<Engine> Runtime::load_engine(const std::string& path) const {
+  const trace::Span span(trace::Kind::kModel, [&] { return "read " + path; });
   return make_engine(state_, engine::load_engine(path, environment(), state_->options.ops));
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "assay/runtime.h"
+#include "base/time_trace.h"
 
 namespace assay {
 
@@ -65,7 +66,10 @@ struct Stream::State {
 };
 
 Stream::Stream() : state_(std::make_unique<State>()) {
-  state_->worker = std::thread([state = state_.get()] { state->work(); });
+  state_->worker = std::thread([state = state_.get()] {
+    trace::name_thread("stream");
+    state->work();
+  });
 }
 
 Stream::~Stream() {
@@ -80,6 +84,7 @@ Stream::~Stream() {
 void Stream::enqueue(std::function<void()> work) { state_->append(std::move(work), false); }
 
 void Stream::synchronize() {
+  const trace::Span span(trace::Kind::kWait, "waits for a stream");
   std::unique_lock lock(state_->mutex);
   state_->changed.wait(lock, [&] { return state_->open.empty() && !state_->busy; });
   if (const std::exception_ptr failure = std::exchange(state_->failure, nullptr))

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/time_trace.h"
 #include "engine/planner/rehearsal.h"
 #include "engine/tactics/move/reorder.h"
 
@@ -66,7 +67,9 @@ struct MeasuredCosts::Subject {
   std::vector<double> samples;
   bool failed = false;
 
+  std::string name, purpose;  ///< of a trace
   void run(const Target& target, bool cold) {
+    const trace::Span span(trace::Kind::kTactic, name, purpose);
     for (const auto& [data, bytes] : weights) cold ? target.flush(data, bytes) : touch(data, bytes);
     for (const auto& [data, bytes] : activations) touch(data, bytes);
     const double start = target.seconds();
@@ -191,8 +194,12 @@ void MeasuredCosts::rate(std::vector<Option>& options) {
   }
   if (unknown.empty()) return;
   if (progress) progress(unknown[0].second);
-  for (const auto& entry : unknown)
-    subjects.push_back(subject_of(entry.first->candidate, *entry.first->tactic));
+  for (const auto& [option, problem] : unknown) {
+    subjects.push_back(subject_of(option->candidate, *option->tactic));
+    if (!trace::is_on()) continue;
+    subjects.back()->name = problem.substr(0, problem.rfind(' '));  // without the hash
+    subjects.back()->purpose = step_name(option->candidate.step);
+  }
   const std::vector<double> seconds = measure(subjects);
   for (size_t i = 0; i < unknown.size(); ++i) {
     cache_.set(unknown[i].second, seconds[i]);

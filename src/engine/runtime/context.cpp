@@ -1,12 +1,14 @@
 #include "engine/runtime/context.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 
 #include "assay/interrupt.h"
 #include "base/exception_text.h"
 #include "base/parallel.h"
+#include "base/time_trace.h"
 #include "engine/runtime/complaint.h"
 
 namespace assay::engine {
@@ -116,6 +118,33 @@ void to_row_major(const char* from, size_t width, const Shape& shape, Layout lay
         std::memcpy(to, from + static_cast<size_t>(place) * width, width);
       }
 }
+
+/// Takes the time of a step for the profile, the trace, or both, which then say the same.
+class StepClock {
+ public:
+  /// `clock`: that of the profile; null: there is none.
+  explicit StepClock(const std::function<double()>* clock) : clock_(clock) {
+    if (trace::is_on()) begin_ = trace::now();
+    if (clock_ != nullptr) start_ = (*clock_)();
+  }
+  /// The seconds by the profile's clock.
+  double ended(const Step& step) const noexcept {
+    const double seconds = clock_ != nullptr ? (*clock_)() - start_ : 0;
+    if (begin_ == 0) return seconds;
+    const int64_t end = clock_ != nullptr ? begin_ + std::llround(seconds * 1e9) : trace::now();
+    try {
+      trace::add(trace::Kind::kStep, step_name(step), step.tactic, begin_, end);
+    } catch (const std::exception&) {
+      // Without memory for it the step is not noted.
+    }
+    return seconds;
+  }
+
+ private:
+  const std::function<double()>* clock_;
+  int64_t begin_ = 0;
+  double start_ = 0;
+};
 
 }  // namespace
 
@@ -381,10 +410,10 @@ Status Context::run_steps(std::span<const Tensor> inputs, OutputBinding& outputs
       failed_step_ = s;
       return Status::kOutOfMemory;
     }
-    const double start = profile_ != nullptr ? clock_() : 0;
+    const StepClock clock(profile_ != nullptr ? &clock_ : nullptr);
     const Status status = call.kernel != nullptr ? call.kernel->run({call.inputs, call.outputs, call.scratch})
                                                  : run_tensors(s, inputs);
-    if (profile_ != nullptr) (*profile_)[s] += clock_() - start;
+    if (const double seconds = clock.ended(plan_->steps[s]); profile_ != nullptr) (*profile_)[s] += seconds;
     if (status != Status::kOk && call.kernel != nullptr) note_complaint(call);
     if (status != Status::kOk || (cancel_ != nullptr && cancel_->load(std::memory_order_relaxed)) ||
         is_interrupted()) {
