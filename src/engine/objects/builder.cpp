@@ -4,6 +4,7 @@
 
 #include "assay/version.h"
 #include "base/resident_memory.h"
+#include "base/time_trace.h"
 #include "engine/objects/calibrate.h"
 #include "engine/objects/quantized_network.h"
 #include "engine/objects/state.h"
@@ -235,6 +236,7 @@ engine::SavedEngine described(const Graph& g, const Runtime::State& runtime, con
 std::unique_ptr<engine::PlanBuilder> plan_builder(const Model& network, const Runtime::State& runtime,
                                                   const BuilderConfig& config,
                                                   const engine::SavedRules& rules) {
+  const trace::Span span(trace::Kind::kBuild, "optimize the network");
   try {
     return std::make_unique<engine::PlanBuilder>(network, build_config(runtime, config, rules));
   } catch (const Error& e) {
@@ -247,6 +249,7 @@ std::unique_ptr<engine::PlanBuilder> plan_builder(const Model& network, const Ru
 /// for.
 std::shared_ptr<const engine::Plan> plan_for(engine::PlanBuilder& builder, const engine::PlanKey& key,
                                              bool is_last) {
+  const trace::Span span(trace::Kind::kBuild, "choose tactics and plan");
   std::vector<Tensor> inputs(key.shapes.size());
   std::vector<size_t> found;
   for (const auto& [i, value] : key.values) {
@@ -324,6 +327,7 @@ Builder::Builder(const Runtime& runtime) : runtime_(runtime.state()) {}
 std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>& network,
                                               const BuilderConfig& config) const {
   const Graph& g = *network->graph;
+  const trace::Span span(trace::Kind::kBuild, [&] { return "build " + g.name; });
   check_profiles(g, config);
   const auto warn = [&](const std::string& sentence) { runtime_->warn(sentence); };
   engine::TypeRules types = type_rules_of(*network, config, warn);
@@ -342,7 +346,7 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   // Plans for other shapes will be asked for: the builder stays.
   const bool is_open = has_open_inputs(g), stays = is_open && !saved.is_refittable;
   summary_.clear();
-  const BuiltPlans built = build_plans(*builder, g, config, stays, saved);
+  BuiltPlans built = build_plans(*builder, g, config, stays, saved);
   if (is_open || !built.are_all_ready || saved.is_refittable || holds_values(config.profiles))
     saved.model = network;
   explanation_ = engine::reports_text(built.reports);
@@ -355,7 +359,9 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   explanation_ += kept_text(builder->quantize_report());
   if (!stays) builder.reset();
   trim_heap();
-  return make_engine(runtime_, std::move(saved), std::move(builder));
+  std::shared_ptr<Engine> engine = make_engine(runtime_, std::move(saved), std::move(builder));
+  engine->state().choices = std::move(built.reports);
+  return engine;
 }
 
 std::shared_ptr<Model> Builder::quantized_network(const std::shared_ptr<const Model>& network,

@@ -33,6 +33,8 @@ struct Engine::State {
   engine::SavedEngine saved;
   std::vector<IoTensor> io;
   size_t input_count = 0;
+  /// The choices of its build, with what was refused; empty for one that was loaded.
+  std::vector<engine::RegionReport> choices;
 
   mutable std::mutex mutex;
   std::shared_ptr<engine::Specializer> plans;
