@@ -9,12 +9,15 @@
 #include <string_view>
 
 #include "base/log.h"
+#include "base/utf8.h"
+#include "console/terminal.h"
 #include "console/text_table.h"
 
 namespace assay::cli {
 namespace {
 
-constexpr size_t kColumns = 79;
+/// Of a table of layers.
+constexpr size_t kLayers = 20;
 /// In percent; above it times are reported as unsteady.
 constexpr double kUnsteady = 2.5;
 
@@ -37,7 +40,8 @@ void BenchProgress::show(const std::string& text) {
   if (!is_on_) return;
   const std::lock_guard lock(mutex_);
   if (shown_ == 0) log::flush();
-  const std::string line = text.substr(0, kColumns);
+  const size_t columns = text_columns();
+  const std::string line(utf8_prefix(text, columns > 1 ? columns - 1 : 79));
   const std::string blanks(shown_ > line.size() ? shown_ - line.size() : 0, ' ');
   write_now(has_color_ ? fmt::format("\r\x1b[2m{}\x1b[0m{}", line, blanks)
                        : fmt::format("\r{}{}", line, blanks));
@@ -112,6 +116,29 @@ std::string bench_table(const bench::Result& result) {
   return table.str(table_columns(0));
 }
 
+/// The layers that take most of the time.
+std::string profile_table(const bench::LayerTimes& profile) {
+  std::vector<const bench::LayerTimes::Layer*> layers;
+  for (const bench::LayerTimes::Layer& layer : profile.layers) layers.push_back(&layer);
+  std::stable_sort(layers.begin(), layers.end(),
+                   [](const auto* a, const auto* b) { return a->total() > b->total(); });
+  const double all = std::max(profile.total(), 1e-12),
+               runs = static_cast<double>(std::max<size_t>(1, profile.runs));
+  TextTable table({{"Layer"}, {"Mean ms", true}, {"Share", true}, {"Together", true}});
+  double together = 0;
+  for (size_t i = 0; i < std::min(kLayers, layers.size()); ++i) {
+    const double total = layers[i]->total();
+    together += total;
+    table.add({layers[i]->name, fmt::format("{:.4f}", total / runs),
+               fmt::format("{:.1f} %", 100 * total / all), fmt::format("{:.1f} %", 100 * together / all)});
+  }
+  std::string text = table.str(table_columns(0));
+  if (layers.size() > kLayers)
+    text += fmt::format("\n{} more layer(s) take {:.1f} %", layers.size() - kLayers,
+                        100 * (all - together) / all);
+  return text;
+}
+
 }  // namespace
 
 void print_bench_summary(const bench::Options& options, const bench::Result& result) {
@@ -132,6 +159,10 @@ void print_bench_summary(const bench::Options& options, const bench::Result& res
   log::info("Runs:      {} in {:.3g} s", runs, seconds);
   log::info("Memory:    {:.1f} MiB at most", static_cast<double>(peak) / (1 << 20));
   log::info("Steady:    {}", steadiness_text(result, options.streams));
+  if (options.dumps_profile)
+    for (const bench::LayerTimes& profile : result.profiles)
+      log::info("Layers of {}, in {} run(s) of their own:\n{}",
+                profile.shapes.empty() ? "the model" : profile.shapes, profile.runs, profile_table(profile));
   log::info("{}", bench_table(result));
 }
 

@@ -94,8 +94,8 @@ constexpr std::string_view kMeasured[] = {"median", "mean",  "min",        "max"
 
 /// True when what was asked for is among the lines.
 bool asks_for_lines(const bench::Options& o) {
-  return o.dumps_output || o.dumps_profile || o.dumps_layers || o.dumps_weights || o.dumps_profiles ||
-         o.dumps_roofline || o.explains || o.is_verbose || o.times_refit || o.skips_inference;
+  return o.dumps_output || o.dumps_layers || o.dumps_weights || o.dumps_profiles || o.dumps_roofline ||
+         o.explains || o.is_verbose || o.times_refit || o.skips_inference;
 }
 
 /// Writes the test results. False when a condition is reached.
@@ -197,6 +197,7 @@ constinit const Command def = {
     .run = run,
     .checks_paths = true,
     .reports = true,
+    .traces = true,
 };
 
 }  // namespace assay::cli::command_bench

@@ -59,6 +59,31 @@ std::string table_text(std::span<const ComparedRow* const> rows, int indentation
   return table.str(table_columns(indentation));
 }
 
+/// The names without number and time, where that leaves them different: "engine-runner".
+std::map<std::string, std::string> short_names(const std::vector<RunnerReport>& runners) {
+  std::map<std::string, int> uses;
+  std::map<std::string, std::string> names;
+  const auto shortened = [](const std::string& name) {
+    const size_t number = name.rfind("-N");
+    const size_t end =
+        number == std::string::npos ? number : name.find_first_not_of("0123456789", number + 2);
+    const bool is_made = end != std::string::npos && end > number + 2 && name[end] == '-' &&
+                         name.find_first_not_of("0123456789/:-", end) == std::string::npos;
+    return is_made ? name.substr(0, number) : name;
+  };
+  for (const RunnerReport& r : runners) ++uses[shortened(r.name)];
+  for (const RunnerReport& r : runners) {
+    const std::string brief = shortened(r.name);
+    names[r.name] = uses[brief] == 1 ? brief : r.name;
+  }
+  return names;
+}
+
+std::string short_name(const std::map<std::string, std::string>& names, const std::string& name) {
+  const auto it = names.find(name);
+  return it == names.end() ? name : it->second;
+}
+
 std::string pair_key(const std::string& a, const std::string& b) { return a + "\n" + b; }
 
 }  // namespace
@@ -167,12 +192,13 @@ void RunSummary::on_iteration(int64_t index) {
 
 void RunSummary::print_runners(const RunReport& report) const {
   if (!inputs_.empty()) log::info("Inputs: {}", inputs_);
+  const auto names = short_names(report.runners);
   TextTable table({{"Runner"}, {"Iterations", true}, {"Average", true}, {"Outputs"}});
   for (const RunnerReport& r : report.runners) {
     const auto outputs = outputs_.find(r.name);
     const double ms = r.seconds * 1000 / static_cast<double>(std::max<int64_t>(r.iterations, 1));
-    table.add({r.name + (r.note.empty() ? "" : " (" + r.note + ")"), std::to_string(r.iterations),
-               r.loaded ? "loaded" : fmt::format("{:.4g} ms", ms),
+    table.add({short_name(names, r.name) + (r.note.empty() ? "" : " (" + r.note + ")"),
+               std::to_string(r.iterations), r.loaded ? "loaded" : fmt::format("{:.4g} ms", ms),
                outputs == outputs_.end() ? "" : outputs->second});
   }
   if (!table.is_empty()) log::info("{}", table.str(table_columns(log::Indent::levels())));
@@ -181,7 +207,11 @@ void RunSummary::print_runners(const RunReport& report) const {
 
 void RunSummary::print_pair(const PairSummary& pair, const RunReport& report, size_t most) const {
   const auto notes = notes_.find(pair_key(pair.runner0, pair.runner1));
-  print_summary(pair, report.aggregation, notes == notes_.end() ? "" : notes->second, Passing::kLeftOut);
+  PairSummary named = pair;
+  const auto names = short_names(report.runners);
+  named.runner0 = short_name(names, pair.runner0);
+  named.runner1 = short_name(names, pair.runner1);
+  print_summary(named, report.aggregation, notes == notes_.end() ? "" : notes->second, Passing::kLeftOut);
   std::vector<const ComparedRow*> rows = tables().ranked(pair.runner0, pair.runner1);
   if (rows.empty()) return;
   const size_t shown = options_.all_outputs ? rows.size() : std::min(rows.size(), most);
@@ -238,8 +268,9 @@ std::string failure_sentence(const RunReport& report, const RunTables& tables) {
     const std::string by = !worst.problem.empty()    ? worst.problem
                            : std::isnan(worst.error) ? fmt::format("{} {:.5g}", worst.function, worst.metric)
                                                      : fmt::format("by {:.5g}", worst.error);
+    const auto names = short_names(report.runners);
     return fmt::format("Different: {} of {} output(s), most of all '{}' ({}), {} vs. {}", failed, rows.size(),
-                       worst.output, by, pair.runner0, pair.runner1);
+                       worst.output, by, short_name(names, pair.runner0), short_name(names, pair.runner1));
   }
   return "";
 }

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/log_format.h"
 #include "base/visible_text.h"
+#include "console/text_wrap.h"
 
 namespace assay {
 namespace {
@@ -46,7 +47,8 @@ class Terminal final : public log::Output {
   void write(log::Severity severity, const std::string& lines, bool colors) override {
     const bool critical = severity >= log::Severity::kCritical;
     const bool colored = colors && wants_color(critical ? STDERR_FILENO : STDOUT_FILENO);
-    const std::string text = colored ? log::colored(severity, lines) : lines;
+    const std::string shown = wrapped_for(critical ? STDERR_FILENO : STDOUT_FILENO, lines);
+    const std::string text = colored ? log::colored(severity, shown) : shown;
     if (critical) {
       flush();
       write_all(STDERR_FILENO, text);
@@ -92,6 +94,7 @@ class Terminal final : public log::Output {
     }
   }
 
+  static std::atomic<bool> wraps;
   /// Lines logged after the final flush of a process are written immediately.
   static std::atomic<bool> is_exiting;
 
@@ -107,7 +110,7 @@ class Terminal final : public log::Output {
   std::string failure_;
 };
 
-std::atomic<bool> Terminal::is_exiting = false;
+std::atomic<bool> Terminal::is_exiting = false, Terminal::wraps = false;
 
 }  // namespace
 
@@ -122,6 +125,12 @@ log::Output& terminal_output() {
   }();
   return *terminal;
 }
+
+std::string wrapped_for(int descriptor, std::string_view text) {
+  return Terminal::wraps && ::isatty(descriptor) != 0 ? wrapped(text, text_columns()) : std::string(text);
+}
+
+void wrap_terminal_log() { Terminal::wraps.store(true); }
 
 void open_terminal_log() { log::set_output(&terminal_output()); }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <string_view>
 
 namespace assay {
 
@@ -14,6 +16,11 @@ class Output;
 /// are coloured by severity. Lines are buffered until a START message, a critical one, a full buffer, or the
 /// end of the process; a terminal gets each immediately.
 void open_terminal_log();
+/// From here on lines for a terminal are broken between words where they are wider than it. Nothing else is
+/// changed: neither what a program reads, nor what print() shows.
+void wrap_terminal_log();
+/// A text for standard output or error, broken as lines of the log are.
+std::string wrapped_for(int descriptor, std::string_view text);
 /// Where those lines go.
 log::Output& terminal_output();
 
