@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "base/log.h"
 #include "base/memory_limit.h"
 #include "base/python_repr.h"
+#include "base/time_trace.h"
 #include "cli/bench_options.h"
 #include "cli/option_paths.h"
 #include "cli/options/extensions.h"
@@ -23,11 +25,13 @@
 #include "cli/program_parser.h"
 #include "cli/registries.h"
 #include "cli/report_page.h"
+#include "cli/trace_output.h"
 #include "console/failure.h"
 #include "console/log_record.h"
 #include "console/run_frame.h"
 #include "console/terminal.h"
 #include "console/wording.h"
+#include "view/trace_file.h"
 
 namespace assay::cli {
 namespace {
@@ -36,7 +40,8 @@ namespace {
 constexpr const char* kPolygraphyVersion = "0.53.6";
 
 void print_error(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  const std::string shown = wrapped_for(STDERR_FILENO, text);
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
   std::fflush(stderr);
 }
 
@@ -142,31 +147,64 @@ bool wants_report(const Command& command, const ParsedArgs& args) {
   return command.reports && args.declares("--report") && args.has("--report");
 }
 
-/// Runs a command, and writes its page also when it fails or is interrupted.
-int run_with_report(CommandContext& context) {
-  const LogRecord record;
-  ReportPage page;
-  context.set_report_page(&page);
-  const auto save = [&](int status) {
-    save_report(page, context.args(),
-                {.command_line = context.invocation().command_line,
-                 .status = status,
-                 .seconds = seconds_since_start(context.invocation()),
-                 .log = record.text()});
-  };
-  int status = 1;
-  try {
-    status = context.command().run(context);
-  } catch (const std::exception& e) {
-    page.report().summary.emplace_back("error", e.what());
+/// The page and the timeline of a command, which it leaves also when it fails.
+class Aftermath {
+ public:
+  explicit Aftermath(CommandContext& context) : context_(context) {
+    // Before anything runs: a failure must not leave them in a file that they are not for.
+    for (const char* option : {"--report", "--trace"}) check_option_path(context.args(), option);
+    if (context.command().traces && !trace_path(context.args()).empty())
+      recording_.emplace(context.invocation().command_line);
+    if (!wants_report(context.command(), context.args())) return;
+    record_.emplace();
+    context.set_report_page(&page_.emplace());
+  }
+
+  int run() {
+    const trace::Span span(trace::Kind::kCommand,
+                           fmt::format("{}", fmt::join(context_.args().commands(), " ")));
+    return context_.command().run(context_);
+  }
+
+  void save(int status) {
+    if (page_) {
+      if (recording_) page_->report().timelines.push_back(trace_timeline(recording_->processes()));
+      save_report(*page_, context_.args(),
+                  {.command_line = context_.invocation().command_line,
+                   .status = status,
+                   .seconds = seconds_since_start(context_.invocation()),
+                   .log = record_->text()});
+    }
+    if (recording_) recording_->save(trace_path(context_.args()));
+  }
+
+  /// After a failure, which is what the command says.
+  void save_failure(const std::exception& e) noexcept {
     try {
+      if (page_) page_->report().summary.emplace_back("error", e.what());
       save(1);
-    } catch (const Error& other) {
+    } catch (const std::exception& other) {
       log::warning("There is no report: {}", other.what());
     }
+  }
+
+ private:
+  CommandContext& context_;
+  std::optional<TraceRecording> recording_;
+  std::optional<LogRecord> record_;
+  std::optional<ReportPage> page_;
+};
+
+int run_with_aftermath(CommandContext& context) {
+  Aftermath aftermath(context);
+  int status = 1;
+  try {
+    status = aftermath.run();
+  } catch (const std::exception& e) {
+    aftermath.save_failure(e);
     throw;
   }
-  save(status);
+  aftermath.save(status);
   return status;
 }
 
@@ -182,7 +220,7 @@ int run_command(const ParsedArgs& args, const Invocation& invocation, const Regi
     for (const std::string& w : warnings) log::warning("{}", w);
     refuse_unavailable(args);
     if (!command.checks_paths) check_option_paths(args);
-    return wants_report(command, args) ? run_with_report(context) : command.run(context);
+    return run_with_aftermath(context);
   });
   if (outcome.status != 0 && !outcome.is_told)
     if (const std::string why = log::held_error(); !why.empty()) log::report_critical("{}", why);
@@ -311,6 +349,12 @@ std::optional<std::string> information(const ParsedArgs& args, const ArgParser& 
   return std::nullopt;
 }
 
+/// Where there is hardly room for an option with its value, they part.
+std::string help_text(const std::string& text) {
+  constexpr size_t kNarrow = 40;
+  return text_columns() < kNarrow ? wrapped_for(STDOUT_FILENO, text) : text;
+}
+
 int parse_and_run(const Invocation& invocation, std::span<const std::string> words) {
   LineReader line(invocation, words);
   const Outcome loaded = guarded([&] {
@@ -319,13 +363,13 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
   });
   if (loaded.status != 0) return loaded.status;
   if (words.size() == 1 && !invocation.as_polygraphy() && !is_trtexec(invocation)) {
-    log::print(first_page(program_parser(invocation.program, line.registries()), help_width()));
+    log::print(help_text(first_page(program_parser(invocation.program, line.registries()), help_width())));
     return 0;
   }
   ParsedArgs args = line.read();
   args.set_upstream(invocation.as_polygraphy() || is_trtexec(invocation));
   if (const auto text = information(args, line.parser(), invocation, words.size() == 1)) {
-    log::print(*text);
+    log::print(help_text(*text));
     return 0;
   }
   if (!args.unrecognized().empty()) {
@@ -350,6 +394,7 @@ int run_command_line(std::span<const std::string> words) {
   const auto start = std::chrono::steady_clock::now();
   const Invocation invocation = invocation_of(words, start);
   open_terminal_log();
+  if (!invocation.as_polygraphy() && !is_trtexec(invocation)) wrap_terminal_log();
   use_words_of_options(is_trtexec(invocation));
   int status = 1;
   try {

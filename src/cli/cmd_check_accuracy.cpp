@@ -327,6 +327,7 @@ constinit const Command def = {
         "thresholds, those that were saved decide.",
     .add_options = add_options,
     .run = run,
+    .traces = true,
 };
 
 }  // namespace assay::cli::command_check_accuracy

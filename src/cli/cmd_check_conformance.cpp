@@ -146,6 +146,7 @@ constinit const Command def = {
         "operator.",
     .add_options = add_conformance_options,
     .run = run_conformance,
+    .traces = true,
 };
 
 }  // namespace assay::cli::command_check_conformance

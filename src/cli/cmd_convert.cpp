@@ -153,7 +153,7 @@ int run(CommandContext& context) {
   log::info("Saving engine to {}", output);
   engine->save(output);
   if (ReportPage* page = context.report_page()) {
-    page->report().sections.emplace_back(layer_table(*engine));
+    add_plan_tables(*engine, page->report());
     page->report().matching = match_plan(*engine);
     page->show(source.model, model.path);
     page->show(engine, output);
@@ -174,6 +174,7 @@ constinit const Command def = {
     .run = run,
     .checks_paths = true,
     .reports = true,
+    .traces = true,
 };
 
 }  // namespace assay::cli::command_convert

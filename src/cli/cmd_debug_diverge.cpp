@@ -95,6 +95,7 @@ constinit const Command def = {
     .add_options = add_options,
     .run = run,
     .reports = true,
+    .traces = true,
 };
 
 }  // namespace assay::cli::command_debug_diverge

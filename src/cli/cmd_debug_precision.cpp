@@ -12,6 +12,7 @@
 #include "cli/options/engine_building.h"
 #include "cli/options/engine_search.h"
 #include "cli/registries.h"
+#include "cli/report_page.h"
 #include "debug/precision_marker.h"
 #include "debug/precision_search.h"
 #include "run/engine_building.h"
@@ -261,6 +262,46 @@ void save_json(const PrecisionResult& r, const debug::PrecisionOptions& options,
   file.commit();
 }
 
+/// How accurate and how fast each of the last builds is, and what each layer costs.
+void add_tables(const PrecisionResult& r, Report& report) {
+  using Kind = ReportColumn::Kind;
+  ReportTable points{
+      .title = "Accuracy against time",
+      .note = "Of the last builds; one that is best has none beside it that is as fast and as exact.",
+      .columns = {{"layers in float32", Kind::kNumber},
+                  {"time", Kind::kNumber, "ms"},
+                  {"signal to noise", Kind::kNumber, "dB"},
+                  {"largest error", Kind::kNumber},
+                  {"best"},
+                  {"answer"}},
+      .shown = 60};
+  for (const PrecisionPoint& p : r.points)
+    points.rows.push_back({static_cast<int64_t>(p.held.size()), p.milliseconds, p.accuracy.decibels,
+                           p.accuracy.absolute, std::string(p.is_best ? "yes" : ""),
+                           std::string(p.held == r.answer.held ? "the answer" : "")});
+  ReportTable layers{
+      .title = "Layers",
+      .note = "What lowering each adds to the error, in proportion to the goal: the most sensitive first.",
+      .columns = {{"layer", Kind::kNode}, {"operator"}, {"adds", Kind::kNumber}, {"computed in"}}};
+  ReportMetric& metric =
+      report.metric("sensitivity", "error that lowering adds", "", ReportMetric::Combine::kMax);
+  for (size_t i = 0; i < r.layers.size(); ++i) {
+    const bool is_held = std::find(r.answer.held.begin(), r.answer.held.end(), i) != r.answer.held.end();
+    const ReportCell adds =
+        r.sensitivities.empty() ? ReportCell() : ReportCell(std::sqrt(r.sensitivities[i]));
+    layers.rows.push_back(
+        {r.layers[i].name, r.layers[i].op_type, adds, std::string(is_held ? "float32" : "lowered")});
+    if (!r.sensitivities.empty())
+      metric.numbers.emplace_back(r.layers[i].name, std::sqrt(r.sensitivities[i]));
+  }
+  std::stable_sort(layers.rows.begin(), layers.rows.end(), [](const auto& a, const auto& b) {
+    const double *x = std::get_if<double>(&a[2]), *y = std::get_if<double>(&b[2]);
+    return x != nullptr && y != nullptr && *x > *y;
+  });
+  report.sections.emplace_back(std::move(points));
+  report.sections.emplace_back(std::move(layers));
+}
+
 int run_search(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const DType lowered = read_lowered(args);
@@ -269,6 +310,7 @@ int run_search(CommandContext& context) {
                                         .goal = debug::AccuracyGoal::parse(*args.text("--accuracy"))};
   const PrecisionResult r = debug::search_precision(setup.search(), options, setup.observer());
   if (const auto path = args.text("--json")) save_json(r, options, setup.iterations().checks(), *path);
+  if (ReportPage* page = context.report_page()) add_tables(r, page->report());
   log::info(
       "{} of {} layers that could be computed in {} stay in float32: {}{}{}{}\n{} check(s) were made.\nThis "
       "holds "
@@ -299,6 +341,7 @@ constinit const Command def = {
     .add_options = add_options,
     .run = run,
     .reports = true,
+    .traces = true,
 };
 
 }  // namespace assay::cli::command_debug_precision

@@ -10,6 +10,7 @@
 #include "cli/cmd_debug.h"
 #include "cli/options/layers.h"
 #include "cli/registries.h"
+#include "cli/report_page.h"
 #include "debug/value_ranges.h"
 
 namespace assay::cli::command_debug_range {
@@ -112,6 +113,53 @@ void log_report(const RangeStudy& study, bool shows_all) {
   log::info("{}", text);
 }
 
+/// A cell of a number that may be missing.
+ReportCell cell(double value) { return std::isnan(value) ? ReportCell() : ReportCell(value); }
+
+void add_table(const RangeStudy& study, Report& report) {
+  using Kind = ReportColumn::Kind;
+  ReportTable table{
+      .title = "Ranges",
+      .note = fmt::format("Magnitudes of what is not 0, over {} iteration(s); the worst for {} first.",
+                          study.iterations(), dtype_name(study.formats().front())),
+      .columns = {{"tensor", Kind::kNode},
+                  {"kind"},
+                  {"smallest", Kind::kNumber},
+                  {"largest", Kind::kNumber},
+                  {"NaN", Kind::kNumber},
+                  {"infinite", Kind::kNumber}}};
+  for (const DType format : study.formats()) {
+    const std::string name(dtype_name(format));
+    if (format == DType::kInt8) {
+      table.columns.push_back({name + ": become 0", Kind::kNumber, "%"});
+      table.columns.push_back({name + ": signal to noise", Kind::kNumber, "dB"});
+      continue;
+    }
+    table.columns.push_back({name + ": overflow", Kind::kNumber, "%"});
+    table.columns.push_back({name + ": become 0", Kind::kNumber, "%"});
+    table.columns.push_back({name + ": headroom (bits)", Kind::kNumber});
+  }
+  ReportMetric& largest = report.metric("range", "largest magnitude", "", ReportMetric::Combine::kMax);
+  for (const TensorRange* r : study.ranked(study.formats().front())) {
+    std::vector<ReportCell> row = {r->tensor,   std::string(debug::range_kind_name(r->kind)),
+                                   r->smallest, r->largest,
+                                   r->nan,      r->infinite};
+    for (size_t f = 0; f < study.formats().size(); ++f) {
+      const DType format = study.formats()[f];
+      if (format == DType::kInt8) {
+        row.insert(row.end(), {100 * r->lost_in_int8(), cell(r->int8_noise_ratio())});
+        continue;
+      }
+      row.insert(row.end(),
+                 {share(r->fits[f].overflow, r->elements),
+                  share(r->fits[f].flushed, r->elements - r->zeros - r->nan), cell(r->headroom(format))});
+    }
+    table.rows.push_back(std::move(row));
+    largest.numbers.emplace_back(r->tensor, r->largest);
+  }
+  report.sections.emplace_back(std::move(table));
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const std::vector<DType> types = read_types(args);
@@ -132,6 +180,7 @@ int run(CommandContext& context) {
   require(study.iterations() > 0, ErrorCode::kInvalidArgument, "no iteration has data to run the model on");
   if (!args.has("--no-weights")) study.add_weights();
   log_report(study, args.has("--all"));
+  if (ReportPage* page = context.report_page()) add_table(study, page->report());
   if (const auto path = args.text("--json"))
     save_text("the ranges", ranges_json(study, options.model.path, layers.backend(), types.front()), *path);
   if (const auto path = args.text("--csv")) save_text("the ranges", ranges_csv(study, types.front()), *path);
@@ -151,6 +200,7 @@ constinit const Command def = {
     .add_options = add_options,
     .run = run,
     .reports = true,
+    .traces = true,
 };
 
 }  // namespace assay::cli::command_debug_range

@@ -20,6 +20,7 @@
 #include "cli/options/onnx_model.h"
 #include "cli/options/runners.h"
 #include "cli/registries.h"
+#include "cli/report_page.h"
 #include "debug/reduction_json.h"
 #include "graph/order.h"
 #include "passes/pass_list.h"
@@ -363,6 +364,26 @@ void save_evidence(const CommandContext& context, const std::shared_ptr<Model>& 
   if (program_folder) save_programs(context, test, result.failure, *program_folder);
 }
 
+/// The whole model next to what is left of it.
+void add_to_page(const std::shared_ptr<Model>& whole, const std::string& path, const debug::Reduction& result,
+                 const debug::Iterations& iterations, const std::string& bad_path, ReportPage& page) {
+  ReportTable table{
+      .title = "What is left",
+      .note = fmt::format("It fails so: {}", result.failure),
+      .columns = {{"of"}, {"before", ReportColumn::Kind::kNumber}, {"after", ReportColumn::Kind::kNumber}}};
+  const auto add = [&](const char* what, size_t before, size_t after) {
+    table.rows.push_back({std::string(what), static_cast<int64_t>(before), static_cast<int64_t>(after)});
+  };
+  const Graph &a = *whole->graph, &b = *result.bad->graph;
+  add("nodes", a.nodes().size(), b.nodes().size());
+  add("inputs", a.inputs.size(), b.inputs.size());
+  add("outputs", a.outputs.size(), b.outputs.size());
+  page.report().sections.emplace_back(std::move(table));
+  page.report().summary.emplace_back("checks", std::to_string(iterations.checks()));
+  page.show(result.bad, bad_path.empty() ? "the smallest model" : bad_path);
+  page.show(whole, path);
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions options = read_model_options(args);
@@ -397,6 +418,8 @@ int run(CommandContext& context) {
         "the result",
         debug::reduction_json(result, iterations, nodes, wanted.bad, args.text("--test-case").value_or("")),
         *path);
+  if (ReportPage* page = context.report_page(); page != nullptr && result.bad != nullptr)
+    add_to_page(model, options.path, result, iterations, wanted.bad, *page);
   if (is_subsets) log_summary(result, iterations, nodes, wanted.bad, reduction.anonymises);
   if (journal && !args.has("--journal")) {
     std::error_code ignored;
@@ -417,6 +440,7 @@ constinit const Command def = {
     .add_options = add_options,
     .run = run,
     .reports = true,
+    .traces = true,
 };
 
 }  // namespace assay::cli::command_debug_reduce

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "cli/cmd_debug.h"
 #include "cli/options/engine_search.h"
+#include "cli/report_page.h"
 #include "debug/tactic_search.h"
 
 namespace assay::cli::command_debug_tactics {
@@ -91,6 +92,20 @@ void save_json(const TacticResult& r, size_t checks, const std::string& path) {
   file.commit();
 }
 
+void add_table(const TacticResult& r, Report& report) {
+  ReportTable table{.title = "Tactics to blame",
+                    .note = fmt::format("Of {} regions; the failure: {}", r.regions, r.failure.failure),
+                    .columns = {{"node", ReportColumn::Kind::kNode}, {"tactic"}, {"left out by"}}};
+  const std::string words = shell_line(remedy(r));
+  for (const debug::TacticChoice& c : r.guilty)
+    for (const std::string& node : c.nodes) table.rows.push_back({node, c.algorithm, words});
+  ReportMetric& blame = report.metric("blame", "to blame", "", ReportMetric::Combine::kMax);
+  blame.words = {"no", "yes"};
+  for (const debug::TacticChoice& c : r.guilty)
+    for (const std::string& node : c.nodes) blame.named.emplace_back(node, "yes");
+  report.sections.emplace_back(std::move(table));
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   EngineSearchSetup setup(context);
@@ -100,6 +115,7 @@ int run(CommandContext& context) {
   const debug::TacticOptions options{.choices = args.text("--load-tactics").value_or(own)};
   const TacticResult result = debug::search_tactics(setup.search(), options, setup.observer());
   if (const auto path = args.text("--json")) save_json(result, setup.iterations().checks(), *path);
+  if (ReportPage* page = context.report_page()) add_table(result, page->report());
   log::info("{}\n{} check(s) were made.", result_text(result), setup.iterations().checks());
   if (!args.has("--journal")) std::filesystem::remove(own, ignored);
   setup.end();
@@ -119,6 +135,7 @@ constinit const Command def = {
     .add_options = add_options,
     .run = run,
     .reports = true,
+    .traces = true,
 };
 
 }  // namespace assay::cli::command_debug_tactics

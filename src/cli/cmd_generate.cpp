@@ -326,6 +326,7 @@ constinit const Command def = {
         "of them float64 confirms. The exit code is 1 if rounding does not explain that they part.",
     .add_options = add_options,
     .run = run,
+    .traces = true,
 };
 
 }  // namespace assay::cli::command_generate

@@ -307,6 +307,7 @@ constinit const Command def = {
         "measurement.",
     .add_options = add_options,
     .run = run,
+    .traces = true,
 };
 
 }  // namespace assay::cli::command_plugin_autotune

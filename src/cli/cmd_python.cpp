@@ -1,9 +1,11 @@
 // assay python: runs a script in which `import tensorrt`, `polygraphy` and so on import this library's
 // modules, from the Python package of this program.
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "assay/error.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/trace_output.h"
 #include "script/interpreter.h"
 
 namespace assay::cli::command_python {
@@ -48,6 +51,11 @@ void add_options(ArgParser& parser) {
        .help = "Installed packages come first; this library's stand for those that are missing.",
        .arity = Arity::kNone},
       {.names = {"--list"}, .help = "Say which file each name comes from.", .arity = Arity::kNone},
+      {.names = {"--trace"},
+       .help =
+           "Save what the script's networks do when, in all threads and child processes. By its ending for "
+           "chrome://tracing and Perfetto (.json) or for Perfetto alone (.pftrace).",
+       .metavar = "FILE"},
       {.names = {"-m"},
        .help = "Run a module in place of a script.",
        .metavar = "MODULE",
@@ -67,7 +75,7 @@ void add_options(ArgParser& parser) {
 std::vector<std::string> words_for_package(const ParsedArgs& args) {
   std::vector<std::string> words, last;
   for (const GivenOption& given : args.occurrences()) {
-    if (given.name == "--python") continue;
+    if (given.name == "--python" || given.name == "--trace") continue;
     const bool is_run = given.name == "-m" || given.name == "-c";
     std::vector<std::string>& to = is_run || given.name == "script" ? last : words;
     if (given.name != "script") to.push_back(given.name);
@@ -75,6 +83,43 @@ std::vector<std::string> words_for_package(const ParsedArgs& args) {
   }
   words.insert(words.end(), last.begin(), last.end());
   return words;
+}
+
+[[noreturn]] void become(std::vector<char*>& argv) {
+  ::execv(argv[0], argv.data());
+  Error e(ErrorCode::kIo, fmt::format("cannot start {}: {}", argv[0], std::strerror(errno)));
+  throw e.set_remedy("Name an interpreter with --python or in ASSAY_PYTHON.");
+}
+
+pid_t script_process = 0;
+
+/// Runs it as a child whose end is waited for, and saves what it did. Signals are for the script.
+int run_traced(std::vector<char*>& argv, const std::string& path, const std::string& name) {
+  TraceRecording recording(name);
+  const pid_t child = ::fork();
+  require(child >= 0, ErrorCode::kIo, "cannot start a process for the script: {}", std::strerror(errno));
+  if (child == 0) {
+    try {
+      become(argv);
+    } catch (const Error& e) {
+      log::report_critical("{}", e.what());
+      log::flush();
+      ::_exit(1);
+    }
+  }
+  trace::child_started(child, name);
+  script_process = child;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    std::signal(signal, [](int given) {
+      if (given != SIGINT) ::kill(script_process, given);  // a terminal sends that one to the script, too
+    });
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  trace::child_ended(child, fmt::format("status {}", code));
+  recording.save(path);
+  return code;
 }
 
 int run(CommandContext& context) {
@@ -88,9 +133,9 @@ int run(CommandContext& context) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   log::flush();
-  ::execv(interpreter.c_str(), argv.data());
-  Error e(ErrorCode::kIo, fmt::format("cannot start {}: {}", interpreter, std::strerror(errno)));
-  throw e.set_remedy("Name an interpreter with --python or in ASSAY_PYTHON.");
+  if (const std::string path = trace_path(args); !path.empty())
+    return run_traced(argv, path, context.invocation().command_line);
+  become(argv);
 }
 
 }  // namespace

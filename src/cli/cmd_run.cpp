@@ -24,6 +24,7 @@
 #include "cli/run_report.h"
 #include "cli/run_settings.h"
 #include "cli/settings_file.h"
+#include "cli/trace_output.h"
 #include "run/comparator.h"
 #include "run/saved_inputs.h"
 
@@ -96,6 +97,7 @@ ParsedArgs with_settings(const CommandContext& context, SettingsFile& file) {
   add_extension_options(parser);
   add_resource_options(parser);
   add_report_option(parser);
+  add_trace_option(parser);
   ParsedArgs args = file.before(context.args(), parser);
   const auto adds = [&](const char* title) {
     const std::vector<Option> options = poly::options_of(title);
@@ -219,6 +221,7 @@ constinit const Command def = {
     .run = run_models,
     .checks_paths = true,
     .reports = true,
+    .traces = true,
 };
 
 }  // namespace assay::cli::command_run

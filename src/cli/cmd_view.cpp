@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mapped_file.h"
 #include "cli/command.h"
+#include "cli/option_paths.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/page_output.h"
@@ -65,6 +66,10 @@ File file_of(const std::string& path) {
     const std::shared_ptr<const MappedFile> file = MappedFile::open(path);
     if (const std::optional<SavedKind> saved = saved_kind(file->bytes()))
       return {path, FileKind::kSaved, *saved};
+    if (content_of_ending(path) == Content::kTrace) {
+      Error e(ErrorCode::kUnsupported, fmt::format("{} is a timeline in Perfetto's form", path));
+      throw e.set_remedy("Perfetto shows it; a timeline with the ending .json can be shown here.");
+    }
   }
   const std::string type = model_type_of(path);
   if (type == "engine") return {path, FileKind::kPlan};
@@ -119,7 +124,7 @@ void Viewing::add_plan(const std::string& path) {
   options.on_warning = [](const std::string&) {};
   engine_ = Runtime(std::move(options)).load_engine(path);
   page_.show(engine_, path);
-  page_.report().sections.emplace_back(layer_table(*engine_));
+  add_plan_tables(*engine_, page_.report());
 }
 
 void Viewing::show_model(const std::shared_ptr<Model>& model, const std::string& path) {

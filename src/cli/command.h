@@ -88,6 +88,8 @@ struct Command {
   bool checks_paths = false;
   /// It has --report: the page has its log, its result and its model, and what it adds itself.
   bool reports = false;
+  /// It has --trace.
+  bool traces = false;
   /// Its words belong to another program from some position on: only the command itself reads them, and no
   /// modules are loaded for them.
   bool passes_words_on = false;

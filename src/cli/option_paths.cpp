@@ -98,6 +98,7 @@ constexpr PathOption kPathOptions[] = {
     {"", "--save-config-yaml", kOutput, Content::kYaml},
     {"plugin autotune", "--report", kOutput},
     {"", "--report", kOutput, Content::kPage},
+    {"", "--trace", kOutput, Content::kTrace},
     {"", "--log-file", kOutput},
     {"", "--load-inputs", kInputs},
     {"", "--load-outputs", kInputs},
@@ -141,11 +142,15 @@ struct Ending {
   Content content;
 };
 constexpr Ending kEndings[] = {
-    {".onnx", Content::kModel}, {".onnxtxt", Content::kModel}, {".txt", Content::kModel},
-    {".plan", Content::kPlan},  {".engine", Content::kPlan},   {".trt", Content::kPlan},
-    {".json", Content::kJson},  {".yaml", Content::kYaml},     {".yml", Content::kYaml},
-    {".py", Content::kScript},  {".cpp", Content::kScript},    {".cc", Content::kScript},
-    {".cxx", Content::kScript}, {".html", Content::kPage},     {".htm", Content::kPage},
+    {".onnx", Content::kModel},    {".onnxtxt", Content::kModel},
+    {".txt", Content::kModel},     {".plan", Content::kPlan},
+    {".engine", Content::kPlan},   {".trt", Content::kPlan},
+    {".json", Content::kJson},     {".yaml", Content::kYaml},
+    {".yml", Content::kYaml},      {".py", Content::kScript},
+    {".cpp", Content::kScript},    {".cc", Content::kScript},
+    {".pftrace", Content::kTrace}, {".perfetto-trace", Content::kTrace},
+    {".cxx", Content::kScript},    {".html", Content::kPage},
+    {".htm", Content::kPage},
 };
 
 const char* name_of(Content content) {
@@ -162,6 +167,8 @@ const char* name_of(Content content) {
       return "a program";
     case Content::kPage:
       return "a page of HTML";
+    case Content::kTrace:
+      return "a timeline";
     case Content::kAny:
       break;
   }
@@ -266,6 +273,7 @@ void check_ending(const PathOption& o, const std::string& label, const std::stri
   if (o.content == Content::kAny || is_special_file(path)) return;
   const Content ending = content_of_ending(path);
   if (ending == o.content || (ending == Content::kAny && !needs_ending(o.content))) return;
+  if (o.content == Content::kTrace && ending == Content::kJson) return;
   // The text form of ONNX shares an extension with any text.
   if (ending == Content::kModel && path.ends_with(".txt") && o.content != Content::kPlan) return;
   Error e(ErrorCode::kInvalidArgument,
@@ -314,10 +322,23 @@ Content content_of_ending(std::string_view path) {
 
 std::string endings_text(Content content) {
   if (content == Content::kModel) return ".onnx (binary), .onnxtxt and .txt (ONNX's text form)";
+  if (content == Content::kTrace)
+    return ".json (Chrome's trace events), .pftrace and .perfetto-trace (Perfetto)";
   std::vector<std::string_view> endings;
   for (const Ending& e : kEndings)
     if (e.content == content) endings.push_back(e.text);
   return fmt::format("{}", fmt::join(endings, ", "));
+}
+
+void check_option_path(const ParsedArgs& args, std::string_view option) {
+  const PathOption* o = find_path_option(command_of(args), option);
+  for (const GivenOption& given : args.occurrences()) {
+    if (o == nullptr || given.name != option) continue;
+    for (const std::string& path : given.words) {
+      check_one(*o, path);
+      if (!args.is_upstream()) check_ending(*o, label_of(args, option), path);
+    }
+  }
 }
 
 void check_option_paths(const ParsedArgs& args, std::span<const std::string> without_effect) {

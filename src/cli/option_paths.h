@@ -26,7 +26,7 @@ enum class PathUse : uint8_t {
 };
 
 /// The content of an output file.
-enum class Content : uint8_t { kAny, kModel, kPlan, kJson, kYaml, kScript, kPage };
+enum class Content : uint8_t { kAny, kModel, kPlan, kJson, kYaml, kScript, kPage, kTrace };
 
 /// The kind of path of a command's (`surgeon extract`) option, by its first name; null if it names none.
 struct PathOption {
@@ -45,6 +45,9 @@ std::span<const PathOption> path_options();
 /// program's own name, an extension that contradicts the content to be written. `without_effect` lists unused
 /// options.
 void check_option_paths(const ParsedArgs& args, std::span<const std::string> without_effect = {});
+
+/// The same for one option, which a command does not leave unused.
+void check_option_path(const ParsedArgs& args, std::string_view option);
 
 /// The content that a path's extension implies; kAny if it implies none.
 Content content_of_ending(std::string_view path);

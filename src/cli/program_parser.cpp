@@ -5,6 +5,7 @@
 #include "cli/options/extensions.h"
 #include "cli/options/resources.h"
 #include "cli/report_page.h"
+#include "cli/trace_output.h"
 
 namespace assay::cli {
 namespace {
@@ -27,6 +28,7 @@ void add_command(ArgParser& parser, const Command& command, const Registries& re
                          add_resource_options(inner);
                        }
                        if (command.reports) add_report_option(inner);
+                       if (command.traces) add_trace_option(inner);
                        for (const Command* sub : command.subcommands) add_command(inner, *sub, registries);
                      });
 }
