@@ -13,8 +13,9 @@ libraries="libfmt-dev libprotozero-dev libdnnl-dev libflatbuffers-dev libhwy-dev
 codecs="libturbojpeg0 libopenjp2-7 libtiff6 libwebp7"
 packages="g++ cmake ninja-build flatbuffers-compiler python3 $libraries"
 [ "$what" = build ] || packages="$packages python3-venv ca-certificates"
-# The test of what is installed asks pkg-config; pages are tested in Chromium, and their scripts in Node.js.
-[ "$what" != test ] || packages="$packages $codecs pkg-config clang-format-14 python3-dev chromium nodejs"
+# The test of what is installed asks pkg-config; pages are tested in Chromium, and their scripts in Node.js; terminals in tmux, and
+# completion in each shell.
+[ "$what" != test ] || packages="$packages $codecs pkg-config clang-format-14 python3-dev chromium nodejs tmux zsh fish"
 [ "$what" != arm ] || packages="$packages g++-aarch64-linux-gnu qemu-user"
 
 missing=""
