@@ -53,8 +53,8 @@ std::vector<uint8_t> zeros_of(const Node& n) {
                          : levels_of(*zero);
 }
 
-/// The blocks that cost least memory where a row has one scale: one for the row, unless too much of it would be
-/// padding.
+/// The blocks that cost least memory where a row has one scale: one for the row, unless too much of it would
+/// be padding.
 int64_t cheapest_block(const NbitsForm& form) {
   int64_t best = kLeastBlock, least = std::numeric_limits<int64_t>::max();
   for (int64_t block = kLeastBlock; block <= kMostBlock; block *= 2) {

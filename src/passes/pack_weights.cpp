@@ -246,7 +246,7 @@ constinit const PassDef def = {
     .name = "pack_weights",
     .summary = "products and Gather read constants behind DequantizeLinear as levels of 2, 4 or 8 bits",
     .conditions =
-        "MatMul and Gemm (alpha and beta 1) with a constant matrix of 4,096 integers of 2, 4 or 8 bits or "
+        "MatMul and Gemm with a constant matrix of 4,096 integers of 2, 4 or 8 bits or "
         "more "
         "on the right behind DequantizeLinear, also transposed, and Gather of its rows. One scale for the "
         "matrix, for each row or column, or for each block along what is added up, which a power of two from "
