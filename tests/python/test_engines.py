@@ -370,6 +370,11 @@ class Engines(unittest.TestCase):
         seen = []
         built(data, int8=True, calibrator=(seen.append(f) or f for f in feeds))
         self.assertEqual(len(seen), 4)
+        with self.assertLogs("assay", "WARNING") as logged:  # as a sample of Polygraphy's does
+            built(data, int8=True, calibrator=[{"x": np.ones((4, 16), np.float32)}])
+        self.assertIn("constant", logged.output[0])
+        with self.assertRaisesRegex(assay.InvalidArgument, "constant"):
+            built(data, int8=True, calibrator=[{"x": np.zeros((4, 16), np.float32)}])
 
     def test_settings(self):
         with self.assertRaises(assay.InvalidArgument) as caught:
