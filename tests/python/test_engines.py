@@ -301,6 +301,11 @@ class Engines(unittest.TestCase):
                 assay.Engine(broken)
         with self.assertRaises(assay.Error):
             assay.Engine(b"no plan")
+        newer = bytearray(plan)
+        newer[12] += 1  # behind the mark of eight bytes and that of the byte order
+        with self.assertRaisesRegex(assay.Unsupported, "version") as caught:
+            assay.Engine(newer)
+        self.assertEqual(caught.exception.remedy_key, "rebuild-plan")
 
     def test_engine_outlives_its_runtime(self):
         runtime = assay.Runtime(threads=1)
@@ -370,6 +375,11 @@ class Engines(unittest.TestCase):
         seen = []
         built(data, int8=True, calibrator=(seen.append(f) or f for f in feeds))
         self.assertEqual(len(seen), 4)
+        with self.assertLogs("assay", "WARNING") as logged:  # as a sample of Polygraphy's does
+            built(data, int8=True, calibrator=[{"x": np.ones((4, 16), np.float32)}])
+        self.assertIn("constant", logged.output[0])
+        with self.assertRaisesRegex(assay.InvalidArgument, "constant"):
+            built(data, int8=True, calibrator=[{"x": np.zeros((4, 16), np.float32)}])
 
     def test_settings(self):
         with self.assertRaises(assay.InvalidArgument) as caught:
@@ -503,6 +513,20 @@ except assay.Error as e:
         done = run_python(code)
         self.assertEqual(done.stderr, "")
         self.assertIn("pip install numpy", done.stdout)
+
+    def test_what_needs_no_arrays(self):
+        code = """
+import sys
+sys.modules["numpy"] = None
+import small_models as small, assay
+data = small.chain(3)
+assert not assay.debug.nan(data) and not assay.debug.diverge(data)
+assert assay.debug.range(data)["x"].elements == 6
+assert assay.debug.reduce(data, lambda m: m.node_count > 1).model.node_count == 2
+assert assay.quantize(data, 2).model.node_count == 3
+"""
+        done = run_python(code)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 if __name__ == "__main__":

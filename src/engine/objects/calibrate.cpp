@@ -66,11 +66,14 @@ class DataCheck {
     varies_ =
         varies_ || std::any_of(numbers.begin(), numbers.end(), [&](float x) { return x != *constant_; });
   }
-  /// Throws Error for data that are one number all over.
-  void finish() const {
-    require(varies_ || !has_several_, ErrorCode::kInvalidArgument,
-            "the data to calibrate with are constant: every number of every floating-point input is {}",
-            constant_.value_or(0));
+  /// Throws Error for data that are 0 all over, and warns of any other number.
+  void finish(const std::function<void(const std::string&)>& warn) const {
+    if (varies_ || !has_several_) return;
+    std::string sentence = fmt::format(
+        "the data to calibrate with are constant: every number of every floating-point input is {}",
+        constant_.value_or(0));
+    require(constant_.value_or(0) != 0, ErrorCode::kInvalidArgument, "{}", sentence);
+    warn(sentence + ", and the scales are those of such data alone");
   }
 
  private:
@@ -279,7 +282,7 @@ CalibrationTable calibrate(const CalibrationJob& job) {
                  });
   }
   require(sets > 0, ErrorCode::kInvalidArgument, "there are no data to calibrate with");
-  data.finish();
+  data.finish(job.warn);
   std::vector<std::string> not_finite;
   CalibrationTable table = statistics.table(not_finite);
   if (!not_finite.empty())

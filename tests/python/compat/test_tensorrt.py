@@ -101,6 +101,28 @@ class TensorRT(CompatTest):
         cudart.cudaFree(x)
         self.assertFalse(context.execute_v2([x, y]), "freed memory")
 
+    def test_memory_that_was_freed_or_never_was(self):
+        from cuda import cudart
+
+        engine, _ = self.engine()  # whose runtime is gone
+        context = engine.create_execution_context()
+        del engine
+        context.set_input_shape("x", (8, 16))
+        memory = {name: cudart.cudaMalloc(size)[1] for name, size in (("x", 8 * 16 * 4), ("y", 8 * 8 * 4))}
+        for name, address in memory.items():
+            context.set_tensor_address(name, address)
+        self.assertTrue(context.execute_async_v3(0))
+        cudart.cudaDeviceSynchronize()
+        for name, size in (("x", 8 * 16 * 4), ("y", 8 * 8 * 4)):
+            cudart.cudaFree(memory[name])
+            self.assertFalse(context.execute_async_v3(0))
+            self.assertIn(f"'{name}'", self.log.errors[-1])
+            self.assertIn("was freed", self.log.errors[-1])
+            context.set_tensor_address(name, cudart.cudaMalloc(size)[1])
+        context.set_tensor_address("y", 0xDEAD0000)
+        self.assertFalse(context.execute_async_v3(0))
+        self.assertIn("no memory of this process", self.log.errors[-1])
+
     def test_a_build_that_fails_gives_none_and_records_the_error(self):
         trt = self.trt
 
