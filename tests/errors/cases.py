@@ -9,7 +9,7 @@ from shard_cases import SHARDING
 
 OUT, ERR = "stdout", "stderr"
 
-COMMANDS = "'run', 'convert', 'bench', 'generate', 'inspect', 'view', 'check', 'surgeon', 'template', 'debug', 'data', 'plugin', 'multi-device', 'python', 'completion'"
+COMMANDS = "'run', 'convert', 'bench', 'generate', 'eval', 'merge', 'inspect', 'view', 'check', 'surgeon', 'template', 'debug', 'data', 'plugin', 'multi-device', 'python', 'completion'"
 ARRAYS = ('Write an array as {"polygraphy_class": "ndarray", "array": "the .npy file in base64"}, or save the inputs with '
           'numpy.savez("inputs.npz", name=array).')
 
