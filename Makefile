@@ -75,7 +75,7 @@ arm-wheel: setup-test setup-arm
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) _PYTHON_HOST_PLATFORM=linux-aarch64 SKBUILD_BUILD_DIR=$(ARM_WHEEL) \
 		SKBUILD_CMAKE_ARGS="--toolchain=$(CURDIR)/cmake/toolchains/aarch64-linux-gnu.cmake" \
 		.venv/bin/python -m build --wheel --no-isolation --outdir $(BUILD)/arm-wheel/unrepaired .
-	@PATH="$(CURDIR)/.venv/bin:$$PATH" LD_LIBRARY_PATH=build-arm/sysroot/usr/lib/aarch64-linux-gnu \
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" LD_LIBRARY_PATH="$(CURDIR)/build-arm/sysroot/usr/lib/aarch64-linux-gnu" \
 		.venv/bin/auditwheel repair --exclude libgomp.so.1 --wheel-dir $(BUILD)/arm-wheel $(BUILD)/arm-wheel/unrepaired/*.whl
 	@rm -rf $(BUILD)/arm-wheel/unrepaired
 	@tests/arm/wheel_test.py $(BUILD)/arm-wheel/*.whl build-arm/sysroot

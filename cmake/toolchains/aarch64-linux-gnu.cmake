@@ -13,8 +13,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-# Libraries that libraries need; the compiler has C's and C++'s own.
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,-rpath-link,${sysroot}/usr/lib/aarch64-linux-gnu -Wl,-rpath-link,${sysroot}/lib/aarch64-linux-gnu")
+# Libraries by their names, and those that libraries need; the compiler has C's and C++'s own.
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-L${sysroot}/usr/lib/aarch64-linux-gnu -Wl,-rpath-link,${sysroot}/usr/lib/aarch64-linux-gnu -Wl,-rpath-link,${sysroot}/lib/aarch64-linux-gnu")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "${CMAKE_EXE_LINKER_FLAGS_INIT}")
 # Programs run with the folder given to QEMU: no path of it belongs in them.
 set(CMAKE_SKIP_BUILD_RPATH ON)

@@ -18,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.join(HERE, "..", "python")
 # Those that start no process of their own: sys.executable is not a program of this machine.
 CASES = """
-test_models.Reading test_models.Editing test_models.Evaluation test_engines.ArraysIn test_engines.Types test_engines.ArraysOut
+test_models.Reading test_models.Editing test_models.Evaluating test_engines.ArraysIn test_engines.Types test_engines.ArraysOut
 test_engines.Engines test_threads.Threads.test_contexts_of_one_engine test_comparing.Sessions test_quantize test_generate
 test_debug.NotNumbers test_debug.Ranges test_debug.Divergence test_debug.Reduction
 """.split()
