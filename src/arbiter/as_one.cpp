@@ -168,8 +168,8 @@ std::optional<AsOne> computed_as_one(const SuspectNode& suspect, DType dtype,
 
 namespace {
 
-/// The exact value of an operand that is a product; undefined where it is none, or is not made of the runner's
-/// own values.
+/// The exact value of an operand that is a product; undefined where it is none, or is not made of the
+/// runner's own values.
 Tensor unrounded_operand(const SuspectNode& suspect, const Value& operand) {
   const SuspectNode made{*operand.producer(), suspect.model, operand, suspect.own};
   const Trial product(made);
@@ -240,11 +240,12 @@ std::optional<AsOne> with_operands_unrounded(const SuspectNode& suspect, const T
   if (operands.empty()) return {};
   const Tensor once =
       map_elements<double>(nearest, [=](double y) { return u * std::abs(y) * (1 + u) + floor; });
-  return AsOne{.exact = nearest,
-               .explained = {.most = once, .possible = once},
-               .note = fmt::format("as it rounds when {} was not rounded before, as in a fused multiply-add or "
-                                   "where a scale is applied afterwards",
-                                   operands)};
+  return AsOne{
+      .exact = nearest,
+      .explained = {.most = once, .possible = once},
+      .note = fmt::format("as it rounds when {} was not rounded before, as in a fused multiply-add or "
+                          "where a scale is applied afterwards",
+                          operands)};
 }
 
 }  // namespace assay

@@ -399,8 +399,8 @@ TEST(ExcuseList, AScaleThatIsAppliedAfterwardsIsAnOrderOfASum) {
   EXPECT_FALSE(is_accepted(verdict_without({"sums"}, r)));
 }
 
-/// The sum or difference of two dequantised tensors, whose scale was applied after it or which is off by `error`.
-/// The numbers before it are a step away from the exact network's, whose sums would be right, too.
+/// The sum or difference of two dequantised tensors, whose scale was applied after it or which is off by
+/// `error`. The numbers before it are a step away from the exact network's, whose sums would be right, too.
 Result sum_of_quantised(const char* op, double error) {
   constexpr float kScale = 0.02F;
   constexpr int64_t kCount = 256;

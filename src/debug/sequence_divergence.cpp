@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "generate/parting.h"
+#include "generate/prompts.h"
+#include "generate/sampling.h"
 #include "generate/stepper.h"
 #include "run/output_recorder.h"
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "assay/generate.h"
 #include "debug/divergence.h"
 #include "debug/layer_run.h"
-#include "assay/generate.h"
 
 namespace assay::debug {
 

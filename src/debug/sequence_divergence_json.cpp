@@ -3,6 +3,7 @@
 
 #include "base/json_writer.h"
 #include "debug/sequence_divergence.h"
+#include "generate/parting.h"
 
 namespace assay::debug {
 namespace {

@@ -9,6 +9,8 @@
 #include "base/peak_memory.h"
 #include "base/time_trace.h"
 #include "generate/parting.h"
+#include "generate/prompts.h"
+#include "generate/sampling.h"
 #include "generate/stepper.h"
 #include "tensor/tensor_store.h"
 

@@ -5,6 +5,7 @@
 
 #include "assay/interrupt.h"
 #include "generate/exact_logits.h"
+#include "generate/sampling.h"
 #include "tensor/convert.h"
 
 namespace assay::generate {

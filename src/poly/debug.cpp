@@ -149,9 +149,6 @@ std::string find_divergence(const LayeredRun& first, const LayeredRun& second, c
                                  {.tolerance = {.atol = settings.atol, .rtol = settings.rtol},
                                   .matches_values = settings.matches_values && first.model != second.model,
                                   .outputs = a.outputs()});
-  debug::DivergenceReport& report = search.report();
-  report.first_name = a.name();
-  report.second_name = b.name();
   for_each_iteration(data, a.inputs(), [&](const TensorList& feed) {
     TensorStore store(kResultMemory);
     debug::LayerValues left(store), right(store);
@@ -159,6 +156,9 @@ std::string find_divergence(const LayeredRun& first, const LayeredRun& second, c
     b.run(feed, right);
     search.look(left, right);
   });
+  debug::DivergenceReport report = search.take_report();
+  report.first_name = a.name();
+  report.second_name = b.name();
   require(report.compared > first.model->graph->inputs.size() || first.model->graph->nodes().empty(),
           ErrorCode::kInvalidArgument,
           "the two models have no tensor in common but inputs: is the one an edit of the other?");

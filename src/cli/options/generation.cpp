@@ -7,6 +7,7 @@
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/python_repr.h"
+#include "generate/prompts.h"
 
 namespace assay::cli {
 namespace {

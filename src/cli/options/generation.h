@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "cli/args.h"
 #include "assay/generate.h"
+#include "cli/args.h"
 #include "run/model_loader.h"
 
 namespace assay::cli {
