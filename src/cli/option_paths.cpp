@@ -90,6 +90,7 @@ constexpr PathOption kPathOptions[] = {
     {"run", "--settings", kInput},
     {"run", "--save-settings", kOutput, Content::kJson},
     {"generate", "--tokens", kInput},
+    {"debug diverge", "--tokens", kInput},
     {"eval", "--tokens", kInput},
     {"eval", "--data", kElsewhere},    // it may be FILE:FUNCTION
     {"eval", "--labels", kElsewhere},  // it may be the name of an array
