@@ -192,12 +192,12 @@ struct UnroundedInputs {
   }
 };
 
-/// Each operand alone, and all dequantised ones together, whose scale a backend may apply afterwards.
+/// Each operand alone, and all dequantized ones together, whose scale a backend may apply afterwards.
 std::vector<UnroundedInputs> with_unrounded_operands(const SuspectNode& suspect, const Trial& trial) {
   const bool is_sum = is_op(suspect.node, "Add") || is_op(suspect.node, "Sub");
   std::vector<UnroundedInputs> found;
   UnroundedInputs together{trial.inputs(), {}};
-  size_t dequantised = 0;
+  size_t dequantized = 0;
   for (size_t i = 0; i < trial.inputs().size(); ++i) {
     const Value* operand = suspect.node.input(i);
     const bool scaled = is_made_by(operand, "DequantizeLinear");
@@ -208,9 +208,9 @@ std::vector<UnroundedInputs> with_unrounded_operands(const SuspectNode& suspect,
     found.back().take(i, exact, operand->name());
     if (!scaled) continue;
     together.take(i, exact, operand->name());
-    ++dequantised;
+    ++dequantized;
   }
-  if (dequantised > 1) found.push_back(std::move(together));
+  if (dequantized > 1) found.push_back(std::move(together));
   return found;
 }
 

@@ -26,7 +26,7 @@ std::optional<AsOne> computed_as_one(const SuspectNode& suspect, DType dtype,
 
 /// An operation that rounds once, with operands that are products of the runner's own values and were not
 /// rounded before, although they are handed out rounded: products in a sum (a fused multiply-add),
-/// dequantised numbers (whose scale is applied afterwards). At each element what is nearest to the result,
+/// dequantized numbers (whose scale is applied afterwards). At each element what is nearest to the result,
 /// and one rounding. None where no operand is such a product.
 std::optional<AsOne> with_operands_unrounded(const SuspectNode& suspect, const Tensor& result, DType dtype);
 

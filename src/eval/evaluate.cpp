@@ -51,7 +51,7 @@ class Evaluator {
     if (options_.measures_times)
       for (const std::string& name : backends_->names()) result_.times.push_back({name, {}});
     choose_work();
-    if (!options_.saving.path.empty()) take_up_unfinished();
+    if (keeps_unfinished()) take_up_unfinished();
     observer_.on_begin(result_, result_.covered.count());
     try {
       result_.samples&& options_.samples->size() ? evaluate_counted() : evaluate_stream();
@@ -101,6 +101,13 @@ class Evaluator {
 
   bool is_own(int64_t sample) const {
     return options_.only ? options_.only->contains(sample) : options_.shard.has(sample);
+  }
+
+  /// Nothing is kept next to a device or a pipe.
+  bool keeps_unfinished() const {
+    std::error_code ec;
+    const fs::file_status status = fs::status(options_.saving.path, ec);
+    return !options_.saving.path.empty() && (!fs::exists(status) || fs::is_regular_file(status));
   }
 
   /// Continues from the samples that an interrupted evaluation has finished, or from a complete one.
@@ -225,7 +232,7 @@ class Evaluator {
 
   /// A disk that is full now may have room later: only the result itself must be saved.
   void save_unfinished() noexcept {
-    if (options_.saving.path.empty() || result_.covered.empty()) return;
+    if (!keeps_unfinished() || result_.covered.empty()) return;
     try {
       save_evaluation(result_, unfinished_path(options_.saving.path));
     } catch (const std::exception& e) {
@@ -253,7 +260,7 @@ class Evaluator {
       throw;
     }
     std::error_code ec;
-    fs::remove(unfinished_path(options_.saving.path), ec);
+    if (keeps_unfinished()) fs::remove(unfinished_path(options_.saving.path), ec);
   }
 
   const EvalOptions& options_;

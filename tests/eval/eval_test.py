@@ -421,6 +421,14 @@ def test_disk_full():
     same("merged.json", "whole.json", "after a full disk")
 
 
+def test_device():
+    """Next to a device nothing is left behind that a later evaluation would meet."""
+    for _ in range(2):
+        said = run(*BASE, "-o", "/dev/full", expected=1)
+        expect("cannot write /dev/full: No space left" in said, "a device that is full", said)
+    expect(not os.path.exists("/dev/full.unfinished"), "what is unfinished next to a device")
+
+
 def main():
     tests = {name[5:]: test for name, test in globals().items() if name.startswith("test_")}
     with tempfile.TemporaryDirectory() as folder:
