@@ -179,7 +179,8 @@ void check_viewer_options(const ParsedArgs& args) {
 
 void show_page(const ParsedArgs& args, const WritePage& write) {
   const auto path = args.text("--save-visual");
-  if (!path) return serve_page(write, page_port(args, "--visual-port"), "--visual-port");
+  // As upstream does: at an address that can be known before.
+  if (!path) return serve_page(write, page_port(args, "--visual-port"), "--visual-port", {});
   save_page(*path, write);
   log::info("Viewer HTML saved to {}", *path);
 }

@@ -18,6 +18,7 @@
 #include "cli/report_page.h"
 #include "inspect/damaged_payload.h"
 #include "inspect/layer_table.h"
+#include "inspect/page_server.h"
 #include "inspect/viewer_match.h"
 #include "run/model_loader.h"
 #include "run/results.h"
@@ -230,7 +231,7 @@ void Viewing::finish() {
 void show(const ParsedArgs& args, const ReportPage& page) {
   const auto write = [&](const PageSink& sink) { page.write(sink); };
   const auto path = args.text("-o");
-  if (!path) return serve_page(write, page_port(args, "--port"), "--port");
+  if (!path) return serve_page(write, page_port(args, "--port"), "--port", random_token());
   save_page(*path, write);
   log::info("Page saved to {}", *path);
 }

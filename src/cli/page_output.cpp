@@ -25,9 +25,9 @@ void save_page(const std::string& path, const WritePage& write) {
   file.commit();
 }
 
-void serve_page(const WritePage& write, int port, const char* option) {
-  std::string page;
-  write([&](std::string_view piece) { page += piece; });
+void serve_page(const WritePage& write, int port, const char* option, const std::string& token) {
+  ServedPage page{.page = {}, .token = token};
+  write([&](std::string_view piece) { page.page += piece; });
   std::optional<PageServer> server;
   try {
     server.emplace(std::move(page), port);
@@ -36,7 +36,7 @@ void serve_page(const WritePage& write, int port, const char* option) {
     throw;
   }
   const InterruptPipe interrupt;
-  log::info("Viewer available at http://127.0.0.1:{}/  (press Ctrl+C to exit)", server->port());
+  log::info("Viewer available at {}  (press Ctrl+C to exit)", server->address());
   log::flush();
   server->serve(interrupt.fd());
 }

@@ -17,7 +17,8 @@ constexpr int64_t kDefaultPagePort = 8000;
 int page_port(const ParsedArgs& args, const char* option);
 /// The file appears whole or not at all.
 void save_page(const std::string& path, const WritePage& write);
-/// Serves the page until an interrupt. `option`: the one for the port, for errors.
-void serve_page(const WritePage& write, int port, const char* option);
+/// Serves the page until an interrupt. `option`: the one for the port, for errors. `token`: what its path
+/// begins with; empty: any user of this machine may see it.
+void serve_page(const WritePage& write, int port, const char* option, const std::string& token);
 
 }  // namespace assay::cli

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -63,6 +64,8 @@ constexpr Answer kBadRequest = {"400 Bad Request", "This is no HTTP request with
 constexpr Answer kForeignHost = {"403 Forbidden",
                                  "Open this page as http://127.0.0.1 or http://localhost, with its port."};
 constexpr Answer kNoPage = {"404 Not Found", "There is one page here: /"};
+constexpr Answer kNoToken = {"403 Forbidden",
+                             "Open the address that assay printed, as a whole: its path is a token."};
 constexpr Answer kBadMethod = {"405 Method Not Allowed", "Only GET and HEAD are answered.",
                                "Allow: GET, HEAD\r\n"};
 constexpr Answer kTooLong = {"431 Request Header Fields Too Large", "The request is too long."};
@@ -97,12 +100,23 @@ Request parse_request(std::string_view text) {
   return request;
 }
 
-Answer answer_to(const Request& request) {
+/// In a time that does not tell how much of them is equal.
+bool are_equal(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned different = 0;
+  for (size_t i = 0; i < a.size(); ++i) different |= static_cast<unsigned char>(a[i] ^ b[i]);
+  return different == 0;
+}
+
+Answer answer_to(const Request& request, const ServedPage& served) {
   if (!request.is_valid || request.hosts.size() != 1) return kBadRequest;
   if (!is_this_machine(request.hosts[0])) return kForeignHost;
   if (request.method != "GET" && request.method != "HEAD") return kBadMethod;
-  const std::string_view path = request.target.substr(0, request.target.find('?'));
-  return path == "/" || path == "/index.html" ? kPage : kNoPage;
+  std::string_view path = request.target.substr(0, request.target.find('?'));
+  const std::string own = served.path();
+  if (!are_equal(path.substr(0, own.size()), own)) return served.token.empty() ? kNoPage : kNoToken;
+  path.remove_prefix(own.size());
+  return path.empty() || path == "index.html" ? kPage : kNoPage;
 }
 
 /// The end of the headers, or npos.
@@ -120,12 +134,12 @@ class Connection {
   short events() const { return state_ == State::kSending ? POLLOUT : POLLIN; }
   Clock::time_point deadline() const { return deadline_; }
   /// Does what is possible without blocking. False when the connection is finished.
-  bool proceed(const std::string& page);
+  bool proceed(const ServedPage& served);
 
  private:
   enum class State : uint8_t { kReading, kSending, kClosing };
 
-  bool read(const std::string& page);
+  bool read(const ServedPage& served);
   bool send();
   void prepare(const Answer& answer, bool wants_body, const std::string& page);
 
@@ -152,7 +166,7 @@ void Connection::prepare(const Answer& answer, bool wants_body, const std::strin
   deadline_ = Clock::now() + kSendTime;
 }
 
-bool Connection::read(const std::string& page) {
+bool Connection::read(const ServedPage& served) {
   char buffer[4096];
   const ssize_t n = ::recv(fd(), buffer, sizeof buffer, 0);
   if (n < 0) return errno == EAGAIN || errno == EINTR;
@@ -163,11 +177,11 @@ bool Connection::read(const std::string& page) {
   request_.append(buffer, static_cast<size_t>(n));
   const size_t end = end_of_headers(std::string_view(request_).substr(searched));
   if (end == std::string_view::npos) {
-    if (request_.size() > kMaxRequestBytes) prepare(kTooLong, true, page);
+    if (request_.size() > kMaxRequestBytes) prepare(kTooLong, true, served.page);
     return true;
   }
   const Request request = parse_request(std::string_view(request_).substr(0, searched + end));
-  prepare(answer_to(request), request.method != "HEAD", page);
+  prepare(answer_to(request, served), request.method != "HEAD", served.page);
   return true;
 }
 
@@ -188,7 +202,9 @@ bool Connection::send() {
   return true;
 }
 
-bool Connection::proceed(const std::string& page) { return state_ == State::kSending ? send() : read(page); }
+bool Connection::proceed(const ServedPage& served) {
+  return state_ == State::kSending ? send() : read(served);
+}
 
 Descriptor listen_at(int port) {
   Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -223,8 +239,19 @@ int time_left(const std::list<Connection>& connections) {
 
 }  // namespace
 
-PageServer::PageServer(std::string page, int port)
+std::string random_token() {
+  unsigned char bytes[16];
+  if (::getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes))
+    fail(ErrorCode::kIo, "there are no random numbers for a token: {}", std::strerror(errno));
+  std::string token;
+  for (const unsigned char b : bytes) token += fmt::format("{:02x}", b);
+  return token;
+}
+
+PageServer::PageServer(ServedPage page, int port)
     : page_(std::move(page)), listener_(listen_at(port)), port_(port_of(listener_.get())) {}
+
+std::string PageServer::address() const { return fmt::format("http://127.0.0.1:{}{}", port_, page_.path()); }
 
 void PageServer::serve(int stop) {
   std::list<Connection> connections;

@@ -7,21 +7,35 @@
 
 namespace assay {
 
-/// Listens at 127.0.0.1 and answers GET and HEAD of `/` and `/index.html` with the page, everything else with
-/// an error. A request has to name this machine in its Host header (127.0.0.1 or localhost, with any port, as
-/// with a tunnel), which prevents DNS rebinding. Requests are limited in length, connections in number and
-/// time, so that none blocks others.
+/// A page, and who may see it.
+struct ServedPage {
+  std::string page;
+  /// What its path begins with; empty: any user of this machine may see it.
+  std::string token = {};
+
+  /// `/`, or `/TOKEN/`.
+  std::string path() const { return token.empty() ? "/" : "/" + token + "/"; }
+};
+
+/// 128 random bits, in hexadecimal. Throws Error (kIo).
+std::string random_token();
+
+/// Listens at 127.0.0.1 and answers GET and HEAD of the page's path, and of `index.html` there, with the
+/// page, everything else with an error. A request has to name this machine in its Host header (127.0.0.1 or
+/// localhost, with any port, as with a tunnel), which prevents DNS rebinding. Requests are limited in length,
+/// connections in number and time, so that none blocks others.
 class PageServer {
  public:
   /// `port` 0: any free one. Throws Error (kIo) when the port is not available.
-  PageServer(std::string page, int port);
+  PageServer(ServedPage page, int port);
 
-  int port() const { return port_; }
+  /// Where the page is.
+  std::string address() const;
   /// Serves until `stop` is readable.
   void serve(int stop);
 
  private:
-  std::string page_;
+  ServedPage page_;
   Descriptor listener_;
   int port_ = 0;
 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`inspect model --visual` as a server: what it answers, whom it refuses, and how it ends.
+"""`inspect model --visual` and `view` as servers: what they answer, whom they refuse, and how they end.
 
     server_test.py BINARY
 """
@@ -23,16 +23,24 @@ ASSAY = os.path.abspath(sys.argv[1])
 @contextlib.contextmanager
 def server(folder, *options):
     """The process and its port."""
-    words = [ASSAY, "inspect", "model", "nested.onnxtxt", "--visual", *(options or ("--visual-port", "0"))]
+    with serving(folder, ["inspect", "model", "nested.onnxtxt", "--visual", *(options or ("--visual-port", "0"))]) as (process, port, path):
+        assert path == "/", path
+        yield process, port
+
+
+@contextlib.contextmanager
+def serving(folder, words):
+    """The process, its port and the path of its page."""
+    words = [ASSAY, *words]
     process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         line = ""
         for line in process.stdout:
             if "Viewer available" in line:
                 break
-        match = re.fullmatch(r"\[I\] Viewer available at http://127\.0\.0\.1:(\d+)/  \(press Ctrl\+C to exit\)\n", line)
+        match = re.fullmatch(r"\[I\] Viewer available at http://127\.0\.0\.1:(\d+)(/\S*)  \(press Ctrl\+C to exit\)\n", line)
         assert match, (line, process.stderr.read())
-        yield process, int(match[1])
+        yield process, int(match[1]), match[2]
     finally:
         process.kill()
         process.communicate()
@@ -122,6 +130,21 @@ def check_patience(port):
     assert ask(port)[0] == 200
 
 
+def check_token(folder):
+    """The page of `view` is for those who know its address."""
+    with serving(folder, ["view", "nested.onnxtxt", "--port", "0"]) as (_, port, path):
+        assert re.fullmatch("/[0-9a-f]{32}/", path), path
+        status, _, page = ask(port, path=path)
+        assert status == 200 and b"<html" in page[:300] and ask(port, path=path + "index.html")[0] == 200
+        assert ask(port, path=path + "?x=1")[0] == 200 and ask(port, path=path + "nothing")[0] == 404
+        wrong = "/" + "0" * 32 + "/"
+        for other in ("/", "/index.html", path[:-1], path[:-2] + "/", path[1:], wrong, wrong + "index.html", path.upper().replace("/", "//")):
+            status, _, body = ask(port, path=other)
+            assert status == 403 and b"token" in body and len(body) < 200, (other, status, body[:200])
+    with serving(folder, ["view", "nested.onnxtxt", "--port", "0"]) as (_, _, other):
+        assert other != path, "each server has a token of its own"
+
+
 def check_ends(folder):
     with server(folder) as (process, port):
         process.send_signal(signal.SIGINT)
@@ -159,6 +182,7 @@ def main():
             check_answers(port, (folder / "page.html").read_bytes())
             check_refusals(port, (folder / "page.html").read_bytes())
             check_patience(port)
+        check_token(folder)
         check_ends(folder)
         check_ports(folder)
     print("passed")
