@@ -85,8 +85,11 @@ std::optional<Patch> rotary(const Node& n, const PassContext& context, const Rot
              sine = rows_of_places(w, r, inputs.sines, places);
   const Term a = r.interleaved ? f.slice(x, 3, 0, r.rotated(), 2) : f.slice(x, 3, 0, r.half);
   const Term b = r.interleaved ? f.slice(x, 3, 1, r.rotated(), 2) : f.slice(x, 3, r.half, r.rotated());
-  const Term first = f.binary("Sub", f.binary("Mul", a, cosine), f.binary("Mul", b, sine));
-  const Term second = f.binary("Add", f.binary("Mul", a, sine), f.binary("Mul", b, cosine));
+  // One by one: compilers do not agree on the order of a call's arguments.
+  const Term a_cosine = f.binary("Mul", a, cosine), b_sine = f.binary("Mul", b, sine);
+  const Term first = f.binary("Sub", a_cosine, b_sine);
+  const Term a_sine = f.binary("Mul", a, sine), b_cosine = f.binary("Mul", b, cosine);
+  const Term second = f.binary("Add", a_sine, b_cosine);
   std::vector<Term> parts = in_order_of(r, f, first, second);
   if (r.rotated() < r.size) parts.push_back(f.slice(x, 3, r.rotated(), r.size));
   const Term y = parts.size() == 1 ? parts[0] : f.concat(parts, 3);

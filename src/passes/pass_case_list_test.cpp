@@ -341,7 +341,7 @@ constexpr PassCase kCases[] = {
      "g (float[1,2,3,4] x, float[1,3,2] c, float[1,3,2] s) => (float[1,2,3,4] y) { y = RotaryEmbedding (x, "
      "c, s) }",
      "Reshape(c, {1, 1, 3, 2}); Reshape(s, {1, 1, 3, 2}); Slice(x, {0}, {2}, {3}, {1}); Slice(x, {2}, {4}, "
-     "{3}, {1}); Mul(%3, %1); Mul(%2, %0); Sub(%5, %4); Mul(%3, %0); Mul(%2, %1); Add(%8, %7); "
+     "{3}, {1}); Mul(%2, %0); Mul(%3, %1); Sub(%4, %5); Mul(%2, %1); Mul(%3, %0); Add(%7, %8); "
      "Concat<axis=3>(%6, %9); y = Identity(%10)",
      23},
     {"lower_fused",

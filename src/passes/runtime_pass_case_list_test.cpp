@@ -75,7 +75,7 @@ constexpr PassCase kRuntimeCases[] = {
      "Reshape(%3, {1, 2, "
      "1, 2}); Gather<axis=0>(c, %2); Reshape(%5, {1, 2, 1, 2}); Slice(%0, {0}, {2}, {3}, {1}); Slice(%0, "
      "{2}, {4}, "
-     "{3}, {1}); Mul(%8, %6); Mul(%7, %4); Sub(%10, %9); Mul(%8, %4); Mul(%7, %6); Add(%13, %12); "
+     "{3}, {1}); Mul(%7, %4); Mul(%8, %6); Sub(%9, %10); Mul(%7, %6); Mul(%8, %4); Add(%12, %13); "
      "Concat<axis=3>(%11, %14); Reshape(%15, {1, 2, 4}); y = Identity(%16)",
      23},
     {"lower_fused",
