@@ -10,7 +10,7 @@ namespace assay {
 /// A page, and who may see it.
 struct ServedPage {
   std::string page;
-  /// What its path begins with; empty: any user of this machine may see it.
+  /// The first part of its path; empty: any user of this machine may see it.
   std::string token = {};
 
   /// `/`, or `/TOKEN/`.

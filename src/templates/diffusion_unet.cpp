@@ -86,8 +86,11 @@ Value* DiffusionUnet::attention(const Scope& s, Value* x, Value* context, int64_
     return split_heads(b_, s, product(b_, s.child(name), v, inputs, width, Init::lecun_normal(inputs)),
                        heads.count, heads.width);
   };
-  Value* mixed = attend(b_, s, heads, part("to_q", x, width), part("to_k", context, context_width),
-                        part("to_v", context, context_width));
+  // One by one: compilers do not agree on the order of a call's arguments, by which the weights are drawn.
+  Value* value = part("to_v", context, context_width);
+  Value* key = part("to_k", context, context_width);
+  Value* query = part("to_q", x, width);
+  Value* mixed = attend(b_, s, heads, query, key, value);
   return linear(b_, s.child("to_out").item(0), mixed, width, width, Init::lecun_normal(width));
 }
 

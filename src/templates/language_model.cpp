@@ -123,7 +123,10 @@ Value* LanguageModel::attention(const Scope& s, Value* x, size_t layer) {
     }
     keys_.push_back(key);
     values_.push_back(value);
-    mixed = attend(b_, s, {spec_.query_heads, head_width_}, query, repeat(s, key), repeat(s, value), bias_);
+    // One by one: compilers do not agree on the order of a call's arguments.
+    value = repeat(s, value);
+    key = repeat(s, key);
+    mixed = attend(b_, s, {spec_.query_heads, head_width_}, query, key, value, bias_);
   }
   return product(b_, s.child("o_proj"), mixed, width, width,
                  Init::normal(0.3 / std::sqrt(static_cast<double>(width))));

@@ -26,7 +26,10 @@ Value* attention(TemplateBuilder& b, const Scope& s, Value* x, Value* bias, cons
     Value* turned = rotate(b, s, slice(b, s, v, 3, 0, kRotated), rotation, kRotated);
     return concat(b, s, {turned, slice(b, s, v, 3, kRotated, std::numeric_limits<int64_t>::max())}, -1);
   };
-  Value* mixed = attend(b, s, kHeads, rotated(parts[0]), rotated(parts[1]), parts[2], bias);
+  // One by one: compilers do not agree on the order of a call's arguments.
+  Value* key = rotated(parts[1]);
+  Value* query = rotated(parts[0]);
+  Value* mixed = attend(b, s, kHeads, query, key, parts[2], bias);
   return linear(b, s.child("dense"), mixed, kWidth, kWidth, kInit);
 }
 

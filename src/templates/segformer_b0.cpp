@@ -49,8 +49,11 @@ Value* attention(TemplateBuilder& b, const Scope& s, Value* x, const Feature& ma
   const auto split_part = [&](const char* name, Value* v) {
     return split_heads(b, self, linear(b, self.child(name), v, width, width, init), heads, kHeadWidth);
   };
-  Value* mixed = attend(b, self, {heads, kHeadWidth}, split_part("query", x), split_part("key", source),
-                        split_part("value", source));
+  // One by one: compilers do not agree on the order of a call's arguments, by which the weights are drawn.
+  Value* value = split_part("value", source);
+  Value* key = split_part("key", source);
+  Value* query = split_part("query", x);
+  Value* mixed = attend(b, self, {heads, kHeadWidth}, query, key, value);
   return linear(b, s.at("output/dense"), mixed, width, width, init);
 }
 

@@ -44,9 +44,11 @@ Value* text_encoder(TemplateBuilder& b, const Scope& s, Value* ids) {
                          {0, kHeads.count, kHeads.width, -1});
       return transpose(b, attention, y, {0, 1, 3, 2});
     };
-    Value* mixed =
-        transpose(b, attention,
-                  attend(b, attention, kHeads, heads("conv_q"), heads("conv_k"), heads("conv_v")), {0, 2, 1});
+    // One by one: compilers do not agree on the order of a call's arguments, by which the weights are drawn.
+    Value* value = heads("conv_v");
+    Value* key = heads("conv_k");
+    Value* query = heads("conv_q");
+    Value* mixed = transpose(b, attention, attend(b, attention, kHeads, query, key, value), {0, 2, 1});
     Value* y = b.node(encoder, "Add", {x, pointwise(b, attention.child("conv_o"), mixed, kWidth, kWidth)});
     x = channel_norm(b, encoder.child(fmt::format("norm_layers_1.{}", i)), y, kWidth);
     y = depthwise_conv1d(
