@@ -7,40 +7,12 @@
 #include <vector>
 
 #include "kernels/every_target.h"
+#include "kernels/nbits/nbits_test_util.h"
 
 namespace assay::kernels::nbits_product_test {
 namespace {
 
-struct Weights {
-  Weights(std::mt19937& random, int64_t n, int64_t k, int64_t block, int bits, bool has_zeros)
-      : w{n, k, block, bits, nullptr, nullptr, nullptr} {
-    levels.resize(static_cast<size_t>(n * w.blocks() * w.block_bytes()));
-    scales.resize(static_cast<size_t>(n * w.blocks()));
-    zeros.resize(static_cast<size_t>(n * w.zero_bytes()));
-    for (uint8_t& b : levels) b = static_cast<uint8_t>(random());
-    for (uint8_t& b : zeros) b = static_cast<uint8_t>(random());
-    for (float& s : scales) s = 0.01F + static_cast<float>(random() % 100) / 1000;
-    w.levels = levels.data(), w.scales = scales.data();
-    if (has_zeros) w.zero_points = zeros.data();
-  }
-  static int level(const uint8_t* row, int64_t i, int bits) {
-    return row[i * bits / 8] >> (i * bits % 8) & ((1 << bits) - 1);
-  }
-  double at(int64_t column, int64_t k) const {
-    const int64_t b = k / w.block;
-    const int zero = w.zero_points == nullptr ? 1 << (w.bits - 1)
-                                              : level(zeros.data() + column * w.zero_bytes(), b, w.bits);
-    const int stored =
-        level(levels.data() + (column * w.blocks() + b) * w.block_bytes(), k % w.block, w.bits);
-    return (stored - zero) * double{scales[static_cast<size_t>(column * w.blocks() + b)]};
-  }
-
-  NbitsWeights w;
-  std::vector<uint8_t> levels, zeros;
-  std::vector<float> scales;
-};
-
-void check(std::mt19937& random, int64_t m, const Weights& weights, bool has_bias) {
+void check(std::mt19937& random, int64_t m, const RandomNbitsWeights& weights, bool has_bias) {
   const NbitsWeights& w = weights.w;
   std::vector<float> x(static_cast<size_t>(m * w.k)), bias(static_cast<size_t>(w.n), 0.5F),
       scratch(static_cast<size_t>(nbits_scratch_rows(m) * w.filled()), NAN),
@@ -71,7 +43,7 @@ TEST(NbitsProduct, LevelsOfEveryWidthInBlocks) {
           for (const bool has_zeros : {false, true})
             for (const int64_t m : {1, 2, 3, 4, 8, 17, 200}) {
               if (m == 200 && (k != 100 || block == 128)) continue;
-              const Weights weights(random, m == 3 ? 70 : 7, k, block, bits, has_zeros);
+              const RandomNbitsWeights weights(random, m == 3 ? 70 : 7, k, block, bits, has_zeros);
               check(random, m, weights, m % 2 == 0);
             }
   });
@@ -79,7 +51,7 @@ TEST(NbitsProduct, LevelsOfEveryWidthInBlocks) {
 
 TEST(NbitsProduct, KeepsNaNAndInfinity) {
   std::mt19937 random(6);
-  const Weights weights(random, 5, 64, 32, 4, true);
+  const RandomNbitsWeights weights(random, 5, 64, 32, 4, true);
   std::vector<float> x(64, 1), y(5), scratch(64);
   x[9] = NAN;
   nbits_product(weights.w, x.data(), 1, nullptr, y.data(), scratch.data());

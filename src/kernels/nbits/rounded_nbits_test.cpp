@@ -7,38 +7,12 @@
 #include <random>
 #include <vector>
 
+#include "kernels/nbits/nbits_test_util.h"
+
 namespace assay::kernels::rounded_nbits_test {
 namespace {
 
-struct Weights {
-  Weights(std::mt19937& random, int64_t n, int64_t k, int64_t block, int bits, bool has_zeros)
-      : w{n, k, block, bits, nullptr, nullptr, nullptr} {
-    levels.resize(static_cast<size_t>(n * w.blocks() * w.block_bytes()));
-    scales.resize(static_cast<size_t>(n * w.blocks()));
-    zeros.resize(static_cast<size_t>(n * w.zero_bytes()));
-    for (uint8_t& b : levels) b = static_cast<uint8_t>(random());
-    for (uint8_t& b : zeros) b = static_cast<uint8_t>(random());
-    for (float& s : scales) s = 0.01F + static_cast<float>(random() % 100) / 1000;
-    w.levels = levels.data(), w.scales = scales.data();
-    if (has_zeros) w.zero_points = zeros.data();
-  }
-  int level(const uint8_t* row, int64_t i) const {
-    return row[i * w.bits / 8] >> (i * w.bits % 8) & ((1 << w.bits) - 1);
-  }
-  double at(int64_t column, int64_t k) const {
-    const int64_t b = k / w.block;
-    const int zero =
-        w.zero_points == nullptr ? 1 << (w.bits - 1) : level(zeros.data() + column * w.zero_bytes(), b);
-    const int stored = level(levels.data() + (column * w.blocks() + b) * w.block_bytes(), k % w.block);
-    return (stored - zero) * double{scales[static_cast<size_t>(column * w.blocks() + b)]};
-  }
-
-  NbitsWeights w;
-  std::vector<uint8_t> levels, zeros;
-  std::vector<float> scales;
-};
-
-std::vector<float> product(const Weights& weights, const std::vector<float>& x, int64_t m,
+std::vector<float> product(const RandomNbitsWeights& weights, const std::vector<float>& x, int64_t m,
                            const float* bias) {
   const NbitsWeights& w = weights.w;
   std::vector<float> y(static_cast<size_t>(m * w.n + 1), 99),
@@ -63,7 +37,7 @@ std::vector<double> rounded(const float* x, const NbitsWeights& w) {
   return to;
 }
 
-void check(std::mt19937& random, int64_t m, const Weights& weights, bool has_bias) {
+void check(std::mt19937& random, int64_t m, const RandomNbitsWeights& weights, bool has_bias) {
   const NbitsWeights& w = weights.w;
   std::vector<float> x(static_cast<size_t>(m * w.k)), bias(static_cast<size_t>(w.n), 0.5F);
   for (float& v : x) v = static_cast<float>(random() % 2001) / 1000 - 1;
@@ -93,13 +67,14 @@ TEST(RoundedNbits, LevelsOfEveryWidthInBlocks) {
       for (const int64_t k : {1, 16, 100, 256, 2100})
         for (const bool has_zeros : {false, true})
           for (const int64_t m : {1, 3, 4, 9})
-            check(random, m, Weights(random, m == 3 ? 70 : 7, k, block, bits, has_zeros), m % 2 == 0);
+            check(random, m, RandomNbitsWeights(random, m == 3 ? 70 : 7, k, block, bits, has_zeros),
+                  m % 2 == 0);
   }
 }
 
 TEST(RoundedNbits, DoesNotRoundNaNInfinityAndTinyNumbers) {
   std::mt19937 random(6);
-  const Weights weights(random, 5, 64, 32, 4, true);
+  const RandomNbitsWeights weights(random, 5, 64, 32, 4, true);
   std::vector<float> x(64, 1);
   x[9] = NAN;
   for (const float v : product(weights, x, 1, nullptr)) EXPECT_TRUE(std::isnan(v));
