@@ -32,6 +32,18 @@ class InterruptHook {
   const InterruptHook* outer_;
 };
 
+/// While one lives, this thread has no hook: for work whose time is measured, which a hook changes.
+class InterruptShield {
+ public:
+  InterruptShield();
+  ~InterruptShield();
+  InterruptShield(const InterruptShield&) = delete;
+  InterruptShield& operator=(const InterruptShield&) = delete;
+
+ private:
+  const InterruptHook* hidden_;
+};
+
 /// This thread has a hook.
 bool has_interrupt_hook();
 /// It has one, which says that work is to end.

@@ -14,6 +14,9 @@ InterruptHook::InterruptHook(std::function<bool()> wants_end)
 
 InterruptHook::~InterruptHook() { innermost_hook = outer_; }
 
+InterruptShield::InterruptShield() : hidden_(std::exchange(innermost_hook, nullptr)) {}
+InterruptShield::~InterruptShield() { innermost_hook = hidden_; }
+
 bool has_interrupt_hook() { return innermost_hook != nullptr; }
 
 bool is_interrupted() { return innermost_hook != nullptr && innermost_hook->wants_end_(); }

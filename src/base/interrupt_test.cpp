@@ -25,6 +25,12 @@ TEST(InterruptHooks, TheInnermostOfTheThreadCounts) {
     std::thread([] { EXPECT_FALSE(has_interrupt_hook()); }).join();
   }
   EXPECT_TRUE(is_interrupted());
+  {
+    const InterruptShield shield;
+    EXPECT_FALSE(has_interrupt_hook());
+    EXPECT_NO_THROW(stop_if_interrupted());
+  }
+  EXPECT_TRUE(is_interrupted());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <filesystem>
@@ -11,6 +12,8 @@
 #include <mutex>
 #include <string>
 #include <thread>
+
+#include "assay/interrupt.h"
 
 namespace assay::bench {
 namespace {
@@ -26,6 +29,8 @@ constexpr double kSecondsPerTurn = 0.05, kMaxSecondsPerTurn = 0.15, kSecondsToRu
 /// million pause instructions, 15 to 60 ms by the processor).
 constexpr auto kPause = std::chrono::milliseconds(40), kLook = std::chrono::milliseconds(2);
 constexpr double kLongestPause = 0.5;
+/// Between looks at whether workers are to end.
+constexpr auto kWatch = std::chrono::milliseconds(20);
 /// Seconds between reports.
 constexpr double kReportInterval = 0.2;
 
@@ -62,10 +67,22 @@ using GoesOn = std::function<bool(size_t runs, double seconds)>;
 void run_worker(Worker& worker, const MeasureOptions& options, double begin, const GoesOn& goes_on,
                 std::vector<RunTimes>& runs) {
   do {
+    stop_if_interrupted();
+    const InterruptShield shield;
     sleep_for(options.sleep);
     runs.push_back(worker.run());
     sleep_for(options.idle);
   } while (goes_on(runs.size(), now() - begin));
+}
+
+/// Waits for the threads of workers, and tells them to end where this thread is asked to.
+void join_all(std::vector<std::thread>& threads, const std::atomic<size_t>& running,
+              std::atomic<bool>& ends) {
+  while (has_interrupt_hook() && running.load() > 0) {
+    if (is_interrupted()) ends.store(true);
+    std::this_thread::sleep_for(kWatch);
+  }
+  for (std::thread& t : threads) t.join();
 }
 
 /// Every worker at least one run. Returns their times.
@@ -78,15 +95,19 @@ std::vector<RunTimes> run_block(Lane& lane, const MeasureOptions& options, const
   }
   std::vector<std::exception_ptr> failures(lane.workers.size());
   std::vector<std::thread> threads;
+  std::atomic<size_t> running = lane.workers.size();
+  std::atomic<bool> ends = false;
   for (size_t w = 0; w < lane.workers.size(); ++w)
     threads.emplace_back([&, w] {
       try {
+        const InterruptHook hook([&] { return ends.load(); });
         run_worker(*lane.workers[w], options, begin, goes_on, runs[w]);
       } catch (...) {
         failures[w] = std::current_exception();
       }
+      running.fetch_sub(1);
     });
-  for (std::thread& t : threads) t.join();
+  join_all(threads, running, ends);
   for (const std::exception_ptr& f : failures)
     if (f) std::rethrow_exception(f);
   std::vector<RunTimes> all;

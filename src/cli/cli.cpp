@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "assay/error.h"
 #include "assay/version.h"
 #include "base/held_error.h"
+#include "base/interrupt_request.h"
 #include "base/log.h"
 #include "base/memory_limit.h"
 #include "base/python_repr.h"
@@ -31,6 +33,7 @@
 #include "console/run_frame.h"
 #include "console/terminal.h"
 #include "console/wording.h"
+#include "debug/command_run.h"
 #include "view/trace_file.h"
 
 namespace assay::cli {
@@ -155,9 +158,11 @@ class Aftermath {
     for (const char* option : {"--report", "--trace"}) check_option_path(context.args(), option);
     if (context.command().traces && !trace_path(context.args()).empty())
       recording_.emplace(context.invocation().command_line);
-    if (!wants_report(context.command(), context.args())) return;
-    record_.emplace();
-    context.set_report_page(&page_.emplace());
+    if (wants_report(context.command(), context.args())) {
+      record_.emplace();
+      context.set_report_page(&page_.emplace());
+    }
+    if (page_ || recording_) interrupt_.emplace();
   }
 
   int run() {
@@ -166,33 +171,45 @@ class Aftermath {
     return context_.command().run(context_);
   }
 
-  void save(int status) {
-    if (page_) {
-      if (recording_) page_->report().timelines.push_back(trace_timeline(recording_->processes()));
-      save_report(*page_, context_.args(),
-                  {.command_line = context_.invocation().command_line,
-                   .status = status,
-                   .seconds = seconds_since_start(context_.invocation()),
-                   .log = record_->text()});
-    }
-    if (recording_) recording_->save(trace_path(context_.args()));
-  }
+  void save(int status) { save(status, interrupt_ ? interrupt_->settle() : 0); }
 
   /// After a failure, which is what the command says.
   void save_failure(const std::exception& e) noexcept {
+    int signal = interrupt_ ? interrupt_->settle() : 0;
+    if (signal == 0 && dynamic_cast<const debug::Interrupted*>(&e) != nullptr) signal = SIGINT;
     try {
-      if (page_) page_->report().summary.emplace_back("error", e.what());
-      save(1);
+      if (page_ && signal == 0) page_->report().summary.emplace_back("error", e.what());
+      save(1, signal);
     } catch (const std::exception& other) {
       log::warning("There is no report: {}", other.what());
     }
   }
 
  private:
+  void save(int status, int signal) {
+    if (page_) {
+      if (signal != 0) page_->report().status = "Interrupted.";
+      if (recording_) page_->report().timelines.push_back(trace_timeline(recording_->processes()));
+      save_report(*page_, context_.args(),
+                  {.command_line = context_.invocation().command_line,
+                   .status = signal != 0 ? 128 + signal : status,
+                   .seconds = seconds_since_start(context_.invocation()),
+                   .log = record_->text()});
+    }
+    if (recording_) recording_->save(trace_path(context_.args()));
+    if (signal == 0) return;
+    log::flush();
+    if (interrupt_)
+      interrupt_->end_by(signal);
+    else
+      ::raise(signal);
+  }
+
   CommandContext& context_;
   std::optional<TraceRecording> recording_;
   std::optional<LogRecord> record_;
   std::optional<ReportPage> page_;
+  std::optional<InterruptRequest> interrupt_;  ///< where an interrupted command leaves files, too
 };
 
 int run_with_aftermath(CommandContext& context) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "assay/error.h"
+#include "assay/interrupt.h"
 #include "base/interrupt_pipe.h"
 #include "debug/command_run.h"
 
@@ -150,7 +151,7 @@ void CheckPool::wait() {
   for (const Job& job : jobs_)
     if (!job.has_ended) job.check.run->watch(fds);
   ::poll(fds.data(), fds.size(), kCommandPause);
-  if ((fds[0].revents & POLLIN) != 0) throw Interrupted();
+  if ((fds[0].revents & POLLIN) != 0 || is_interrupted()) throw Interrupted();
 }
 
 CheckPool::Finished CheckPool::take(const std::string& question) {

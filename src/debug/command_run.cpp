@@ -19,6 +19,7 @@
 #include <cstring>
 
 #include "assay/error.h"
+#include "assay/interrupt.h"
 #include "base/descriptor.h"
 #include "base/interrupt_pipe.h"
 #include "base/time_trace.h"
@@ -265,7 +266,7 @@ CommandResult run_command(const std::vector<std::string>& command, const Command
     std::vector<pollfd> fds = {{interrupt.fd(), POLLIN, 0}};
     run.watch(fds);
     ::poll(fds.data(), fds.size(), kCommandPause);
-    if ((fds[0].revents & POLLIN) != 0) throw Interrupted();
+    if ((fds[0].revents & POLLIN) != 0 || is_interrupted()) throw Interrupted();
   }
   return run.result();
 }

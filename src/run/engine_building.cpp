@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "assay/interrupt.h"
 #include "base/atomic_file.h"
 #include "base/diagnostics.h"
 #include "base/guess.h"
@@ -268,6 +269,7 @@ std::shared_ptr<TimingCache> timing_cache_for(const Runtime& runtime, const Engi
 }
 
 void show_progress(ProgressLine& line, const BuildProgress& p) {
+  stop_if_interrupted();
   if (p.total == 0) return line.show(p.phase);
   line.show(fmt::format("{}: {} of {} groups of nodes, {} times known{}{}", p.phase, p.done, p.total,
                         p.from_cache, p.what.empty() ? "" : ", ", p.what));
