@@ -34,6 +34,7 @@ std::shared_ptr<const Model> with_narrow_weights(const ParsedArgs& args, const M
   if (is_for_engine || args.text("--weight-format") == "matmul-nbits")
     options.format = WeightFormat::kMatMulNBits;
   options.rounds_rows = args.has("--round-rows");
+  options.shares_embeddings = is_for_engine;
   const QuantizeReport report = quantize_weights(*narrow, options);
   log::info("{} product(s) have weights of 4 bits; {} with constant weights stay as they are.",
             report.quantized, report.kept.size());

@@ -38,10 +38,12 @@ std::optional<Step> step_of(const Node& n) {
 
 /// The factor that two are together, `a` the first one. Both make numbers larger or both make them smaller:
 /// then a number that leaves the range on the way does so in the end, too. Or the first makes them a little
-/// smaller, which costs the tiniest of them no more digits than they lack already.
+/// smaller, which costs the tiniest of them no more digits than they lack already, and the second leaves what
+/// they lost too small to matter.
 std::optional<double> product_of(double a, double b, DType dtype) {
-  constexpr double kLittle = 0.125;
-  const bool agree = std::abs(b) >= 1 ? std::abs(a) >= kLittle : std::abs(a) <= 1;
+  constexpr double kLittle = 0.125, kMuch = 1024;
+  const bool agree = std::abs(b) >= 1 ? std::abs(a) >= 1 || (std::abs(a) >= kLittle && std::abs(b) <= kMuch)
+                                      : std::abs(a) <= 1;
   const double both = a * b;
   if (!agree || both == 0 || !is_normal_in(a, dtype) || !is_normal_in(b, dtype) || !is_normal_in(both, dtype))
     return std::nullopt;
@@ -112,7 +114,7 @@ constinit const PassDef def = {
     .conditions =
         "Opset 7 or later, one floating type of 16 to 64 bits, one of the constants a number that does not "
         "raise the rank of the other. Factors: both of magnitude 1 and more, both of 1 and less, or the "
-        "first of 1/8 to 1 and the second of 1 and more, they and their product normal numbers of the type. "
+        "first of 1/8 to 1 and the second of 1 to 1024, they and their product normal numbers of the type. "
         "Terms: of one sign and within a factor of 4 of each other, or one of them 0, and a sum in the range "
         "of the type: what rounds or saturates on purpose stays. Nothing else uses the inner result.",
     .match = match,

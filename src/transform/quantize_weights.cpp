@@ -146,19 +146,34 @@ class WeightQuantizer {
   }
 
  private:
+  /// Weights of a product, and the transposition that they are read through, if any.
+  struct Source {
+    Value* weights = nullptr;
+    Node* transpose = nullptr;
+  };
+
+  static Source source_of(Value* v) {
+    Node* t = v == nullptr ? nullptr : v->producer();
+    if (t == nullptr || !is_op(*t, "Transpose") || rank_of(t->input(0)) != 2) return {v, nullptr};
+    const std::vector<int64_t> perm = ints_attribute(*t, "perm");
+    if (!perm.empty() && perm != std::vector<int64_t>{1, 0}) return {v, nullptr};
+    return {t->input(0), t};
+  }
+
   void visit(Node& n) {
-    Value* w = n.input(1);
+    const Source source = source_of(n.input(1));
+    Value* w = source.weights;
     const UnalignedTensor* data = w == nullptr ? nullptr : constant_of(w);
     if (data == nullptr || dtype_of(w) != DType::kFloat32 || !is_fixed(w, model_.ir_version)) return;
     std::string reason = reason_to_keep(n, *data);
     if (reason.empty()) {
-      const Matrix m = matrix_of(n, data->shape());
+      const Matrix m = matrix_of(n, data->shape(), source.transpose != nullptr);
       const Levels* levels = levels_of(*w, *data, m);
       if (levels == nullptr)
         reason = "its weights hold infinity or NaN";
       else
-        options_.format == WeightFormat::kMatMulNBits ? replace(n, *w, *levels, m)
-                                                      : dequantize(n, *w, data->shape(), *levels, m);
+        options_.format == WeightFormat::kMatMulNBits ? replace(n, source, *levels, m)
+                                                      : dequantize(n, source, data->shape(), *levels, m);
     }
     if (reason.empty())
       ++report_.quantized;
@@ -166,12 +181,15 @@ class WeightQuantizer {
       report_.kept.push_back({n.label(), std::move(reason)});
   }
 
+  bool is_named_float(const Node& n) const {
+    const std::vector<std::string> origins = origins_of(n);
+    return std::any_of(origins.begin(), origins.end(),
+                       [&](const std::string& name) { return options_.float_nodes.contains(name); });
+  }
+
   /// Empty: its weights can be stored in 4 bits.
   std::string reason_to_keep(const Node& n, const UnalignedTensor& data) const {
-    const std::vector<std::string> origins = origins_of(n);
-    if (std::any_of(origins.begin(), origins.end(),
-                    [&](const std::string& name) { return options_.float_nodes.contains(name); }))
-      return "it was to stay in float32";
+    if (is_named_float(n)) return "it was to stay in float32";
     if (is_held_in_floats(n)) return fmt::format("it is held in {}", held_type(n));
     if (is_op(n, "Conv")) return "4 bits are for the weights of MatMul and Gemm";
     if (data.rank() != 2) return "its weights are no matrix";
@@ -184,8 +202,9 @@ class WeightQuantizer {
     return {};
   }
 
-  static Matrix matrix_of(const Node& n, const Shape& shape) {
-    const bool is_transposed = is_op(n, "Gemm") && int_attribute(n, "transB", 0) != 0;
+  static Matrix matrix_of(const Node& n, const Shape& shape, bool is_behind_transpose) {
+    const bool is_transposed =
+        (is_op(n, "Gemm") && int_attribute(n, "transB", 0) != 0) != is_behind_transpose;
     return {.depth = shape[is_transposed ? 1 : 0],
             .columns = shape[is_transposed ? 0 : 1],
             .is_transposed = is_transposed};
@@ -205,23 +224,69 @@ class WeightQuantizer {
     return graph_.add_constant(graph_.unique_name(name), std::move(data));
   }
 
-  void dequantize(Node& n, Value& w, const Shape& shape, const Levels& levels, const Matrix& m) {
+  void dequantize(Node& n, const Source& source, const Shape& shape, const Levels& levels, const Matrix& m) {
+    Value& w = *source.weights;
     Value*& known = dequantized_[{&w, m.is_transposed}];
     if (known == nullptr) {
+      const std::vector<Node*> gathers = m.is_transposed ? gathers_of(w) : std::vector<Node*>();
       Value* stored = constant(w.name() + "/quantized", int4_tensor(levels, shape));
       Value* scales = constant(w.name() + "/scale", blocked_scales(levels, m));
       known = graph_.add_value(graph_.unique_name(w.name() + "/dequantized"), w.type);
-      set_beside(*add(n, "DequantizeLinear", {stored, scales}, known,
+      set_beside(*add(first_of(n, gathers), "DequantizeLinear", {stored, scales}, known,
                       {{"axis", int64_t{m.is_transposed ? 1 : 0}}, {"block_size", options_.block}}));
+      for (Node* gather : gathers) gather->set_input(0, known);
     }
-    n.set_input(1, known);
+    n.set_input(1, source.transpose == nullptr ? known : transposed(n, source, known));
+    drop_unused(source.transpose);
   }
 
-  void replace(Node& n, Value& w, const Levels& levels, const Matrix& m) {
+  /// Those of rows of the matrix: an embedding that a head shares.
+  std::vector<Node*> gathers_of(const Value& w) const {
+    std::vector<Node*> found;
+    for (const auto& n : graph_.nodes())
+      if (is_op(*n, "Gather") && n->input(0) == &w && int_attribute(*n, "axis", 0) == 0 &&
+          !is_held_in_floats(*n) && !is_named_float(*n))
+        found.push_back(n.get());
+    return found;
+  }
+
+  const Node& first_of(const Node& n, const std::vector<Node*>& others) const {
+    for (const auto& each : graph_.nodes())
+      if (each.get() == &n || std::find(others.begin(), others.end(), each.get()) != others.end())
+        return *each;
+    return n;
+  }
+
+  void drop_unused(Node* transpose) {
+    if (transpose == nullptr || !transpose->output(0)->consumers().empty()) return;
+    if (std::find(graph_.outputs.begin(), graph_.outputs.end(), transpose->output(0)) == graph_.outputs.end())
+      order_.remove(*transpose);
+  }
+
+  /// The result of a Transpose like the source's, of what the weights have become.
+  Value* transposed(Node& n, const Source& source, Value* weights) {
+    Value*& known = transposed_[weights];
+    if (known == nullptr) {
+      const Value* before = source.transpose->output(0);
+      known = graph_.add_value(graph_.unique_name(before->name() + "/dequantized"), before->type);
+      set_beside(*add(n, "Transpose", {weights}, known, {{"perm", std::vector<int64_t>{1, 0}}}));
+    }
+    return known;
+  }
+
+  void replace(Node& n, const Source& source, const Levels& levels, const Matrix& m) {
+    const Value& w = *source.weights;
     auto& [stored, scales] = packed_[{&w, m.is_transposed}];
     if (stored == nullptr) {
-      stored = constant(w.name() + "/quantized", nbits_tensor(levels, m, options_.block));
-      scales = constant(w.name() + "/scale", floats({m.columns * levels.blocks}, levels.scales));
+      Tensor packed = nbits_tensor(levels, m, options_.block);
+      const bool may_share = options_.shares_embeddings && m.is_transposed && m.depth % options_.block == 0;
+      const std::vector<Node*> gathers = may_share ? gathers_of(w) : std::vector<Node*>();
+      if (!gathers.empty()) packed = packed.reshaped({m.columns, m.depth / 2});
+      stored = constant(w.name() + "/quantized", std::move(packed));
+      const Shape shape =
+          gathers.empty() ? Shape{m.columns * levels.blocks} : Shape{m.columns, levels.blocks};
+      scales = constant(w.name() + "/scale", floats(shape, levels.scales));
+      for (Node* gather : gathers) gather_packed(*gather, stored, scales);
     }
     Value *result = n.output(0), *bias = is_op(n, "Gemm") ? n.input(2) : nullptr;
     n.set_output(0, nullptr);
@@ -235,10 +300,25 @@ class WeightQuantizer {
     made->name = n.name;
     if (options_.rounds_rows) made->set_attribute("accuracy_level", int64_t{4});
     if (bias != nullptr) add(n, "Add", {product, bias}, result, {});
+    n.set_input(1, nullptr);
+    drop_unused(source.transpose);
     order_.remove(n);
     uses_contrib_ = true;
   }
 
+  void gather_packed(Node& n, Value* stored, Value* scales) {
+    n.op_type = "GatherBlockQuantized";
+    n.domain = kContrib;
+    n.set_inputs({stored, n.input(1), scales});
+    n.attributes.clear();
+    for (const auto& [name, number] : {std::pair{"bits", int64_t{4}},
+                                       {"block_size", options_.block},
+                                       {"gather_axis", int64_t{0}},
+                                       {"quantize_axis", int64_t{1}}})
+      n.set_attribute(name, number);
+  }
+
+  /// Before `user`.
   Node* add(const Node& user, std::string op, std::vector<Value*> inputs, Value* output,
             AttributeList attributes) {
     Node* n =
@@ -257,6 +337,7 @@ class WeightQuantizer {
   bool uses_contrib_ = false;
   std::map<Key, std::optional<Levels>> levels_;
   std::map<Key, Value*> dequantized_;
+  std::map<const Value*, Value*> transposed_;  ///< by what is transposed
   std::map<Key, std::pair<Value*, Value*>> packed_;
 };
 

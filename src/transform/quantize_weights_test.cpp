@@ -122,6 +122,50 @@ TEST_F(QuantizeWeights, WhatStaysSaysWhy) {
   for (const int64_t block : {0, 8, 24, 8192}) EXPECT_THROW(narrow({.block = block}, report), Error) << block;
 }
 
+/// A head whose matrix is that of the embedding, behind a Transpose or as a Gemm has it.
+TEST_F(QuantizeWeights, AHeadSharesItsMatrixWithTheEmbedding) {
+  Value* table = weights("table", {50, 64});
+  const auto rows = [&](const char* name) {
+    return node("Gather", {table, g.add_constant(std::string(name) + "_ids", Tensor::from<int64_t>({3}, {0, 7, 49}))}, name);
+  };
+  Value* h = rows("embedded");
+  node("MatMul", {h, node("Transpose", {table}, "turned")}, "logits");
+  Value* other = g.add_value("hidden");
+  g.add_node("Transpose", {table}, {other}, {{"perm", std::vector<int64_t>{1, 0}}}, "hidden_node");
+  node("MatMul", {h, other}, "again");
+  node("Gemm", {h, table}, "gemm", {{"transB", int64_t{1}}});
+  rows("held");
+  const std::vector<Tensor> exact = evaluate(model);
+  QuantizeReport report, nbits;
+  const auto made = narrow({.float_nodes = {"held_node"}}, report);
+  EXPECT_EQ(report.quantized, 3);
+  EXPECT_EQ(count(*made, "DequantizeLinear"), 1);
+  EXPECT_EQ(count(*made, "Transpose"), 2);  // one is an output of its own
+  const auto products = narrow({.format = WeightFormat::kMatMulNBits}, nbits);
+  EXPECT_EQ(nbits.quantized, 3);
+  EXPECT_EQ(count(*products, "MatMulNBits"), 3);
+  const auto shared = narrow(
+      {.format = WeightFormat::kMatMulNBits, .shares_embeddings = true, .float_nodes = {"held_node"}}, nbits);
+  EXPECT_EQ(nbits.quantized, 3);
+  EXPECT_EQ(count(*shared, "GatherBlockQuantized"), 1);
+  const std::vector<Tensor> y = evaluate(made), z = evaluate(products), same = evaluate(shared);
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const bool is_held = made->graph->outputs[i]->name() == "held" || made->graph->outputs[i]->name() == "turned";
+    double signal = 0, noise = 0, between = 0;
+    for (int64_t k = 0; k < exact[i].numel(); ++k) {
+      const double right = exact[i].data<float>()[k];
+      signal += right * right;
+      noise += std::pow(y[i].data<float>()[k] - right, 2);
+      between += std::pow(z[i].data<float>()[k] - right, 2);
+    }
+    EXPECT_EQ(noise == 0, is_held) << i;
+    for (int64_t k = 0; k < exact[i].numel(); ++k)
+      EXPECT_NEAR(same[i].data<float>()[k], y[i].data<float>()[k], 1e-4) << i;
+    EXPECT_GT(signal, noise * 40) << i;
+    EXPECT_GT(signal, between * 80) << i;
+  }
+}
+
 TEST_F(QuantizeWeights, ZerosAndTinyNumbersStay) {
   Tensor w = Tensor::zeros(DType::kFloat32, {32, 2});
   for (int64_t k = 0; k < 32; ++k) w.mutable_data<float>()[2 * k + 1] = k % 2 == 0 ? 1e-42F : 0;
