@@ -11,6 +11,7 @@
 
 #include <type_traits>
 
+#include "kernels/partial_vectors-inl.h"
 #include "kernels/simd_targets.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -421,27 +422,8 @@ HWY_INLINE VF min_nan(VF a, VF b) {
   return hn::IfThenElse(hn::IsNaN(a), a, hn::IfThenElse(hn::IsNaN(b), b, hn::Min(a, b)));
 }
 
-/// The first n < Lanes elements at p; the other lanes are 0. Only these elements are touched, also where an
-/// instruction set's masked access is a whole one (SSE, NEON).
-HWY_INLINE VF load_first(const float* p, size_t n) {
-#if HWY_MEM_OPS_MIGHT_FAULT
-  alignas(64) float lanes[hn::MaxLanes(F())] = {};
-  for (size_t i = 0; i < n; ++i) lanes[i] = p[i];
-  return hn::Load(F(), lanes);
-#else
-  return hn::MaskedLoad(hn::FirstN(F(), n), F(), p);
-#endif
-}
-/// Stores the first n < Lanes lanes, and touches nothing else.
-HWY_INLINE void store_first(VF v, float* p, size_t n) {
-#if HWY_MEM_OPS_MIGHT_FAULT
-  alignas(64) float lanes[hn::MaxLanes(F())];
-  hn::Store(v, F(), lanes);
-  for (size_t i = 0; i < n; ++i) p[i] = lanes[i];
-#else
-  hn::BlendedStore(v, hn::FirstN(F(), n), F(), p);
-#endif
-}
+HWY_INLINE VF load_first(const float* p, size_t n) { return load_first(F(), p, n); }
+HWY_INLINE void store_first(VF v, float* p, size_t n) { store_first(F(), v, p, n); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace assay::kernels

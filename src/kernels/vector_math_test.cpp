@@ -22,22 +22,30 @@ namespace assay::kernels {
 namespace HWY_NAMESPACE {
 
 /// `end` is the end of memory that may be touched.
-void move_partial_vectors(float* end) {
-  const size_t lanes = hn::Lanes(F());
+template <class D>
+void move_partial(D d, float* end) {
+  const size_t lanes = hn::Lanes(d);
   for (size_t n = 1; n < lanes; ++n) {
     float* const p = end - n;
     p[-1] = 77;
     for (size_t i = 0; i < n; ++i) p[i] = static_cast<float>(i + 1);
-    const VF v = load_first(p, n);
-    alignas(64) float whole[hn::MaxLanes(F())];
-    hn::Store(v, F(), whole);
+    const auto v = load_first(d, p, n);
+    alignas(64) float whole[hn::MaxLanes(D())];
+    hn::Store(v, d, whole);
     for (size_t i = 0; i < lanes; ++i)
       EXPECT_EQ(whole[i], i < n ? static_cast<float>(i + 1) : 0) << hwy::TargetName(HWY_TARGET) << " " << n;
-    store_first(hn::Add(v, v), p, n);
+    store_first(d, hn::Add(v, v), p, n);
     for (size_t i = 0; i < n; ++i)
       EXPECT_EQ(p[i], static_cast<float>(2 * i + 2)) << hwy::TargetName(HWY_TARGET) << " " << n;
     EXPECT_EQ(p[-1], 77);
   }
+}
+
+void move_partial_vectors(float* end) {
+  move_partial(F(), end);
+  move_partial(hn::CappedTag<float, 16>(), end);
+  move_partial(hn::CappedTag<float, 8>(), end);
+  move_partial(hn::CappedTag<float, 4>(), end);
 }
 
 /// The bits of function(vector) are those of function(vectors), whatever lies beside it.

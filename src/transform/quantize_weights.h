@@ -24,8 +24,8 @@ struct WeightQuantizeOptions {
   int64_t block = kDefaultBlock;
   /// The left operands of products may be rounded to 8 bits, block by block; kMatMulNBits only.
   bool rounds_rows = false;
-  /// kMatMulNBits: an embedding that shares the matrix of a product becomes a GatherBlockQuantized of the same
-  /// constant. The engine's has the shape of both; ONNX Runtime's has one for each of the two.
+  /// kMatMulNBits: an embedding that shares the matrix of a product becomes a GatherBlockQuantized of the
+  /// same constant. The engine's has the shape of both; ONNX Runtime's has one for each of the two.
   bool shares_embeddings = false;
   /// Names of ONNX nodes that stay as they are.
   std::set<std::string> float_nodes;
@@ -33,10 +33,11 @@ struct WeightQuantizeOptions {
 
 /// Rounds the weights of every MatMul and Gemm of the main graph with constant weights to 4 bits, -8 to 7
 /// times the scale of their block, which is the one of a few that errs least. Both formats hold the same
-/// numbers. A matrix may be read through a Transpose. A Gather of its rows, an embedding that shares the matrix, reads
-/// what is stored, too: always with kDequantizeLinear. A model below the opset that the format needs is converted to it. The report's `kept` has the
-/// products with constant weights that stay as they are. Throws Error (kInvalidArgument) for a block that is
-/// no power of two from kLeastBlock to kMostBlock; as raise_opset().
+/// numbers. A matrix may be read through a Transpose. A Gather of its rows, an embedding that shares the
+/// matrix, reads what is stored, too: always with kDequantizeLinear. A model below the opset that the format
+/// needs is converted to it. The report's `kept` has the products with constant weights that stay as they
+/// are. Throws Error (kInvalidArgument) for a block that is no power of two from kLeastBlock to kMostBlock;
+/// as raise_opset().
 QuantizeReport quantize_weights(Model& model, const WeightQuantizeOptions& options);
 
 }  // namespace assay

@@ -126,7 +126,9 @@ TEST_F(QuantizeWeights, WhatStaysSaysWhy) {
 TEST_F(QuantizeWeights, AHeadSharesItsMatrixWithTheEmbedding) {
   Value* table = weights("table", {50, 64});
   const auto rows = [&](const char* name) {
-    return node("Gather", {table, g.add_constant(std::string(name) + "_ids", Tensor::from<int64_t>({3}, {0, 7, 49}))}, name);
+    return node("Gather",
+                {table, g.add_constant(std::string(name) + "_ids", Tensor::from<int64_t>({3}, {0, 7, 49}))},
+                name);
   };
   Value* h = rows("embedded");
   node("MatMul", {h, node("Transpose", {table}, "turned")}, "logits");
@@ -150,7 +152,8 @@ TEST_F(QuantizeWeights, AHeadSharesItsMatrixWithTheEmbedding) {
   EXPECT_EQ(count(*shared, "GatherBlockQuantized"), 1);
   const std::vector<Tensor> y = evaluate(made), z = evaluate(products), same = evaluate(shared);
   for (size_t i = 0; i < exact.size(); ++i) {
-    const bool is_held = made->graph->outputs[i]->name() == "held" || made->graph->outputs[i]->name() == "turned";
+    const bool is_held =
+        made->graph->outputs[i]->name() == "held" || made->graph->outputs[i]->name() == "turned";
     double signal = 0, noise = 0, between = 0;
     for (int64_t k = 0; k < exact[i].numel(); ++k) {
       const double right = exact[i].data<float>()[k];

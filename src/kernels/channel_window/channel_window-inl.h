@@ -37,7 +37,7 @@ HWY_INLINE void store_channels(VW v, float* to, int64_t lanes) {
   if constexpr (kWhole)
     hn::StoreU(v, WF(), to);
   else
-    hn::BlendedStore(v, hn::FirstN(WF(), static_cast<size_t>(lanes)), WF(), to);
+    store_first(WF(), v, to, static_cast<size_t>(lanes));
 }
 
 }  // namespace HWY_NAMESPACE

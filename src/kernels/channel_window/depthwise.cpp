@@ -48,7 +48,7 @@ HWY_INLINE VW load_channels(const float* p, int64_t lanes) {
   if constexpr (kWhole)
     return hn::LoadU(WF(), p);
   else
-    return hn::MaskedLoad(hn::FirstN(WF(), static_cast<size_t>(lanes)), WF(), p);
+    return load_first(WF(), p, static_cast<size_t>(lanes));
 }
 
 template <bool kWhole, int64_t T>

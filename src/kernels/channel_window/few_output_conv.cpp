@@ -85,7 +85,7 @@ HWY_NOINLINE void dot_tile(const DotRow& r, int64_t column) {
         add([&](const float* from, int64_t) HWY_ATTR ASSAY_INLINED { return hn::LoadU(f, from); });
       if (left > 0)
         add([&](const float* from, int64_t v) HWY_ATTR ASSAY_INLINED {
-          return hn::MaskedLoad(hn::FirstN(f, static_cast<size_t>(std::max<int64_t>(left - v, 0))), f, from);
+          return load_first(f, from, static_cast<size_t>(std::clamp<int64_t>(left - v, 0, kWindowLanes)));
         });
     }
   ASSAY_UNROLL

@@ -9,6 +9,8 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "kernels/partial_vectors-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace assay::kernels {
 namespace HWY_NAMESPACE {
@@ -31,7 +33,7 @@ HWY_INLINE PoolV load_pooled(const float* p, int64_t lanes) {
   if constexpr (kWhole)
     return hn::LoadU(PoolF(), p);
   else
-    return hn::MaskedLoad(hn::FirstN(PoolF(), static_cast<size_t>(lanes)), PoolF(), p);
+    return load_first(PoolF(), p, static_cast<size_t>(lanes));
 }
 
 /// N vectors of channels, or the first lanes of one.
@@ -71,7 +73,7 @@ HWY_INLINE void pool_vectors(const PoolTaps& t, int64_t channel, int64_t lanes, 
     if constexpr (kWhole)
       hn::StoreU(result, f, y + channel + v * kPoolLanes);
     else
-      hn::BlendedStore(result, hn::FirstN(f, static_cast<size_t>(lanes)), f, y + channel);
+      store_first(f, result, y + channel, static_cast<size_t>(lanes));
   }
 }
 

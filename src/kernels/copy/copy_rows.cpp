@@ -8,6 +8,8 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "kernels/partial_vectors-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace assay::kernels {
 namespace HWY_NAMESPACE {
@@ -21,14 +23,14 @@ void copy_short_rows(int64_t rows, int64_t columns, const float* in, int64_t in_
   const hn::ScalableTag<float> f;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
   const int64_t whole = columns / lanes * lanes;
-  const auto rest = hn::FirstN(f, static_cast<size_t>(columns - whole));
+  const auto rest = static_cast<size_t>(columns - whole);
   for (int64_t r = 0; r < rows; ++r, in += in_stride, out += out_stride) {
     if (columns >= kLongRow) {
       std::memcpy(out, in, static_cast<size_t>(columns) * sizeof(float));
       continue;
     }
     for (int64_t c = 0; c < whole; c += lanes) hn::StoreU(hn::LoadU(f, in + c), f, out + c);
-    if (whole < columns) hn::BlendedStore(hn::MaskedLoad(rest, f, in + whole), rest, f, out + whole);
+    if (whole < columns) store_first(f, load_first(f, in + whole, rest), out + whole, rest);
   }
 }
 

@@ -11,6 +11,8 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "kernels/partial_vectors-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace assay::kernels {
 namespace HWY_NAMESPACE {
@@ -46,14 +48,13 @@ struct NarrowGroupTile {
 };
 
 HWY_INLINE VL first_lanes(const float* p, int64_t count) {
-  return count >= kLaneCount ? hn::LoadU(LF(), p)
-                             : hn::MaskedLoad(hn::FirstN(LF(), static_cast<size_t>(count)), LF(), p);
+  return count >= kLaneCount ? hn::LoadU(LF(), p) : load_first(LF(), p, static_cast<size_t>(count));
 }
 HWY_INLINE void store_lanes(VL v, float* p, int64_t count) {
   if (count >= kLaneCount)
     hn::StoreU(v, LF(), p);
   else
-    hn::BlendedStore(v, hn::FirstN(LF(), static_cast<size_t>(std::max<int64_t>(count, 0))), LF(), p);
+    store_first(LF(), v, p, static_cast<size_t>(std::max<int64_t>(count, 0)));
 }
 
 /// Lanes of several groups: input i of each lane's group is picked from the vector of all their inputs.

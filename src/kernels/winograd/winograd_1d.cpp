@@ -10,6 +10,7 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "kernels/partial_vectors-inl.h"
 #include "kernels/winograd/transforms-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -28,13 +29,13 @@ void transform_group(const float* const (&pixels)[Winograd1d::kPoints], int64_t 
   const W f;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
   for (int64_t c = 0; c < channels; c += lanes) {
-    const auto some = hn::FirstN(f, static_cast<size_t>(std::min(lanes, channels - c)));
+    const auto some = static_cast<size_t>(std::min(lanes, channels - c));
     const bool whole = c + lanes <= channels;
     VW d[kPoints], t[kPoints];
     ASSAY_UNROLL
     for (int64_t i = 0; i < kPoints; ++i) {
       const float* const p = pixels[i];
-      d[i] = p == nullptr ? hn::Zero(f) : whole ? hn::LoadU(f, p + c) : hn::MaskedLoad(some, f, p + c);
+      d[i] = p == nullptr ? hn::Zero(f) : whole ? hn::LoadU(f, p + c) : load_first(f, p + c, some);
     }
     transform_input(d, t);
     special = hn::MulAdd(hn::Add(t[0], t[kPoints - 1]), hn::Zero(f), special);

@@ -1,4 +1,4 @@
-#include "base/interrupt_request.h"
+#include "cli/interrupt_request.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 
-namespace assay {
+namespace assay::cli {
 namespace {
 
 TEST(InterruptRequestDeath, TheFirstSignalAsksAndTheSecondEnds) {
@@ -65,4 +65,4 @@ TEST(InterruptRequestDeath, SignalsDoAsBeforeAfterwards) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::cli

@@ -3,7 +3,7 @@
 
 #include "assay/interrupt.h"
 
-namespace assay {
+namespace assay::cli {
 
 /// For its lifetime the first SIGINT or SIGTERM ends the work of this thread that asks an InterruptHook;
 /// another one, or five seconds later, ends the process. Signals that are ignored stay ignored. One at a
@@ -24,4 +24,4 @@ class InterruptRequest {
   InterruptHook hook_;
 };
 
-}  // namespace assay
+}  // namespace assay::cli

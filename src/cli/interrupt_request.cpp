@@ -1,4 +1,4 @@
-#include "base/interrupt_request.h"
+#include "cli/interrupt_request.h"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include <csignal>
 #include <string_view>
 
-namespace assay {
+namespace assay::cli {
 namespace {
 
 constexpr std::string_view kTold = "\nInterrupted: it ends at the next step. Ctrl+C again ends it at once.\n";
@@ -68,4 +68,4 @@ int InterruptRequest::settle() const {
 
 void InterruptRequest::end_by(int signal) const { do_as_before(signal); }
 
-}  // namespace assay
+}  // namespace assay::cli
