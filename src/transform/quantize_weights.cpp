@@ -42,8 +42,16 @@ struct Matrix {
 struct Levels {
   std::vector<int8_t> levels;
   std::vector<float> scales;  ///< [columns, blocks]
-  int64_t blocks = 0;
+  int64_t block = 0, blocks = 0;
 };
+
+/// The extent of a matrix's blocks: smaller than `wanted` where that does not divide the depth and a smaller one
+/// does, since not every runtime has blocks that end early.
+int64_t block_of(const Matrix& m, int64_t wanted) {
+  int64_t block = wanted;
+  while (block > WeightQuantizeOptions::kLeastBlock && m.depth % block != 0) block /= 2;
+  return m.depth % block == 0 ? block : wanted;
+}
 
 int level_of(float x, float scale) {
   return static_cast<int>(
@@ -75,10 +83,11 @@ float best_scale(float largest, int64_t count, At at) {
 }
 
 /// Nothing for infinities and NaNs.
-std::optional<Levels> to_levels(std::span<const float> weights, const Matrix& m, int64_t block) {
+std::optional<Levels> to_levels(std::span<const float> weights, const Matrix& m, int64_t wanted) {
   if (!std::all_of(weights.begin(), weights.end(), [](float x) { return std::isfinite(x); }))
     return std::nullopt;
   Levels made;
+  const int64_t block = made.block = block_of(m, wanted);
   made.blocks = (m.depth + block - 1) / block;
   made.levels.resize(weights.size());
   made.scales.resize(static_cast<size_t>(m.columns * made.blocks));
@@ -117,11 +126,11 @@ Tensor int4_tensor(const Levels& l, const Shape& shape) {
 }
 
 /// [columns, blocks, bytes of a block], the lower half of a byte first; what fills the last block up is zero.
-Tensor nbits_tensor(const Levels& l, const Matrix& m, int64_t block) {
-  Tensor packed = Tensor::allocate(DType::kUInt8, {m.columns, l.blocks, block / 2});
+Tensor nbits_tensor(const Levels& l, const Matrix& m) {
+  Tensor packed = Tensor::allocate(DType::kUInt8, {m.columns, l.blocks, l.block / 2});
   auto* out = packed.mutable_data<uint8_t>();
   for (int64_t column = 0; column < m.columns; ++column)
-    for (int64_t k = 0; k < l.blocks * block; k += 2) {
+    for (int64_t k = 0; k < l.blocks * l.block; k += 2) {
       const auto stored = [&](int64_t i) {
         return i < m.depth ? l.levels[static_cast<size_t>(m.at(i, column))] + kZeroPoint : kZeroPoint;
       };
@@ -233,7 +242,7 @@ class WeightQuantizer {
       Value* scales = constant(w.name() + "/scale", blocked_scales(levels, m));
       known = graph_.add_value(graph_.unique_name(w.name() + "/dequantized"), w.type);
       set_beside(*add(first_of(n, gathers), "DequantizeLinear", {stored, scales}, known,
-                      {{"axis", int64_t{m.is_transposed ? 1 : 0}}, {"block_size", options_.block}}));
+                      {{"axis", int64_t{m.is_transposed ? 1 : 0}}, {"block_size", levels.block}}));
       for (Node* gather : gathers) gather->set_input(0, known);
     }
     n.set_input(1, source.transpose == nullptr ? known : transposed(n, source, known));
@@ -278,15 +287,15 @@ class WeightQuantizer {
     const Value& w = *source.weights;
     auto& [stored, scales] = packed_[{&w, m.is_transposed}];
     if (stored == nullptr) {
-      Tensor packed = nbits_tensor(levels, m, options_.block);
-      const bool may_share = options_.shares_embeddings && m.is_transposed && m.depth % options_.block == 0;
+      Tensor packed = nbits_tensor(levels, m);
+      const bool may_share = options_.shares_embeddings && m.is_transposed && m.depth % levels.block == 0;
       const std::vector<Node*> gathers = may_share ? gathers_of(w) : std::vector<Node*>();
       if (!gathers.empty()) packed = packed.reshaped({m.columns, m.depth / 2});
       stored = constant(w.name() + "/quantized", std::move(packed));
       const Shape shape =
           gathers.empty() ? Shape{m.columns * levels.blocks} : Shape{m.columns, levels.blocks};
       scales = constant(w.name() + "/scale", floats(shape, levels.scales));
-      for (Node* gather : gathers) gather_packed(*gather, stored, scales);
+      for (Node* gather : gathers) gather_packed(*gather, stored, scales, levels.block);
     }
     Value *result = n.output(0), *bias = is_op(n, "Gemm") ? n.input(2) : nullptr;
     n.set_output(0, nullptr);
@@ -295,7 +304,7 @@ class WeightQuantizer {
                          : graph_.add_value(graph_.unique_name(result->name() + "/product"), result->type);
     Node* made =
         add(n, "MatMulNBits", {n.input(0), stored, scales}, product,
-            {{"K", m.depth}, {"N", m.columns}, {"bits", int64_t{4}}, {"block_size", options_.block}});
+            {{"K", m.depth}, {"N", m.columns}, {"bits", int64_t{4}}, {"block_size", levels.block}});
     made->domain = kContrib;
     made->name = n.name;
     if (options_.rounds_rows) made->set_attribute("accuracy_level", int64_t{4});
@@ -306,13 +315,13 @@ class WeightQuantizer {
     uses_contrib_ = true;
   }
 
-  void gather_packed(Node& n, Value* stored, Value* scales) {
+  void gather_packed(Node& n, Value* stored, Value* scales, int64_t block) {
     n.op_type = "GatherBlockQuantized";
     n.domain = kContrib;
     n.set_inputs({stored, n.input(1), scales});
     n.attributes.clear();
     for (const auto& [name, number] : {std::pair{"bits", int64_t{4}},
-                                       {"block_size", options_.block},
+                                       {"block_size", block},
                                        {"gather_axis", int64_t{0}},
                                        {"quantize_axis", int64_t{1}}})
       n.set_attribute(name, number);

@@ -20,7 +20,8 @@ struct WeightQuantizeOptions {
   static constexpr int64_t kDefaultBlock = 32, kLeastBlock = 16, kMostBlock = 4096;
 
   WeightFormat format = WeightFormat::kDequantizeLinear;
-  /// So many weights that are added up in a row share a scale: a power of two.
+  /// So many weights that are added up in a row share a scale: a power of two. Fewer where it does not divide
+  /// the depth of a matrix and a smaller one, from kLeastBlock on, does.
   int64_t block = kDefaultBlock;
   /// The left operands of products may be rounded to 8 bits, block by block; kMatMulNBits only.
   bool rounds_rows = false;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "analysis/match.h"
 #include "graph/clone.h"
 #include "ops/infer.h"
 #include "passes/pass_manager.h"
@@ -166,6 +167,21 @@ TEST_F(QuantizeWeights, AHeadSharesItsMatrixWithTheEmbedding) {
       EXPECT_NEAR(same[i].data<float>()[k], y[i].data<float>()[k], 1e-4) << i;
     EXPECT_GT(signal, noise * 40) << i;
     EXPECT_GT(signal, between * 80) << i;
+  }
+}
+
+TEST_F(QuantizeWeights, BlocksDivideWhereTheyCan) {
+  for (const int64_t depth : {64, 48, 100}) {
+    const std::string d = std::to_string(depth);
+    node("MatMul", {input(("x" + d).c_str(), {2, depth}), weights(("w" + d).c_str(), {depth, 3})}, ("y" + d).c_str());
+  }
+  for (const WeightFormat format : {WeightFormat::kDequantizeLinear, WeightFormat::kMatMulNBits}) {
+    QuantizeReport report;
+    std::vector<int64_t> blocks;
+    const auto made = narrow({.format = format}, report);
+    for (const auto& n : made->graph->nodes())
+      if (n->find_attribute("block_size") != nullptr) blocks.push_back(int_attribute(*n, "block_size", 0));
+    EXPECT_EQ(blocks, (std::vector<int64_t>{32, 16, 32}));
   }
 }
 
