@@ -45,8 +45,8 @@ struct Levels {
   int64_t block = 0, blocks = 0;
 };
 
-/// The extent of a matrix's blocks: smaller than `wanted` where that does not divide the depth and a smaller one
-/// does, since not every runtime has blocks that end early.
+/// The extent of a matrix's blocks: smaller than `wanted` where that does not divide the depth and a smaller
+/// one does, since not every runtime has blocks that end early.
 int64_t block_of(const Matrix& m, int64_t wanted) {
   int64_t block = wanted;
   while (block > WeightQuantizeOptions::kLeastBlock && m.depth % block != 0) block /= 2;
@@ -237,7 +237,7 @@ class WeightQuantizer {
     Value& w = *source.weights;
     Value*& known = dequantized_[{&w, m.is_transposed}];
     if (known == nullptr) {
-      const std::vector<Node*> gathers = m.is_transposed ? gathers_of(w) : std::vector<Node*>();
+      const std::vector<Node*> gathers = gathers_of(w, levels, m);
       Value* stored = constant(w.name() + "/quantized", int4_tensor(levels, shape));
       Value* scales = constant(w.name() + "/scale", blocked_scales(levels, m));
       known = graph_.add_value(graph_.unique_name(w.name() + "/dequantized"), w.type);
@@ -249,9 +249,10 @@ class WeightQuantizer {
     drop_unused(source.transpose);
   }
 
-  /// Those of rows of the matrix: an embedding that a head shares.
-  std::vector<Node*> gathers_of(const Value& w) const {
+  /// Those of rows of the matrix, which its blocks divide: an embedding that a head shares.
+  std::vector<Node*> gathers_of(const Value& w, const Levels& levels, const Matrix& m) const {
     std::vector<Node*> found;
+    if (!m.is_transposed || m.depth % levels.block != 0) return found;
     for (const auto& n : graph_.nodes())
       if (is_op(*n, "Gather") && n->input(0) == &w && int_attribute(*n, "axis", 0) == 0 &&
           !is_held_in_floats(*n) && !is_named_float(*n))
@@ -288,8 +289,8 @@ class WeightQuantizer {
     auto& [stored, scales] = packed_[{&w, m.is_transposed}];
     if (stored == nullptr) {
       Tensor packed = nbits_tensor(levels, m);
-      const bool may_share = options_.shares_embeddings && m.is_transposed && m.depth % levels.block == 0;
-      const std::vector<Node*> gathers = may_share ? gathers_of(w) : std::vector<Node*>();
+      const std::vector<Node*> gathers =
+          options_.shares_embeddings ? gathers_of(w, levels, m) : std::vector<Node*>();
       if (!gathers.empty()) packed = packed.reshaped({m.columns, m.depth / 2});
       stored = constant(w.name() + "/quantized", std::move(packed));
       const Shape shape =
@@ -302,9 +303,8 @@ class WeightQuantizer {
     Value* product = bias == nullptr
                          ? result
                          : graph_.add_value(graph_.unique_name(result->name() + "/product"), result->type);
-    Node* made =
-        add(n, "MatMulNBits", {n.input(0), stored, scales}, product,
-            {{"K", m.depth}, {"N", m.columns}, {"bits", int64_t{4}}, {"block_size", levels.block}});
+    Node* made = add(n, "MatMulNBits", {n.input(0), stored, scales}, product,
+                     {{"K", m.depth}, {"N", m.columns}, {"bits", int64_t{4}}, {"block_size", levels.block}});
     made->domain = kContrib;
     made->name = n.name;
     if (options_.rounds_rows) made->set_attribute("accuracy_level", int64_t{4});

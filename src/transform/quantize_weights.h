@@ -35,10 +35,10 @@ struct WeightQuantizeOptions {
 /// Rounds the weights of every MatMul and Gemm of the main graph with constant weights to 4 bits, -8 to 7
 /// times the scale of their block, which is the one of a few that errs least. Both formats hold the same
 /// numbers. A matrix may be read through a Transpose. A Gather of its rows, an embedding that shares the
-/// matrix, reads what is stored, too: always with kDequantizeLinear. A model below the opset that the format
-/// needs is converted to it. The report's `kept` has the products with constant weights that stay as they
-/// are. Throws Error (kInvalidArgument) for a block that is no power of two from kLeastBlock to kMostBlock;
-/// as raise_opset().
+/// matrix, reads what is stored, too, if blocks divide the rows: always with kDequantizeLinear. A model below
+/// the opset that the format needs is converted to it. The report's `kept` has the products with constant
+/// weights that stay as they are. Throws Error (kInvalidArgument) for a block that is no power of two from
+/// kLeastBlock to kMostBlock; as raise_opset().
 QuantizeReport quantize_weights(Model& model, const WeightQuantizeOptions& options);
 
 }  // namespace assay

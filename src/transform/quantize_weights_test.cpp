@@ -173,7 +173,8 @@ TEST_F(QuantizeWeights, AHeadSharesItsMatrixWithTheEmbedding) {
 TEST_F(QuantizeWeights, BlocksDivideWhereTheyCan) {
   for (const int64_t depth : {64, 48, 100}) {
     const std::string d = std::to_string(depth);
-    node("MatMul", {input(("x" + d).c_str(), {2, depth}), weights(("w" + d).c_str(), {depth, 3})}, ("y" + d).c_str());
+    node("MatMul", {input(("x" + d).c_str(), {2, depth}), weights(("w" + d).c_str(), {depth, 3})},
+         ("y" + d).c_str());
   }
   for (const WeightFormat format : {WeightFormat::kDequantizeLinear, WeightFormat::kMatMulNBits}) {
     QuantizeReport report;
