@@ -46,6 +46,9 @@ struct EvaluationSettings {
   std::optional<int64_t> most_samples = {};
   std::string shard = {};  ///< I/N; empty: all
   std::string only = {};   ///< FIRST:END[,FIRST:END...], in place of a shard
+  /// The samples are a piece of a stream: its first one has this number, and what follows them is not known.
+  /// merge_evaluation_texts() takes the number of all.
+  std::optional<int64_t> first_sample = {};
   bool skip_bad_samples = false;
   bool timing = false;
   double loader_timeout = 0;  ///< seconds for one sample of a script; 0: any
@@ -68,8 +71,11 @@ std::string evaluate(const EvaluationSettings& settings);
 /// missing.
 std::string merge_evaluations(const std::vector<std::string>& paths, const std::string& output,
                               bool incomplete = false);
-/// The same for the JSON itself.
-std::string merge_evaluation_texts(const std::vector<std::string>& results, bool incomplete = false);
+/// The same for the JSON itself. `samples`: of the whole set, where the results are of pieces of a stream.
+/// `metric_scripts`: those of the evaluation that measure the whole set.
+std::string merge_evaluation_texts(const std::vector<std::string>& results, bool incomplete = false,
+                                   std::optional<int64_t> samples = {},
+                                   const std::vector<std::string>& metric_scripts = {});
 
 /// How many samples the settings name; nothing for a stream, which has to be read for that. Throws Error for
 /// data that cannot be opened.

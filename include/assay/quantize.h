@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,17 @@ struct Quantized {
 /// accuracy that is none, or that cannot be measured.
 Quantized quantize_model(const Runtime& runtime, const std::shared_ptr<Model>& model,
                          const QuantizeSettings& settings);
+
+/// A calibration over some of the sets of its data, those of the settings, the first of which has the
+/// number `first`: JSON, for merge_calibration_parts(). `digest` identifies the model. Throws Error as
+/// quantize_model().
+std::string calibration_part(const Runtime& runtime, const std::shared_ptr<Model>& model,
+                             const QuantizeSettings& settings, int64_t first, const std::string& digest);
+/// Merges parts in any order and grouping (`runtime` receives warnings): to the text of a cache of scales,
+/// the same as of one process over all `sets`; without them to a part again. Throws Error (kInvalidArgument)
+/// for parts of other calibrations, for overlapping ones, and where sets are missing.
+std::string merge_calibration_parts(const Runtime& runtime, const std::vector<std::string>& parts,
+                                    std::optional<int64_t> sets = {});
 
 struct WeightSettings {
   int64_t block = 32;  ///< weights that share a scale: a power of two from 16 to 4096

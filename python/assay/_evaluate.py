@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -150,7 +151,7 @@ def _ranges(text: str) -> list[tuple[int, int]]:
     return [(int(first), int(end)) for first, end in pairs]
 
 
-def _feeds(data: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+def feeds(data: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
     """Samples that are pairs (inputs, label) as inputs with labels."""
     for sample in data:
         if isinstance(sample, tuple):
@@ -162,10 +163,17 @@ def _feeds(data: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
             yield sample
 
 
+def name_interpreter() -> None:
+    """Scripts run in this interpreter, which has the caller's packages, unless the environment names another."""
+    if sys.executable and not os.environ.get("VIRTUAL_ENV"):
+        os.environ.setdefault("ASSAY_PYTHON", sys.executable)
+
+
 def evaluation_settings(
     model: Path, backends: Sequence[str | Runner], data: Path | Iterable[Any] | None, settings: dict[str, Any]
 ) -> dict[str, Any]:
     """The native module's form of an evaluation."""
+    name_interpreter()
     run: dict[str, Any] = {"model": model, "runners": list(backends), **(settings.pop("run", None) or {})}
     for name in ("seed", "iterations", "shapes", "ranges", "threads", "providers", "build"):
         if name in settings:
@@ -173,7 +181,7 @@ def evaluation_settings(
     if isinstance(data, (str, os.PathLike)):
         settings["data"] = os.fspath(data)
     elif data is not None:
-        run["data"] = _feeds(data)
+        run["data"] = feeds(data)
         name = settings.pop("data_name", "iterable")
         settings["data_identity"] = [("kind", "iterable"), ("name", name)]
     return {"run": run, **settings}
@@ -202,12 +210,17 @@ def eval(
     """
     follow_level()
     if data is not None and not isinstance(data, (str, os.PathLike)):
-        iterator = iter(data)
-        first = next(iterator, None)
-        if isinstance(first, tuple):
-            settings.setdefault("labels", LABELS)
-        data = _chain(first, iterator)
+        data = sampled(data, settings)
     return Evaluation(native.run_evaluation(evaluation_settings(model, backends, data, settings)))
+
+
+def sampled(data: Iterable[Any], settings: dict[str, Any]) -> Iterator[Any]:
+    """The samples; where they are pairs (dict, label), the settings say so."""
+    iterator = iter(data)
+    first = next(iterator, None)
+    if isinstance(first, tuple):
+        settings.setdefault("labels", LABELS)
+    return _chain(first, iterator)
 
 
 def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
@@ -217,15 +230,20 @@ def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
 
 
 def merge(
-    results: Sequence[Evaluation | Path], output: Path | None = None, *, incomplete: bool = False
+    results: Sequence[Evaluation | Path],
+    output: Path | None = None,
+    *,
+    incomplete: bool = False,
+    metric_scripts: Sequence[str] = (),
 ) -> Evaluation:
     """Merges results of parts, in any order and grouping, to the bytes of one process, as ``assay merge``.
 
-    Raises InvalidArgument for results of other versions, models, data or options, for overlapping ones and, unless
+    `metric_scripts`: those of the evaluation that measure the whole set. Raises InvalidArgument for results of other versions, models, data or options, for overlapping ones and, unless
     `incomplete`, where samples are missing.
     """
+    name_interpreter()
     texts = [r.text if isinstance(r, Evaluation) else Evaluation.load(r).text for r in results]
-    merged = Evaluation(native.merge_evaluations(texts, incomplete))
+    merged = Evaluation(native.merge_evaluations(texts, incomplete, None, list(metric_scripts)))
     if output is not None:
         merged.save(output)
     return merged

@@ -35,6 +35,7 @@ const std::pair<const char*, EvaluationReader> kEvaluationReaders[] = {
     {"samples", [](EvaluationSettings& s, nb::handle v) { s.most_samples = nb::cast<int64_t>(v); }},
     {"shard", [](EvaluationSettings& s, nb::handle v) { s.shard = nb::cast<std::string>(v); }},
     {"only", [](EvaluationSettings& s, nb::handle v) { s.only = nb::cast<std::string>(v); }},
+    {"first_sample", [](EvaluationSettings& s, nb::handle v) { s.first_sample = nb::cast<int64_t>(v); }},
     {"skip_bad_samples", [](EvaluationSettings& s, nb::handle v) { s.skip_bad_samples = nb::cast<bool>(v); }},
     {"timing", [](EvaluationSettings& s, nb::handle v) { s.timing = nb::cast<bool>(v); }},
     {"loader_timeout", [](EvaluationSettings& s, nb::handle v) { s.loader_timeout = nb::cast<double>(v); }},
@@ -89,8 +90,10 @@ nb::str evaluate(nb::handle settings) {
   return to_text(text);
 }
 
-nb::str merge(const std::vector<std::string>& results, bool incomplete) {
-  return to_text(without_lock([&] { return poly::merge_evaluation_texts(results, incomplete); }));
+nb::str merge(const std::vector<std::string>& results, bool incomplete, std::optional<int64_t> samples,
+              const std::vector<std::string>& metric_scripts) {
+  return to_text(without_lock(
+      [&] { return poly::merge_evaluation_texts(results, incomplete, samples, metric_scripts); }));
 }
 
 nb::str merge_files(const std::vector<std::string>& paths, const std::string& output, bool incomplete) {
@@ -111,7 +114,8 @@ nb::str leave_out(const std::string& result, int64_t sample, const std::string& 
 
 void bind_evaluations(nb::module_& m) {
   m.def("run_evaluation", &evaluate, nb::arg("settings"));
-  m.def("merge_evaluations", &merge, nb::arg("results"), nb::arg("incomplete"));
+  m.def("merge_evaluations", &merge, nb::arg("results"), nb::arg("incomplete"),
+        nb::arg("samples") = nb::none(), nb::arg("metric_scripts") = std::vector<std::string>());
   m.def("merge_evaluation_files", &merge_files, nb::arg("paths"), nb::arg("output"), nb::arg("incomplete"));
   m.def("count_samples", &count_samples, nb::arg("settings"));
   m.def("leave_out_sample", &leave_out, nb::arg("result"), nb::arg("sample"), nb::arg("reason"));

@@ -10,6 +10,7 @@
 #include "cli/bench_options.h"
 #include "cli/bench_text.h"
 #include "cli/command.h"
+#include "cli/merging.h"
 #include "cli/option_effects.h"
 #include "cli/option_paths.h"
 #include "cli/options/logging.h"
@@ -17,6 +18,7 @@
 #include "cli/registries.h"
 #include "cli/report_page.h"
 #include "cli/route_tuning.h"
+#include "cli/shards.h"
 
 namespace assay::cli::command_bench {
 namespace {
@@ -162,6 +164,12 @@ int run(CommandContext& context) {
   bench::Options options = read_options(context, args);
   apply_set_route(args, knobs, options.build);
   check_option_paths(args, check_bench_effects(args, options));
+  const ShardChoice shard = read_shard(args, /*asks_mpi=*/false);
+  const std::string json = options.json;
+  if (shard.shard && json.empty())
+    log::critical(ErrorCode::kInvalidArgument,
+                  "The result of a shard is lost unless --json names a file for it.");
+  options.json = shard.path_of(json);
   context.announce();
   ReportPage* page = context.report_page();
   options.keeps_profile = page != nullptr;
@@ -171,11 +179,15 @@ int run(CommandContext& context) {
   const bench::Result result = bench::run_bench(options, context.invocation().command_line, text);
   if (page != nullptr) fill(*page, result);
   if (is_brief) print_bench_summary(options, result);
+  merge_automatic_parts(json, shard);
   return hold_against_conditions(args, result) ? 0 : 1;
 }
 
 void add_options(ArgParser& parser) {
   add_bench_options(parser, /*as_trtexec=*/false);
+  parser.add_group("Shards").options = {shard_option(
+      "Measure as one machine of several: nothing is cut. `assay merge` makes one table of the files "
+      "of --json.")};
   parser.add_group("Conditions").options = report_options(kMeasured);
   add_logging_options(parser);
 }

@@ -3,13 +3,19 @@
 
 #include <algorithm>
 
+#include "assay/version.h"
+#include "base/atomic_file.h"
 #include "base/cpus.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mapped_file.h"
 #include "cli/command.h"
+#include "cli/conformance_counts.h"
+#include "cli/merging.h"
 #include "cli/options/logging.h"
 #include "cli/options/report.h"
 #include "cli/registries.h"
+#include "cli/shards.h"
 #include "cli/values.h"
 #include "run/conformance_report.h"
 
@@ -60,6 +66,11 @@ void add_conformance_options(ArgParser& parser, const Registries& registries) {
        .metavar = "SECONDS",
        .kind = ValueKind::kNumber},
   };
+  parser.add_group("Shards").options = {
+      shard_option("Run every N-th case. --counts names the file of the part, for `assay merge`."),
+      {.names = {"--counts"},
+       .help = "Write how many cases passed, failed and were skipped (JSON).",
+       .metavar = "FILE"}};
   parser.add_group("Report").options = report_options({});
 }
 
@@ -110,6 +121,54 @@ void save_junit_report(const ParsedArgs& args, std::span<const ConformanceOutcom
   report.save();
 }
 
+/// The identity shared by all shards: the cases by name, and the targets.
+eval::PartOf conformance_part(const CommandContext& context, std::span<const ConformanceCase> cases,
+                              std::span<const ConformanceTarget* const> targets) {
+  constexpr std::string_view kNeutral[] = {"folders", "--on", "--jobs", "--counts", "--expected"};
+  HashStream hash;
+  for (const ConformanceCase& test : cases) hash.add(test.name + "\n");
+  std::string names;
+  for (const ConformanceTarget* target : targets) names += (names.empty() ? "" : " ") + target->name;
+  eval::Entries options = deciding_options(context, kNeutral);
+  options.emplace_back("on", names);
+  return {.kind = "conformance",
+          .identity = {.version = kVersion,
+                       .model_name = "cases",
+                       .model_digest = "none",
+                       .data = {{"kind", "cases"}, {"names", fmt::format("xxh3:{:016x}", hash.value())}},
+                       .options = std::move(options)},
+          .samples = static_cast<int64_t>(cases.size()),
+          .covered = eval::Ranges(0, static_cast<int64_t>(cases.size()))};
+}
+
+void keep_own_cases(const eval::Shard& shard, std::vector<ConformanceCase>& cases, eval::PartOf& part) {
+  std::vector<ConformanceCase> own;
+  part.covered = {};
+  for (int64_t i = shard.index; i < static_cast<int64_t>(cases.size()); i += shard.count) {
+    own.push_back(std::move(cases[static_cast<size_t>(i)]));
+    part.covered.add(i, i + 1);
+  }
+  cases = std::move(own);
+}
+
+/// As a part of a shard's, else as merged ones are.
+void save_counts(const ParsedArgs& args, const ShardChoice& choice, const eval::PartOf& part,
+                 const ConformanceCounts& counts) {
+  const auto path = args.text("--counts");
+  if (!path) return;
+  if (choice.shard) {
+    save_part(part_json(part, [&](JsonWriter& json) { counts.write(json); }), *path, choice);
+    return merge_automatic_parts(*path, choice);
+  }
+  AtomicFile file(*path);
+  JsonWriter json(file);
+  json.begin_object();
+  counts.write(json);
+  json.end_object();
+  file.write("\n");
+  file.commit();
+}
+
 int run_conformance(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ConformanceExpectations expectations = read_expectations(args);
@@ -123,12 +182,16 @@ int run_conformance(CommandContext& context) {
   std::vector<ConformanceCase> cases;
   for (const std::string& folder : folders)
     for (ConformanceCase& test : find_conformance_cases(folder)) cases.push_back(std::move(test));
+  const ShardChoice choice = read_shard(args, /*asks_mpi=*/false);
+  eval::PartOf part = conformance_part(context, cases, targets);
+  if (choice.shard) keep_own_cases(*choice.shard, cases, part);
   log::info("Running {} cases on {} targets", cases.size(), targets.size());
-  const bool all_targets = !args.has("--on");
+  const bool all_targets = !args.has("--on") && !choice.shard;
   const std::vector<ConformanceOutcome> outcomes = run_conformance_suite(cases, targets, options);
   const ConformanceReport report = conformance_report(outcomes, expectations, all_targets);
   print(report);
   save_junit_report(args, outcomes, expectations);
+  save_counts(args, choice, part, ConformanceCounts(outcomes, report));
   return report.is_good() ? 0 : 1;
 }
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/output_path.h"
 #include "cli/command.h"
+#include "cli/merging.h"
 #include "cli/option_effects.h"
 #include "cli/option_paths.h"
 #include "cli/options/data_loader.h"
@@ -19,7 +20,9 @@
 #include "cli/quantizing.h"
 #include "cli/registries.h"
 #include "cli/report_page.h"
+#include "cli/shards.h"
 #include "cli/values.h"
+#include "engine/objects/calibrate.h"
 #include "engine/specialize/plan_builder.h"
 #include "graph/clone.h"
 #include "inspect/layer_table.h"
@@ -57,6 +60,10 @@ void add_options(ArgParser& parser) {
       opset_option(),
   };
   parser.add_group("Quantization").options = quantizing_options();
+  parser.add_group("Shards").options = {
+      shard_option("With --int8: calibrate on a part of the data. -o names the file of the part; `assay "
+                   "merge` makes the cache "
+                   "of all, for --calibration-cache.")};
   add_data_loader_options(parser);  // for a calibration
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser);
@@ -106,8 +113,55 @@ void read_calibration(const ParsedArgs& args, const ModelOptions& model, EngineB
   if (data.script) prepare_calibration(building.calibration);
 }
 
+/// Options without an effect on the scales.
+constexpr std::string_view kCalibrationNeutral[] = {"--convert-to", "--calibration-cache",
+                                                    "--accuracy-report"};
+
+/// A shard of a calibration: its statistics, in place of a model or plan.
+int calibrate_part(CommandContext& context, const ShardChoice& choice) {
+  const ParsedArgs& args = context.args();
+  if (!args.has("--int8"))
+    log::critical(ErrorCode::kInvalidArgument, "--shard cuts the data of a calibration: give --int8.");
+  for (const char* option : {"--accuracy-target", "--accuracy-report", "--calibration-cache", "--int4"})
+    if (args.has(option))
+      log::critical(ErrorCode::kInvalidArgument,
+                    "--shard calibrates on a part of the data, for which {} means nothing: leave it out.",
+                    option);
+  const std::string output = args.text(kOutput).value();
+  if (content_of_ending(output) == Content::kModel || content_of_ending(output) == Content::kPlan)
+    log::critical(
+        ErrorCode::kInvalidArgument,
+        "-o/--output: with --shard a part of a calibration is written, and no model: name a file such as "
+        "part.json, not {}.",
+        output);
+  const ModelOptions model = read_model_options(args, Plans::kScripts);
+  const ModelLoaderOptions loading = read_model_loader_options(args, model, context.registries().ops);
+  EngineBuildOptions building = read_engine_building_options(
+      args, context.invocation().as_polygraphy(), model.input_shapes, *context.registries().tactics);
+  check_option_paths(args, {});
+  context.announce();
+  const DataOptions data = read_data_options(args, model.input_shapes);
+  const auto shard = std::make_shared<eval::ShardSource>(calibration_data(data)(), *choice.shard);
+  shard->prepare();
+  building.calibration.data = [shard] { return shard; };
+  building.calibration.is_random = are_drawn(data);
+  ModelLoader loader(loading);
+  const ModelSource source = loader.load_for(context.registries().backends.get("engine"));
+  const Runtime runtime(context.registries().for_runtime());
+  const PreparedBuild build = prepare_build(source.model, building);
+  const CalibrationStatistics statistics = calibration_statistics(runtime, build.network, build.config);
+  eval::PartOf part = part_of(context, "calibration", loading, data, kCalibrationNeutral);
+  shard->describe(part);
+  log::info("Calibrated on {} set(s) of inputs", statistics.sets());
+  save_part(part_json(part, [&](JsonWriter& json) { statistics.write(json); }), output, choice);
+  merge_automatic_parts(output, choice);
+  return 0;
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
+  if (const ShardChoice choice = read_shard(args, /*asks_mpi=*/false); choice.shard)
+    return calibrate_part(context, choice);
   const std::string output = args.text(kOutput).value();
   const std::string target = target_of(args, output);
   const bool makes_plan = target == "trt",

@@ -8,9 +8,11 @@
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/cmd_debug.h"
+#include "cli/merging.h"
 #include "cli/options/layers.h"
 #include "cli/registries.h"
 #include "cli/report_page.h"
+#include "cli/shards.h"
 #include "debug/value_ranges.h"
 
 namespace assay::cli::command_debug_range {
@@ -34,6 +36,8 @@ void add_options(ArgParser& parser, const Registries& registries) {
       layer_json_option(),
       {.names = {"--csv"}, .help = "Also write all tensors to this file, as a table.", .metavar = "FILE"},
   };
+  parser.add_group("Shards").options = {
+      shard_option("Look at a part of the data. --json names the file of the part, for `assay merge`.")};
 }
 
 std::vector<DType> read_types(const ParsedArgs& args) {
@@ -160,8 +164,24 @@ void add_table(const RangeStudy& study, Report& report) {
   report.sections.emplace_back(std::move(table));
 }
 
+constexpr std::string_view kRangeReports[] = {"--json", "--csv", "--all"};
+
+/// Which part of the data is looked at; a part is only saved, and reported when all are merged.
+ShardChoice read_range_shard(const ParsedArgs& args) {
+  const ShardChoice choice = read_shard(args, /*asks_mpi=*/false);
+  if (!choice.shard) return choice;
+  if (!args.has("--json"))
+    log::critical(ErrorCode::kInvalidArgument,
+                  "The result of a shard is lost unless --json names a file for it.");
+  if (args.has("--csv"))
+    log::critical(ErrorCode::kInvalidArgument,
+                  "--csv is a table of all data, and a shard has a part of them.");
+  return choice;
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
+  const ShardChoice choice = read_range_shard(args);
   const std::vector<DType> types = read_types(args);
   const LayerOptions options = read_layer_options(context, ReferencePrecision::kFloat64);
   if (options.runners.size() > 1)
@@ -171,16 +191,31 @@ int run(CommandContext& context) {
   const std::shared_ptr<Model> model = load_layers(options.loading, outputs);
   RangeStudy study(model, types);
   debug::LayerRun layers(model, options.model.path, options.runners.front(), options.session);
-  const std::shared_ptr<DataSource> source = options.make_data();
+  std::shared_ptr<DataSource> source = options.make_data();
+  const auto shard = choice.shard ? std::make_shared<eval::ShardSource>(source, *choice.shard) : nullptr;
+  if (shard != nullptr) source = shard;
   source->begin(layers.inputs());
   while (const std::optional<TensorList> data = source->next()) {
     layers.run(*data, [&](const std::string& name, const Tensor& value) { study.add(name, value); });
     study.end_iteration();
   }
-  require(study.iterations() > 0, ErrorCode::kInvalidArgument, "no iteration has data to run the model on");
-  if (!args.has("--no-weights")) study.add_weights();
+  if (shard == nullptr)
+    require(study.iterations() > 0, ErrorCode::kInvalidArgument, "no iteration has data to run the model on");
+  // Weights are counted once, by the first shard.
+  if (!args.has("--no-weights") && (shard == nullptr || choice.shard->index == 0)) study.add_weights();
   log_report(study, args.has("--all"));
   if (ReportPage* page = context.report_page()) add_table(study, page->report());
+  if (shard != nullptr) {
+    eval::PartOf part = part_of(context, "ranges", options.loading, options.data, kRangeReports);
+    shard->describe(part);
+    const auto write = [&](JsonWriter& json) {
+      json.key("path").value(options.model.path).key("backend").value(layers.backend());
+      study.write(json);
+    };
+    save_part(part_json(part, write), *args.text("--json"), choice);
+    merge_automatic_parts(*args.text("--json"), choice);
+    return 0;
+  }
   if (const auto path = args.text("--json"))
     save_text("the ranges", ranges_json(study, options.model.path, layers.backend(), types.front()), *path);
   if (const auto path = args.text("--csv")) save_text("the ranges", ranges_csv(study, types.front()), *path);

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/log.h"
 #include "base/progress_line.h"
@@ -19,6 +18,7 @@
 #include "cli/options/runners.h"
 #include "cli/registries.h"
 #include "cli/run_settings.h"
+#include "cli/shards.h"
 #include "cli/values.h"
 #include "poly/evaluation.h"
 
@@ -115,13 +115,7 @@ OptionGroup part_options() {
       .description = "",
       .options = {
           {.names = {"-o", "--output"}, .help = "Save the result to this file (JSON).", .metavar = "FILE"},
-          {.names = {"--shard"},
-           .help = "Evaluate part I of N, with I from 0 to N - 1. auto: as MPI, a job array or an indexed "
-                   "job says "
-                   "(auto/N where it does not say how many there are); each shard then has a file of its own "
-                   "beside "
-                   "that of -o, and the last one merges them. Under mpirun auto is the default.",
-           .metavar = "I/N|auto"},
+          shard_option("Evaluate a part of the samples. Under mpirun auto is the default."),
           {.names = {"--only"},
            .help =
                "Evaluate only these samples: FIRST:END, without END; several ranges are separated by commas.",
@@ -153,60 +147,19 @@ void add_options(ArgParser& parser, const Registries& registries) {
   parser.add_group("Report").options = report_options(kMeasured);
 }
 
-/// Options that do not determine the results, or that the identity of an evaluation has in another form.
-bool is_neutral(const std::string& name, const CommandContext& context) {
-  constexpr std::string_view kNames[] = {"model_file",
-                                         "--data",
-                                         "--tokens",
-                                         "--labels",
-                                         "--samples",
-                                         "--skip-bad-samples",
-                                         "--loader-timeout",
-                                         "--metric",
-                                         "--metric-script",
-                                         "--golden",
-                                         "--truth",
-                                         "--worst",
-                                         "--save-worst",
-                                         "--judge",
-                                         "--timing",
-                                         "-o",
-                                         "--shard",
-                                         "--only",
-                                         "--resume",
-                                         "--checkpoint",
-                                         "--load-inputs",
-                                         "--data-loader-script",
-                                         "--seed",
-                                         "--iterations",
-                                         "--junit",
-                                         "--fail-if",
-                                         "-v",
-                                         "-q",
-                                         "--verbosity",
-                                         "--silent",
-                                         "--log-format",
-                                         "--log-file",
-                                         "--memory-limit",
-                                         "--extension",
-                                         "--no-extensions",
-                                         "--onnxrt-library",
-                                         "--save-engine",
-                                         "--save-timing-cache",
-                                         "--report",
-                                         "--strict"};
-  for (const Backend* b : context.registries().backends.all())
-    if (flag_of(*b) == name) return true;
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
-}
+/// Options that the identity of an evaluation has in another form, or that only say what is reported.
+constexpr std::string_view kEvalNeutral[] = {
+    "--data",           "--tokens",     "--labels",        "--samples", "--skip-bad-samples",
+    "--loader-timeout", "--metric",     "--metric-script", "--golden",  "--truth",
+    "--worst",          "--save-worst", "--judge",         "--timing",  "--only",
+    "--resume",         "--checkpoint"};
 
-std::vector<std::pair<std::string, std::string>> identity_of(const CommandContext& context) {
-  std::vector<std::pair<std::string, std::string>> identity;
-  for (const GivenOption& o : context.args().occurrences())
-    if (!is_neutral(o.name, context)) identity.emplace_back(o.name, shell_line(o.words));
-  std::stable_sort(identity.begin(), identity.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  return identity;
+eval::Entries identity_of(const CommandContext& context) {
+  std::vector<std::string> flags;
+  for (const Backend* b : context.registries().backends.all()) flags.push_back(flag_of(*b));
+  std::vector<std::string_view> neutral(flags.begin(), flags.end());
+  neutral.insert(neutral.end(), std::begin(kEvalNeutral), std::end(kEvalNeutral));
+  return deciding_options(context, neutral);
 }
 
 std::vector<std::string> metric_words(const ParsedArgs& args) {
@@ -277,35 +230,6 @@ void check(const ParsedArgs& args, const poly::EvaluationSettings& s) {
   refuse(s.loader_timeout < 0 || s.checkpoint_seconds < 0, "A number of seconds is negative.");
 }
 
-/// The part of this process.
-struct Part {
-  std::optional<eval::Shard> shard;
-  bool is_automatic = false;  ///< the shards write files of their own, and the last one merges them
-};
-
-Part read_part(const ParsedArgs& args) {
-  const eval::Environment environment = [](const char* name) { return std::getenv(name); };
-  const std::string word = args.text("--shard").value_or("");
-  std::optional<eval::FoundShard> found;
-  if (word.starts_with("auto")) {
-    std::optional<int64_t> count;
-    if (word.size() > 4) count = eval::parse_shard("0" + word.substr(4)).count;
-    found = eval::shard_of_environment(environment, count);
-    if (!found)
-      log::critical(ErrorCode::kInvalidArgument,
-                    "--shard auto: neither MPI nor a job array or indexed job has started this process. Name "
-                    "the shard: "
-                    "--shard I/N.");
-  } else if (!word.empty()) {
-    return {eval::parse_shard(word), false};
-  } else if (!args.has("--only")) {
-    found = eval::shard_of_mpi(environment);
-  }
-  if (!found) return {};
-  log::info("{} says that this is shard {} of {}", found->origin, found->shard.index, found->shard.count);
-  return {found->shard, true};
-}
-
 class Renderer final : public eval::EvalObserver {
  public:
   void on_begin(const eval::Evaluation& begun, int64_t resumed) override {
@@ -364,7 +288,7 @@ int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   poly::EvaluationSettings settings = read_settings(context);
   check(args, settings);
-  const Part part = read_part(args);
+  const ShardChoice part = read_shard(args, /*asks_mpi=*/!args.has("--only"));
   const std::string output = args.text("-o").value_or("");
   settings.output = output;
   if (part.shard) {
@@ -372,7 +296,7 @@ int run(CommandContext& context) {
       log::critical(ErrorCode::kInvalidArgument,
                     "The result of a shard is lost unless -o names a file for it.");
     settings.shard = fmt::format("{}/{}", part.shard->index, part.shard->count);
-    if (part.is_automatic) settings.output = eval::shard_path(output, *part.shard);
+    settings.output = part.path_of(output);
   }
   const eval::EvalOptions options = poly::evaluation_options(settings, context.registries(), {});
   context.announce();
@@ -380,7 +304,7 @@ int run(CommandContext& context) {
   eval::Evaluation result = eval::evaluate(options, renderer);
   if (!settings.output.empty()) log::info("Saving the result to {}", settings.output);
   if (part.is_automatic) {
-    const auto whole = eval::merge_shards(output, part.shard->count);
+    const auto whole = eval::merge_shards(output, part.shard->count, options.functions);
     if (!whole) {
       log::info("{}", evaluation_text(result));
       return 0;

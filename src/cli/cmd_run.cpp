@@ -7,6 +7,7 @@
 #include "base/python_repr.h"
 #include "cli/command.h"
 #include "cli/gen_script/run_script.h"
+#include "cli/merging.h"
 #include "cli/option_effects.h"
 #include "cli/option_paths.h"
 #include "cli/options/comparator.h"
@@ -23,6 +24,7 @@
 #include "cli/run_page.h"
 #include "cli/run_report.h"
 #include "cli/run_settings.h"
+#include "cli/run_shards.h"
 #include "cli/settings_file.h"
 #include "cli/trace_output.h"
 #include "run/comparator.h"
@@ -46,6 +48,10 @@ void add_options(ArgParser& parser, const Registries& registries) {
   add_plugin_options(parser, registries.plugins);
   const char* const title = "Settings and Generated Program";
   parser.add_group(title).options = poly::options_of(title);
+  parser.add_group("Shards").options = {
+      shard_option("Run a part of the sets of inputs: every N-th. --save-outputs, --save-inputs name files "
+                   "of the part, for "
+                   "`assay merge`.")};
   add_run_report_options(parser);
 }
 
@@ -149,6 +155,11 @@ RunReport naming_runner(const RunSummary& summary, Body&& body) {
   }
 }
 
+/// The last of a job's shards merges.
+void finish_shard(RunShard& shard) {
+  for (const std::string& path : shard.finish()) merge_automatic_parts(path, shard.choice());
+}
+
 int run_line(CommandContext& context, const ParsedArgs& args, const SettingsFile* file) {
   const ExtensionArgs modules(args, context.registries());
   poly::RunSettings settings;
@@ -180,6 +191,9 @@ int run_line(CommandContext& context, const ParsedArgs& args, const SettingsFile
   }
   check_conditions(args);
   if (!args.is_upstream() && options.source == nullptr) refuse_misfits(options);
+  std::optional<RunShard> shard;
+  if (ShardChoice choice = read_shard(args, /*asks_mpi=*/false); choice.shard)
+    shard.emplace(context, settings, std::move(choice), options);
   context.announce();
   std::vector<std::string> names;
   for (const auto& module : context.registries().extensions) names.push_back(module->info().name);
@@ -190,8 +204,14 @@ int run_line(CommandContext& context, const ParsedArgs& args, const SettingsFile
   if (!args.is_upstream()) summary.refuse_unknown_outputs();
   const RunReport report = naming_runner(summary, [&] { return run(options, summary); });
   if (context.report_page() != nullptr) summary.fill(*context.report_page(), report);
-  if (report.outcome == RunOutcome::kPassed) require_work(args, options, report);
+  if (report.outcome == RunOutcome::kPassed && !shard) require_work(args, options, report);
+  if (shard && shard->is_empty()) {
+    log::info("There are fewer sets of inputs than shards: this one has none.");
+    finish_shard(*shard);
+    return 0;
+  }
   summary.finish(report);
+  if (shard) finish_shard(*shard);
   const RunOutcome outcome =
       write_run_reports(args, options, summary.tables(), report, context.invocation().command_line);
   if (!args.is_upstream()) suggest_next(args, options, report, summary.tables());

@@ -19,6 +19,7 @@
 #include "cli/report_page.h"
 #include "cli/values.h"
 #include "console/equivalence_text.h"
+#include "graph/clone.h"
 #include "graph/metadata_text.h"
 #include "inspect/viewer_match.h"
 #include "run/model_loader.h"

@@ -56,10 +56,12 @@ std::string table_of(const Evaluation& e) {
                    {"Others", true}});
   for (const Row& row : e.rows) {
     const eval::Figure f = row.tally.figure(row.kind);
-    const bool is_mean = row.kind != Kind::kProportion;
-    table.add({row.metric, row.backend, row.output.empty() ? "-" : row.output, value_text(row.kind, f.value),
-               interval_text(row, f), is_mean ? value_text(row.kind, row.tally.least) : "-",
-               is_mean ? value_text(row.kind, row.tally.greatest) : "-", std::to_string(row.tally.count),
+    const bool is_mean = row.kind != Kind::kProportion, is_set = row.kind == Kind::kSet;
+    table.add({row.metric, row.backend, row.output.empty() ? "-" : row.output,
+               value_text(row.kind, is_set ? row.whole : f.value), interval_text(row, f),
+               is_mean ? value_text(row.kind, row.tally.least) : "-",
+               is_mean ? value_text(row.kind, row.tally.greatest) : "-",
+               std::to_string(is_set ? static_cast<int64_t>(row.records.size()) : row.tally.count),
                others_text(row)});
   }
   return table.str(table_columns(0));

@@ -43,7 +43,7 @@ constexpr PathOption kPathOptions[] = {
     {"template onnx-gs", "-o", kOutput, Content::kScript},
     {"template shard-hints", "-o", kOutput, Content::kJson},
     {"eval", "-o", kOutput, Content::kJson},
-    {"merge", "-o", kOutput, Content::kJson},
+    {"merge", "-o", kOutput},
     {"completion", "-o", kOutputFolder},
     {"convert", "-o", kOutput},  // --convert-to has a say
     {"", "-o", kOutput, Content::kModel},
@@ -63,6 +63,7 @@ constexpr PathOption kPathOptions[] = {
     {"debug versions", "--libraries", kElsewhere},  // looked at before anything runs
     {"debug versions", "--builds", kElsewhere},
     {"", "--csv", kOutput},
+    {"", "--counts", kOutput, Content::kJson},
     {"", "--junit", kOutput},
     {"", "--save-onnx", kOutput, Content::kModel},
     {"", "--save-engine", kOutput, Content::kPlan},

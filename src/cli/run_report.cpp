@@ -78,7 +78,7 @@ void add_run_report_options(ArgParser& parser) {
 }
 
 void refuse_run_reports(const ParsedArgs& args) {
-  for (const char* option : {"--all", "--csv", "--json", "--junit", "--fail-if"})
+  for (const char* option : {"--all", "--csv", "--json", "--junit", "--fail-if", "--shard"})
     if (args.has(option))
       log::critical(ErrorCode::kInvalidArgument,
                     "{} has no effect: a program is written, and nothing is run. Leave one of the two out.",

@@ -11,7 +11,7 @@ namespace assay::cli {
 
 /// --all, --csv, --json, --junit, --fail-if.
 void add_run_report_options(ArgParser& parser);
-/// A generated program writes none of them. Throws Error naming the option.
+/// A generated program writes none of them, and is no shard. Throws Error naming the option.
 void refuse_run_reports(const ParsedArgs& args);
 /// Throws Error for a condition that is none, before anything runs.
 void check_conditions(const ParsedArgs& args);

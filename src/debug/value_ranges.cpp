@@ -16,7 +16,7 @@ namespace {
 constexpr int kLargestInt8 = 127;
 /// Eight classes an octave: three bits of the fraction.
 constexpr int kClassBits = 3, kClassShift = 52 - kClassBits;
-constexpr size_t kClasses = size_t{1} << (11 + kClassBits);
+static_assert(TensorRange::kClasses == int64_t{1} << (11 + kClassBits));
 
 int class_of(double magnitude) { return static_cast<int>(std::bit_cast<uint64_t>(magnitude) >> kClassShift); }
 double lower_end(int k) { return std::bit_cast<double>(static_cast<uint64_t>(k) << kClassShift); }
@@ -54,7 +54,7 @@ double TensorRange::int8_noise_ratio() const {
   const double step = largest / kLargestInt8;
   const auto count = static_cast<double>(elements - nan - infinite);
   if (step == 0 || count == 0) return std::numeric_limits<double>::infinity();
-  return 10 * std::log10(squares / count / (step * step / 12));
+  return 10 * std::log10(squares.value() / count / (step * step / 12));
 }
 
 const char* range_kind_name(TensorRange::Kind kind) {
@@ -68,8 +68,8 @@ const char* range_kind_name(TensorRange::Kind kind) {
   }
 }
 
-RangeStudy::RangeStudy(std::shared_ptr<const Model> model, std::vector<DType> formats)
-    : model_(std::move(model)), formats_(std::move(formats)), classes_(kClasses) {
+RangeStudy::RangeStudy(std::vector<DType> formats)
+    : formats_(std::move(formats)), classes_(TensorRange::kClasses) {
   for (const DType format : formats_) {
     require(
         format == DType::kInt8 || (is_float(format) && bit_width(format) <= 16), ErrorCode::kInvalidArgument,
@@ -81,6 +81,11 @@ RangeStudy::RangeStudy(std::shared_ptr<const Model> model, std::vector<DType> fo
     else
       bounds_.push_back({overflow_bound(format), range.smallest / 2, range.normal});
   }
+}
+
+RangeStudy::RangeStudy(std::shared_ptr<const Model> model, std::vector<DType> formats)
+    : RangeStudy(std::move(formats)) {
+  model_ = std::move(model);
   size_t position = 0;
   const Graph& g = *model_->graph;
   for (const Value* v : g.inputs) positions_.emplace(v, position++);
@@ -125,6 +130,7 @@ void RangeStudy::add_weights() {
 void RangeStudy::count(const Tensor& t, TensorRange& range) {
   range.dtype = t.dtype();
   range.elements += t.numel();
+  double squares = 0;
   const auto take = [&](double x) {
     const double a = std::abs(x);
     if (!std::isfinite(a)) {
@@ -139,7 +145,7 @@ void RangeStudy::count(const Tensor& t, TensorRange& range) {
     }
     range.largest = std::max(range.largest, a);
     range.smallest = range.smallest == 0 ? a : std::min(range.smallest, a);
-    range.squares += a * a;
+    squares += a * a;
     for (size_t f = 0; f < formats_.size(); ++f) {
       range.fits[f].overflow += a >= bounds_[f].overflow ? 1 : 0;
       range.fits[f].flushed += a <= bounds_[f].flush ? 1 : 0;
@@ -154,12 +160,44 @@ void RangeStudy::count(const Tensor& t, TensorRange& range) {
       return true;
     });
   });
+  range.squares.add(std::min(squares, std::numeric_limits<double>::max()));
   if (!wants_magnitudes_ || range.largest == 0) return;
   for (int k = class_of(range.smallest); k <= class_of(range.largest); ++k)
     if (int64_t& n = classes_[static_cast<size_t>(k)]; n > 0) {
       range.magnitudes[k] += n;
       n = 0;
     }
+}
+
+namespace {
+
+void add_range(TensorRange& to, const TensorRange& from) {
+  to.elements += from.elements;
+  to.zeros += from.zeros;
+  to.nan += from.nan;
+  to.infinite += from.infinite;
+  to.largest = std::max(to.largest, from.largest);
+  if (from.smallest != 0)
+    to.smallest = to.smallest == 0 ? from.smallest : std::min(to.smallest, from.smallest);
+  to.squares.add(from.squares);
+  for (size_t f = 0; f < to.fits.size(); ++f) {
+    to.fits[f].overflow += from.fits[f].overflow;
+    to.fits[f].flushed += from.fits[f].flushed;
+    to.fits[f].subnormal += from.fits[f].subnormal;
+  }
+  for (const auto& [k, count] : from.magnitudes) to.magnitudes[k] += count;
+}
+
+}  // namespace
+
+void RangeStudy::add(const RangeStudy& other) {
+  require(formats_ == other.formats_, ErrorCode::kInvalidArgument,
+          "the types that numbers are held against differ");
+  iterations_ += other.iterations_;
+  for (const auto& [name, range] : other.ranges_) {
+    const auto [known, is_new] = ranges_.try_emplace(name, range);
+    if (!is_new) add_range(known->second, range);
+  }
 }
 
 std::vector<const TensorRange*> RangeStudy::ranges() const {

@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "assay/graph.h"
+#include "base/exact_sum.h"
+#include "base/json_value.h"
+#include "base/json_writer.h"
 
 namespace assay::debug {
 
@@ -29,9 +32,11 @@ struct TensorRange {
   int64_t elements = 0, zeros = 0, nan = 0, infinite = 0;
   double largest = 0,
          smallest = 0;          ///< magnitudes that are finite; the smallest but 0; 0 where there is none
-  double squares = 0;           ///< the sum of those of finite elements
+  ExactSum squares;             ///< of finite elements, summed up for each value as a whole
   std::vector<FormatFit> fits;  ///< by RangeStudy::formats(); of int8 all 0
-  /// Elements by magnitude, eight classes an octave: only where int8 is asked for.
+  /// The number of classes of magnitudes, eight an octave.
+  static constexpr int64_t kClasses = int64_t{1} << 14;
+  /// Elements by magnitude, in classes: only where int8 is asked for.
   std::map<int, int64_t> magnitudes = {};
 
   /// Bits between the largest number and that of the type: negative where it does not fit. NaN where all is
@@ -47,7 +52,7 @@ struct TensorRange {
 /// `input`, `weight`, `result`.
 const char* range_kind_name(TensorRange::Kind kind);
 
-/// Counts as values come, and keeps none.
+/// Counts as values come, and keeps none. Studies of parts of the data add up, in any order, to that of all.
 class RangeStudy {
  public:
   /// Of floating types of at most 16 bits, and int8. Throws Error (kInvalidArgument) for others.
@@ -56,8 +61,16 @@ class RangeStudy {
   /// Values of the model; those that are not floats, or that it does not have, are ignored.
   void add(const std::string& name, const Tensor& value);
   void end_iteration() { ++iterations_; }
-  /// The constants that nodes of the main graph use.
+  /// The constants that nodes of the main graph use. Of several parts one has them.
   void add_weights();
+  /// Adds the counts of another one, on other data. Throws Error (kInvalidArgument) for one of other types.
+  void add(const RangeStudy& other);
+
+  /// As members of the object that is open.
+  void write(JsonWriter& json) const;
+  /// A study that takes no more values but those of others. `name`: the file in errors. Throws Error
+  /// (kInvalidArgument) for anything but what write() writes.
+  static RangeStudy read(const JsonValue& object, const std::string& name);
 
   const std::vector<DType>& formats() const { return formats_; }
   int64_t iterations() const { return iterations_; }
@@ -67,6 +80,7 @@ class RangeStudy {
   std::vector<const TensorRange*> ranked(DType format) const;
 
  private:
+  explicit RangeStudy(std::vector<DType> formats);
   TensorRange& range_of(const Value& v);
   void count(const Tensor& t, TensorRange& range);
 

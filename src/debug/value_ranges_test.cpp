@@ -105,5 +105,38 @@ TEST(ValueRanges, TablesHaveEveryTensor) {
     EXPECT_NE(json.find(part), std::string::npos) << json;
 }
 
+/// Studies of parts, through files and in any order, give the bytes of one study.
+TEST(ValueRanges, PartsAddUp) {
+  const std::vector<DType> formats = {DType::kFloat16, DType::kInt8};
+  const auto study_of = [&](const std::vector<int>& sets) {
+    RangeStudy study(two_tensors(), formats);
+    for (const int set : sets) {
+      const auto scale = std::ldexp(1.1F, 5 * set);
+      study.add("x", Tensor::vector<float>({scale, -3 * scale, 0, scale / 7}));
+      study.add("y", Tensor::vector<double>({1e300, 0.1 * set, 1e-300 * set}));
+      study.end_iteration();
+    }
+    return study;
+  };
+  const auto stored = [](const RangeStudy& study) {
+    std::string text;
+    JsonWriter json([&](std::string_view piece) { text += piece; });
+    json.begin_object();
+    study.write(json);
+    json.end_object();
+    return RangeStudy::read(parse_json(text, "part"), "part");
+  };
+  const RangeStudy whole = study_of({0, 1, 2, 3, 4});
+  const std::vector<RangeStudy> parts = {study_of({3}), study_of({}), study_of({0, 4}), study_of({2, 1})};
+  for (const std::vector<size_t>& order : {std::vector<size_t>{0, 1, 2, 3}, {2, 0, 3, 1}}) {
+    RangeStudy all = stored(parts[order[0]]);
+    for (size_t i = 1; i < order.size(); ++i) all.add(stored(parts[order[i]]));
+    EXPECT_EQ(ranges_json(all, "m", "ref", DType::kInt8), ranges_json(whole, "m", "ref", DType::kInt8));
+    EXPECT_EQ(ranges_csv(all, DType::kFloat16), ranges_csv(whole, DType::kFloat16));
+  }
+  RangeStudy other(two_tensors(), {DType::kFloat16});
+  EXPECT_THROW(other.add(whole), Error);
+}
+
 }  // namespace
 }  // namespace assay::debug::value_ranges_test

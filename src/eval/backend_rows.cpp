@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "assay/error.h"
 #include "backends/backend_list.h"
+#include "generate/sequence.h"
 #include "run/coerce_inputs.h"
 
 namespace assay::eval {
@@ -144,6 +146,7 @@ std::vector<Row> BackendRows::rows() const {
     } else {
       row.metric = s.function->name();
       row.low_is_worse = s.function->low_is_worse();
+      if (s.function->is_over_set()) row.kind = Kind::kSet;
     }
     row.worst = Ranking(worst_, row.low_is_worse);
     rows.push_back(std::move(row));
@@ -151,14 +154,62 @@ std::vector<Row> BackendRows::rows() const {
   return rows;
 }
 
+namespace {
+
+/// Returns the seconds that it took.
+double run_once(Runner& runner, const std::vector<Tensor>& feed, std::vector<Tensor>& results) {
+  return runner.infer(feed, [&](size_t output, Tensor tensor) { results[output] = std::move(tensor); });
+}
+
+/// Rows of steps, one after the other: along the second-last axis, before which every extent is 1.
+Tensor stacked(const std::vector<Tensor>& steps) {
+  Shape shape = steps.front().shape();
+  require(shape.rank() >= 2 && shape[shape.rank() - 1] * shape[shape.rank() - 2] == shape.numel(),
+          ErrorCode::kInvalidModel, "the logits of a step have the shape {}, and are those of one sequence",
+          shape.str());
+  int64_t rows = 0;
+  size_t bytes = 0;
+  for (const Tensor& t : steps) {
+    rows += t.dim(shape.rank() - 2);
+    bytes += t.nbytes();
+  }
+  shape[shape.rank() - 2] = rows;
+  Tensor all = Tensor::zeros(steps.front().dtype(), shape);
+  require(all.nbytes() == bytes, ErrorCode::kInvalidModel, "the logits of steps have different shapes");
+  auto* at = static_cast<char*>(all.mutable_data());
+  for (const Tensor& t : steps) {
+    std::memcpy(at, t.data(), t.nbytes());
+    at += t.nbytes();
+  }
+  return all;
+}
+
+/// The tokens of a sample step by step, each with the cache that those before have left. The logits are those
+/// of all steps, other outputs those of the last.
+double run_steps(Runner& runner, const Sample& sample, std::vector<Tensor>& results) {
+  generate::TokenSequence sequence(sample.steps);
+  const std::vector<int64_t> tokens = sample.tensors.front().tensor.to_int64();
+  std::vector<Tensor> logits;
+  double seconds = 0;
+  for (const std::span<const int64_t> part : sequence.parts(tokens)) {
+    seconds += run_once(runner, sequence.feed(part), results);
+    logits.push_back(results[sample.steps->logits]);
+    sequence.take(part, results);
+  }
+  results[sample.steps->logits] = stacked(logits);
+  return seconds;
+}
+
+}  // namespace
+
 void BackendRows::measure(const Sample& sample, const std::vector<Tensor>& feed) {
   for (size_t b = 0; b < runners_.size(); ++b) {
     std::vector<Tensor>& results = results_[b];
     results.assign(outputs().size(), {});
     with_context([&] { return "on " + (b < names_.size() ? names_[b] : golden_name_); },
                  [&] {
-                   seconds_[b] = runners_[b].infer(
-                       feed, [&](size_t output, Tensor tensor) { results[output] = std::move(tensor); });
+                   seconds_[b] = sample.steps == nullptr ? run_once(runners_[b], feed, results)
+                                                         : run_steps(runners_[b], sample, results);
                  });
   }
   for (size_t i = 0; i < sources_.size(); ++i) measure_row(sources_[i], sample, observations_[i]);
@@ -189,9 +240,13 @@ void BackendRows::measure_row(const RowSource& row, const Sample& sample, Observ
                               observations.values);
         });
   } else {
-    const TensorList golden = named(outputs(), results_[golden_]);
-    observations.values.push_back(row.function->measure(
-        named(outputs(), results_[row.backend]), golden_ == row.backend ? nullptr : &golden, sample.labels));
+    const TensorList golden = named(outputs(), results_[golden_]),
+                     own = named(outputs(), results_[row.backend]);
+    const TensorList* const compared = golden_ == row.backend ? nullptr : &golden;
+    if (row.function->is_over_set())
+      observations.record = row.function->record(own, compared, sample.labels);
+    else
+      observations.values.push_back(row.function->measure(own, compared, sample.labels));
   }
   double sum = 0;
   for (const double v : observations.values) sum += v;

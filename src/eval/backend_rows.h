@@ -13,7 +13,8 @@ namespace assay::eval {
 /// The observations of one sample in a row; committed when the whole sample is good.
 struct Observations {
   std::vector<double> values;
-  double rank = 0;  ///< their mean
+  std::vector<double> record;  ///< of a metric over the set
+  double rank = 0;             ///< their mean
 };
 
 /// Opens the backends, and measures samples.

@@ -40,6 +40,10 @@ struct EvalOptions {
   std::string save_worst;        ///< folder for the inputs of ranked samples; empty: they are not saved
   std::optional<int64_t> most_samples;
   Shard shard;
+  /// The number of a stream's first sample, and whether others follow those that it gives: a piece of a
+  /// stream.
+  int64_t first_sample = 0;
+  bool is_piece = false;
   std::optional<Ranges> only;  ///< in place of the shard
   bool skips_bad_samples = false;
   bool measures_times = false;

@@ -55,6 +55,7 @@ class Evaluator {
     observer_.on_begin(result_, result_.covered.count());
     try {
       result_.samples&& options_.samples->size() ? evaluate_counted() : evaluate_stream();
+      result_.measure_sets(options_.functions);
     } catch (...) {
       save_unfinished();
       throw;
@@ -140,24 +141,52 @@ class Evaluator {
     const Ranges left = work_.without(result_.covered);
     total_ = work_.count();
     for (const Range& r : left.list())
-      for (int64_t i = r.first; i < r.end; ++i) take(i, [&] { return options_.samples->load(i); });
+      for (int64_t i = r.first; i < r.end; ++i)
+        take(i, std::nullopt, [&] { return options_.samples->load(i); });
   }
 
   void evaluate_stream() {
+    const int64_t first = options_.first_sample;
     const int64_t most = options_.most_samples.value_or(INT64_MAX);
     const int64_t end = options_.only ? options_.only->list().back().end : INT64_MAX;
     const Ranges before = result_.covered;
-    int64_t index = 0;
+    const uint64_t content_before = result_.content;
+    uint64_t read = 0, read_before = 0;
+    int64_t index = first;
     for (; index < most && index < end; ++index) {
       std::optional<Sample> sample = next_of_stream(index);
       if (!sample) break;
-      if (before.contains(index))
+      sample->index = index;
+      const uint64_t digest = digest_of(*sample);
+      read += digest;
+      if (before.contains(index)) {
+        read_before += digest;
         keep_ranked(*sample);
-      else if (is_own(index))
-        take(index, [&] { return std::move(*sample); });
+      } else if (is_own(index)) {
+        take(index, digest, [&] { return std::move(*sample); });
+      }
     }
-    if (index < end || index == most) result_.samples = index;
-    require(index > 0, ErrorCode::kInvalidArgument, "there are no samples");
+    require(index > first, ErrorCode::kInvalidArgument, "there are no samples");
+    require(
+        before.empty() || index < before.list().back().end || read_before == content_before,
+        ErrorCode::kInvalidArgument,
+        "the loader gives other samples, or in another order, than those that are finished: their digest is "
+        "{:016x}, and was {:016x}",
+        read_before, content_before);
+    if (!options_.is_piece && (index < end || index == most)) end_stream(index, read);
+  }
+
+  /// A stream's end was reached.
+  void end_stream(int64_t samples, uint64_t read) {
+    result_.samples = samples;
+    result_.stream = read;
+    if (result_.is_complete()) result_.take_for_whole();
+  }
+
+  /// Of a sample's number, arrays and labels.
+  static uint64_t digest_of(const Sample& sample) {
+    return hash_of(
+        fmt::format("{} {} {}", sample.index, fingerprint_of(sample.tensors), fmt::join(sample.labels, ",")));
   }
 
   std::optional<Sample> next_of_stream(int64_t index) {
@@ -167,16 +196,19 @@ class Evaluator {
 
   /// One that an interrupted evaluation has measured.
   void keep_ranked(const Sample& sample) {
-    if (kept_places_ == kNoPlaces) return;
+    if (kept_places_ == kNoPlaces || sample.steps != nullptr) return;
     if (result_.ranked(kept_places_).contains(sample.index))
       worst_.offer(result_, sample, feed_of(sample, inputs_));
   }
 
+  /// `digest`: of the sample, where it is known.
   template <typename Load>
-  void take(int64_t index, Load&& load) {
+  void take(int64_t index, std::optional<uint64_t> digest, Load&& load) {
     observer_.on_step();
     try {
       Sample sample = load();
+      if (!digest) digest = digest_of(sample);
+      if (options_.labels) sample.labels = options_.labels->of(sample.index);
       measure(sample);
     } catch (Error& e) {
       if (is_interrupted() || !is_of_sample(e)) throw;
@@ -190,23 +222,27 @@ class Evaluator {
       result_.add_bad(bad);
     }
     result_.covered.add(index, index + 1);
+    result_.content += digest.value_or(0);
     after_sample();
   }
 
-  void measure(Sample& sample) {
-    if (options_.labels) sample.labels = options_.labels->of(sample.index);
-    const std::vector<Tensor> feed = feed_of(sample, inputs_);
+  void measure(const Sample& sample) {
+    require(sample.steps == nullptr || kept_places_ == kNoPlaces, ErrorCode::kUnsupported,
+            "the model takes {} token(s) a step, so that a sample is no set of inputs that could be saved or "
+            "judged",
+            sample.steps == nullptr ? 0 : sample.steps->step_tokens.value_or(0));
+    const std::vector<Tensor> feed =
+        sample.steps == nullptr ? feed_of(sample, inputs_) : std::vector<Tensor>();
     backends_->measure(sample, feed);
     // From here on nothing fails: a sample counts in every row or in none.
     const std::vector<Observations>& observations = backends_->observations();
     for (size_t i = 0; i < result_.rows.size(); ++i) {
       Row& row = result_.rows[i];
       for (const double v : observations[i].values) row.tally.add(v);
+      if (row.kind == Kind::kSet) row.records[sample.index] = observations[i].record;
       if (is_imperfect(row, observations[i])) row.worst.add(Ranked{sample.index, observations[i].rank});
     }
     for (size_t b = 0; b < result_.times.size(); ++b) result_.times[b].times.add(backends_->seconds()[b]);
-    result_.content += hash_of(
-        fmt::format("{} {} {}", sample.index, fingerprint_of(sample.tensors), fmt::join(sample.labels, ",")));
     worst_.offer(result_, sample, feed);
   }
 
@@ -299,7 +335,6 @@ std::string model_digest(const ModelLoaderOptions& options) {
 }
 
 Evaluation evaluate(const EvalOptions& options, EvalObserver& observer) {
-  for (const auto& function : options.functions) function->prepare();
   return Evaluator(options, observer).run();
 }
 

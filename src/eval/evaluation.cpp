@@ -71,12 +71,41 @@ Ranges Evaluation::ranked(size_t most) const {
   return ranges;
 }
 
+void Evaluation::take_for_whole() {
+  require(
+      !stream || *stream == content, ErrorCode::kInvalidArgument,
+      "the samples that they have evaluated are not those that the loader gave each of them: their digest "
+      "is {:016x}, and that of the whole set {:016x}",
+      content, stream.value_or(0));
+  stream.reset();
+}
+
+void Evaluation::measure_sets(std::span<const std::shared_ptr<script::MetricScript>> functions) {
+  if (!is_complete()) return;
+  for (Row& row : rows) {
+    if (row.kind != Kind::kSet || row.whole) continue;
+    const auto known = std::find_if(functions.begin(), functions.end(), [&](const auto& function) {
+      return function->name() == row.metric && function->is_over_set();
+    });
+    if (known == functions.end())
+      fail(ErrorCode::kInvalidArgument, "the metric {} measures the whole set, and its script is not known",
+           row.metric);
+    std::vector<std::vector<double>> records;
+    for (const auto& [sample, numbers] : row.records) records.push_back(numbers);
+    row.whole = (*known)->whole(records);
+  }
+}
+
 void Evaluation::add(const Evaluation& other) {
   if (const std::string d = difference(identity, other.identity); !d.empty())
     fail(ErrorCode::kInvalidArgument, "they are not of the same evaluation: {}", d);
   require(!samples || !other.samples || *samples == *other.samples, ErrorCode::kInvalidArgument,
           "they are not of the same data: there are {} samples, and {}", samples.value_or(0),
           other.samples.value_or(0));
+  require(!stream || !other.stream || *stream == *other.stream, ErrorCode::kInvalidArgument,
+          "the loader gave them different samples, or in another order: one has read samples with the digest "
+          "{:016x}, and the other {:016x}",
+          stream.value_or(0), other.stream.value_or(0));
   require(rows.size() == other.rows.size() &&
               std::equal(rows.begin(), rows.end(), other.rows.begin(), is_same_row) && worst == other.worst &&
               judged_worst == other.judged_worst,
@@ -87,9 +116,13 @@ void Evaluation::add(const Evaluation& other) {
   if (!samples) samples = other.samples;
   covered.add(other.covered);
   content += other.content;
+  if (!stream) stream = other.stream;
+  if (is_complete()) take_for_whole();
   for (size_t i = 0; i < rows.size(); ++i) {
     rows[i].tally.add(other.rows[i].tally);
     rows[i].worst.add(other.rows[i].worst);
+    rows[i].records.insert(other.rows[i].records.begin(), other.rows[i].records.end());
+    rows[i].whole.reset();
   }
   const int64_t all_bad = bad + other.bad;
   for (const BadSample& b : other.bad_samples) add_bad(b);
@@ -134,7 +167,8 @@ std::string shard_path(const std::string& path, const Shard& shard) {
   return (whole.parent_path() / name).string();
 }
 
-std::optional<Evaluation> merge_shards(const std::string& path, int64_t count) {
+std::optional<Evaluation> merge_shards(const std::string& path, int64_t count,
+                                       std::span<const std::shared_ptr<script::MetricScript>> functions) {
   std::vector<std::string> paths;
   for (int64_t i = 0; i < count; ++i) {
     paths.push_back(shard_path(path, {i, count}));
@@ -143,6 +177,7 @@ std::optional<Evaluation> merge_shards(const std::string& path, int64_t count) {
   }
   Evaluation all = merge_files(paths);
   if (!all.is_complete()) return std::nullopt;
+  all.measure_sets(functions);
   save_evaluation(all, path);
   return all;
 }

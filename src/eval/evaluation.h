@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +14,7 @@
 #include "eval/ranges.h"
 #include "eval/shard.h"
 #include "eval/tally.h"
+#include "script/metric_script.h"
 
 namespace assay::eval {
 
@@ -36,6 +39,9 @@ struct Row {
   bool low_is_worse = false;
   Tally tally;
   Ranking worst;
+  /// Of kSet: the numbers of each sample, and what the function makes of all of them, once all are there.
+  std::map<int64_t, std::vector<double>> records = {};
+  std::optional<double> whole = std::nullopt;
 };
 
 /// A sample that was left out.
@@ -62,8 +68,11 @@ struct Evaluation {
   Identity identity;
   /// Of the whole data set; nothing as long as a stream has not ended.
   std::optional<int64_t> samples;
-  Ranges covered;           ///< samples that were evaluated, or left out as bad
-  uint64_t content = 0;     ///< of the samples' data: a sum that does not depend on their order
+  Ranges covered;        ///< samples that were evaluated, or left out as bad
+  uint64_t content = 0;  ///< of the samples' data: a sum that does not depend on their order
+  /// The same of all samples that a shard of a stream has read, its own and others'; nothing for a stream
+  /// that it has not read to its end, and where it covers all.
+  std::optional<uint64_t> stream = std::nullopt;
   size_t worst = 0;         ///< how many samples each ranking holds
   size_t judged_worst = 0;  ///< how many of each ranking are judged
   std::vector<Row> rows;
@@ -85,6 +94,12 @@ struct Evaluation {
   void add(const Evaluation& other);
   /// Samples in the first `most` places of a ranking.
   Ranges ranked(size_t most) const;
+  /// For one that is complete: its samples are those of the stream. Throws Error (kInvalidArgument)
+  /// otherwise.
+  void take_for_whole();
+  /// Has those of the functions that are over the set measure it, if it is complete. Throws Error
+  /// (kInvalidArgument) where a metric over the set has no function.
+  void measure_sets(std::span<const std::shared_ptr<script::MetricScript>> functions);
 };
 
 /// JSON, the same bytes for the same result; ends with a checksum.
@@ -103,6 +118,7 @@ std::string shard_path(const std::string& path, const Shard& shard);
 /// Merges the files of all shards at `path` as soon as they are there, and saves the result there: each shard
 /// calls it when it is done, and the last one, or each of several that end together, writes the same bytes.
 /// Nothing while one is missing. Throws as merge_files().
-std::optional<Evaluation> merge_shards(const std::string& path, int64_t count);
+std::optional<Evaluation> merge_shards(const std::string& path, int64_t count,
+                                       std::span<const std::shared_ptr<script::MetricScript>> functions = {});
 
 }  // namespace assay::eval

@@ -2,35 +2,28 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cmath>
 
 #include "assay/error.h"
 #include "base/atomic_file.h"
-#include "base/hash.h"
-#include "base/json_value.h"
 #include "base/json_writer.h"
 #include "base/mapped_file.h"
 #include "eval/evaluation.h"
+#include "eval/part_fields.h"
 
 namespace assay::eval {
 namespace {
 
 constexpr std::string_view kFormat = "assay evaluation 1";
-constexpr std::string_view kChecksum = ",\n    \"checksum\": \"xxh3:";
 
-constexpr std::pair<Kind, std::string_view> kKinds[] = {
-    {Kind::kProportion, "proportion"}, {Kind::kMean, "mean"}, {Kind::kPerplexity, "perplexity"}};
+constexpr std::pair<Kind, std::string_view> kKinds[] = {{Kind::kProportion, "proportion"},
+                                                        {Kind::kMean, "mean"},
+                                                        {Kind::kPerplexity, "perplexity"},
+                                                        {Kind::kSet, "set"}};
 
 std::string_view name_of(Kind kind) {
   for (const auto& [k, name] : kKinds)
     if (k == kind) return name;
   return "";
-}
-
-void write_entries(JsonWriter& json, const Entries& entries) {
-  json.begin_object();
-  for (const auto& [name, value] : entries) json.key(name).value(value);
-  json.end_object();
 }
 
 void write_number(JsonWriter& json, std::string_view key, const std::optional<double>& number) {
@@ -44,13 +37,23 @@ void write_ranking(JsonWriter& json, const Ranking& ranking) {
   json.end_array();
 }
 
+void write_records(JsonWriter& json, const std::map<int64_t, std::vector<double>>& records) {
+  json.key("records").begin_array();
+  for (const auto& [sample, numbers] : records) {
+    json.begin_object().key("sample").value(sample).key("numbers").begin_array();
+    for (const double number : numbers) json.value(number);
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
 void write_row(JsonWriter& json, const Row& row) {
   const Tally& t = row.tally;
   json.begin_object();
   json.key("metric").value(row.metric).key("backend").value(row.backend).key("output").value(row.output);
   json.key("kind").value(name_of(row.kind)).key("worse").value(row.low_is_worse ? "lower" : "higher");
   const Figure f = t.figure(row.kind);
-  write_number(json, "value", f.value);
+  write_number(json, "value", row.kind == Kind::kSet ? row.whole : f.value);
   write_number(json, "low", f.low);
   write_number(json, "high", f.high);
   write_number(json, "deviation", f.deviation);
@@ -62,6 +65,7 @@ void write_row(JsonWriter& json, const Row& row) {
   json.key("sum").value(t.sum.text()).key("squares").value(t.squares.text());
   json.key("worst");
   write_ranking(json, row.worst);
+  if (row.kind == Kind::kSet) write_records(json, row.records);
   json.end_object();
 }
 
@@ -108,83 +112,25 @@ void write_times(JsonWriter& json, const std::vector<BackendTimes>& times) {
   json.end_array();
 }
 
-/// Reads members of objects; every misfit is an Error that names the file.
-class Reader {
- public:
-  explicit Reader(const std::string& name) : name_(name) {}
-
-  [[noreturn]] void refuse(std::string_view what) const {
-    fail(ErrorCode::kInvalidArgument, "{} is damaged: {}", name_, what);
-  }
-  const JsonValue& member(const JsonValue& object, std::string_view key, JsonValue::Kind kind) const {
-    const JsonValue* v = object.find(key);
-    if (v == nullptr || v->kind != kind) refuse(fmt::format("'{}' is missing or not what it must be", key));
-    return *v;
-  }
-  const std::string& text(const JsonValue& object, std::string_view key) const {
-    return member(object, key, JsonValue::Kind::kString).text;
-  }
-  double number(const JsonValue& object, std::string_view key) const {
-    return member(object, key, JsonValue::Kind::kNumber).number;
-  }
-  int64_t count(const JsonValue& object, std::string_view key) const {
-    return count_of(member(object, key, JsonValue::Kind::kNumber), key);
-  }
-  int64_t count_of(const JsonValue& value, std::string_view key) const {
-    const double n = value.number;
-    if (value.kind != JsonValue::Kind::kNumber || !(n >= 0 && n <= 9007199254740992.0) || n != std::floor(n))
-      refuse(fmt::format("'{}' is no count", key));
-    return static_cast<int64_t>(n);
-  }
-  std::optional<double> maybe(const JsonValue& object, std::string_view key) const {
-    return object.find(key) == nullptr ? std::nullopt : std::optional<double>(number(object, key));
-  }
-  const std::vector<JsonValue>& items(const JsonValue& object, std::string_view key) const {
-    return member(object, key, JsonValue::Kind::kArray).items;
-  }
-  ExactSum sum(const JsonValue& object, std::string_view key) const {
-    try {
-      return ExactSum::parse(text(object, key));
-    } catch (const Error& e) {
-      refuse(e.message());
-    }
-  }
-  uint64_t hexadecimal(std::string_view digits, std::string_view what) const {
-    uint64_t value = 0;
-    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-    if (read.ec != std::errc() || read.ptr != digits.data() + digits.size())
-      refuse(fmt::format("'{}' is no number", what));
-    return value;
-  }
-  Ranges ranges(const JsonValue& object, std::string_view key) const {
-    const std::string& ranges = text(object, key);
-    try {
-      return ranges.empty() ? Ranges() : Ranges::parse(ranges);
-    } catch (const Error& e) {
-      refuse(e.message());
-    }
-  }
-  Entries entries(const JsonValue& object, std::string_view key) const {
-    Entries entries;
-    for (const auto& [name, value] : member(object, key, JsonValue::Kind::kObject).members) {
-      if (value.kind != JsonValue::Kind::kString) refuse(fmt::format("'{}' is no text", name));
-      entries.emplace_back(name, value.text);
-    }
-    return entries;
-  }
-
- private:
-  const std::string& name_;
-};
-
-Ranking read_ranking(const Reader& reader, const JsonValue& row, size_t most, bool low_is_worse) {
+Ranking read_ranking(const PartFields& reader, const JsonValue& row, size_t most, bool low_is_worse) {
   Ranking ranking(most, low_is_worse);
   for (const JsonValue& r : reader.items(row, "worst"))
     ranking.add(Ranked{reader.count(r, "sample"), reader.number(r, "value")});
   return ranking;
 }
 
-Row read_row(const Reader& reader, const JsonValue& object, size_t worst) {
+void read_records(const PartFields& reader, const JsonValue& object, Row& row) {
+  row.whole = reader.maybe(object, "value");
+  for (const JsonValue& record : reader.items(object, "records")) {
+    std::vector<double>& numbers = row.records[reader.count(record, "sample")];
+    for (const JsonValue& number : reader.items(record, "numbers")) {
+      if (number.kind != JsonValue::Kind::kNumber) reader.refuse("a sample has something else than numbers");
+      numbers.push_back(number.number);
+    }
+  }
+}
+
+Row read_row(const PartFields& reader, const JsonValue& object, size_t worst) {
   Row row{.metric = reader.text(object, "metric"),
           .backend = reader.text(object, "backend"),
           .output = reader.text(object, "output")};
@@ -205,10 +151,11 @@ Row read_row(const Reader& reader, const JsonValue& object, size_t worst) {
   t.greatest = reader.maybe(object, "greatest");
   if ((t.count > 0) != (t.least && t.greatest)) reader.refuse("a metric without its range");
   row.worst = read_ranking(reader, object, worst, row.low_is_worse);
+  if (row.kind == Kind::kSet) read_records(reader, object, row);
   return row;
 }
 
-BackendTimes read_times(const Reader& reader, const JsonValue& object) {
+BackendTimes read_times(const PartFields& reader, const JsonValue& object) {
   BackendTimes times{.backend = reader.text(object, "backend")};
   times.times.count = reader.count(object, "count");
   times.times.sum = reader.sum(object, "sum");
@@ -221,30 +168,18 @@ BackendTimes read_times(const Reader& reader, const JsonValue& object) {
   return times;
 }
 
-/// Throws Error unless the text ends with its checksum.
-void require_whole(std::string_view text, const Reader& reader) {
-  const size_t at = text.rfind(kChecksum);
-  if (at == std::string_view::npos) reader.refuse("its end is missing");
-  const std::string expected = fmt::format("{}{:016x}\"\n}}\n", kChecksum, hash_of(text.substr(0, at)));
-  if (text.substr(at) != expected) reader.refuse("its checksum is that of other content");
-}
-
 }  // namespace
 
 std::string to_json(const Evaluation& e) {
   std::string text;
   JsonWriter json([&](std::string_view piece) { text += piece; });
-  json.begin_object().key("format").value(kFormat).key("version").value(e.identity.version);
-  json.key("model").begin_object();
-  json.key("name").value(e.identity.model_name).key("digest").value(e.identity.model_digest).end_object();
-  json.key("data");
-  write_entries(json, e.identity.data);
-  json.key("options");
-  write_entries(json, e.identity.options);
+  json.begin_object().key("format").value(kFormat);
+  write_identity(json, e.identity);
   json.key("samples");
   e.samples ? json.value(*e.samples) : json.null();
   json.key("covered").value(e.covered.text());
   json.key("content").value(fmt::format("{:016x}", e.content));
+  if (e.stream) json.key("stream").value(fmt::format("{:016x}", *e.stream));
   json.key("worst").value(static_cast<int64_t>(e.worst));
   json.key("judged_worst").value(static_cast<int64_t>(e.judged_worst));
   json.key("metrics").begin_array();
@@ -254,33 +189,27 @@ std::string to_json(const Evaluation& e) {
   write_judged(json, e.judged);
   if (!e.times.empty()) write_times(json, e.times);
   json.end_object();
-  // The last line is `}`, in place of which the checksum follows.
-  text.resize(text.size() - 2);
-  text += fmt::format("{}{:016x}\"\n}}\n", kChecksum, hash_of(text));
-  return text;
+  return with_checksum(std::move(text));
 }
 
 Evaluation from_json(std::string_view text, const std::string& name) {
-  const Reader reader(name);
+  const PartFields reader(name);
   const JsonValue document = parse_json(text, name);
   if (!document.is_object() || document.text_of("format").substr(0, 16) != kFormat.substr(0, 16))
     fail(ErrorCode::kInvalidArgument, "{} is no result of an evaluation", name);
   require(document.text_of("format") == kFormat, ErrorCode::kInvalidArgument,
           "{} is of another version of the format: '{}', and this program reads '{}'", name,
           document.text_of("format"), kFormat);
-  require_whole(text, reader);
+  reader.require_whole(text);
   Evaluation e;
-  const JsonValue& model = reader.member(document, "model", JsonValue::Kind::kObject);
-  e.identity = {.version = reader.text(document, "version"),
-                .model_name = reader.text(model, "name"),
-                .model_digest = reader.text(model, "digest"),
-                .data = reader.entries(document, "data"),
-                .options = reader.entries(document, "options")};
+  e.identity = reader.identity(document);
   const JsonValue* samples = document.find("samples");
   if (samples == nullptr) reader.refuse("'samples' is missing");
   if (samples->kind != JsonValue::Kind::kNull) e.samples = reader.count_of(*samples, "samples");
   e.covered = reader.ranges(document, "covered");
   e.content = reader.hexadecimal(reader.text(document, "content"), "content");
+  if (document.find("stream") != nullptr)
+    e.stream = reader.hexadecimal(reader.text(document, "stream"), "stream");
   e.worst = static_cast<size_t>(reader.count(document, "worst"));
   e.judged_worst = static_cast<size_t>(reader.count(document, "judged_worst"));
   for (const JsonValue& row : reader.items(document, "metrics"))

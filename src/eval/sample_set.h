@@ -21,6 +21,9 @@ struct Sample {
   int64_t index = 0;
   TensorList tensors;           ///< by the names that the data have
   std::vector<int64_t> labels;  ///< of the data set itself: next tokens, or the array that is named
+  /// Of a model that takes a fixed number of tokens a step: how it is fed. The only tensor has the tokens
+  /// then, and the sample's outputs are those of its steps, one after the other.
+  std::shared_ptr<const generate::Interface> steps = nullptr;
 };
 
 /// Samples in memory for as long as a caller keeps them. A set is either counted, and gives any sample, or a

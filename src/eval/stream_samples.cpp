@@ -131,15 +131,19 @@ class TokenSamples final : public SampleSet {
   }
   void begin(const std::vector<TensorInfo>& inputs, const std::vector<TensorInfo>& outputs) override {
     interface_ = std::make_shared<generate::Interface>(generate::find_interface(inputs, outputs, names_));
-    require(!interface_->step_tokens, ErrorCode::kUnsupported,
-            "the model takes {} token(s) a step, and sequences are evaluated in one step",
-            interface_->step_tokens.value_or(0));
   }
   std::optional<int64_t> size() const override { return static_cast<int64_t>(sequences_.size()); }
   Sample load(int64_t index) override {
     const generate::Tokens& tokens = sequences_[static_cast<size_t>(index)];
     require(tokens.size() > 1, ErrorCode::kInvalidArgument,
             "it has {} token(s), and the first is not predicted", tokens.size());
+    if (interface_->step_tokens) {
+      const Tensor row = Tensor::from<int64_t>(Shape{static_cast<int64_t>(tokens.size())}, tokens);
+      return {.index = index,
+              .tensors = {{"tokens", row}},
+              .labels = {tokens.begin() + 1, tokens.end()},
+              .steps = interface_};
+    }
     const generate::TokenSequence sequence(interface_);
     return {
         .index = index, .tensors = sequence.named_feed(tokens), .labels = {tokens.begin() + 1, tokens.end()}};

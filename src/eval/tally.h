@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "eval/exact_sum.h"
+#include "base/exact_sum.h"
 
 namespace assay::eval {
 
@@ -15,6 +15,7 @@ enum class Kind : uint8_t {
   kProportion,  ///< 0 or 1: the share of ones
   kMean,        ///< numbers: their mean
   kPerplexity,  ///< negative logarithms of probabilities: the exponential of their mean
+  kSet,         ///< numbers of each sample, of which a function makes one: there are no single observations
 };
 
 /// A sample and its value, by which the worst are ranked.

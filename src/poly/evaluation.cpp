@@ -73,6 +73,16 @@ size_t count_of(int64_t number, const char* what) {
 
 }  // namespace
 
+std::vector<std::shared_ptr<script::MetricScript>> metric_functions(const std::vector<std::string>& scripts) {
+  std::vector<std::shared_ptr<script::MetricScript>> functions;
+  for (const std::string& word : scripts) {
+    functions.push_back(std::make_shared<script::MetricScript>(
+        script::parse_reference(word, script::MetricScript::kDefaultFunction)));
+    functions.back()->prepare();
+  }
+  return functions;
+}
+
 eval::EvalOptions evaluation_options(const EvaluationSettings& s, const extension::Registries& registries,
                                      const ModelEdits& edits) {
   eval::EvalOptions options;
@@ -80,9 +90,7 @@ eval::EvalOptions evaluation_options(const EvaluationSettings& s, const extensio
   read_labels(s, options);
   options.samples = samples_of(s, options.label_array);
   for (const std::string& word : s.metrics) options.metrics.push_back(eval::Metric::parse(word));
-  for (const std::string& word : s.metric_scripts)
-    options.functions.push_back(std::make_shared<script::MetricScript>(
-        script::parse_reference(word, script::MetricScript::kDefaultFunction)));
+  options.functions = metric_functions(s.metric_scripts);
   options.golden = s.golden;
   options.golden_is_exact = s.exact;
   require(s.golden.empty() || !s.exact, ErrorCode::kInvalidArgument,
@@ -98,6 +106,13 @@ eval::EvalOptions evaluation_options(const EvaluationSettings& s, const extensio
           "a part is a shard or named samples, not both");
   if (!s.shard.empty()) options.shard = eval::parse_shard(s.shard);
   if (!s.only.empty()) options.only = eval::Ranges::parse(s.only);
+  if (s.first_sample) {
+    count_of(*s.first_sample, "the number of the first sample");
+    require(s.shard.empty() && s.only.empty() && !options.samples->size(), ErrorCode::kInvalidArgument,
+            "only a stream has pieces, and a piece has no shards");
+    options.first_sample = *s.first_sample;
+    options.is_piece = true;
+  }
   options.skips_bad_samples = s.skip_bad_samples;
   options.measures_times = s.timing;
   options.saving = {.path = s.output, .resume = s.resume, .seconds = s.checkpoint_seconds};
@@ -137,19 +152,28 @@ std::string evaluate(const EvaluationSettings& settings) {
 
 std::string merge_evaluations(const std::vector<std::string>& paths, const std::string& output,
                               bool incomplete) {
-  const eval::Evaluation all = eval::merge_files(paths);
+  eval::Evaluation all = eval::merge_files(paths);
   if (!incomplete) require_complete(all);
   if (!output.empty()) save_evaluation(all, output);
   return to_json(all);
 }
 
-std::string merge_evaluation_texts(const std::vector<std::string>& results, bool incomplete) {
+std::string merge_evaluation_texts(const std::vector<std::string>& results, bool incomplete,
+                                   std::optional<int64_t> samples,
+                                   const std::vector<std::string>& metric_scripts) {
   require(!results.empty(), ErrorCode::kInvalidArgument, "there are no results to merge");
   const auto name = [](size_t i) { return fmt::format("result {}", i); };
   eval::Evaluation all = eval::from_json(results.front(), name(0));
   for (size_t i = 1; i < results.size(); ++i)
     with_context([&] { return "in " + name(i); }, [&] { all.add(eval::from_json(results[i], name(i))); });
+  if (samples) {
+    const eval::Ranges beyond = all.covered.without(eval::Ranges(0, *samples));
+    require(beyond.empty() && all.samples.value_or(*samples) == *samples, ErrorCode::kInvalidArgument,
+            "there are not {} samples: the results cover {}", *samples, all.covered.text());
+    all.samples = *samples;
+  }
   if (!incomplete) require_complete(all);
+  if (!incomplete) all.measure_sets(metric_functions(metric_scripts));
   return to_json(all);
 }
 

@@ -12,6 +12,9 @@ namespace assay::poly {
 eval::EvalOptions evaluation_options(const EvaluationSettings& settings,
                                      const extension::Registries& registries, const ModelEdits& edits);
 
+/// Functions by FILE.py[:FUNCTION], prepared. Throws Error as MetricScript.
+std::vector<std::shared_ptr<script::MetricScript>> metric_functions(const std::vector<std::string>& scripts);
+
 /// Throws Error naming the missing samples unless all are there.
 void require_complete(const eval::Evaluation& evaluation);
 

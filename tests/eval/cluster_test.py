@@ -22,6 +22,15 @@ import os, signal, time
 def slow(outputs, golden, labels):
     time.sleep(0.02)
     return float(outputs["y"].sum())
+def precision(outputs, golden, labels):
+    scores = outputs["y"].ravel()
+    return [scores.max(), scores.argmax() == labels[0]]
+def average(samples):
+    import numpy as np
+    scores, hits = np.array(samples).T
+    hits = hits[np.argsort(-scores, kind="stable")]
+    return (np.cumsum(hits) / np.arange(1, len(hits) + 1) * hits).sum() / hits.sum()
+precision.over_set = average
 def poison(outputs, golden, labels):
     if labels[0] == 2:
         os.kill(os.getppid(), signal.SIGKILL)
@@ -67,6 +76,192 @@ def kill_workers(is_done, killed):
                 killed.append(pid)
             except ProcessLookupError:
                 pass
+
+
+def iterables(assay, backends):
+    """Samples that come from the driver: the bytes of one process, in bounded number under way, with kills and a resumption."""
+    import numpy as np
+
+    words = dict(metrics=["top1", "sqnr", "max-error"], judge=2)
+    data = np.load("poisoned.npz")
+    taken = []
+
+    def samples(label_77=1):
+        for i, (x, label) in enumerate(zip(data["x"], data["labels"])):
+            taken.append(i)
+            yield {"x": x[None]}, label_77 if i == 77 else label
+
+    whole = assay.eval("model.onnxtxt", backends, samples(), **words, threads=1)
+    for chunk in (7, None):
+        found = assay.cluster.eval("model.onnxtxt", backends, samples(), **words, chunk=chunk)
+        expect(found.text == whole.text, f"an iterable in chunks of {chunk}: other bytes")
+    taken.clear()
+    ahead = []
+    assay.cluster.eval("model.onnxtxt", backends, samples(), **words, chunk=2, in_flight=3,
+                       progress=lambda done, all: ahead.append(len(taken) - done))
+    expect(max(ahead) <= 2 * 3 + 1, f"{max(ahead)} samples were taken ahead")
+
+    poisoned = {**words, "judge": 0, "metric_scripts": [os.path.abspath("metrics.py") + ":poison"]}
+    found = assay.cluster.eval("model.onnxtxt", backends, samples(label_77=2), **poisoned, chunk=16, retries=1)
+    expect([sample for sample, _ in found.first_bad_samples] == [77] and found.bad_samples == 1, "the poison of an iterable", found.text)
+    expect(found.missing == [] and found.metric("top1", "ref").count == SAMPLES - 1, "its other samples", repr(found))
+
+    def breaks():
+        for i, sample in enumerate(samples()):
+            if i == 60:
+                raise OSError("the disk is gone")
+            yield sample
+
+    try:
+        assay.cluster.eval("model.onnxtxt", backends, breaks(), **words, chunk=5, in_flight=2, output="broken.json")
+        expect(False, "an iterable that breaks")
+    except OSError as e:
+        expect("the disk is gone" in str(e), "its error", str(e))
+    finished = assay.Evaluation.load("broken.json.unfinished").covered
+    expect(0 < sum(end - first for first, end in finished) <= 60, "what is finished of it", str(finished))
+    found = assay.cluster.eval("model.onnxtxt", backends, samples(), **words, chunk=5, output="broken.json", resume=True)
+    expect(found.text == whole.text, "an iterable that was resumed: other bytes")
+    for nothing in (iter(()), []):
+        try:
+            assay.cluster.eval("model.onnxtxt", backends, nothing, **words)
+            expect(False, "no samples are accepted")
+        except assay.InvalidArgument as e:
+            expect("there are no samples" in str(e), "no samples", str(e))
+
+
+def set_metrics(assay, backends):
+    """A metric over the whole set, whose function only the driver has to run in the end."""
+    words = dict(labels="labels", metrics=["top1"], metric_scripts=[os.path.abspath("metrics.py") + ":precision"])
+    whole = assay.eval("model.onnxtxt", backends, "samples.npz", **words, threads=1)
+    value = whole.metric("precision", "engine").value
+    expect(value is not None and 0 < value < 1, "a metric of the set", repr(whole))
+    for chunk in (7, 50):
+        found = assay.cluster.eval("model.onnxtxt", backends, "samples.npz", **words, chunk=chunk)
+        expect(found.text == whole.text, f"a metric of the set in chunks of {chunk}: other bytes")
+    parts = [assay.eval("model.onnxtxt", backends, "samples.npz", **words, threads=1, shard=f"{i}/3") for i in range(3)]
+    expect(assay.merge(parts, metric_scripts=words["metric_scripts"]).text == whole.text, "its shards: other bytes")
+    try:
+        assay.merge(parts)
+        expect(False, "shards merge without the script")
+    except assay.InvalidArgument as e:
+        expect("measures the whole set" in str(e), "merging without the script", str(e))
+
+
+def searches(assay, backends):
+    """Candidates side by side: results in order, items that kill their worker, exceptions, and a search by the package."""
+    taken = []
+
+    def items():
+        for i in range(30):
+            taken.append(i)
+            yield i
+
+    def square(i):
+        if i == 17:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return i * i
+
+    ahead = []
+    found = assay.cluster.map(square, items(), chunk=4, in_flight=3, retries=1, progress=lambda done, all: ahead.append(len(taken) - done))
+    expected = [i * i if i != 17 else assay.cluster.Killed(2) for i in range(30)]
+    expect(found == expected, "results in order, but for one", str(found))
+    expect(max(ahead) <= 4 * 3 + 4, f"{max(ahead)} items were taken ahead")
+    expect(assay.cluster.map(square, []) == [], "no items")
+
+    def breaks(i):
+        raise ValueError(f"item {i}")
+
+    try:
+        assay.cluster.map(breaks, [5])
+        expect(False, "an exception is lost")
+    except ValueError as e:
+        expect("item 5" in str(e), "the exception", str(e))
+
+    # How much is to be clipped: scales for one candidate each, and the error that they cause.
+    import numpy as np
+
+    random = np.random.default_rng(2)
+    feeds = [{"x": random.standard_normal((1, 4)).astype(np.float32)} for _ in range(8)]
+    path, rows = os.path.abspath("model.onnxtxt"), {"x": ((1, 4),) * 3}
+
+    def error_with(quantile):
+        import assay
+
+        narrow = assay.quantize(path, feeds, algorithm="percentile", quantile=quantile).model
+        made, exact = assay.build(narrow, profiles=rows), assay.build(path, profiles=rows)
+        return max(float(np.abs(made.run(feed)["y"] - exact.run(feed)["y"]).max()) for feed in feeds)
+
+    alone = [error_with(quantile) for quantile in (0.5, 0.8, 1.0)]
+    expect(assay.cluster.map(error_with, (0.5, 0.8, 1.0)) == alone and alone[0] > alone[2] > 0, "a search", str(alone))
+
+
+ROWS = """
+import numpy as np
+def load_data():
+    import pyarrow.parquet
+    for batch in pyarrow.parquet.ParquetFile("data.parquet").iter_batches(batch_size=17):
+        for row in batch.to_pylist():
+            yield {"x": np.array([row["x"]], np.float32), "labels": np.array([row["label"]])}
+def arrow():
+    import pyarrow
+    with pyarrow.memory_map("data.arrow") as source:
+        for batch in pyarrow.ipc.open_file(source).read_all().to_batches(max_chunksize=17):
+            for row in batch.to_pylist():
+                yield {"x": np.array([row["x"]], np.float32), "labels": np.array([row["label"]])}
+"""
+
+
+def columns(assay, backends):
+    """Parquet and Arrow, by a script in the program and by an iterable in Python."""
+    import numpy as np
+    import pyarrow
+    import pyarrow.parquet
+
+    data = np.load("samples.npz")
+    table = pyarrow.table({"x": list(data["x"]), "label": data["labels"]})
+    pyarrow.parquet.write_table(table, "data.parquet", row_group_size=50)
+    with pyarrow.OSFile("data.arrow", "wb") as sink, pyarrow.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    with open("rows.py", "w") as file:
+        file.write(ROWS)
+    whole = assay.eval("model.onnxtxt", backends, "samples.npz", labels="labels", metrics=["top1", "sqnr"], output="npz.json")
+    for script in ("rows.py", "rows.py:arrow"):
+        found = [f"{i}.json" for i in range(3)]
+        for i, path in enumerate(found):
+            done = subprocess.run([ASSAY, "eval", "model.onnxtxt", "--ref", "--engine", "--data", script, "--labels", "labels", "--metric",
+                                   "top1", "sqnr", "--shard", f"{i}/3", "-o", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            expect(done.returncode == 0, f"{script}: exit status {done.returncode}", done.stdout)
+        merged = assay.merge(found)
+        expect(merged.samples == SAMPLES and merged.metrics == whole.metrics, f"{script}: other figures", f"{merged}\n{whole}")
+
+    def rows():
+        for batch in pyarrow.parquet.ParquetFile("data.parquet").iter_batches(batch_size=31):
+            for x, label in zip(batch.column("x"), batch.column("label")):
+                yield {"x": np.array([x.as_py()], np.float32)}, label.as_py()
+
+    for evaluate in (assay.eval, assay.cluster.eval):
+        found = evaluate("model.onnxtxt", backends, rows(), metrics=["top1", "sqnr"])
+        expect(found.metrics == whole.metrics, f"an iterable over Parquet, {evaluate.__module__}: other figures", repr(found))
+
+
+def calibrations(assay, _backends):
+    import numpy as np
+
+    random = np.random.default_rng(9)
+    feeds = [{"x": (random.standard_normal((1, 4)) * 2.0 ** (i % 5)).astype(np.float32)} for i in range(50)]
+    for algorithm in ("entropy2", "minmax"):
+        assay.quantize("model.onnxtxt", feeds, algorithm=algorithm, cache=f"{algorithm}.cache")
+        whole = open(f"{algorithm}.cache", "rb").read()
+        for chunk in (3, 16, 100):
+            found = assay.cluster.calibrate("model.onnxtxt", iter(feeds), algorithm=algorithm, chunk=chunk, output="found.cache")
+            expect(found == whole, f"{algorithm} in chunks of {chunk}: another cache", f"{found}\n{whole}")
+            expect(open("found.cache", "rb").read() == whole, "its file")
+    for data, part in (([], "no data to calibrate with"), ([{"x": np.full((1, 4), np.nan, np.float32)}], "NaN"), ([{"x": np.zeros((1, 5), np.float32)}], "x")):
+        try:
+            assay.cluster.calibrate("model.onnxtxt", data)
+            expect(False, f"{data} are accepted")
+        except assay.Error as e:
+            expect(part in str(e), f"calibrating on {data}", str(e))
 
 
 def main():
@@ -140,11 +335,8 @@ def main():
             expect(False, f"{words} are accepted")
         except assay.InvalidArgument as e:
             expect(part in str(e), f"{words}: the error", str(e))
-    try:
-        assay.cluster.eval("model.onnxtxt", backends, iter(()))
-        expect(False, "an iterable is accepted")
-    except assay.Unsupported:
-        pass
+    for part in (iterables, set_metrics, calibrations, columns, searches):
+        part(assay, backends)
     ray.shutdown()
     return 1 if problems else 0
 

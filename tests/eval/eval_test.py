@@ -68,6 +68,10 @@ def hangs():
         if i == 70:
             time.sleep(3600)
         yield sample
+def restless():
+    samples = list(load_data())
+    np.random.default_rng(os.getpid()).shuffle(samples)
+    yield from samples
 def nothing():
     return iter(())
 """
@@ -79,6 +83,22 @@ def distance(outputs, golden, labels):
 distance.better = "lower"
 def text(outputs, golden, labels):
     return "much"
+def precision(outputs, golden, labels):
+    return [[score, label == labels[0]] for label, score in enumerate(outputs["y"].ravel())]
+def mean_average_precision(samples):
+    scores = np.array(samples).reshape(len(samples), -1, 2)
+    found = []
+    for label in range(scores.shape[1]):
+        order = np.argsort(-scores[:, label, 0], kind="stable")
+        hits = scores[order, label, 1]
+        found.append((np.cumsum(hits) / np.arange(1, len(hits) + 1) * hits).sum() / hits.sum())
+    return np.mean(found)
+precision.over_set = mean_average_precision
+def broken(outputs, golden, labels):
+    return [1.0]
+def nothing(samples):
+    raise ValueError("no such set")
+broken.over_set = nothing
 """
 
 
@@ -387,6 +407,53 @@ def test_metric_scripts():
     expect(abs(own["greatest"] - built_in["greatest"]) <= 1e-6 and own["worse"] == "higher", "a metric of one's own", f"{own}\n{built_in}")
     text = run(*BACKENDS, "--data", "x.npy", "--metric-script", "metrics.py:text", expected=1)
     expect("must return a number" in text and "metrics.py" in text, "a metric that is no number", text)
+
+
+def test_set_metrics():
+    """A metric of the whole set, by the user's function: the mean average precision over the classes."""
+    y, labels = expected_outputs(), np.load("labels.npy")
+    averages = []
+    for label in range(3):
+        hits = (labels == label)[np.argsort(-y[:, label], kind="stable")]
+        averages.append(np.mean((np.cumsum(hits) / np.arange(1, SAMPLES + 1))[hits]))
+    words = [*BACKENDS, "--data", "samples.npz", "--labels", "labels", "--metric", "top1", "--metric-script", "metrics.py:precision"]
+    text = run(*words, "-o", "set.json")
+    for backend in ("ref", "engine"):
+        row = rows("set.json")["precision", backend]
+        expect(row["kind"] == "set" and abs(row["value"] - np.mean(averages)) < 1e-9, f"{row['value']}, not {np.mean(averages)}")
+    expect("precision" in text and f"{np.mean(averages):.5g}" in text, "the table", text)
+    names = [f"set{i}.json" for i in range(4)]
+    for i, name in enumerate(names):
+        run(*words, "--shard", f"{i}/4", "-o", name)
+    expect("value" not in rows("set2.json")["precision", "ref"], "a part has no value of the set")
+    random.shuffle(names)
+    script = ["--metric-script", "metrics.py:precision"]
+    run(*names, *script, "-o", "merged.json", command="merge")
+    same("merged.json", "set.json", "a metric of the set in 4 shards")
+    run(*names[:2], "-o", "some.json", "--incomplete", command="merge")
+    run("some.json", *names[2:], *script, "-o", "merged.json", command="merge")
+    same("merged.json", "set.json", "a metric of the set in two steps")
+    text = run(*names, "-o", "no.json", command="merge", expected=1)
+    expect("precision measures the whole set" in text and "--metric-script" in text, "merging without its script", text)
+    for shard in range(2):
+        run(*words, "-o", "job.json", "--shard", "auto/2", env={"JOB_COMPLETION_INDEX": str(shard)})
+    same("job.json", "set.json", "a metric of the set by an indexed job")
+    text = run(*words[:-1], "metrics.py:broken", "-o", "broken.json", expected=1)
+    expect("no such set" in text and "metrics.py" in text, "an error of the function", text)
+    expect(result("broken.json.unfinished")["covered"] == f"0:{SAMPLES}", "what is finished is kept")
+
+
+def test_restless_loaders():
+    """Shards of a loader that gives each process other samples do not merge, and an evaluation does not go on with others."""
+    words = [*BACKENDS, "--data", "loader.py:restless", "--labels", "labels", "--metric", "top1"]
+    for i in range(2):
+        run(*words, "--shard", f"{i}/2", "-o", f"restless{i}.json")
+    text = run("restless0.json", "restless1.json", "-o", "no.json", command="merge", expected=1)
+    expect("different samples, or in another order" in text, "shards of a loader that shuffles", text)
+    run(*words, "--samples", "80", "-o", "whole80.json")
+    pathlib.Path("restless.json.unfinished").write_bytes(pathlib.Path("restless0.json").read_bytes())
+    text = run(*words, "--shard", "0/2", "-o", "restless.json", "--resume", expected=1)
+    expect("gives other samples, or in another order" in text, "going on with other samples", text)
 
 
 def test_conditions():

@@ -2,11 +2,13 @@
 // a crash, an error that blames our own code, another exception, memory or time without bound, a result that
 // contradicts its inferred type.
 //
-//   op_fuzz [--rounds N] [--seed N] [--only PATTERN] [--jobs N] [--verbose] [--save FOLDER] [CASES]
+//   op_fuzz [--rounds N] [--seed N] [--only PATTERN] [--jobs N] [--verbose] [--save FOLDER] [--shard I/N]
+//   [CASES]
 //
 // Without CASES, random nodes of every version of every operator, made from the schemas. With it, the
 // conformance cases in that folder, made wrong in a few places. N rounds for each; deterministic for a seed.
-// With --save, the models that show a problem are written. Exit status 1 when there is a problem.
+// With --save, the models that show a problem are written. Exit status 1 when there is a problem. --shard
+// takes every N-th subject, from the I-th on: the numbers of all shards add up to those of one process.
 //
 //   op_fuzz --against BACKEND [--rounds N | --round N] [--invalid] [--table] [--stale] [--reproduce] [...]
 //
@@ -28,6 +30,7 @@
 #include "base/cpus.h"
 #include "base/isolated_jobs.h"
 #include "base/memory_limit.h"
+#include "eval/shard.h"
 #include "fuzz/differential.h"
 #include "fuzz/judge.h"
 #include "fuzz/mutate.h"
@@ -49,6 +52,7 @@ struct Options {
   std::string only = "*", cases, save;
   const Backend* against = nullptr;
   int round = -1;
+  eval::Shard shard;
   bool verbose = false, table = false, stale = false, reproduce = false, invalid = false;
 };
 
@@ -137,6 +141,11 @@ int fuzz(const Options& options) {
   std::vector<Subject> subjects = options.cases.empty() ? schema_subjects() : case_subjects(options.cases);
   std::erase_if(subjects,
                 [&](const Subject& s) { return fnmatch(options.only.c_str(), s.name.c_str(), 0) != 0; });
+  std::vector<Subject> own;
+  for (size_t i = 0; i < subjects.size(); ++i)
+    if (static_cast<int64_t>(i) % options.shard.count == options.shard.index)
+      own.push_back(std::move(subjects[i]));
+  subjects = std::move(own);
   Tally all;
   int problems = 0;
   const auto work = [&](size_t i) {
@@ -165,6 +174,7 @@ int fuzz(const Options& options) {
 
 int run(const Options& options) {
   if (options.against == nullptr) return fuzz(options);
+  require(options.shard.count == 1, ErrorCode::kInvalidArgument, "--shard is not for --against: use --only");
   const DifferentialOptions differential{.rounds = options.round >= 0 ? 1 : options.rounds,
                                          .first_round = std::max(options.round, 0),
                                          .seed = options.seed,
@@ -212,6 +222,8 @@ int main(int argc, char** argv) try {
       options.invalid = true;
     else if (word == "--reproduce")
       options.reproduce = true;
+    else if (word == "--shard")
+      options.shard = assay::eval::parse_shard(value());
     else if (word == "--save")
       options.save = value();
     else if (word == "--verbose")

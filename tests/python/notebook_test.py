@@ -23,8 +23,18 @@ EXPECTED = {
         ("run_with_times", ["share", "100.0 %|%"]),
         (".save(", []),
     ],
+    "data-sets.ipynb": [
+        ("measure_cost=True", ["<table", "of the error"]),
+        ("save_worst=", ["Evaluation of 200 of 200 samples", "top1 of engine", "0.9 [", "agreement of trt", "sqnr of trt"]),
+        (".worst ", ["[("]),
+        ("reversed(parts)", ["True"]),
+        ("margin.py:margin", ["Evaluation of 50 of 50 samples", "margin of trt"]),
+    ],
 }
-WRITTEN = {"daily.ipynb": ["smaller.onnx", "model.plan", "outputs.npz"]}
+WRITTEN = {
+    "daily.ipynb": ["smaller.onnx", "model.plan", "outputs.npz"],
+    "data-sets.ipynb": ["data.npz", "scales.txt", "worst"],
+}
 
 
 def shown_by(cell):

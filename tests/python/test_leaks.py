@@ -218,6 +218,8 @@ class Work:
             "generate": lambda: assay.generate(self.tokens, [3], ["engine", "reference"], max_tokens=2, on_token=lambda *_: None),
             "quantize": lambda: assay.quantize(self.model, 1, runtime=self.runtime, measure_cost=True, optimization_level=0),
             "quantize_weights": lambda: assay.quantize_weights(self.model),
+            "calibration_part": self.calibration_part,
+            "merge_calibration_parts": lambda: _native.merge_calibration_parts(self.runtime._native, [self.calibration_part()], 1),
             "type_name": lambda: _native.type_name("float16"),
             "find_non_finite": lambda: assay.debug.nan(self.model, data=[{"x": self.x}]),
             "measure_ranges": lambda: assay.debug.range(self.model, data=[{"x": self.x}]),
@@ -230,6 +232,10 @@ class Work:
             "count_samples": lambda: _native.count_samples({"run": {"model": self.file, "runners": ["reference"], "iterations": 3}}),
             "leave_out_sample": lambda: _native.leave_out_sample(self.evaluation(only="0:1").text, 1, "bad"),
         }
+
+    def calibration_part(self):
+        return _native.calibration_part(self.runtime._native, self.model._native, {"optimization_level": 0}, {"iterations": 1},
+                                        ("entropy2", 0.9999, None), 0, "digest")  # fmt: skip
 
     def evaluation(self, **settings):
         return assay.eval(self.file, ["reference", "reference"], iterations=2, metrics=["max-error"], **settings)

@@ -245,7 +245,7 @@ std::vector<Option> all_options() {
 /// Options that act before the run begins, or have no effect in this build.
 bool leaves_nothing(const Option& o) {
   // The command line's own reports, which are refused where a program is written, and its strictness.
-  for (const char* own : {"--all", "--csv", "--json", "--junit", "--fail-if", "--strict"})
+  for (const char* own : {"--all", "--csv", "--json", "--junit", "--fail-if", "--shard", "--strict"})
     if (o.names.front() == own) return true;
   const poly::RunRow* row = poly::find_run_option(o.names.front());
   return row != nullptr ? !row->has_member() : o.help.starts_with("Accepted, without effect");

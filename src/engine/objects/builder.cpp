@@ -367,14 +367,30 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   return engine;
 }
 
-std::shared_ptr<Model> Builder::quantized_network(const std::shared_ptr<const Model>& network,
-                                                  const BuilderConfig& config) const {
-  check_profiles(*network->graph, config);
-  require(!is_quantized(*network), ErrorCode::kInvalidArgument,
+namespace {
+
+void require_calibration(const Model& network, const BuilderConfig& config) {
+  check_profiles(*network.graph, config);
+  require(!is_quantized(network), ErrorCode::kInvalidArgument,
           "the network has QuantizeLinear, DequantizeLinear or QLinear operators: it defines its own "
           "quantization");
   require(config.calibrator != nullptr, ErrorCode::kInvalidArgument,
           "there is no calibrator to quantize the network with");
+}
+
+}  // namespace
+
+CalibrationStatistics calibration_statistics(const Runtime& runtime,
+                                             const std::shared_ptr<const Model>& network,
+                                             const BuilderConfig& config) {
+  require_calibration(*network, config);
+  const Builder builder(runtime);
+  return calibration_statistics(calibration_job(builds(builder), *runtime.state(), network, config));
+}
+
+std::shared_ptr<Model> Builder::quantized_network(const std::shared_ptr<const Model>& network,
+                                                  const BuilderConfig& config) const {
+  require_calibration(*network, config);
   const auto warn = [&](const std::string& sentence) { runtime_->warn(sentence); };
   engine::TypeRules types = type_rules_of(*network, config, warn);
   const CalibrationJob calibration = calibration_job(builds(*this), *runtime_, network, config);

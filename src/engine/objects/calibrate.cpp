@@ -1,14 +1,10 @@
 #include "engine/objects/calibrate.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
 
 #include "analysis/held_types.h"
-#include "base/parallel.h"
 #include "engine/objects/state.h"
-#include "engine/planner/tensor_range.h"
 #include "graph/clone.h"
 #include "graph/read.h"
 #include "naming/origins.h"
@@ -20,7 +16,6 @@
 namespace assay {
 namespace {
 
-constexpr size_t kMaxNames = 5;
 constexpr const char* kCalibrateAnew = "Move it away to calibrate anew.";
 
 bool has_quantization(const Graph& g) {
@@ -48,39 +43,6 @@ std::shared_ptr<Model> with_all_outputs(const Model& network, const CalibrationJ
   return model;
 }
 
-/// Looks at the data themselves: what cannot define a range is an error.
-class DataCheck {
- public:
-  /// Of one set of inputs. Throws Error for NaNs and for tensors without elements.
-  void add(const std::string& input, const Tensor& t) {
-    require(t.numel() > 0, ErrorCode::kInvalidArgument, "the data for the input '{}' are empty: {}", input,
-            t.shape().str());
-    if (t.dtype() != DType::kFloat32) return;
-    const std::span<const float> numbers = t.span<float>();
-    const auto nans = std::count_if(numbers.begin(), numbers.end(), [](float x) { return std::isnan(x); });
-    require(nans == 0, ErrorCode::kInvalidArgument, "{} of the {} numbers for the input '{}' are NaN", nans,
-            numbers.size(), input);
-    if (numbers.size() == 1) return;
-    has_several_ = true;
-    if (!constant_) constant_ = numbers.front();
-    varies_ =
-        varies_ || std::any_of(numbers.begin(), numbers.end(), [&](float x) { return x != *constant_; });
-  }
-  /// Throws Error for data that are 0 all over, and warns of any other number.
-  void finish(const std::function<void(const std::string&)>& warn) const {
-    if (varies_ || !has_several_) return;
-    std::string sentence = fmt::format(
-        "the data to calibrate with are constant: every number of every floating-point input is {}",
-        constant_.value_or(0));
-    require(constant_.value_or(0) != 0, ErrorCode::kInvalidArgument, "{}", sentence);
-    warn(sentence + ", and the scales are those of such data alone");
-  }
-
- private:
-  bool has_several_ = false, varies_ = false;
-  std::optional<float> constant_;
-};
-
 /// Inputs with the shapes that data should have.
 std::vector<TensorInfo> wanted_inputs(const Graph& g, const std::vector<OptimizationProfile>& profiles) {
   std::vector<TensorInfo> inputs;
@@ -92,60 +54,6 @@ std::vector<TensorInfo> wanted_inputs(const Graph& g, const std::vector<Optimiza
   }
   return inputs;
 }
-
-std::string list_of(const std::vector<std::string>& names) {
-  std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kMaxNames); ++i) text += (i > 0 ? ", " : "") + names[i];
-  return text + (names.size() > kMaxNames ? ", ..." : "");
-}
-
-class Statistics {
- public:
-  Statistics(const Graph& g, const Int8Calibrator& calibrator)
-      : algorithm_(calibrator.algorithm()), quantile_(calibrator.quantile()) {
-    require(quantile_ > 0 && quantile_ <= 1, ErrorCode::kInvalidArgument,
-            "the quantile {} is not above 0 and up to 1", quantile_);
-    for (const Value* v : g.inputs) add_tensor(*v);
-    for (const Value* v : g.outputs) add_tensor(*v);
-  }
-  /// One number for each tensor of the constructor, those that are not float32 included.
-  void add(const std::vector<const Tensor*>& tensors, int threads) {
-    // Neighbours are alike in size, so they go to different threads.
-    const auto count = static_cast<int64_t>(tensors.size());
-    parallel_for(threads, 1, [&](int64_t first, int64_t last) {
-      for (int64_t t = first; t < last; ++t)
-        for (int64_t i = t; i < count; i += threads) {
-          const Tensor& tensor = *tensors[static_cast<size_t>(i)];
-          if (tensor.dtype() == DType::kFloat32) ranges_[static_cast<size_t>(i)].add(tensor.span<float>());
-        }
-    });
-  }
-  CalibrationTable table(std::vector<std::string>& not_finite) const {
-    CalibrationTable table{.algorithm = algorithm_};
-    std::vector<float> scales(ranges_.size());
-    parallel_for(static_cast<int64_t>(ranges_.size()), 8, [&](int64_t first, int64_t last) {
-      for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(last); ++i)
-        scales[i] = ranges_[i].scale(algorithm_, quantile_);
-    });
-    for (size_t i = 0; i < ranges_.size(); ++i) {
-      if (ranges_[i].count() == 0) continue;
-      table.scales.emplace(names_[i], scales[i]);
-      if (ranges_[i].not_finite() > 0) not_finite.push_back(names_[i]);
-    }
-    return table;
-  }
-
- private:
-  void add_tensor(const Value& v) {
-    names_.push_back(v.name());
-    ranges_.emplace_back(algorithm_ != CalibrationAlgorithm::kMinMax && is_float32(&v));
-  }
-
-  CalibrationAlgorithm algorithm_;
-  double quantile_;
-  std::vector<std::string> names_;
-  std::vector<engine::TensorRange> ranges_;
-};
 
 }  // namespace
 
@@ -240,25 +148,24 @@ void report_quantization(const QuantizeReport& report, const CalibrationJob& job
   if (!report.without_scale.empty())
     job.warn(fmt::format(
         "{} has no scale for {} tensor(s), so the products that read them stay in float32: {}",
-        job.calibrator->cache_name(), report.without_scale.size(), list_of(report.without_scale)));
+        job.calibrator->cache_name(), report.without_scale.size(), first_names(report.without_scale)));
   if (report.quantized == 0)
     job.warn("int8 is allowed, but no Conv, Gemm or MatMul of the network can be computed in 8 bits");
 }
 
-CalibrationTable calibrate(const CalibrationJob& job) {
+CalibrationStatistics calibration_statistics(const CalibrationJob& job) {
   const std::shared_ptr<Model> model = with_all_outputs(*job.network, job);
   remove_held_types(*model);
   const Graph& g = *model->graph;
   require(!g.outputs.empty(), ErrorCode::kInvalidArgument,
           "there is nothing to calibrate: no node of the network computes float32 numbers");
-  Statistics statistics(g, *job.calibrator);
+  CalibrationStatistics statistics(g, job.calibrator->algorithm(), job.calibrator->quantile());
   const std::vector<TensorInfo> inputs = wanted_inputs(g, job.profiles);
   const std::shared_ptr<Engine> engine = job.build_float32(model);
   const auto context = engine->create_execution_context();
   if (!job.profiles.empty()) context->set_optimization_profile(job.profiles.size() - 1);
   const PoolScope scope(job.pool);
   size_t sets = 0;
-  DataCheck data;
   while (auto batch = job.calibrator->next_batch(inputs)) {
     ++sets;
     if (job.on_progress)
@@ -271,7 +178,7 @@ CalibrationTable calibrate(const CalibrationJob& job) {
                      const Tensor* given = find(*batch, input.name);
                      require(given != nullptr, ErrorCode::kInvalidArgument,
                              "there are no data for the input '{}'", input.name);
-                     data.add(input.name, *given);
+                     statistics.check(input.name, *given);
                      feed.push_back(*given);
                    }
                    const std::vector<Tensor> results = context->infer(feed);
@@ -281,14 +188,9 @@ CalibrationTable calibrate(const CalibrationJob& job) {
                    statistics.add(seen, job.pool->size());
                  });
   }
-  require(sets > 0, ErrorCode::kInvalidArgument, "there are no data to calibrate with");
-  data.finish(job.warn);
-  std::vector<std::string> not_finite;
-  CalibrationTable table = statistics.table(not_finite);
-  if (!not_finite.empty())
-    job.warn(fmt::format("Calibration met infinities or NaNs in {} tensor(s), which stay in float32: {}",
-                         not_finite.size(), list_of(not_finite)));
-  return table;
+  return statistics;
 }
+
+CalibrationTable calibrate(const CalibrationJob& job) { return calibration_statistics(job).table(job.warn); }
 
 }  // namespace assay

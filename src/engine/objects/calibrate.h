@@ -8,6 +8,7 @@
 #include "assay/builder_config.h"
 #include "assay/runtime.h"
 #include "base/thread_pool.h"
+#include "engine/objects/calibration_statistics.h"
 #include "transform/quantize.h"
 
 namespace assay {
@@ -47,6 +48,16 @@ std::shared_ptr<const QuantizeOptions> quantization_for(const CalibrationJob& jo
 std::set<std::string> selected_names(const Model& network, const std::vector<std::string>& selectors);
 /// Warns of tensors without scales, and if nothing is computed in 8 bits.
 void report_quantization(const QuantizeReport& report, const CalibrationJob& job);
+
+/// Runs the network in float32 on the calibrator's data and returns what it sees of every float32 tensor of
+/// its main graph that is not constant, functions inlined; of no data nothing. One set of inputs is in memory
+/// at a time, with its results. Throws Error (kInvalidArgument) naming an invalid set of inputs.
+CalibrationStatistics calibration_statistics(const CalibrationJob& job);
+/// The same of what a builder would calibrate by its configuration. Throws Error also for a network that is
+/// quantized, and without a calibrator.
+CalibrationStatistics calibration_statistics(const Runtime& runtime,
+                                             const std::shared_ptr<const Model>& network,
+                                             const BuilderConfig& config);
 
 /// Runs the network in float32 on the calibrator's data and returns a scale for
 /// every float32 tensor of its main graph that is not constant, functions inlined.

@@ -60,6 +60,54 @@ size_t least_divergence(std::span<const int64_t> counts, int64_t levels) {
   return best;
 }
 
+TensorRange::State TensorRange::state() const {
+  State s{.has_counts = !counts_.empty(),
+          .exponent = exponent_,
+          .largest = largest_,
+          .zeros = zeros_,
+          .counted = counted_,
+          .not_finite = not_finite_};
+  if (s.has_counts && counted_ > 0) {
+    const std::span<const int64_t> used = used_bins();
+    s.counts.assign(used.begin(), used.end());
+  }
+  return s;
+}
+
+TensorRange::TensorRange(const State& s) : TensorRange(s.has_counts) {
+  int64_t sum = 0;
+  bool is_possible = s.counts.size() <= counts_.size() && s.zeros >= 0 && s.counted >= 0 &&
+                     s.not_finite >= 0 && s.exponent >= kMinExponent &&
+                     s.exponent <= std::numeric_limits<float>::max_exponent && s.largest >= 0 &&
+                     (!s.has_counts || static_cast<double>(s.largest) <= std::ldexp(1.0, s.exponent)) &&
+                     (s.largest > 0) == (s.counted > 0);
+  for (size_t i = 0; is_possible && i < s.counts.size(); ++i) {
+    is_possible = s.counts[i] >= 0 && s.counts[i] <= s.counted - sum;
+    sum += s.counts[i];
+    counts_[i] = s.counts[i];
+  }
+  require(is_possible && (!s.has_counts || sum == s.counted), ErrorCode::kInvalidArgument,
+          "its counts of magnitudes contradict each other");
+  exponent_ = s.exponent;
+  largest_ = s.largest;
+  zeros_ = s.zeros;
+  counted_ = s.counted;
+  not_finite_ = s.not_finite;
+}
+
+void TensorRange::add(const TensorRange& other) {
+  require(counts_.empty() == other.counts_.empty(), ErrorCode::kInvalidArgument,
+          "one range has a histogram, and the other has none");
+  zeros_ += other.zeros_;
+  counted_ += other.counted_;
+  not_finite_ += other.not_finite_;
+  largest_ = std::max(largest_, other.largest_);
+  if (counts_.empty() || other.counted_ == 0) return;
+  reach_exponent(other.exponent_);
+  const int shift = std::min(exponent_ - other.exponent_, 62);
+  for (size_t i = 0; i < other.counts_.size(); ++i) counts_[i >> shift] += other.counts_[i];
+}
+
 void TensorRange::add(std::span<const float> numbers) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (size_t at = 0; at < numbers.size(); at += kPart) {
@@ -92,6 +140,10 @@ void TensorRange::add(std::span<const float> numbers) {
 void TensorRange::reach(float magnitude) {
   int exponent = 0;
   std::frexp(magnitude, &exponent);  // magnitude < 2^exponent
+  reach_exponent(exponent);
+}
+
+void TensorRange::reach_exponent(int exponent) {
   if (exponent <= exponent_) return;
   const int doublings = exponent - exponent_;
   exponent_ = exponent;

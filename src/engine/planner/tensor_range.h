@@ -26,7 +26,21 @@ class TensorRange {
   /// `counts`: whether a histogram is needed; else only the largest magnitude is known.
   explicit TensorRange(bool counts) : counts_(counts ? static_cast<size_t>(kBins) : 0) {}
 
+  /// All that it knows, to be stored.
+  struct State {
+    bool has_counts = false;
+    int exponent = 0;
+    float largest = 0;
+    int64_t zeros = 0, counted = 0, not_finite = 0;
+    std::vector<int64_t> counts = {};  ///< up to the last that is not 0
+  };
+  State state() const;
+  /// Throws Error (kInvalidArgument) for a state that no numbers lead to.
+  explicit TensorRange(const State& state);
+
   void add(std::span<const float> numbers);
+  /// The numbers of another one, exactly. Both count or neither does.
+  void add(const TensorRange& other);
 
   int64_t count() const { return zeros_ + counted_ + not_finite_; }
   /// Infinities and NaNs.
@@ -47,6 +61,7 @@ class TensorRange {
   static constexpr int kMinExponent = -100;
 
   void reach(float magnitude);
+  void reach_exponent(int exponent);
   double bin_width() const;
   std::span<const int64_t> used_bins() const;
   double entropy_limit() const;

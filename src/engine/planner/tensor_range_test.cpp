@@ -206,5 +206,41 @@ TEST(TensorRange, ExtremeMagnitudes) {
   EXPECT_EQ(small.scale(kMeanSquaredError, 1), 0);
 }
 
+/// Parts add up to the state of all numbers, whichever reaches farther, also through what is stored.
+TEST(TensorRange, PartsAddUpExactly) {
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal;
+  std::vector<float> numbers(5000);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = std::ldexp(normal(random), static_cast<int>(i / 1000));
+  numbers[7] = 0;
+  numbers[8] = std::numeric_limits<float>::infinity();
+  for (const bool counts : {true, false}) {
+    TensorRange whole(counts), left(counts), right(counts);
+    const std::span<const float> all(numbers);
+    whole.add(all);
+    left.add(all.subspan(0, 1700));
+    right.add(all.subspan(1700));
+    for (const auto& [first, second] : {std::pair(left, right), std::pair(right, left)}) {
+      TensorRange sum(first.state());
+      sum.add(TensorRange(second.state()));
+      sum.add(TensorRange(counts));
+      const TensorRange::State found = sum.state(), expected = whole.state();
+      EXPECT_EQ(found.counts, expected.counts);
+      EXPECT_EQ(found.largest, expected.largest);
+      EXPECT_EQ(found.exponent, expected.exponent);
+      EXPECT_EQ(found.zeros, 1);
+      EXPECT_EQ(found.counted, 4998);
+      EXPECT_EQ(found.not_finite, 1);
+    }
+    EXPECT_THROW(left.add(TensorRange(!counts)), Error);
+  }
+  TensorRange range(true);
+  range.add(std::vector<float>{1, 2});
+  TensorRange::State impossible = range.state();
+  impossible.counted = 3;
+  EXPECT_THROW(TensorRange{impossible}, Error);
+}
+
 }  // namespace
 }  // namespace assay::tensor_range_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay::eval {
+namespace assay {
 
 /// The exact sum of any finite doubles (at least 2^60 of them), as a fixed-point number that covers the range
 /// of the type. Addition is associative and commutative, bit for bit. Not thread-safe.
@@ -51,4 +51,4 @@ class ExactSum {
   int32_t pending_ = 0;  ///< additions since the last carry
 };
 
-}  // namespace assay::eval
+}  // namespace assay

@@ -1,4 +1,4 @@
-#include "eval/exact_sum.h"
+#include "base/exact_sum.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "assay/error.h"
 
-namespace assay::eval::exact_sum_test {
+namespace assay::exact_sum_test {
 namespace {
 
 ExactSum sum_of(const std::vector<double>& values) {
@@ -110,4 +110,4 @@ TEST(ExactSum, CarriesInTime) {
 }
 
 }  // namespace
-}  // namespace assay::eval::exact_sum_test
+}  // namespace assay::exact_sum_test

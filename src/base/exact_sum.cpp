@@ -1,4 +1,4 @@
-#include "eval/exact_sum.h"
+#include "base/exact_sum.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "assay/error.h"
 
-namespace assay::eval {
+namespace assay {
 namespace {
 
 constexpr int kMantissaBits = 52;
@@ -169,4 +169,4 @@ ExactSum ExactSum::parse(std::string_view text) {
   return sum;
 }
 
-}  // namespace assay::eval
+}  // namespace assay
