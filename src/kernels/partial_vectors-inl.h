@@ -1,5 +1,5 @@
 // The first lanes of vectors in memory. Highway's MaskedLoad and BlendedStore touch the whole vector where an
-// instruction set has no masks (SSE, NEON): beyond the end of a tensor that is another's memory, or nobody's.
+// instruction set has no masks (SSE, NEON): beyond the end of a tensor that is memory of others, or none.
 #if defined(ASSAY_KERNELS_PARTIAL_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_KERNELS_PARTIAL_VECTORS_INL_H_
 #undef ASSAY_KERNELS_PARTIAL_VECTORS_INL_H_
