@@ -8,6 +8,7 @@
 #include "ops/moves.h"
 #include "ops/op_set.h"
 #include "tensor/convert.h"
+#include "transform/kept_values.h"
 
 namespace assay {
 
@@ -23,7 +24,7 @@ std::string NarrowTypes::str() const {
 std::string Asked::of(const Node* n) const {
   if (n == nullptr) return types.str();
   NarrowTypes own = types;
-  own.int8 = lowering.int8.contains(n);
+  own.int8 = lowering.int8.contains(n) || lowering.kept.contains(n);
   return own.str();
 }
 
@@ -88,6 +89,22 @@ double median(const StepRatios& ratios) {
   return sorted[sorted.size() / 2];
 }
 
+/// What only such products read may be kept in 8 bits; step(v) of a value: 0: it has none.
+template <typename Step>
+void add_kept(const Model& model, const NarrowTypes& types, const Step& step, Lowering& lowering) {
+  std::vector<const Node*> nodes;
+  for (const auto& n : model.graph->nodes()) nodes.push_back(n.get());
+  const KeptValues kept(
+      model, nodes,
+      {.has_scale = [&](const Value* v) { return step(*v) != 0; },
+       .stays_float = [&](const Node& n) { return types.float_nodes.contains(n.name); },
+       .reads_8_bits = [&](const Node& c,
+                           const Value* v) { return lowering.int8.contains(&c) && c.input(0) == v; }});
+  for (const Node* n : nodes)
+    if (n->outputs().size() == 1 && n->output(0) != nullptr && kept.contains(n->output(0)))
+      lowering.kept[n] = step(*n->output(0));
+}
+
 }  // namespace
 
 Asked read_asked(const Model& model, const NarrowTypes& types,
@@ -96,20 +113,34 @@ Asked read_asked(const Model& model, const NarrowTypes& types,
   if (types.float16) asked.lowering.u = unit_roundoff(DType::kFloat16);
   if (types.bfloat16) asked.lowering.u = unit_roundoff(DType::kBFloat16);
   if (!types.int8) return asked;
+  constexpr double kLargestNumber = std::numeric_limits<double>::quiet_NaN();
   const StepRatios ratios = step_ratios(types, own);
   const double most = kGrantedFactor * std::max(1.0, median(ratios));
+  const auto step = [&](const std::string& name) {
+    if (types.scales.empty()) return kLargestNumber;
+    const auto it = types.scales.find(name);
+    if (it == types.scales.end()) return 0.0;
+    const auto ratio = ratios.find(name);
+    return static_cast<double>(it->second) /
+           (ratio == ratios.end() ? 1 : std::max(1.0, ratio->second / most));
+  };
   for (const auto& n : model.graph->nodes()) {
     if (!may_be_quantised(*n) || types.float_nodes.contains(n->name)) continue;
     if (types.scales.empty()) {
-      asked.lowering.int8[n.get()] = std::numeric_limits<double>::quiet_NaN();
+      asked.lowering.int8[n.get()] = kLargestNumber;
       continue;
     }
-    const std::string* tensor = scaled_name(model, *n->input(0), types.scales);
-    const double scale = tensor == nullptr ? 0 : static_cast<double>(types.scales.at(*tensor));
-    if (scale == 0) continue;
-    const auto ratio = ratios.find(*tensor);
-    asked.lowering.int8[n.get()] = scale / (ratio == ratios.end() ? 1 : std::max(1.0, ratio->second / most));
+    const std::string* tensor = scaled_name(
+        model, *KeptValues::scaled(n->input(0), types.scales, KeptValues::Through::kSplit), types.scales);
+    if (tensor == nullptr || types.scales.at(*tensor) == 0) continue;
+    asked.lowering.int8[n.get()] = step(*tensor);
   }
+  add_kept(
+      model, types,
+      [&](const Value& v) {
+        return step(KeptValues::scaled(&v, types.scales, KeptValues::Through::kSplitAndPool)->name());
+      },
+      asked.lowering);
   return asked;
 }
 

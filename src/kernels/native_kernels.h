@@ -29,6 +29,7 @@ using Bfloat16Product = void(const PanelMatrix& matrix, const void* packed, int6
 /// False where a row cannot be rounded: then y is not written.
 using RoundedNbits = bool(const NbitsWeights& w, const float* x, int64_t m, const float* bias, float* y,
                           void* scratch) noexcept;
+using ByteLookup = void(const uint8_t* table, const uint8_t* x, int64_t count, uint8_t* y) noexcept;
 
 /// Null: this architecture has none, or this processor lacks the instructions.
 struct NativeKernels {
@@ -43,6 +44,8 @@ struct NativeKernels {
   /// Of rounded_nbits.h, for weights of at most so many bits.
   RoundedNbits* rounded_nbits = nullptr;
   int rounded_nbits_bits = 0;
+  /// Of byte_table.h.
+  ByteLookup* look_up = nullptr;
 };
 
 /// Those of this processor. Each architecture that has some defines it in native_kernels_ARCHITECTURE.cpp.

@@ -8,6 +8,7 @@
 #include "kernels/native_kernels.h"
 #include "kernels/nbits/rounded_nbits_x86.h"
 #include "kernels/panel/bfloat16_tiles.h"
+#include "kernels/pointwise/byte_table_x86.h"
 
 namespace assay::kernels {
 namespace {
@@ -48,6 +49,7 @@ NativeKernels find_kernels() {
     found.depthwise = vnni_depthwise;
     found.depthwise_quantized = vnni_depthwise_quantized;
   }
+  if (has_avx512 && !is_baseline && __builtin_cpu_supports("avx512vbmi")) found.look_up = look_up_vbmi;
   if (has_avx512 && __builtin_cpu_supports("avx512bf16")) found.bfloat16_product = multiply_bfloat16_tiles;
   return found;
 }

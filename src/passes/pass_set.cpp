@@ -52,6 +52,7 @@ constexpr Place kPlaces[] = {
     {PassStage::kSpecialize, &pass_merge_transposes::def},
     {PassStage::kSpecialize, &pass_lower_moves::def},
     {PassStage::kSpecialize, &pass_gather_quantized::def},
+    {PassStage::kSpecialize, &pass_move_quantized::def},
     {PassStage::kSpecialize, &pass_lower_products::def},
     {PassStage::kSpecialize, &pass_canonicalize_views::def},
     {PassStage::kSpecialize, &pass_eliminate_identity::def},
@@ -67,6 +68,7 @@ constexpr Place kPlaces[] = {
     {PassStage::kIdioms, &pass_fuse_layer_norm::def},
     {PassStage::kIdioms, &pass_fuse_rms_norm::def},
     {PassStage::kIdioms, &pass_fuse_softmax::def},
+    {PassStage::kIdioms, &pass_fuse_lookup::def},
     {PassStage::kIdioms, &pass_eliminate_dead_code::def},
 
     {PassStage::kSimplify, &pass_capture_loop_states::def},

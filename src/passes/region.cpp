@@ -31,7 +31,11 @@ Value* actual_input(const Node& region, const Value* v) {
 }
 
 Patch make_region(std::string_view kind, std::span<const Node* const> nodes, const PassContext& context,
-                  std::span<Value* const> first_inputs, AttributeList attributes) {
+                  std::span<Value* const> first_inputs, AttributeList attributes,
+                  std::span<const Node* const> copied) {
+  const auto stays = [&](const Node* n) {
+    return std::find(copied.begin(), copied.end(), n) != copied.end();
+  };
   auto body = std::make_shared<Graph>();
   const std::unordered_set<const Node*> inside(nodes.begin(), nodes.end());
   std::unordered_set<const Value*> made;
@@ -62,7 +66,7 @@ Patch make_region(std::string_view kind, std::span<const Node* const> nodes, con
   for (const Node* n : nodes) {
     set_origins(*clone_node(*n, *body, map), origins_of(*n));
     for (Value* v : n->outputs()) {
-      if (v == nullptr) continue;
+      if (v == nullptr || stays(n)) continue;
       const bool used_outside = std::any_of(v->consumers().begin(), v->consumers().end(),
                                             [&](const Node* c) { return !inside.contains(c); });
       if (!used_outside && !context.is_pinned(v)) continue;
@@ -71,7 +75,8 @@ Patch make_region(std::string_view kind, std::span<const Node* const> nodes, con
     }
   }
   Patch patch(*nodes.back());
-  for (const Node* n : nodes) patch.remove(*n);
+  for (const Node* n : nodes)
+    if (!stays(n)) patch.remove(*n);
   patch.set_name(nodes.front()->name);
   attributes.emplace_back("body", std::move(body));
   patch.add_multi(std::string(kind), std::move(inputs), std::move(attributes), std::move(outputs),

@@ -26,6 +26,8 @@ inline constexpr std::string_view kGeluTanh = "GeluTanh";
 inline constexpr std::string_view kLayerNorm = "LayerNorm";
 inline constexpr std::string_view kRmsNorm = "RmsNorm";
 inline constexpr std::string_view kSoftmax = "Softmax";
+/// A function of one tensor of 8 bits, element by element, that gives one of 8 bits.
+inline constexpr std::string_view kLookup = "Lookup";
 
 bool is_region(const Node& n);
 bool is_region(const Node& n, std::string_view kind);
@@ -38,9 +40,11 @@ Value* actual_input(const Node& region, const Value* v);
 
 /// A patch that replaces `nodes` (topological order, the last one the anchor) by a region. `first_inputs`:
 /// values that become the first inputs, in this order; the rest follows in order of use. Constants of one
-/// element go into the body. Values that are used outside or pinned become outputs.
+/// element go into the body. Values that are used outside or pinned become outputs, except those of `copied`,
+/// nodes that stay in the graph as well.
 Patch make_region(std::string_view kind, std::span<const Node* const> nodes, const PassContext& context,
-                  std::span<Value* const> first_inputs = {}, AttributeList attributes = {});
+                  std::span<Value* const> first_inputs = {}, AttributeList attributes = {},
+                  std::span<const Node* const> copied = {});
 
 /// Creates the body's nodes at the end of the graph, and returns them in order; the region is left without
 /// inputs and outputs. The caller moves them to its place. Inner values get fresh names.

@@ -209,11 +209,26 @@ constexpr PassCase kRuntimeCases[] = {
      "o) "
      "b = DequantizeLinear (z, s, o) c = Concat <axis = 0> (a, b) y = QuantizeLinear (c, s, o) }",
      "DequantizeLinear(x, 0.5, 3); DequantizeLinear(z, 0.5, 3); y = Concat<axis=0>(x, z)"},
-    // Another scale; a sum; numbers that are used elsewhere, too; numbers beyond float32; nothing moves.
+    // Other scales, zero points and types are quantized again first.
     {"move_quantized",
      "g (uint8[2,3] x) => (uint8[3,2] y) <float s = {0.5}, uint8 o = {3}, float t = {0.25}> { a = "
      "DequantizeLinear (x, s, o) b = Transpose (a) y = QuantizeLinear (b, t, o) }",
-     ""},
+     "DequantizeLinear(x, 0.5, 3); QuantizeLinear(%0, 0.25, 3); y = Transpose(%1)"},
+    {"move_quantized",
+     "g (int8[2] x, uint8[2] z) => (uint8[4] y) <float s = {0.5}, int8 i = {3}, uint8 o = {3}> { a = "
+     "DequantizeLinear (x, s, i) b = DequantizeLinear (z, s, o) c = Concat <axis = 0> (a, b) y = "
+     "QuantizeLinear "
+     "(c, s, o) }",
+     "DequantizeLinear(x, 0.5, 3); DequantizeLinear(z, 0.5, 3); QuantizeLinear(%0, 0.5, 3); y = "
+     "Concat<axis=0>(%2, "
+     "z)"},
+    {"move_quantized",
+     "g (uint8[1,1,4] x) => (uint8[1,1,2] y) <float s = {0.5}, uint8 o = {3}, float t = {0.25}> { a = "
+     "DequantizeLinear (x, s, o) b = MaxPool <kernel_shape = [2], strides = [2]> (a) y = QuantizeLinear (b, "
+     "t, o) }",
+     "DequantizeLinear(x, 0.5, 3); QuantizeLinear(%0, 0.25, 3); y = MaxPool<kernel_shape=[2], "
+     "strides=[2]>(%1)"},
+    // A sum; numbers that are used elsewhere, too; numbers beyond float32; nothing moves.
     {"move_quantized",
      "g (uint8[2] x) => (uint8[2] y) <float s = {0.5}, uint8 o = {3}> { a = DequantizeLinear (x, s, o) b = "
      "Neg "
@@ -232,6 +247,98 @@ constexpr PassCase kRuntimeCases[] = {
     {"move_quantized",
      "g (uint8[2] x) => (uint8[2] y) <float s = {0.5}, uint8 o = {3}> { a = DequantizeLinear (x, s, o) y = "
      "QuantizeLinear (a, s, o) }",
+     ""},
+    {"move_quantized",
+     "g (uint8[2,3] x) => (uint8[3,2] y) <float s = {3e38}, float t = {1}, uint8 o = {3}> { a = "
+     "DequantizeLinear (x, "
+     "s, o) b = Transpose (a) y = QuantizeLinear (b, t, o) }",
+     ""},
+    // What has no levels yet gets them where it is made, unless most of it is left out.
+    {"move_quantized",
+     "g (float[1,2,4] x, uint8[1,2,4] z) => (uint8[1,5,4] y) <float s = {0.5}, uint8 o = {3}, float[3,2,1] w "
+     "= {1, 2, "
+     "3, 4, 5, 6}> { a = Conv (x, w) b = DequantizeLinear (z, s, o) c = Concat <axis = 1> (a, b) y = "
+     "QuantizeLinear "
+     "(c, s, o) }",
+     "Conv(x, {1, 2, 3, 4, 5, 6}); DequantizeLinear(z, 0.5, 3); QuantizeLinear(%0, 0.5, 3); y = "
+     "Concat<axis=1>(%2, "
+     "z)"},
+    {"move_quantized",
+     "g (float[1,2,4] x) => (uint8[1,2,2] y) <float s = {0.5}, uint8 o = {3}> { a = Relu (x) b = MaxPool "
+     "<kernel_shape "
+     "= [2], strides = [2]> (a) y = QuantizeLinear (b, s, o) }",
+     "Relu(x); QuantizeLinear(%0, 0.5, 3); y = MaxPool<kernel_shape=[2], strides=[2]>(%1)"},
+    {"move_quantized",
+     "g (float[4] x) => (uint8[1] y) <float s = {0.5}, uint8 o = {3}, int64[1] i = {2}> { a = Relu (x) b = "
+     "Gather (a, "
+     "i) y = QuantizeLinear (b, s, o) }",
+     ""},
+    {"move_quantized",
+     "g (float[2,3] x) => (uint8[3,2] y, float[2,3] a) <float s = {0.5}, uint8 o = {3}> { a = Relu (x) b = "
+     "Transpose "
+     "(a) y = QuantizeLinear (b, s, o) }",
+     ""},
+    // A Split, all parts of which are quantized alike.
+    {"move_quantized",
+     "g (uint8[4] x) => (uint8[1] y, uint8[3] z) <float s = {0.5}, uint8 o = {3}, float t = {0.25}, int64[2] "
+     "n = {1, "
+     "3}> { a = DequantizeLinear (x, s, o) b, c = Split <axis = 0> (a, n) y = QuantizeLinear (b, t, o) z = "
+     "QuantizeLinear (c, t, o) }",
+     "DequantizeLinear(x, 0.5, 3); QuantizeLinear(%0, 0.25, 3); y, z = Split<axis=0>(%1, {1, 3})"},
+    {"move_quantized",
+     "g (uint8[4] x) => (uint8[1] y, uint8[3] z) <float s = {0.5}, uint8 o = {3}, float t = {0.25}, int64[2] "
+     "n = {1, "
+     "3}> { a = DequantizeLinear (x, s, o) b, c = Split <axis = 0> (a, n) y = QuantizeLinear (b, t, o) z = "
+     "QuantizeLinear (c, s, o) }",
+     ""},
+    // fuse_lookup
+    {"fuse_lookup",
+     "g (uint8[2,3] x) => (uint8[2,3] y) <float s = {0.5}, uint8 o = {3}> { a = DequantizeLinear (x, s, o) b "
+     "= Tanh "
+     "(a) y = QuantizeLinear (b, s, o) }",
+     "y = assay.Lookup(x)"},
+    {"fuse_lookup",  // its own inner quantization, and constants beside the function
+     "g (uint8[2,3] x) => (int8[2,3] y) <float s = {0.5}, uint8 o = {3}, int8 i = {0}, float[1] c = {2}> { a "
+     "= "
+     "DequantizeLinear (x, s, o) b = Sigmoid (a) q = QuantizeLinear (b, s, o) d = DequantizeLinear (q, s, o) "
+     "m = Mul "
+     "(d, a) n = Div (m, c) y = QuantizeLinear (n, s, i) }",
+     "y = assay.Lookup(x)"},
+    {"fuse_lookup",  // what is used elsewhere is computed in both places
+     "g (uint8[2,3] x) => (uint8[2,3] y, float[2,3] e) <float s = {0.5}, uint8 o = {3}> { a = "
+     "DequantizeLinear (x, s, "
+     "o) b = Tanh (a) e = Neg (b) y = QuantizeLinear (b, s, o) }",
+     "DequantizeLinear(x, 0.5, 3); Tanh(%0); e = Neg(%1); y = assay.Lookup(x)"},
+    {"fuse_silu fuse_lookup",
+     "g (uint8[2,3] x) => (uint8[2,3] y) <float s = {0.5}, uint8 o = {3}> { a = DequantizeLinear (x, s, o) b "
+     "= Sigmoid "
+     "(a) m = Mul (a, b) y = QuantizeLinear (m, s, o) }",
+     "y = assay.Lookup(x)"},
+    // Two tensors; a constant of several elements, or of more axes; a scale for each channel; elements that
+    // mix.
+    {"fuse_lookup",
+     "g (uint8[2,3] x, uint8[2,3] z) => (uint8[2,3] y) <float s = {0.5}, uint8 o = {3}> { a = "
+     "DequantizeLinear (x, s, "
+     "o) b = DequantizeLinear (z, s, o) c = Mul (a, b) y = QuantizeLinear (c, s, o) }",
+     ""},
+    {"fuse_lookup",
+     "g (uint8[2,3] x) => (uint8[2,3] y) <float s = {0.5}, uint8 o = {3}, float[3] c = {1, 2, 3}> { a = "
+     "DequantizeLinear (x, s, o) b = Mul (a, c) y = QuantizeLinear (b, s, o) }",
+     ""},
+    {"fuse_lookup",
+     "g (uint8[3] x) => (uint8[1,3] y) <float s = {0.5}, uint8 o = {3}, float[1,1] c = {2}> { a = "
+     "DequantizeLinear "
+     "(x, s, o) b = Mul (a, c) y = QuantizeLinear (b, s, o) }",
+     ""},
+    {"fuse_lookup",
+     "g (uint8[2,3] x) => (uint8[2,3] y) <float s = {0.5}, uint8 o = {3}, float[3] t = {1, 2, 3}, uint8[3] p "
+     "= {0, 0, "
+     "0}> { a = DequantizeLinear <axis = 1> (x, t, p) b = Tanh (a) y = QuantizeLinear (b, s, o) }",
+     ""},
+    {"fuse_lookup",
+     "g (uint8[2,3] x) => (uint8[2,3] y) <float s = {0.5}, uint8 o = {3}> { a = DequantizeLinear (x, s, o) b "
+     "= Softmax "
+     "(a) y = QuantizeLinear (b, s, o) }",
      ""},
     // gather_quantized
     {"gather_quantized",

@@ -50,6 +50,9 @@ double largest(const Tensor& x) {
   return most;
 }
 
+/// A step, or the one that represents the largest number.
+double step_of(const Tensor& x, double step) { return std::isnan(step) ? largest(x) / kInt8Levels : step; }
+
 /// Half a step of 8 bits of the weights, of one size for each channel of the result.
 Tensor errors_of_weights(const Node& n, const Tensor& w) {
   if (w.rank() < 2) return map_elements<double>(w, [s = largest(w)](double) { return s / kInt8Levels / 2; });
@@ -78,8 +81,7 @@ Tensor error_of_product(const EvalContext& c, const Lowering& lowering) {
     squares = map_elements<double>(sum_of_squares(c, x, w),
                                    [u = lowering.u](double s) { return 2 * square(u) * s; });
   if (eighth != lowering.int8.end()) {
-    const double step = std::isnan(eighth->second) ? largest(x) / kInt8Levels : eighth->second;
-    const Tensor inputs = sum_of_squares(c, errors_of_step(x, step), w),
+    const Tensor inputs = sum_of_squares(c, errors_of_step(x, step_of(x, eighth->second)), w),
                  weights = sum_of_squares(c, x, errors_of_weights(c.node(), w));
     const auto add = [](double a, double b) { return a + b; };
     Tensor both = map_broadcast<double>(inputs, weights, add);
@@ -111,6 +113,9 @@ void add_lowered_errors(EvalContext& c, const Lowering& lowering, std::span<cons
   };
   if (multiplies(c.node()) && is_wide(c.input(0)) && is_wide(c.input(1)) && is_wide(y[0]))
     if (const Tensor own = error_of_product(c, lowering); own.defined()) add_both(own, 0);
+  if (const auto kept = lowering.kept.find(&c.node());
+      kept != lowering.kept.end() && is_wide(y[0]) && errors[0].expected.defined())
+    add_both(errors_of_step(y[0], step_of(y[0], kept->second)), 0);
   for (size_t i = 0; lowering.u > 0 && i < errors.size(); ++i)
     if (is_wide(y[i]) && errors[i].expected.defined())
       add_both(map_elements<double>(y[i], [&](double v) { return lowering.u * std::abs(v); }), i);

@@ -12,6 +12,7 @@
 #include "graph/node_order.h"
 #include "kernels/int8/int8_product.h"
 #include "naming/origins.h"
+#include "transform/kept_values.h"
 #include "transform/quantizable.h"
 
 namespace assay {
@@ -28,7 +29,9 @@ struct Weights {
 std::string read_conv(const Node& n, const Shape& w, Weights& weights) {
   if (w.rank() < 3 || w.rank() > 5) return "its weights have no one to three spatial axes";
   const int64_t groups = int_attribute(n, "group", 1);
-  if (groups != 1 && (groups != w[0] || w[1] != 1)) return "it has groups of several channels";
+  const bool is_depthwise = groups == w[0] && w[1] == 1;
+  if (groups > 1 && !is_depthwise && std::min(w[0] / groups, w[1]) < kernels::kInt8Columns)
+    return fmt::format("its groups have fewer than {} channels", kernels::kInt8Columns);
   weights = {.axis = 0, .depth = w.numel(1, w.size())};
   return {};
 }
@@ -84,9 +87,14 @@ class Quantizer {
 
   QuantizeReport run() {
     std::vector<Node*> nodes;
-    for (const auto& n : graph_.nodes())
+    std::vector<const Node*> all;
+    for (const auto& n : graph_.nodes()) {
+      position_[n.get()] = all.size();
+      all.push_back(n.get());
       if (is_quantizable(*n)) nodes.push_back(n.get());
+    }
     for (Node* n : nodes) visit(*n);
+    keep_values(all);
     order_.commit();
     return std::move(report_);
   }
@@ -99,10 +107,7 @@ class Quantizer {
     if (x == nullptr || w == nullptr || dtype_of(w) != DType::kFloat32) return;
     const UnalignedTensor* data = constant_of(w);
     if (data == nullptr || !is_fixed(w, model_.ir_version) || x->is_constant()) return;
-    const std::vector<std::string> origins = origins_of(n);
-    if (std::any_of(origins.begin(), origins.end(),
-                    [&](const std::string& name) { return options_.float_nodes.contains(name); }))
-      return keep(n, "it was to stay in float32");
+    if (is_wanted_in_float(n)) return keep(n, "it was to stay in float32");
     if (is_held_in_floats(n)) return keep(n, fmt::format("it is held in {}", held_type(n)));
     Weights weights;
     std::string reason =
@@ -110,20 +115,105 @@ class Quantizer {
     if (reason.empty() && data->numel() == 0) reason = "its weights are empty";
     if (reason.empty() && weights.depth > kernels::kMaxInt8Sum) reason = "its sums may exceed 32 bits";
     if (!reason.empty()) return keep(n, std::move(reason));
-    const auto scale = options_.scales.find(x->name());
-    if (scale == options_.scales.end()) {
+    if (!options_.scales.contains(
+            KeptValues::scaled(x, options_.scales, KeptValues::Through::kSplit)->name())) {
       if (missed_.insert(x).second) report_.without_scale.push_back(x->name());
       return;
     }
-    if (scale->second == 0) return keep(n, "the numbers of its input gave no range");
+    const float scale = scale_of(x, KeptValues::Through::kSplit);
+    if (scale == 0) return keep(n, "the numbers of its input gave no range");
     Value* stored = quantized_weights(n, *w, *data, weights.axis);
     if (stored == nullptr) return keep(n, "its weights hold infinity or NaN");
     n.set_input(1, stored);
-    n.set_input(0, quantized(n, *x, scale->second));
+    n.set_input(0, quantized(n, *x, scale));
     ++report_.quantized;
   }
 
-  /// The value, quantized to 8 bits.
+  bool is_wanted_in_float(const Node& n) const {
+    const std::vector<std::string> origins = origins_of(n);
+    return std::any_of(origins.begin(), origins.end(),
+                       [&](const std::string& name) { return options_.float_nodes.contains(name); });
+  }
+  bool stays_float(const Node& n) const { return is_held_in_floats(n) || is_wanted_in_float(n); }
+
+  /// 0: it has none.
+  float scale_of(const Value* v, KeptValues::Through through) const {
+    const auto it = options_.scales.find(KeptValues::scaled(v, options_.scales, through)->name());
+    return it == options_.scales.end() ? 0 : it->second;
+  }
+
+  /// Values between the products that are read by them alone are kept in 8 bits.
+  void keep_values(const std::vector<const Node*>& nodes) {
+    // A part of a value no longer comes from it once it reads 8 bits.
+    std::unordered_map<const Value*, float> scales;
+    for (const Node* n : nodes)
+      for (const Value* v : n->outputs())
+        if (v != nullptr) scales[v] = scale_of(v, KeptValues::Through::kSplitAndPool);
+    const KeptValues kept(
+        model_, nodes,
+        {.has_scale =
+             [&](const Value* v) { return scales.at(v) != 0 && held_outputs(*v->producer()).empty(); },
+         .stays_float = [&](const Node& n) { return stays_float(n); },
+         .reads_8_bits = [](const Node& c, const Value*) { return is_op(c, "QuantizeLinear"); }});
+    for (const Node* n : nodes)
+      for (Value* v : n->outputs())
+        if (v != nullptr && kept.contains(v) && !is_inside(*v, kept)) read_quantized(*v, scales.at(v));
+  }
+
+  void read_quantized(Value& v, float scale) {
+    const std::vector<Node*> readers = v.consumers();
+    Value* levels = quantized(*v.producer(), v, scale);
+    for (Node* c : readers)
+      for (size_t i = 0; position_.contains(c) && i < c->inputs().size(); ++i)
+        if (c->input(i) == &v) c->set_input(i, levels);
+  }
+
+  /// A product that reads 8 bits.
+  static bool is_quantized_product(const Node& n) {
+    return is_quantizable(n) && n.input(0)->producer() != nullptr &&
+           is_op(*n.input(0)->producer(), "DequantizeLinear");
+  }
+
+  /// Whether a step makes and uses the value, so that it is never in memory: what a product's results become
+  /// before they are stored (rounding those in between would cost 1 to 2 dB where every product has a SiLU
+  /// behind it), and what is computed on the way through a table.
+  bool is_inside(const Value& v, const KeptValues& kept) const {
+    if (activations_.contains(&v)) return false;
+    const Node& made = *v.producer();
+    const bool is_function = std::all_of(v.consumers().begin(), v.consumers().end(), [&](const Node* c) {
+      return c->outputs().size() == 1 && kept.source(c->output(0)) == kept.source(&v);
+    });
+    const bool is_product = is_quantized_product(made);
+    if (is_function && kept.source(&v) != &v) return true;
+    if (is_function && v.consumers().size() > 1) return is_product;
+    const Node& next = *v.consumers()[0];
+    if (v.consumers().size() > 1) return false;
+    if (is_op(next, "Relu") || is_op(next, "Clip")) return is_product || is_op(made, "Add");
+    if (is_function) return is_product;
+    const Node* const first = kept.source(&v)->producer();
+    const bool is_function_of_product = first != nullptr && is_quantized_product(*first);
+    if (is_op(next, "Add")) return is_function_of_product && !waits_for_sum(v, next);
+    return KeptValues::is_move(next, model_) && !is_op(next, "Split") &&
+           (is_product || is_op(made, "Add") || kept.source(&v) != &v);
+  }
+
+  /// Of two products' results that are added up one has to be in memory: the one that is there first.
+  bool waits_for_sum(const Value& v, const Node& sum) const {
+    const Value* other = sum.input(sum.input(0) == &v ? 1 : 0);
+    const Node* n = other->producer();
+    return n != nullptr && is_quantized_product(*n) && other->consumers().size() == 1 &&
+           position_.at(v.producer()) < position_.at(n);
+  }
+
+  /// Of the model's own nodes.
+  const Node* first_reader(const Value& x) const {
+    const Node* first = nullptr;
+    for (const Node* c : x.consumers())
+      if (position_.contains(c) && (first == nullptr || position_.at(c) < position_.at(first))) first = c;
+    return first;
+  }
+
+  /// The value, quantized to 8 bits, before all that may read it.
   Value* quantized(const Node& user, Value& x, float scale) {
     Value*& known = activations_[&x];
     if (known != nullptr) return known;
@@ -134,8 +224,9 @@ class Quantizer {
     type.dtype = DType::kInt8;
     Value* integers = graph_.add_value(graph_.unique_name(x.name() + "/quantized"), type);
     known = graph_.add_value(graph_.unique_name(x.name() + "/dequantized"), x.type);
-    add(user, "QuantizeLinear", {&x, s, z}, integers, {});
-    add(user, "DequantizeLinear", {integers, s, z}, known, {});
+    const Node* const place = first_reader(x);
+    add(user, place, "QuantizeLinear", {&x, s, z}, integers, {});
+    add(user, place, "DequantizeLinear", {integers, s, z}, known, {});
     return known;
   }
 
@@ -148,17 +239,18 @@ class Quantizer {
     Value* s = graph_.add_constant(graph_.unique_name(w.name() + "/scale"), integers->scale);
     Value* stored = graph_.add_constant(graph_.unique_name(w.name() + "/quantized"), integers->stored);
     it->second = graph_.add_value(graph_.unique_name(w.name() + "/dequantized"), w.type);
-    add(user, "DequantizeLinear", {stored, s}, it->second, {{"axis", static_cast<int64_t>(axis)}});
+    add(user, &user, "DequantizeLinear", {stored, s}, it->second, {{"axis", static_cast<int64_t>(axis)}});
     return it->second;
   }
 
-  void add(const Node& user, std::string op, std::vector<Value*> inputs, Value* output,
+  /// At `place`, for the node `user`.
+  void add(const Node& user, const Node* place, std::string op, std::vector<Value*> inputs, Value* output,
            AttributeList attributes) {
     Node* n =
         graph_.add_node(std::move(op), std::move(inputs), {output}, std::move(attributes), output->name());
     set_origins(*n, origins_of(user));
     set_beside(*n);
-    order_.insert(&user, *n);
+    order_.insert(place, *n);
   }
 
   Model& model_;
@@ -169,6 +261,7 @@ class Quantizer {
   std::unordered_map<const Value*, Value*> activations_;
   std::map<std::pair<const Value*, size_t>, Value*> weights_;
   std::unordered_set<const Value*> missed_;
+  std::unordered_map<const Node*, size_t> position_;  ///< of the model's own
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "analysis/held_types.h"
 #include "analysis/quantization.h"
 #include "naming/origins.h"
 #include "ops/infer.h"
@@ -123,6 +124,139 @@ TEST_F(Quantize, NumbersBeyondTheRangeAreClipped) {
             (std::vector<float>{1.5F * 127, 63.5F * 127, -64.0F * 127}));
 }
 
+/// Groups as wide as the products' columns are.
+TEST_F(Quantize, WideGroups) {
+  Value* x = input("x", {1, 32, 3, 3});
+  g.outputs = {node("Conv", {x, weights("w", {48, 16, 1, 1}, 0)}, "y", {{"group", int64_t{2}}})};
+  const std::vector<Tensor> before = evaluate();
+  EXPECT_EQ(quantized({{"x", 1.0F}}).quantized, 1);
+  EXPECT_TRUE(evaluate()[0].identical(before[0]));
+}
+
+/// The residual layers of a network: what leads past products is read as they read it.
+struct QuantizeSums : Quantize {
+  /// y = Conv(Relu(Conv(r) + r)), where r = Relu(x).
+  void make(bool bounded) {
+    Value* r = node("Relu", {input("x", {1, 4, 5, 5})}, "r");
+    Value* c = node("Conv", {r, weights("w", {4, 4, 1, 1}, 0)}, "c");
+    Value* sum = node("Add", {c, r}, "sum");
+    if (bounded) sum = node("Relu", {sum}, "bounded");
+    g.outputs = {node("Conv", {sum, weights("v", {4, 4, 1, 1}, 0)}, "y")};
+  }
+  const Node& add() const {
+    return **std::find_if(g.nodes().begin(), g.nodes().end(),
+                          [](const auto& n) { return n->op_type == "Add"; });
+  }
+  /// Which of its operands come from 8 bits.
+  std::string read() const {
+    std::string text;
+    for (const Value* v : add().inputs()) text += quantization_of(v) ? "8" : "f";
+    return text;
+  }
+};
+
+TEST_F(QuantizeSums, ReadWhatTheProductsRead) {
+  make(false);
+  quantized({{"r", 1.0F}, {"c", 64.0F}, {"sum", 64.0F}});
+  EXPECT_EQ(read(), "f8");
+}
+
+TEST_F(QuantizeSums, ReadItBeforeBoundsToo) {
+  make(true);
+  quantized({{"r", 1.0F}, {"c", 64.0F}, {"sum", 64.0F}, {"bounded", 64.0F}});
+  EXPECT_EQ(read(), "f8");
+}
+
+TEST_F(QuantizeSums, OfTwoProductsTheFirstWaitsIn8Bits) {
+  Value* x = input("x", {1, 4, 5, 5});
+  Value* a = node("Conv", {x, weights("w", {4, 4, 1, 1}, 0)}, "a");
+  Value* b = node("Conv", {x, weights("u", {4, 4, 1, 1}, 0)}, "b");
+  Value* sum = node("Add", {b, a}, "sum");
+  g.outputs = {node("Conv", {sum, weights("v", {4, 4, 1, 1}, 0)}, "y")};
+  quantized({{"x", 1.0F}, {"a", 64.0F}, {"b", 64.0F}, {"sum", 64.0F}});
+  EXPECT_EQ(read(), "f8");
+}
+
+TEST_F(QuantizeSums, StayInFloats) {
+  make(true);
+  quantized({{"r", 1.0F}, {"sum", 64.0F}, {"bounded", 64.0F}}, {"sum_node"});
+  EXPECT_EQ(read(), "ff") << "it was asked for";
+}
+
+TEST_F(QuantizeSums, StayInFloatsThatAreToBeStored) {
+  make(true);
+  set_held_outputs(*g.find_value("r")->producer(), {"float32"});
+  quantized({{"r", 1.0F}, {"sum", 64.0F}, {"bounded", 64.0F}});
+  EXPECT_EQ(read(), "ff");
+}
+
+TEST_F(QuantizeSums, StayInFloatsWhereTheNumbersAreNeededAnyway) {
+  make(true);
+  g.outputs.push_back(node("Softmax", {g.find_value("r")}, "other"));
+  quantized({{"r", 1.0F}, {"sum", 64.0F}, {"bounded", 64.0F}});
+  EXPECT_EQ(read(), "ff");
+}
+
+TEST_F(QuantizeSums, StayInFloatsWhereNoProductReadsThem) {
+  Value* r = node("Relu", {input("x", {1, 4, 5, 5})}, "r");
+  Value* c = node("Conv", {r, weights("w", {4, 4, 1, 1}, 0)}, "c");
+  g.outputs = {node("Add", {c, r}, "sum")};
+  quantized({{"r", 1.0F}, {"c", 64.0F}, {"sum", 64.0F}});
+  EXPECT_EQ(read(), "ff");
+}
+
+/// The values that are in 8 bits between layers.
+std::string kept_of(const Graph& g, std::initializer_list<const char*> names) {
+  std::string kept;
+  for (const char* name : names)
+    if (g.find_value(std::string(name) + "/quantized") != nullptr)
+      kept += (kept.empty() ? "" : " ") + std::string(name);
+  return kept;
+}
+
+/// A function of a product's results is rounded once; the parts of what is split have its scale.
+TEST_F(Quantize, WhatLiesBetweenProductsIsKeptIn8Bits) {
+  const auto conv = [&](Value* x, const char* name, int64_t inputs, int64_t outputs) {
+    return node("Conv", {x, weights((std::string(name) + "_w").c_str(), {outputs, inputs, 1, 1}, 0)}, name);
+  };
+  Value* c = conv(input("x", {1, 4, 5, 5}), "c", 4, 4);
+  Value* s = node("Mul", {c, node("Sigmoid", {c}, "sigmoid")}, "s");
+  Value *a = g.add_value("a"), *b = g.add_value("b");
+  g.add_node("Split", {s}, {a, b}, {{"axis", int64_t{1}}}, "split_node");
+  Value* d = node("Relu", {conv(b, "d", 2, 2)}, "r");
+  Value* joined = node("Concat", {a, node("Add", {d, b}, "sum")}, "joined", {{"axis", int64_t{1}}});
+  g.outputs = {conv(joined, "y", 4, 3)};
+  std::map<std::string, float> scales;
+  for (const char* name : {"x", "c", "sigmoid", "s", "a", "b", "d", "r", "sum", "joined"}) scales[name] = 64;
+  scales["s"] = 32;
+  quantized(scales);
+  EXPECT_EQ(kept_of(g, {"x", "c", "sigmoid", "s", "a", "b", "d", "r", "sum", "joined"}), "x s a b joined");
+  EXPECT_FLOAT_EQ(quantization_of(g.find_value("b/dequantized"))->scale, 32);
+}
+
+/// The 8 bits are there before the first that reads them, which need not be a product.
+TEST_F(Quantize, ReadersBeforeTheFirstProduct) {
+  Value* r = node("Relu", {input("x", {2, 4})}, "r");
+  Value* joined = node("Concat", {r, r}, "joined", {{"axis", int64_t{1}}});
+  g.outputs = {node("MatMul", {joined, weights("v", {8, 4}, 1)}, "y"),
+               node("MatMul", {r, weights("u", {4, 4}, 1)}, "z")};
+  quantized({{"r", 1.0F}, {"joined", 1.0F}});
+  EXPECT_TRUE(quantization_of(joined->producer()->input(0)));
+}
+
+/// A function of what is kept anyway.
+TEST_F(Quantize, FunctionsOfKeptValuesAreTables) {
+  Value* x = node("Relu", {input("x", {2, 6})}, "r");
+  Value* s = node("Tanh", {x}, "s");
+  g.outputs = {node("MatMul", {s, weights("v", {6, 4}, 1)}, "y"),
+               node("MatMul", {x, weights("u", {6, 4}, 1)}, "z")};
+  quantized({{"r", 1.0F}, {"s", 1.0F}});
+  const Node& tanh =
+      **std::find_if(g.nodes().begin(), g.nodes().end(), [](const auto& n) { return n->op_type == "Tanh"; });
+  EXPECT_TRUE(quantization_of(tanh.input(0)));
+  EXPECT_EQ(kept_of(g, {"r", "s"}), "r s");
+}
+
 TEST_F(Quantize, WhatStaysFloat32SaysWhy) {
   Value* x = input("x", {1, 4, 5, 5});
   Value* a = input("a", {4, 4});
@@ -157,7 +291,7 @@ TEST_F(Quantize, WhatStaysFloat32SaysWhy) {
   for (const QuantizeReport::Kept& k : report.kept)
     reasons[k.node.substr(1, k.node.find("_node") - 1)] = k.reason;
   const std::map<std::string, std::string> wanted = {
-      {"groups", "it has groups of several channels"},
+      {"groups", "its groups have fewer than 16 channels"},
       {"vector", "its input is a vector"},
       {"stack", "its weights are no matrix"},
       {"factor", "it has a factor (alpha)"},

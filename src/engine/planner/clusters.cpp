@@ -9,6 +9,7 @@
 #include "analysis/quantization.h"
 #include "engine/tactics/attention/attention_form.h"
 #include "passes/patch.h"
+#include "passes/region.h"
 
 namespace assay::engine {
 namespace {
@@ -156,6 +157,15 @@ class Finder {
     return steps;
   }
 
+  /// A function of the 8 bits that an epilogue ends with, of the same type; null when there is none.
+  const Node* following_lookup(const std::vector<EpilogueStep>& epilogue) const {
+    if (epilogue.empty() || !is_op(*epilogue.back().node, "QuantizeLinear")) return nullptr;
+    const Value* v = epilogue.back().node->output(0);
+    const Node* next = context_.sole_consumer(v);
+    const bool follows = next != nullptr && is_region(*next, kLookup) && is_free(next);
+    return follows && dtype_of(next->output(0)) == dtype_of(v) ? next : nullptr;
+  }
+
   /// A transposition of a matrix product's result, of up to four dimensions; null when there is none.
   const Node* following_transpose(const Node& matmul, const std::vector<EpilogueStep>& epilogue,
                                   const Shape& out) const {
@@ -176,6 +186,7 @@ class Finder {
       result = whole.sums_to_float.back()->output(0);
     }
     whole.epilogue = following(n, result, out);
+    if (whole.sums_to_float.empty()) whole.lookup = following_lookup(whole.epilogue);
     if (is_op(n, "MatMul")) whole.result_transposed = following_transpose(n, whole.epilogue, out);
     return whole;
   }
@@ -194,9 +205,10 @@ class Finder {
     };
     const size_t steps = whole.epilogue.size();
     const bool inputs = whole.transposed[0] != nullptr || whole.transposed[1] != nullptr;
-    if (whole.result_transposed != nullptr) add_partition(true, steps, true);
+    if (whole.result_transposed != nullptr || whole.lookup != nullptr) add_partition(true, steps, true);
     for (size_t k = steps + 1; k-- > 0;) add_partition(true, k, false);
-    if (inputs && whole.result_transposed != nullptr) add_partition(false, steps, true);
+    if (inputs && (whole.result_transposed != nullptr || whole.lookup != nullptr))
+      add_partition(false, steps, true);
     if (inputs) add_partition(false, steps, false);
     if (!whole.sums_to_float.empty()) add_sums_apart(whole, partitions);
     std::vector<Region> alone;
@@ -242,16 +254,17 @@ class Finder {
       product.epilogue.push_back(whole.epilogue[i]);
       product.nodes.push_back(whole.epilogue[i].node);
     }
+    const Node* const end = whole.lookup != nullptr ? whole.lookup : whole.result_transposed;
     if (with_result) {
+      product.lookup = whole.lookup;
       product.result_transposed = whole.result_transposed;
-      product.nodes.push_back(whole.result_transposed);
+      product.nodes.push_back(end);
     }
     if (product.nodes.size() == 1) product = node_region(*whole.main);
     regions.push_back(std::move(product));
     if (rest.size() == 1) regions.push_back(node_region(*rest[0]));
     if (rest.size() > 1) regions.push_back(pointwise_region(std::move(rest)));
-    if (!with_result && whole.result_transposed != nullptr)
-      regions.push_back(node_region(*whole.result_transposed));
+    if (!with_result && end != nullptr) regions.push_back(node_region(*end));
     return regions;
   }
 

@@ -33,13 +33,18 @@ std::string_view int8_conv_way(const ConvProduct& conv) {
   return conv.groups > 1 ? "groups" : "products";
 }
 
+double int8_efficiency(bool is_depthwise) {
+  if (kernels::has_int8_instructions()) return is_depthwise ? 1 : 3.2;
+  return is_depthwise ? 0.2 : 2;
+}
+
 void write_int8_conv(const Problem& p, const ConvProduct& conv, Candidate& b) {
   const ProductSize& size = conv.size;
   b.write(conv_fields(conv));
   b.step.scratch_bytes = int8_scratch(conv, p.config().threads);
   b.estimate = estimate_seconds(
       2.0 * static_cast<double>(size.m) * static_cast<double>(size.n) * static_cast<double>(size.k),
-      static_cast<double>(size.n * size.k), conv.is_depthwise ? 0.2 : 2);
+      static_cast<double>(size.n * size.k), int8_efficiency(conv.is_depthwise));
 }
 
 std::string int8_conv_packing(const ConvProduct& conv) {

@@ -17,6 +17,9 @@ std::string int8_conv_packing(const ConvProduct& conv);
 /// The variant of a convolution's candidate.
 std::string_view int8_conv_way(const ConvProduct& conv);
 
+/// Of products, or of channels on their own, for the cost model: in units of a core's float32 rate.
+double int8_efficiency(bool is_depthwise);
+
 /// Writes the parameters, scratch memory and estimate of a convolution.
 void write_int8_conv(const Problem& p, const ConvProduct& conv, Candidate& b);
 

@@ -232,6 +232,8 @@ struct TacticDef {
   bool (*serves)(const OpFacts&) = nullptr;
   /// It accepts Fused and Pointwise regions as well as single nodes.
   bool takes_regions = false;
+  /// Of the Fused ones also those that end with a function of 8-bit values (Region::lookup).
+  bool looks_up = false;
   /// Adds candidates, or returns the sentence that says why it has none.
   std::string (*propose)(const Problem&, Proposals&) = nullptr;
   KernelFactory factory;

@@ -47,7 +47,8 @@ std::vector<const TacticDef*> TacticSet::for_region(const Region& region, const 
   const OpFacts& facts = facts_of(node, model);
   const auto serves = [&](const TacticDef* t) {
     const bool is_named = named != by_operator_.end() && named->second.contains(t);
-    return (is_node || t->takes_regions) && (is_named || (t->serves != nullptr && t->serves(facts)));
+    return (is_node || t->takes_regions) && (region.lookup == nullptr || t->looks_up) &&
+           (is_named || (t->serves != nullptr && t->serves(facts)));
   };
   std::copy_if(tactics_.begin(), tactics_.end(), std::back_inserter(list), serves);
   list.push_back(is_node && !is_region(node) && has_subgraph(node) ? &tactic_control::def

@@ -409,6 +409,8 @@ void int8_product_quantized(const Int8Weights& weights, const void* packed, int6
   requantize({sums, stride, rows, columns}, end);
 }
 
+bool has_int8_instructions() noexcept { return native_kernels().int8_product != nullptr; }
+
 void sums_to_floats(int32_t* sums, const int32_t* addend, int64_t count) noexcept {
   HWY_DYNAMIC_DISPATCH(float_elements)(sums, addend, count);
 }

@@ -29,6 +29,9 @@ void int8_product_quantized(const Int8Weights& weights, const void* packed, int6
                             const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
                             const QuantizedEpilogue& end) noexcept;
 
+/// Whether the processor sums products of 8 bits in one instruction, and the products here use it.
+bool has_int8_instructions() noexcept;
+
 /// sums[i] + addend[i] as float32, in place; addend may be null.
 void sums_to_floats(int32_t* sums, const int32_t* addend, int64_t count) noexcept;
 

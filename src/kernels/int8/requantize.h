@@ -38,4 +38,16 @@ struct SumRows {
 /// to these operators one by one in float32, the product and the sum fused. NaN becomes the lower bound.
 void requantize(const SumRows& from, const QuantizedEpilogue& end) noexcept;
 
+/// A tensor that is added to a block of sums: (x[r, c] - zero_point) * scale, rows `pitch` bytes apart.
+struct QuantizedAddend {
+  const void* x;
+  int64_t pitch;
+  bool is_signed;
+  float scale, zero_point;
+};
+
+/// The same of sums[r, c] * scale[c] + bias[c] + addend[r, c].
+void requantize_sum(const SumRows& from, const QuantizedEpilogue& end,
+                    const QuantizedAddend& addend) noexcept;
+
 }  // namespace assay::kernels

@@ -290,6 +290,37 @@ void draw_lower_quantized(Draft& d) {
   }
 }
 
+void draw_fuse_lookup(Draft& d) {
+  d.closeness = Closeness::kQuantized;
+  d.opset = d.r.one_of({13, 17, 21});
+  const DType t = byte_type(d);
+  Value* const levels = bytes(d, t, {d.r.between(1, 2), d.r.between(1, 3)}, false);
+  Value *const s = scale(d), *const z = zero(d, t);
+  const auto dequantized = [&] { return d.node("DequantizeLinear", {levels, s, z}); };
+  Value* x = dequantized();
+  for (size_t i = d.r.below(4); i > 0; --i) {
+    switch (d.r.below(4)) {
+      case 0:
+        x = d.node(d.r.one_of({"Mul", "Add", "Max"}),
+                   {x, d.chance(50)   ? dequantized()
+                       : d.chance(80) ? d.constant(DType::kFloat32, d.r.one_of<Shape>({{}, {1}, {1, 1}}))
+                                      : d.constant(DType::kFloat32, {1, 1, 1})});
+        break;
+      case 1:
+        x = d.node("DequantizeLinear", {d.node("QuantizeLinear", {x, s, z}), s, z});
+        break;
+      case 2:
+        x = d.node(d.r.one_of({"Sigmoid", "Tanh", "Relu", "Neg", "Softplus"}), {x});
+        break;
+      default:
+        x = d.chance(20) ? d.node("Softmax", {x}) : d.node("Clip", {x, d.number(DType::kFloat32, -0.5)});
+    }
+    if (d.chance(5)) d.output(x);
+  }
+  const DType made = d.chance(80) ? t : byte_type(d);
+  d.output(d.node("QuantizeLinear", {x, scale(d), zero(d, made)}));
+}
+
 void draw_move_quantized(Draft& d) {
   d.closeness = Closeness::kQuantized;
   d.opset = d.r.one_of({10, 13, 17});

@@ -84,6 +84,8 @@ std::vector<std::string> integers() {
       network("(float[1,32,8,8] x) => (uint8[1,32,8,8] y)", {conv, q},
               "a = QuantizeLinear (x, s, z) b = DequantizeLinear (a, s, z) v = DequantizeLinear (w, u) "
               "c = Conv <pads = [1, 1, 1, 1]> (b, v) r = Relu (c) y = QuantizeLinear (r, t, z)"),
+      network("(uint8[2,5,7] x) => (uint8[2,5,7] y)", {"float s = {0.1}", "uint8 z = {100}"},
+              "d = DequantizeLinear (x, s, z) a = Sigmoid (d) m = Mul (a, d) y = QuantizeLinear (m, s, z)"),
       network("(float[16,288] x, float[16,32] o) => (uint8[16,32] y)", {product, q},
               "a = QuantizeLinear (x, s, z) b = DequantizeLinear (a, s, z) v = DequantizeLinear (w, u) "
               "c = MatMul (b, v) d = Add (c, o) y = QuantizeLinear (d, t, z)"),

@@ -31,9 +31,10 @@ std::string propose(const Problem& p, Proposals& proposals) {
 constinit const TacticDef def = {
     .name = "int8_conv",
     .summary = "convolution of 8-bit integers between DequantizeLinear and QuantizeLinear, channels last",
-    .version = 7,
+    .version = 8,
     .operators = kOperators,
     .takes_regions = true,
+    .looks_up = true,
     .propose = propose,
     .factory = {.create = create},
 };

@@ -18,6 +18,50 @@ TEST(Int8Conv, BetweenDequantizeAndQuantize) {
   TacticTest("int8_conv", kQuantized).expect_agreement("products");
 }
 
+/// A function of its own levels, while they are in the caches: of products, groups, channels on their own and
+/// results that end in another way than by bounds.
+TEST(Int8Conv, TablesOfTheResult) {
+  const std::string function =
+      "q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) e = DequantizeLinear (w, v, n) c = Conv "
+      "<{}> (d, "
+      "e) {} o = DequantizeLinear (p, t, z) f = Abs (o) y = QuantizeLinear (f, u, z)";
+  const auto network = [&](const char* attributes, const char* end, const Shape& w) {
+    return NetworkText{fmt::format("(float[2,{},9,11] x) => (uint8[2,{},9,11] y)", w[1] == 3 ? 3 : 20, w[0]),
+                       fmt::format(fmt::runtime(function), attributes, end),
+                       kScales + ", float u = {128}, " + integers("int8", "w", w)};
+  };
+  const char* const plain = "p = QuantizeLinear (c, t, z)";
+  const auto expect = [](const NetworkText& network, const char* variant) {
+    TacticTest t("int8_conv", network);
+    t.expect_agreement(variant);
+    t.expect_refused(set("result_table", std::vector<int64_t>(256, -1)), "'result_table'");
+    t.expect_refused(set("result_table", std::vector<int64_t>(255, 1)), "'result_table'");
+  };
+  expect(network("pads = [1, 1, 1, 1]", plain, {20, 3, 3, 3}), "products");
+  expect(network("pads = [1, 1, 1, 1]", "m = Abs (c) p = QuantizeLinear (m, t, z)", {20, 3, 3, 3}),
+         "products");
+  expect(network("group = 2, pads = [1, 1, 1, 1]", plain, {20, 10, 3, 3}), "groups");
+  expect(network("group = 20, pads = [1, 1, 1, 1]", plain, {20, 1, 3, 3}), "depthwise");
+}
+
+/// What leads past a product is added to its sums from 8 bits.
+TEST(Int8Conv, ResidualsOf8Bits) {
+  for (const char* end : {"r = Relu (a) y = QuantizeLinear (r, t, z)", "y = QuantizeLinear (a, t, z)"})
+    for (const char* attributes : {"pads = [1, 1, 1, 1]", "group = 20, pads = [1, 1, 1, 1]"}) {
+      const bool is_depthwise = attributes[0] == 'g';
+      TacticTest t(
+          "int8_conv",
+          {"(float[2,20,9,11] x, float[2,20,9,11] past) => (uint8[2,20,9,11] y)",
+           fmt::format("q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) e = DequantizeLinear (w, "
+                       "v, n) c = Conv <{}> (d, e) k = QuantizeLinear (past, s, z) l = DequantizeLinear (k, "
+                       "s, z) a = Add (c, l) {}",
+                       attributes, end),
+           kScales + ", " + integers("int8", "w", {20, is_depthwise ? 1 : 20, 3, 3})});
+      t.expect_agreement(is_depthwise ? "depthwise" : "products");
+      t.expect_refused(set("operand_zero_points", std::vector<double>{}), "'operand_zero_points'");
+    }
+}
+
 TEST(Int8Conv, RefusesFloats) {
   expect_refusal("int8_conv",
                  {"(float[1,8,4,4] x) => (float[1,8,4,4] y)", "y = Conv (x, w)", floats("w", {8, 8, 1, 1})},

@@ -166,6 +166,14 @@ StepFields fields_of(const PointwiseProgram& program, const Shape& domain, std::
   return f;
 }
 
+/// Conversions from 8 bits are part of reading, whether they are in the chain or before it.
+double estimate_of(const Chain& chain, const Shape& domain) {
+  const auto computed = std::ranges::count_if(
+      chain.forms, [](const PointwiseForm& f) { return f.op != PointwiseOp::kDequantize; });
+  const auto steps = static_cast<double>(std::max<int64_t>(1, computed));
+  return estimate_seconds(4 * static_cast<double>(domain.numel()) * steps, 0, 0.2);
+}
+
 /// `reads_stored`: operands that a DequantizeLinear gives are read as they are stored.
 void add_candidate(const Problem& p, const Chain& chain, Layout layout, bool reads_stored,
                    Proposals& proposals) {
@@ -190,8 +198,7 @@ void add_candidate(const Problem& p, const Chain& chain, Layout layout, bool rea
   }
   b.add_output(p.region().output(), layout);
   b.write(fields_of(program_of(chain, formats), memory_domain(domain, layout), std::move(strides)));
-  b.estimate = estimate_seconds(
-      4.0 * static_cast<double>(domain.numel() * static_cast<int64_t>(chain.forms.size())), 0, 0.2);
+  b.estimate = estimate_of(chain, domain);
 }
 
 std::string propose(const Problem& p, Proposals& proposals) {

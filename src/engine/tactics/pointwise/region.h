@@ -43,6 +43,9 @@ struct Region {
   /// after an addition of `sums_addend`, one int32 number per channel or column, if that is not null.
   std::vector<const Node*> sums_to_float;
   const Value* sums_addend = nullptr;
+  /// kFused: a function of the result's 8 bits, after the epilogue; null when there is none. Only tactics
+  /// that say so (TacticDef::looks_up) are given such a region.
+  const Node* lookup = nullptr;
   /// kFused: a Transpose of the final result; null when there is none.
   const Node* result_transposed = nullptr;
   /// kAttention: its operands and their access.

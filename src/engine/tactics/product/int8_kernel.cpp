@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "engine/tactics/pointwise/lookup_kernel.h"
+
 namespace assay::engine {
 
 namespace {
@@ -68,20 +70,41 @@ class Int8Sums : public TiledProduct {
             r, size, tiles,
             TileEpilogue(r, kInt8Inputs, size, std::array{tiles.rows, size.m % tiles.rows}, tiles.columns)),
         levels_(levels),
-        end_(std::move(end)) {}
+        end_(std::move(end)) {
+    const std::optional<TableEntries> table = r.read<ResultTable>().table;
+    if (!table) return;
+    const DType type = r.any_output(0).dtype;
+    StepReader::check(type == DType::kUInt8 || type == DType::kInt8, "its table is of {}", dtype_name(type));
+    table_ = bytes_of(*table);
+  }
 
   const Int8Quantized& levels() const { return levels_; }
   /// Calls sums(), or levels(end) where the end is those.
   template <typename Sums, typename Levels>
   void compute_end(const KernelArgs& args, const Tile& tile, Sums sums, Levels levels) const {
-    if (end_->makes_quantized()) return levels(end_->levels(args, finish(), tile));
-    sums();
-    end_->run(args, finish(), tile);
+    if (end_->makes_quantized()) {
+      levels(end_->levels(args, finish(), tile));
+    } else {
+      sums();
+      end_->run(args, finish(), tile);
+    }
+    if (table_) look_up(args, tile);
   }
 
  private:
+  /// While the tile is in the caches.
+  void look_up(const KernelArgs& args, const Tile& tile) const {
+    auto* const to = reinterpret_cast<uint8_t*>(finish().result(args, tile.row, tile.column));
+    if (tile.columns == finish().pitch()) return kernels::look_up(*table_, to, tile.rows * tile.columns, to);
+    for (int64_t r = 0; r < tile.rows; ++r) {
+      uint8_t* const row = to + r * finish().pitch();
+      kernels::look_up(*table_, row, tile.columns, row);
+    }
+  }
+
   Int8Quantized levels_;
   std::unique_ptr<SumsEnd> end_;
+  std::optional<kernels::ByteTable> table_;  ///< of what is made of the result
 };
 
 /// A product with packed weights whose left operand is gathered tile by tile.

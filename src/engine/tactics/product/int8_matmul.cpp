@@ -34,7 +34,7 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   b.write(ProductFields{.size = size});
   b.step.scratch_bytes = int8_scratch(size, problem.config().threads);
   b.estimate = estimate_seconds(2.0 * static_cast<double>(size.m * size.n * size.k),
-                                static_cast<double>(weights.bytes()), 2);
+                                static_cast<double>(weights.bytes()), int8_efficiency(false));
   return {};
 }
 
@@ -44,9 +44,10 @@ constinit const TacticDef def = {
     .name = "int8_matmul",
     .summary =
         "products of 8-bit integers with a constant matrix between DequantizeLinear and QuantizeLinear",
-    .version = 6,
+    .version = 7,
     .operators = kOperators,
     .takes_regions = true,
+    .looks_up = true,
     .propose = propose,
     .factory = {.create = create},
 };

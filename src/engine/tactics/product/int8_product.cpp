@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/tactics/pointwise/lookup_kernel.h"
+#include "engine/tactics/pointwise/lookup_table.h"
 #include "kernels/int8/requantize.h"
 
 namespace assay::engine {
@@ -62,6 +64,8 @@ void write_int8(const Problem& p, const Int8Operands& operands, const Value* x, 
   b.add_output(p.region().output(), layout);
   b.write(Int8Fields{.x_scale = operands.x.scale, .x_zero_point = operands.x.zero_point});
   write_tile_epilogue(p, epilogue, layout, b);
+  if (p.region().lookup != nullptr)
+    b.write(ResultTable{.table = entries_of(lookup_table(*p.region().lookup, p.model()))});
 }
 
 }  // namespace assay::engine

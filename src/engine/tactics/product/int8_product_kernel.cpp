@@ -18,19 +18,21 @@ bool quantizes(PointwiseOp op) {
   return op == PointwiseOp::kQuantizeUint8 || op == PointwiseOp::kQuantizeInt8;
 }
 
+using Entries = std::span<const EpilogueSpec::Entry>;
+
 /// Where all that happens is a bound on one side or both and the end in 8 bits.
-std::optional<kernels::Requantization> requantization_of(const EpilogueSpec& spec) {
+std::optional<kernels::Requantization> requantization_of(Entries entries) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  if (spec.entries.empty() || spec.entries.size() > 2) return std::nullopt;
-  const EpilogueSpec::Entry& last = spec.entries.back();
+  if (entries.empty() || entries.size() > 2) return std::nullopt;
+  const EpilogueSpec::Entry& last = entries.back();
   if (!quantizes(last.op)) return std::nullopt;
   kernels::Requantization r{.low = -kInfinity,
                             .high = kInfinity,
                             .scale = last.a,
                             .zero_point = static_cast<int>(last.b),
                             .is_signed = last.op == PointwiseOp::kQuantizeInt8};
-  if (spec.entries.size() == 2) {
-    const EpilogueSpec::Entry& first = spec.entries[0];
+  if (entries.size() == 2) {
+    const EpilogueSpec::Entry& first = entries[0];
     if (first.op == PointwiseOp::kRelu)
       r.low = 0;
     else if (first.op == PointwiseOp::kClip)
@@ -41,22 +43,48 @@ std::optional<kernels::Requantization> requantization_of(const EpilogueSpec& spe
   return r;
 }
 
+/// An addition of a whole tensor of 8 bits before that.
+struct Residual {
+  size_t input;  ///< of the step
+  kernels::QuantizedAddend addend;
+  kernels::Requantization requantization;
+};
+
+std::optional<Residual> residual_of(const StepReader& r, Entries entries, int64_t columns) {
+  if (entries.empty() || entries[0].op != PointwiseOp::kAdd || entries[0].position < 0) return std::nullopt;
+  const auto requantization = requantization_of(entries.subspan(1));
+  const auto input = static_cast<size_t>(entries[0].position);
+  const PlanValue &v = r.any_input(input), &out = r.any_output(0);
+  const bool is_byte = v.dtype == DType::kUInt8 || v.dtype == DType::kInt8;
+  // One row may be one number for each column.
+  if (!requantization || !is_byte || v.shape.numel() != out.shape.numel() || out.shape.numel() == columns)
+    return std::nullopt;
+  const auto fields = r.read(OperandFields{1});
+  return Residual{.input = input,
+                  .addend = {.x = nullptr,
+                             .pitch = columns,
+                             .is_signed = v.dtype == DType::kInt8,
+                             .scale = static_cast<float>(fields.scales[0]),
+                             .zero_point = static_cast<float>(fields.zero_points[0])},
+                  .requantization = *requantization};
+}
+
 class ScaledEnd final : public SumsEnd {
  public:
-  explicit ScaledEnd(std::optional<kernels::Requantization> requantization)
-      : requantization_(requantization) {}
+  ScaledEnd(std::optional<kernels::Requantization> requantization, std::optional<Residual> residual)
+      : requantization_(requantization), residual_(residual) {}
 
   bool makes_quantized() const noexcept override { return requantization_.has_value(); }
 
   kernels::QuantizedEpilogue levels(const KernelArgs& args, const TileEpilogue& finish,
                                     const TiledProduct::Tile& tile) const noexcept override {
-    return {scale(args, tile), bias(args, tile), *requantization_, finish.result(args, tile.row, tile.column),
-            finish.pitch()};
+    return end_of(args, finish, tile, *requantization_);
   }
 
   void run(const KernelArgs& args, const TileEpilogue& finish,
            const TiledProduct::Tile& tile) const noexcept override {
     auto* const sums = static_cast<int32_t*>(tile.sums);
+    if (residual_) return run_residual(args, finish, tile);
     char* const out = finish.result(args, tile.row, tile.column);
     const bool plain = finish.is_plain();
     for (int64_t r = 0; r < tile.rows; ++r) {
@@ -71,6 +99,23 @@ class ScaledEnd final : public SumsEnd {
   }
 
  private:
+  static kernels::QuantizedEpilogue end_of(const KernelArgs& args, const TileEpilogue& finish,
+                                           const TiledProduct::Tile& tile,
+                                           const kernels::Requantization& requantization) {
+    return {scale(args, tile), bias(args, tile), requantization, finish.result(args, tile.row, tile.column),
+            finish.pitch()};
+  }
+
+  /// The operand has the result's layout.
+  void run_residual(const KernelArgs& args, const TileEpilogue& finish,
+                    const TiledProduct::Tile& tile) const {
+    kernels::QuantizedAddend addend = residual_->addend;
+    addend.x =
+        static_cast<const char*>(args.inputs[residual_->input]) + tile.row * addend.pitch + tile.column;
+    kernels::requantize_sum({static_cast<const int32_t*>(tile.sums), tile.stride, tile.rows, tile.columns},
+                            end_of(args, finish, tile, residual_->requantization), addend);
+  }
+
   static const float* scale(const KernelArgs& args, const TiledProduct::Tile& tile) {
     return static_cast<const float*>(args.inputs[kScale]) + tile.column;
   }
@@ -80,6 +125,7 @@ class ScaledEnd final : public SumsEnd {
   }
 
   std::optional<kernels::Requantization> requantization_;
+  std::optional<Residual> residual_;
 };
 
 }  // namespace
@@ -101,13 +147,17 @@ Int8Quantized int8_quantized(const StepReader& r) {
 std::unique_ptr<SumsEnd> scaled_end(const StepReader& r, int64_t columns) {
   r.check_elements(r.row_input(kScale), {columns});
   r.optional_elements(kBias, {columns});
-  const auto requantization = requantization_of(epilogue_spec(r, kInt8Inputs, true));
+  const EpilogueSpec spec = epilogue_spec(r, kInt8Inputs, true);
+  const auto requantization = requantization_of(spec.entries);
+  const auto residual = residual_of(r, spec.entries, columns);
   const DType dtype = r.any_output(0).dtype;
   StepReader::check(dtype != DType::kInt32, "its result is {}", dtype_name(dtype));
-  if (requantization)
-    StepReader::check(dtype == (requantization->is_signed ? DType::kInt8 : DType::kUInt8), "its result is {}",
+  if (requantization || residual) {
+    const bool is_signed = requantization ? requantization->is_signed : residual->requantization.is_signed;
+    StepReader::check(dtype == (is_signed ? DType::kInt8 : DType::kUInt8), "its result is {}",
                       dtype_name(dtype));
-  return std::make_unique<ScaledEnd>(requantization);
+  }
+  return std::make_unique<ScaledEnd>(requantization, residual);
 }
 
 }  // namespace assay::engine

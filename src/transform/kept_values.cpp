@@ -1,0 +1,79 @@
+#include "transform/kept_values.h"
+
+#include <algorithm>
+
+#include "analysis/match.h"
+#include "ops/node_facts.h"
+
+namespace assay {
+namespace {
+
+/// A number that changes no shape, or nothing.
+bool is_parameter(const Value* v) {
+  const UnalignedTensor* number = v == nullptr ? nullptr : constant_of(v);
+  return v == nullptr || (number != nullptr && number->numel() == 1 && number->rank() <= 1);
+}
+
+bool is_float(const Value* v) { return v != nullptr && dtype_of(v) == DType::kFloat32; }
+
+}  // namespace
+
+bool KeptValues::is_move(const Node& n, const Model& model) {
+  return is_op(n, "Concat") || (is_op(n, "MaxPool") && n.outputs().size() == 1) ||
+         facts_of(n, model).gives_first();
+}
+
+const Value* KeptValues::scaled(const Value* v, const std::map<std::string, float>& scales, Through through) {
+  const Value* found = v;
+  const auto is_cut_out = [&](const Node* n) {
+    return n != nullptr &&
+           (is_op(*n, "Split") || (through == Through::kSplitAndPool && is_op(*n, "MaxPool")));
+  };
+  while (is_cut_out(v->producer())) {
+    v = v->producer()->input(0);
+    if (scales.contains(v->name())) found = v;
+  }
+  return found;
+}
+
+KeptValues::KeptValues(const Model& model, const std::vector<const Node*>& nodes,
+                       const Questions& questions) {
+  for (const Node* n : nodes) find_source(*n, model);
+  const std::unordered_set<const Value*> outputs(model.graph->outputs.begin(), model.graph->outputs.end());
+  const auto is_read = [&](const Value* v, const Node& c) {
+    if (questions.reads_8_bits(c, v)) return true;
+    return !questions.stays_float(c) && may_carry(c, model) &&
+           std::all_of(c.outputs().begin(), c.outputs().end(),
+                       [&](const Value* y) { return kept_.contains(y); });
+  };
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it)
+    for (const Value* v : (*it)->outputs()) {
+      if (!is_float(v) || v->consumers().empty() || outputs.contains(v) || questions.stays_float(**it) ||
+          !questions.has_scale(v))
+        continue;
+      if (std::all_of(v->consumers().begin(), v->consumers().end(),
+                      [&](const Node* c) { return &c->graph() == model.graph.get() && is_read(v, *c); }))
+        kept_.insert(v);
+    }
+}
+
+/// Of an element-wise operator all of whose operands are functions of one value.
+void KeptValues::find_source(const Node& n, const Model& model) {
+  if (facts_of(n, model).elementwise == 0 || n.outputs().size() != 1 || !is_float(n.output(0))) return;
+  const Value* found = nullptr;
+  for (const Value* v : n.inputs()) {
+    if (is_parameter(v)) continue;
+    if (constant_of(v) != nullptr || !is_float(v) || (found != nullptr && source(v) != found)) return;
+    found = source(v);
+  }
+  if (found != nullptr) sources_[n.output(0)] = found;
+}
+
+bool KeptValues::may_carry(const Node& n, const Model& model) const {
+  if (is_move(n, model)) return true;
+  const bool is_sum = is_op(n, "Add") && n.inputs().size() == 2 && constant_of(n.input(0)) == nullptr &&
+                      constant_of(n.input(1)) == nullptr;
+  return is_sum || (n.outputs().size() == 1 && sources_.contains(n.output(0)));
+}
+
+}  // namespace assay
