@@ -1,6 +1,7 @@
 // Kernels that are written for one architecture, next to the vector kernels that Highway compiles for each.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/int8/int8_images.h"
@@ -26,6 +27,7 @@ using VnniDepthwiseQuantized = bool(const Int8Images& images, const void* x, con
 using Bfloat16Product = void(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
                              const uint16_t* a, int64_t a_stride, int64_t rows, const float* bias,
                              float* sums, int64_t stride) noexcept;
+using Bfloat16Rows = void(const float* from, uint16_t* to, size_t count) noexcept;
 /// False where a row cannot be rounded: then y is not written.
 using RoundedNbits = bool(const NbitsWeights& w, const float* x, int64_t m, const float* bias, float* y,
                           void* scratch) noexcept;
@@ -41,6 +43,8 @@ struct NativeKernels {
   VnniDepthwiseQuantized* depthwise_quantized = nullptr;
   /// Of panel_product.h.
   Bfloat16Product* bfloat16_product = nullptr;
+  /// Of bfloat16_rows.h.
+  Bfloat16Rows* bfloat16_rows = nullptr;
   /// Of rounded_nbits.h, for weights of at most so many bits.
   RoundedNbits* rounded_nbits = nullptr;
   int rounded_nbits_bits = 0;

@@ -7,15 +7,17 @@
 #include "kernels/int8/vnni_product.h"
 #include "kernels/native_kernels.h"
 #include "kernels/nbits/rounded_nbits_x86.h"
+#include "kernels/panel/amx_tiles.h"
 #include "kernels/panel/bfloat16_tiles.h"
 #include "kernels/pointwise/byte_table_x86.h"
 
 namespace assay::kernels {
 namespace {
 
-bool is_baseline_wanted() {
+/// ASSAY_SIMD=baseline leaves out all that not every processor has, avx512 only AMX.
+bool is_wanted(std::string_view set) {
   const char* const wanted = std::getenv("ASSAY_SIMD");
-  return wanted != nullptr && std::string_view(wanted) == "baseline";
+  return wanted != nullptr && wanted == set;
 }
 
 /// GCC 12 has no name for it.
@@ -39,7 +41,7 @@ void find_rounded_nbits(bool has_avx512_vnni, NativeKernels& found) {
 
 NativeKernels find_kernels() {
   NativeKernels found;
-  const bool is_baseline = is_baseline_wanted();
+  const bool is_baseline = is_wanted("baseline");
   const bool has_avx512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
   const bool has_vnni = has_avx512 && __builtin_cpu_supports("avx512vnni");
   if (!is_baseline) find_rounded_nbits(has_vnni, found);
@@ -50,7 +52,11 @@ NativeKernels find_kernels() {
     found.depthwise_quantized = vnni_depthwise_quantized;
   }
   if (has_avx512 && !is_baseline && __builtin_cpu_supports("avx512vbmi")) found.look_up = look_up_vbmi;
-  if (has_avx512 && __builtin_cpu_supports("avx512bf16")) found.bfloat16_product = multiply_bfloat16_tiles;
+  if (has_avx512 && __builtin_cpu_supports("avx512bf16")) {
+    const bool may_tile = !is_baseline && !is_wanted("avx512") && may_use_amx();
+    found.bfloat16_rows = round_bfloat16_rows;
+    found.bfloat16_product = may_tile ? multiply_bfloat16_amx : multiply_bfloat16_tiles;
+  }
   return found;
 }
 

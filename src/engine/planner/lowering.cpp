@@ -277,7 +277,7 @@ class Lowering {
   void write(const Choice& choice) {
     const Candidate& c = choice.option().candidate;
     for (const Candidate::View& view : c.views) {
-      const int32_t source = place_of(view.source, view.source_layout);
+      const int32_t source = place_of(view.source, view.source_format);
       const int32_t id = new_value(view.value, view.format);
       lowered_.aliases[static_cast<size_t>(id)] = {source, view.offset};
       places_[view.value] = {{view.format, id}};

@@ -17,6 +17,12 @@ namespace {
 constexpr double kBeyond = 10;
 /// Candidates that take so much longer than the best so far are not run again.
 constexpr double kHopeless = 1.5;
+/// So many runs are enough to see that, and so many where they differ from each other as much.
+constexpr size_t kChances = 2, kChancesWhenDisturbed = 5;
+/// Noise of the fastest candidates that does not matter: a little more than one of them must gain on another.
+constexpr double kQuiet = 0.04;
+/// Candidates that are no more than this slower than the best are among the fastest.
+constexpr double kClose = 1.15;
 
 std::string operand_text(const Candidate::Operand& o) {
   if (o.value == nullptr) return o.make ? "constant " + o.key : "-";
@@ -55,6 +61,60 @@ std::string reorder_text(const PlanValue& from, const PlanValue& to) {
                      to.layout.str());
 }
 
+double Samples::least() const { return *std::min_element(seconds_.begin(), seconds_.end()); }
+
+double Samples::usual() const { return lower_quartile(seconds_); }
+
+bool Samples::are_disturbed() const {
+  return !empty() && *std::max_element(seconds_.begin(), seconds_.end()) > kHopeless * least();
+}
+
+Competition::Competition(size_t count, std::function<double(size_t)> run, std::function<double()> now)
+    : samples_(count), run_(std::move(run)), now_(std::move(now)) {}
+
+double Competition::best() const {
+  double best = 1e300;
+  for (const Samples& s : samples_)
+    if (!s.empty()) best = std::min(best, s.least());
+  return best;
+}
+
+/// Runs every candidate whose shortest time is within `limit` times the best one's, and those that have had
+/// fewer runs than `chances`; more than those where the runs of any are disturbed, as all of one may be.
+void Competition::run_round(double limit, size_t chances) {
+  const double best_so_far = best();
+  if (std::any_of(samples_.begin(), samples_.end(), [](const Samples& s) { return s.are_disturbed(); }))
+    chances = std::max(chances, kChancesWhenDisturbed);
+  for (size_t i = 0; i < samples_.size(); ++i)
+    if (Samples& s = samples_[i]; s.size() < chances || s.least() <= limit * best_so_far) s.add(run_(i));
+}
+
+double Competition::worst_noise() const {
+  const double best_so_far = best();
+  double worst = 0;
+  for (const Samples& s : samples_)
+    if (s.least() <= kClose * best_so_far) worst = std::max(worst, s.noise());
+  return worst;
+}
+
+void Competition::hold(const TimingOptions& options) {
+  const double start = now_(), budget = options.seconds_per_problem * static_cast<double>(samples_.size());
+  int round = 0;
+  for (; round < options.most_runs; ++round) {
+    if (round >= options.least_runs && now_() - start > budget) break;
+    run_round(kHopeless, kChances);
+  }
+  for (; round < options.most_repeats * options.most_runs && worst_noise() > kQuiet; ++round) {
+    if (now_() - start > options.most_repeats * budget) break;
+    run_round(kClose, 0);
+  }
+  noise_ = worst_noise();
+}
+
+double Competition::seconds(size_t i) const {
+  return noise_ > kQuiet ? samples_[i].least() : samples_[i].usual();
+}
+
 /// A candidate as a plan of one step, ready to run.
 struct MeasuredCosts::Subject {
   Plan plan;
@@ -64,19 +124,17 @@ struct MeasuredCosts::Subject {
   std::vector<void*> outputs;
   void* scratch = nullptr;
   std::vector<std::pair<const void*, size_t>> weights, activations;
-  std::vector<double> samples;
   bool failed = false;
 
   std::string name, purpose;  ///< of a trace
-  void run(const Target& target, bool cold) {
+  double run(const Target& target, bool cold) {
     const trace::Span span(trace::Kind::kTactic, name, purpose);
     for (const auto& [data, bytes] : weights) cold ? target.flush(data, bytes) : touch(data, bytes);
     for (const auto& [data, bytes] : activations) touch(data, bytes);
     const double start = target.seconds();
     failed = kernel->run({inputs, outputs, scratch}) != Status::kOk || failed;
-    samples.push_back(target.seconds() - start);
+    return target.seconds() - start;
   }
-  double best() const { return *std::min_element(samples.begin(), samples.end()); }
 };
 
 MeasuredCosts::MeasuredCosts(const Target& target, TimingCache& cache, ConstantCache& constants,
@@ -149,25 +207,17 @@ std::unique_ptr<MeasuredCosts::Subject> MeasuredCosts::subject_of(const Candidat
   return subject;
 }
 
-std::vector<double> MeasuredCosts::measure(std::vector<std::unique_ptr<Subject>>& subjects) {
+std::vector<double> MeasuredCosts::measure(std::vector<std::unique_ptr<Subject>>& subjects, double& noise) {
   const PoolScope scope(pool_);
-  for (auto& s : subjects) {
-    s->run(target_, false);  // pages, and code that is made at the first run
-    s->samples.clear();
-  }
-  const double start = target_.seconds();
-  for (int round = 0; round < options_.most_runs; ++round) {
-    if (round >= options_.least_runs &&
-        target_.seconds() - start > options_.seconds_per_problem * static_cast<double>(subjects.size()))
-      break;
-    double best = 1e300;
-    for (const auto& s : subjects)
-      if (!s->samples.empty()) best = std::min(best, s->best());
-    for (auto& s : subjects)
-      if (round < 2 || s->best() <= kHopeless * best) s->run(target_, options_.cold_weights);
-  }
+  for (auto& s : subjects) s->run(target_, false);  // pages, and code that is made at the first run
+  Competition competition(
+      subjects.size(), [&](size_t i) { return subjects[i]->run(target_, options_.cold_weights); },
+      [&] { return target_.seconds(); });
+  competition.hold(options_);
+  noise = competition.noise();
   std::vector<double> seconds;
-  for (const auto& s : subjects) seconds.push_back(s->failed ? kFailedSeconds : lower_quartile(s->samples));
+  for (size_t i = 0; i < subjects.size(); ++i)
+    seconds.push_back(subjects[i]->failed ? kFailedSeconds : competition.seconds(i));
   return seconds;
 }
 
@@ -185,6 +235,7 @@ void MeasuredCosts::rate(std::vector<Option>& options) {
     std::string problem = problem_text(o.candidate, *o.tactic);
     if (const auto known = cache_.find(problem)) {
       o.seconds = *known;
+      if (const auto it = noise_.find(problem); it != noise_.end()) o.noise = it->second;
       ++found_;
       continue;
     }
@@ -200,10 +251,12 @@ void MeasuredCosts::rate(std::vector<Option>& options) {
     subjects.back()->name = problem.substr(0, problem.rfind(' '));  // without the hash
     subjects.back()->purpose = step_name(option->candidate.step);
   }
-  const std::vector<double> seconds = measure(subjects);
+  double noise = 0;
+  const std::vector<double> seconds = measure(subjects, noise);
   for (size_t i = 0; i < unknown.size(); ++i) {
     cache_.set(unknown[i].second, seconds[i]);
     unknown[i].first->seconds = *cache_.find(unknown[i].second);
+    unknown[i].first->noise = noise_[unknown[i].second] = noise;
   }
 }
 
@@ -224,7 +277,8 @@ double MeasuredCosts::one_reorder(const Value& v, const Shape& shape, Format fro
   const ReorderStep step = make_reorder(v, shape, from, to);
   std::vector<std::unique_ptr<Subject>> subjects;
   subjects.push_back(subject_of(step.candidate, *step.tactic));
-  cache_.set(problem, measure(subjects)[0]);
+  double noise = 0;
+  cache_.set(problem, measure(subjects, noise)[0]);
   return *cache_.find(problem);
 }
 

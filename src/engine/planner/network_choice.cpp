@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <unordered_map>
 
@@ -26,6 +27,8 @@ constexpr size_t kMaxRuns = 20;
 constexpr double kFarBehind = 1.3;
 /// What another choice must gain on the fixed one.
 constexpr double kGainOnFixed = 0.01;
+/// Networks whose ratio is known less exactly than this run for longer, up to so many times.
+constexpr double kExact = 0.01, kMostTurns = 3;
 
 uint64_t hash_of(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }
 
@@ -210,7 +213,7 @@ class Weighing {
     if (!t.failed && (&t == &reference || reference.failed || t.ratios.empty()))
       seconds = t.rehearsal->seconds();
     else if (!t.failed)
-      seconds = reference.seconds * median(t.ratios);
+      seconds = reference.seconds * certain_ratio(t.ratios);
     if (!t.failed && t.rehearsal->seconds() > 0) record_steps(t, seconds / t.rehearsal->seconds());
     const std::string all = key(t, "all");
     trial_.cache.set(all, seconds);
@@ -256,7 +259,8 @@ class Weighing {
     Trial& reference = *runners[0];
     for (Trial* t : runners) t->ratios.clear();
     for (size_t round = 0; !reference.failed && round < kMaxTurns; ++round) {
-      if (round >= kMinTurns && reference.rehearsal->spent() >= trial_.timing.seconds_per_network) return;
+      const double spent = reference.rehearsal->spent() / trial_.timing.seconds_per_network;
+      if (round >= kMinTurns && (spent >= kMostTurns || (spent >= 1 && are_exact(runners)))) return;
       // There and back, so that a machine that becomes slower does so for all.
       std::vector<Trial*> order = runners;
       if (round % 2 == 1) std::reverse(order.begin(), order.end());
@@ -284,6 +288,27 @@ class Weighing {
       t.failed = t.failed || !r.run(true);
     } while (!t.failed && r.spent() - before < kTurn && r.runs() - runs < kMaxRuns);
     t.last_turn = (r.spent() - before) / static_cast<double>(std::max<size_t>(r.runs() - runs, 1));
+  }
+
+  static bool are_exact(const std::vector<Trial*>& runners) {
+    return std::all_of(runners.begin() + 1, runners.end(), [](const Trial* t) {
+      return t->failed || is_far_behind(*t) || error_of_median(t->ratios) <= kExact;
+    });
+  }
+
+  /// How far the median of so many ratios may be off: the half-width of the notches in a box plot (R. McGill,
+  /// J. W. Tukey, W. A. Larsen, Variations of Box Plots, The American Statistician 32(1), 1978).
+  static double error_of_median(std::vector<double> list) {
+    if (list.size() < 2) return 1;
+    std::sort(list.begin(), list.end());
+    const double quartiles = list[list.size() * 3 / 4] - list[list.size() / 4];
+    return 1.57 * quartiles / std::sqrt(static_cast<double>(list.size()));
+  }
+
+  /// A gain counts as far as it is certain: a busy machine makes no plan look faster.
+  static double certain_ratio(const std::vector<double>& ratios) {
+    const double ratio = median(ratios);
+    return ratio < 1 ? std::min(1.0, ratio + std::max(0.0, error_of_median(ratios) - kExact)) : ratio;
   }
 
   static double median(std::vector<double> list) {

@@ -24,6 +24,7 @@ struct Option {
   const TacticDef* tactic = nullptr;
   Candidate candidate;
   double seconds = 0;
+  double noise = 0;  ///< how far measurements of `seconds` differed, as a share of it; 0: not measured here
   bool is_preferred = false;
   /// "dnnl_conv:blocked8", or the tactic's name where it has one way only.
   std::string name() const;

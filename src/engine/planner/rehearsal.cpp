@@ -1,20 +1,24 @@
 #include "engine/planner/rehearsal.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace assay::engine {
 
 void fill_with_activations(void* data, DType dtype, size_t bytes) {
-  if (dtype != DType::kFloat32) {
-    std::memset(data, 0, bytes);
-    return;
-  }
-  auto* x = static_cast<float*>(data);
   uint32_t state = 12345;
-  for (size_t i = 0; i < bytes / sizeof(float); ++i) {
+  const auto next = [&] {
     state = state * 1664525 + 1013904223;
-    x[i] = static_cast<float>(static_cast<int32_t>(state) >> 8) * 0x1p-23F;
+    return static_cast<float>(static_cast<int32_t>(state) >> 8) * 0x1p-23F;
+  };
+  if (dtype == DType::kFloat32) {
+    std::generate_n(static_cast<float*>(data), bytes / sizeof(float), next);
+  } else if (dtype == DType::kBFloat16) {
+    std::generate_n(static_cast<uint16_t*>(data), bytes / sizeof(uint16_t),
+                    [&] { return static_cast<uint16_t>(std::bit_cast<uint32_t>(next()) >> 16); });
+  } else {
+    std::memset(data, 0, bytes);
   }
 }
 

@@ -32,7 +32,7 @@ Formats taken(const Candidate& c) {
   Formats formats;
   for (const Candidate::Operand& o : c.inputs)
     if (o.value != nullptr) formats[o.value] = o.format;
-  for (const Candidate::View& v : c.views) formats[v.source] = v.source_layout;
+  for (const Candidate::View& v : c.views) formats[v.source] = v.source_format;
   return formats;
 }
 

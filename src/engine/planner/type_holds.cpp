@@ -34,8 +34,19 @@ bool any_value(const Node& n, Test test) {
   return false;
 }
 
-bool stores_quantized(const Candidate& c) {
+/// Values of 8 bits, with a scale.
+bool is_quantized(Format f) { return f.dtype != DType::kUndefined && !is_16_bits(f.dtype); }
+
+/// Something is stored in another type than its own.
+bool stores_otherwise(const Candidate& c) {
   const auto is_other = [](const auto& o) { return o.format.dtype != DType::kUndefined; };
+  return std::any_of(c.inputs.begin(), c.inputs.end(), is_other) ||
+         std::any_of(c.outputs.begin(), c.outputs.end(), is_other) ||
+         std::any_of(c.views.begin(), c.views.end(), is_other);
+}
+
+bool stores_quantized(const Candidate& c) {
+  const auto is_other = [](const auto& o) { return is_quantized(o.format); };
   return std::any_of(c.inputs.begin(), c.inputs.end(), is_other) ||
          std::any_of(c.outputs.begin(), c.outputs.end(), is_other) ||
          std::any_of(c.views.begin(), c.views.end(), is_other);
@@ -180,7 +191,7 @@ std::string reason_for(const Node& n, DType dtype, const RegionOptions& asked,
 bool keeps_type(const Candidate& c, const Node& n, DType held, bool is_rounded, const Model& model) {
   const DType arithmetic = arithmetic_of(c);
   const bool is_float32 =
-      arithmetic == DType::kFloat32 && c.numerics != NumericsClass::kLowered && !stores_quantized(c);
+      arithmetic == DType::kFloat32 && c.numerics != NumericsClass::kLowered && !stores_otherwise(c);
   if (held == DType::kFloat32) return is_float32;
   if (arithmetic == held) return true;
   if (held == DType::kInt8)
@@ -213,9 +224,9 @@ std::string format_reason(const Value* v, Format format, bool is_given, const Ty
   const auto it = v == nullptr ? rules.tensors.end() : rules.tensors.find(v->name());
   if (it == rules.tensors.end()) return {};
   const DType held = it->second.dtype;
-  const bool are_quantized = format.dtype != DType::kUndefined;
-  if (held == DType::kFloat32 ? !are_quantized : held != DType::kInt8 || are_quantized || !is_given)
-    return {};
+  const bool is_fine = held == DType::kFloat32 ? format.dtype == DType::kUndefined
+                                               : held != DType::kInt8 || is_quantized(format) || !is_given;
+  if (is_fine) return {};
   return fmt::format("it has the tensor '{}' as {}, which is held in {}", v->name(),
                      dtype_name(stored_type(v, format)), dtype_name(held));
 }

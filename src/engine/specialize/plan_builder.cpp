@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/cpus.h"
 #include "engine/planner/network_choice.h"
@@ -480,6 +481,7 @@ void PlanBuilder::report(std::span<const Choice> choices) {
   for (const Choice& c : choices) {
     RegionReport r;
     r.origins = origins_of(c.region);
+    for (const Option& o : c.options.options) r.noise = std::max(r.noise, o.noise);
     for (size_t i = 0; i < c.options.options.size(); ++i)
       r.candidates.push_back(
           {c.options.options[i].name(), c.options.options[i].seconds, i == c.chosen, {}, {}, 0});
@@ -509,6 +511,7 @@ std::string reports_text(std::span<const RegionReport> reports) {
     std::string origins;
     for (const std::string& name : r.origins) origins += (origins.empty() ? "" : ", ") + name;
     text += fmt::format("region {}\n", origins);
+    if (r.noise > 0) text += fmt::format("  times differ by {:.0f} %\n", std::ceil(100 * r.noise));
     for (const RegionReport::Line& line : r.candidates)
       text += fmt::format("  {} {} {:.1f} us\n", line.chosen ? "*" : " ", line.candidate, line.seconds * 1e6);
     for (const Refusal& refusal : r.refusals)

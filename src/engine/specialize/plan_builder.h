@@ -74,6 +74,7 @@ struct BuildConfig {
 /// The report of the choice for one region of a plan.
 struct RegionReport {
   std::vector<std::string> origins;  ///< names of ONNX nodes
+  double noise = 0;  ///< by which share times of the fastest candidates differed; 0: none was measured
   struct Line {
     std::string candidate;
     double seconds = 0;

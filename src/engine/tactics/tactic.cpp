@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/panel/panel_product.h"
+
 namespace assay::engine {
 namespace {
 
@@ -39,6 +41,16 @@ std::vector<Layout> Problem::layouts(DType dtype, const Shape& shape) const {
   if ((dtype == DType::kUInt8 || dtype == DType::kInt8) && shape.rank() >= 3)
     layouts.push_back(Layout::channels_last());
   return layouts;
+}
+
+bool Problem::stores_bfloat16() const {
+  return config_.precisions.bfloat16 && kernels::multiplies_bfloat16();
+}
+
+bool may_be_stored_in(const Problem& p, const Value* v, DType narrow) {
+  if (narrow == DType::kUndefined || v == nullptr || dtype_in(v) != DType::kFloat32) return false;
+  const auto& outputs = p.model().graph->outputs;
+  return v->producer() != nullptr && std::find(outputs.begin(), outputs.end(), v) == outputs.end();
 }
 
 double estimate_seconds(double operations, double bytes, double efficiency) {

@@ -121,6 +121,8 @@ class Problem {
 
   /// The layouts to propose for values of this type and shape: row-major first.
   std::vector<Layout> layouts(DType dtype, const Shape& shape) const;
+  /// Whether float32 values may be stored in bfloat16: that is allowed, and there are products that read it.
+  bool stores_bfloat16() const;
 
  private:
   const Region& region_;
@@ -128,6 +130,10 @@ class Problem {
   const TacticConfig& config_;
   std::string_view variant_;
 };
+
+/// A value of the problem may have a Format of this type instead of its own: it is a float32 tensor that the
+/// network computes and does not give to the caller. False for kUndefined.
+bool may_be_stored_in(const Problem& p, const Value* v, DType narrow);
 
 /// One candidate for running a region, written by a tactic.
 class Candidate {
@@ -142,12 +148,12 @@ class Candidate {
     std::function<Tensor()> make;
     UnalignedTensor source;
   };
-  /// Not a step: `value` is, in `format`, in the memory of `source` in `source_layout`, `offset` bytes from
+  /// Not a step: `value` is, in `format`, in the memory of `source` in `source_format`, `offset` bytes from
   /// its start.
   struct View {
     const Value *value, *source;
     Format format;
-    Layout source_layout;
+    Format source_format;
     int64_t offset;
   };
 
@@ -173,8 +179,8 @@ class Candidate {
     write_fields(std::move(fields), step.parameters);
   }
   /// Nothing else may be called then. May be called for several outputs.
-  void add_view(const Value* v, Format format, const Value* source, Layout source_layout, int64_t offset) {
-    views.push_back({v, source, format, source_layout, offset});
+  void add_view(const Value* v, Format format, const Value* source, Format source_format, int64_t offset) {
+    views.push_back({v, source, format, source_format, offset});
   }
 
   /// The variant of the tactic: "blocked8", "row". Distinguishes candidates of one tactic in reports and

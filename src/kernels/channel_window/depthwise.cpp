@@ -22,11 +22,13 @@ inline constexpr int64_t kMaxResults = kWindowLanes == 16 ? 14 : 7;
 /// Whether the registers hold the sums of two rows of windows, and a row of taps for each.
 inline constexpr bool kPairsFit = kWindowLanes == 16;
 
-/// Vectors of channels of a row of windows, or of two, and the taps that lie inside the image.
+/// Vectors of channels of a row of windows, or of two, and the taps that lie inside the image, whose numbers
+/// are float or, in bfloat16, uint16_t.
+template <typename Number>
 struct WindowRow {
   const ChannelWindow& conv;
   int64_t first_tap_row, tap_rows;  ///< of two rows: of the first one's, and as if it had one more
-  const float* image;               ///< first row of the image that counts, channel 0
+  const Number* image;              ///< first row of the image that counts, channel 0
   const float* packed;
   const float* bias;
   int64_t first, count;  ///< blocks
@@ -35,13 +37,26 @@ struct WindowRow {
 };
 
 /// One vector of a tile.
+template <typename Number>
 struct WindowLanes {
-  const float* pixels;  ///< that of the first result's first tap, which may lie outside
+  const Number* pixels;  ///< that of the first result's first tap, which may lie outside
   const float* weights;
   const float* bias;
   float* y;
   int64_t lanes;  ///< that count
 };
+
+template <bool kWhole>
+HWY_INLINE VW load_channels(const uint16_t* p, int64_t lanes) {
+  const hn::RebindToUnsigned<WF> u32;
+  const hn::Rebind<uint16_t, WF> u16;
+  uint16_t some[kWindowLanes] = {};
+  if constexpr (!kWhole) {
+    std::copy_n(p, lanes, some);
+    p = some;
+  }
+  return hn::BitCast(WF(), hn::ShiftLeft<16>(hn::PromoteTo(u32, hn::LoadU(u16, p))));
+}
 
 template <bool kWhole>
 HWY_INLINE VW load_channels(const float* p, int64_t lanes) {
@@ -51,8 +66,9 @@ HWY_INLINE VW load_channels(const float* p, int64_t lanes) {
     return load_first(WF(), p, static_cast<size_t>(lanes));
 }
 
-template <bool kWhole, int64_t T>
-HWY_INLINE void store_results(const WindowRow& row, const WindowLanes& l, VW (&acc)[T], float* y) {
+template <bool kWhole, int64_t T, typename Number>
+HWY_INLINE void store_results(const WindowRow<Number>& row, const WindowLanes<Number>& l, VW (&acc)[T],
+                              float* y) {
   const WF f;
   const VW low = hn::Set(f, row.low), high = hn::Set(f, row.high);
   const int64_t pixel = row.conv.out_pixel;
@@ -60,8 +76,8 @@ HWY_INLINE void store_results(const WindowRow& row, const WindowLanes& l, VW (&a
   for (int64_t t = 0; t < T; ++t, y += pixel) store_channels<kWhole>(bounded(acc[t], low, high), y, l.lanes);
 }
 
-template <int64_t T>
-HWY_INLINE void start_sums(const WindowLanes& l, VW (&acc)[T]) {
+template <int64_t T, typename Number>
+HWY_INLINE void start_sums(const WindowLanes<Number>& l, VW (&acc)[T]) {
   const VW start = l.bias == nullptr ? hn::Zero(WF()) : hn::LoadU(WF(), l.bias);
   ASSAY_UNROLL
   for (int64_t t = 0; t < T; ++t) acc[t] = start;
@@ -98,8 +114,8 @@ struct DenseWindows {
         acc[t] = hn::MulAdd(v, taps[i - t * kStride], acc[t]);
   }
   /// Calls body(i, pixel) for the pixels of a line of the image.
-  template <int64_t T, bool kInside, bool kWhole, typename Body>
-  static HWY_INLINE void for_pixels(const float* line, int64_t pixel, const WindowLanes& l,
+  template <int64_t T, bool kInside, bool kWhole, typename Number, typename Body>
+  static HWY_INLINE void for_pixels(const Number* line, int64_t pixel, const WindowLanes<Number>& l,
                                     const PixelsInside& inside, const Body& body) {
     ASSAY_UNROLL
     for (int64_t i = 0; i < kPixels<T>; ++i, line += pixel) {
@@ -110,13 +126,14 @@ struct DenseWindows {
     }
   }
 
-  template <int64_t T, bool kInside, bool kWhole>
-  static HWY_INLINE void tile(const WindowRow& row, const WindowLanes& l, int64_t x) {
+  template <int64_t T, bool kInside, bool kWhole, typename Number>
+  static HWY_INLINE void tile(const WindowRow<Number>& row, const WindowLanes<Number>& l, int64_t x) {
     const PixelsInside inside{-x, row.conv.in_columns - x};
     const int64_t pixel = row.conv.pixel, next = row.conv.row_dilation * row.conv.row;
     VW acc[T];
     start_sums(l, acc);
-    const float *line = l.pixels, *w = l.weights;
+    const Number* line = l.pixels;
+    const float* w = l.weights;
     for (int64_t k = row.tap_rows; k > 0; --k, w += kColumns * kChannelBlock, line += next) {
       VW taps[kColumns];
       load_taps(w, taps);
@@ -137,8 +154,8 @@ struct DensePairs {
     return kPairsFit && Dense::fits(c) && c.row_stride == 1 && c.row_dilation == 1;
   }
 
-  template <int64_t T, bool kInside, bool kWhole>
-  static HWY_INLINE void tile(const WindowRow& row, const WindowLanes& l, int64_t x) {
+  template <int64_t T, bool kInside, bool kWhole, typename Number>
+  static HWY_INLINE void tile(const WindowRow<Number>& row, const WindowLanes<Number>& l, int64_t x) {
     constexpr int64_t kTaps = kColumns * kChannelBlock;
     const ChannelWindow& c = row.conv;
     const PixelsInside inside{-x, c.in_columns - x};
@@ -146,7 +163,8 @@ struct DensePairs {
     VW upper[T], lower[T];
     start_sums(l, upper);
     start_sums(l, lower);
-    const float *line = l.pixels, *w = l.weights;
+    const Number* line = l.pixels;
+    const float* w = l.weights;
     const auto add_line = [&](const float* taps_at, VW(&acc)[T]) HWY_ATTR {
       VW taps[kColumns];
       Dense::load_taps(taps_at, taps);
@@ -180,8 +198,8 @@ struct AnyWindows {
   static constexpr int64_t kMax = 7;
   static bool fits(const ChannelWindow&) { return true; }
 
-  template <int64_t T, bool kInside, bool kWhole>
-  static HWY_INLINE void tile(const WindowRow& row, const WindowLanes& l, int64_t x) {
+  template <int64_t T, bool kInside, bool kWhole, typename Number>
+  static HWY_INLINE void tile(const WindowRow<Number>& row, const WindowLanes<Number>& l, int64_t x) {
     const ChannelWindow& c = row.conv;
     VW acc[T];
     start_sums(l, acc);
@@ -189,7 +207,7 @@ struct AnyWindows {
     for (int64_t k = 0; k < row.tap_rows; ++k) {
       for (int64_t j = 0; j < c.kernel_columns; ++j, w += kChannelBlock) {
         const VW tap = hn::LoadU(WF(), w);
-        const float* const line = l.pixels + k * c.row_dilation * c.row;
+        const Number* const line = l.pixels + k * c.row_dilation * c.row;
         ASSAY_UNROLL
         for (int64_t t = 0; t < T; ++t) {
           const int64_t at = j * c.column_dilation + t * c.column_stride;
@@ -203,8 +221,8 @@ struct AnyWindows {
 };
 
 /// T results from column `column` on, for all vectors.
-template <typename Kind, int64_t T, bool kInside>
-HWY_NOINLINE void window_tile(const WindowRow& row, int64_t column) {
+template <typename Kind, int64_t T, bool kInside, typename Number>
+HWY_NOINLINE void window_tile(const WindowRow<Number>& row, int64_t column) {
   const ChannelWindow& c = row.conv;
   const int64_t x = column * c.column_stride - c.left, taps = c.taps(),
                 before = row.first_tap_row * c.kernel_columns * kChannelBlock;
@@ -213,10 +231,10 @@ HWY_NOINLINE void window_tile(const WindowRow& row, int64_t column) {
       const int64_t channel = b * kChannelBlock + v,
                     lanes = c.fills_blocks ? kWindowLanes : c.channels - channel;
       if (lanes <= 0) return;
-      const WindowLanes l{row.image + b * c.block + v + x * c.pixel,
-                          row.packed + b * kChannelBlock * taps + before + v,
-                          row.bias == nullptr ? nullptr : row.bias + channel,
-                          row.y + b * c.out_block + v + column * c.out_pixel, lanes};
+      const WindowLanes<Number> l{row.image + b * c.block + v + x * c.pixel,
+                                  row.packed + b * kChannelBlock * taps + before + v,
+                                  row.bias == nullptr ? nullptr : row.bias + channel,
+                                  row.y + b * c.out_block + v + column * c.out_pixel, lanes};
       if (lanes >= kWindowLanes)
         Kind::template tile<T, kInside, true>(row, l, x);
       else
@@ -224,8 +242,8 @@ HWY_NOINLINE void window_tile(const WindowRow& row, int64_t column) {
     }
 }
 
-template <typename Kind>
-void windows_of_row(const WindowRow& row) {
+template <typename Kind, typename Number>
+void windows_of_row(const WindowRow<Number>& row) {
   const ChannelWindow& c = row.conv;
   int64_t column = 0;
   const auto take = [&]<int64_t T>() {
@@ -246,8 +264,8 @@ void windows_of_row(const WindowRow& row) {
 }
 
 /// Does the work with the first of the kinds that takes such windows; false where none does.
-template <typename... Kinds>
-bool run_first(const WindowRow& work) {
+template <typename... Kinds, typename Number>
+bool run_first(const WindowRow<Number>& work) {
   const auto run = [&]<typename Kind>() {
     if (!Kind::fits(work.conv)) return false;
     windows_of_row<Kind>(work);
@@ -256,9 +274,9 @@ bool run_first(const WindowRow& work) {
   return (run.template operator()<Kinds>() || ...);
 }
 
-void depthwise_windows(const ChannelWindow& conv, const float* image, const float* packed, const float* bias,
-                       int64_t row, int64_t rows, int64_t first, int64_t count, float low, float high,
-                       float* y) {
+template <typename Number>
+void windows(const ChannelWindow& conv, const Number* image, const float* packed, const float* bias,
+             int64_t row, int64_t rows, int64_t first, int64_t count, float low, float high, float* y) {
   const auto first_line = [&](int64_t r, int64_t tap_row) {
     return image + (r * conv.row_stride - conv.top + tap_row * conv.row_dilation) * conv.row;
   };
@@ -266,19 +284,31 @@ void depthwise_windows(const ChannelWindow& conv, const float* image, const floa
     if (row + 1 < last) {
       const int64_t top = row - conv.top, begin = std::max<int64_t>(0, -top),
                     end = std::min(conv.kernel_rows + 1, conv.in_rows - top);
-      const WindowRow pair{conv, begin, end - begin, first_line(row, begin), packed, bias, first, count, low,
-                           high, y};
+      const WindowRow<Number> pair{
+          conv, begin, end - begin, first_line(row, begin), packed, bias, first, count, low, high, y};
       if (end > begin && run_first<DensePairs<3>, DensePairs<5>, DensePairs<7>>(pair)) {
         ++row, y += conv.out_columns * conv.out_pixel;
         continue;
       }
     }
     const auto [begin, end] = conv.tap_rows(row);
-    const WindowRow work{conv, begin, end - begin, first_line(row, begin), packed, bias, first, count, low,
-                         high, y};
+    const WindowRow<Number> work{
+        conv, begin, end - begin, first_line(row, begin), packed, bias, first, count, low, high, y};
     run_first<DenseWindows<3, 1>, DenseWindows<3, 2>, DenseWindows<5, 1>, DenseWindows<5, 2>,
               DenseWindows<7, 1>, AnyWindows>(work);
   }
+}
+
+void depthwise_windows(const ChannelWindow& conv, const float* image, const float* packed, const float* bias,
+                       int64_t row, int64_t rows, int64_t first, int64_t count, float low, float high,
+                       float* y) {
+  windows(conv, image, packed, bias, row, rows, first, count, low, high, y);
+}
+
+void narrow_windows(const ChannelWindow& conv, const uint16_t* image, const float* packed, const float* bias,
+                    int64_t row, int64_t rows, int64_t first, int64_t count, float low, float high,
+                    float* y) {
+  windows(conv, image, packed, bias, row, rows, first, count, low, high, y);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -289,6 +319,20 @@ HWY_AFTER_NAMESPACE();
 namespace assay::kernels {
 
 HWY_EXPORT(depthwise_windows);
+HWY_EXPORT(narrow_windows);
+
+namespace {
+
+void finish_rows(const ChannelWindow& conv, int64_t rows, int64_t first, int64_t count,
+                 const EpilogueParameters& finish, EpilogueOperands operands, float* y) {
+  const int64_t next = conv.out_columns * conv.out_pixel;
+  for (int64_t r = 0; r < rows; ++r) {
+    window_epilogue(conv, first, count, finish, operands, y + r * next);
+    if (operands.addend != nullptr) operands.addend += next;
+  }
+}
+
+}  // namespace
 
 void depthwise_rows(const ChannelWindow& conv, const float* image, const float* packed, const float* bias,
                     int64_t row, int64_t rows, int64_t first, int64_t count, const EpilogueParameters& finish,
@@ -296,12 +340,16 @@ void depthwise_rows(const ChannelWindow& conv, const float* image, const float* 
   const WindowBounds bounds = window_bounds(finish, operands);
   HWY_DYNAMIC_DISPATCH(depthwise_windows)
   (conv, image, packed, bias, row, rows, first, count, bounds.low, bounds.high, y);
-  const int64_t next = conv.out_columns * conv.out_pixel;
-  EpilogueOperands those = operands;
-  for (int64_t r = 0; r < rows; ++r) {
-    window_epilogue(conv, first, count, finish, those, y + r * next);
-    if (those.addend != nullptr) those.addend += next;
-  }
+  finish_rows(conv, rows, first, count, finish, operands, y);
+}
+
+void depthwise_rows(const ChannelWindow& conv, const uint16_t* image, const float* packed, const float* bias,
+                    int64_t row, int64_t rows, int64_t first, int64_t count, const EpilogueParameters& finish,
+                    const EpilogueOperands& operands, float* y) noexcept {
+  const WindowBounds bounds = window_bounds(finish, operands);
+  HWY_DYNAMIC_DISPATCH(narrow_windows)
+  (conv, image, packed, bias, row, rows, first, count, bounds.low, bounds.high, y);
+  finish_rows(conv, rows, first, count, finish, operands, y);
 }
 
 }  // namespace assay::kernels

@@ -20,4 +20,9 @@ void depthwise_rows(const ChannelWindow& conv, const float* image, const float* 
                     int64_t row, int64_t rows, int64_t first, int64_t count, const EpilogueParameters& finish,
                     const EpilogueOperands& operands, float* y) noexcept;
 
+/// The same of an image in bfloat16.
+void depthwise_rows(const ChannelWindow& conv, const uint16_t* image, const float* packed, const float* bias,
+                    int64_t row, int64_t rows, int64_t first, int64_t count, const EpilogueParameters& finish,
+                    const EpilogueOperands& operands, float* y) noexcept;
+
 }  // namespace assay::kernels

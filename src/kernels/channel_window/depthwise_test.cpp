@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/channel_window/epilogue_check.h"
+#include "kernels/convert/convert.h"
 #include "kernels/every_target.h"
 
 namespace assay::kernels::depthwise_test {
@@ -214,6 +215,26 @@ TEST(Depthwise, InfinitiesAndNanStayInTheirChannelsAndWindows) {
         c.x.front() = INFINITY;
         c.x[c.x.size() / 2] = NAN;
         c.check(kAsItIs, same, true, 2);
+      }
+  });
+}
+
+/// To the last bit, with vectors that are not whole.
+TEST(Depthwise, ImagesInBfloat16AreReadAsTheyAre) {
+  on_every_target([&](const char* target) {
+    SCOPED_TRACE(target);
+    for (const int64_t channels : {16, 27})
+      for (Case& c : cases(channels, false)) {
+        std::vector<uint16_t> narrow(c.x.size());
+        narrow_row(DType::kBFloat16, c.x.data(), narrow.data(), narrow.size());
+        widen_row(DType::kBFloat16, narrow.data(), c.x.data(), narrow.size());
+        c.run(kAsItIs, {});
+        std::vector<float> y(c.y.size(), 77);
+        for (int64_t r = 0; r < c.rows; r += kDepthwiseRows)
+          depthwise_rows(c.conv, narrow.data(), c.packed.data(), c.bias.data(), r,
+                         std::min(kDepthwiseRows, c.rows - r), 0, c.conv.blocks(), kAsItIs, {},
+                         y.data() + r * c.conv.out_columns * c.conv.out_pixel);
+        ASSERT_EQ(y, c.y);
       }
   });
 }

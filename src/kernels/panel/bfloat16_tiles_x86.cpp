@@ -45,6 +45,19 @@ ASSAY_BF16 int64_t tiles(int64_t r, int64_t rows, const uint16_t* a, int64_t a_s
 
 }  // namespace
 
+ASSAY_BF16 void round_bfloat16_rows(const float* from, uint16_t* to, size_t count) noexcept {
+  size_t i = 0;
+  for (; i + 32 <= count; i += 32) {
+    const __m512bh both = _mm512_cvtne2ps_pbh(_mm512_loadu_ps(from + i + 16), _mm512_loadu_ps(from + i));
+    _mm512_storeu_si512(to + i, reinterpret_cast<__m512i>(both));
+  }
+  for (; i < count; i += 16) {
+    const auto some = static_cast<__mmask16>(count - i >= 16 ? 0xffffU : (1U << (count - i)) - 1);
+    const __m256bh rounded = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(some, from + i));
+    _mm256_mask_storeu_epi16(to + i, some, reinterpret_cast<__m256i>(rounded));
+  }
+}
+
 void multiply_bfloat16_tiles(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
                              const uint16_t* a, int64_t a_stride, int64_t rows, const float* bias,
                              float* sums, int64_t stride) noexcept {

@@ -15,6 +15,10 @@ constexpr int64_t kStepGrain = 1 << 14;
 /// Of whole walks.
 constexpr int64_t kWalkGrain = 1 << 15;
 
+/// Sequences of a direction that a thread takes through all steps by itself, at least: for fewer, weights are
+/// loaded more slowly than they are multiplied. And weights that stay in a second-level cache meanwhile.
+constexpr int64_t kSharedRows = 4, kSharedBytes = 800 << 10;
+
 /// Scratch memory of a direction.
 struct Scratch {
   Scratch(const RecurrentLayer& layer, void* memory) : at_(static_cast<char*>(memory)) {
@@ -178,6 +182,14 @@ void walk_together(const RecurrentLayer& layer, const RecurrentDirection* direct
   }
 }
 
+/// Threads share the batch, not the units of each step: then they do not wait for each other in each. All
+/// sequences are as long, so that shares are equal.
+bool shares_batch(const RecurrentLayer& layer, int64_t count, int64_t threads) {
+  const int64_t bytes = layer.recurrent_numbers() * int64_t{sizeof(float)};
+  return layer.lengths == nullptr && !layer.has_quantized && layer.batch * count >= threads * kSharedRows &&
+         bytes <= kSharedBytes;
+}
+
 }  // namespace
 
 int64_t RecurrentLayer::recurrent_numbers() const { return matrix(hidden).numbers(); }
@@ -220,7 +232,7 @@ void run_recurrence(const RecurrentLayer& layer, const RecurrentDirection* direc
   for (int64_t d = 0; d < count; ++d) begin(layer, directions[d]);
   const int64_t threads = thread_count(), batch = layer.batch;
   const int64_t products = count * batch * layer.recurrent_numbers();
-  if (threads > count && products >= threads * kStepGrain) {
+  if (threads > count && products >= threads * kStepGrain && !shares_batch(layer, count, threads)) {
     walk_together(layer, directions, count, products);
   } else {
     const int64_t walks = threads > count && !layer.has_quantized ? count * batch : count,

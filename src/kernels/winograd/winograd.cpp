@@ -20,22 +20,34 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// The pixels of a tile; those outside the image are null.
-template <int64_t kSide>
+template <int64_t kSide, typename Number>
 struct TilePixels {
-  const float* at[kSide * kSide];
+  const Number* at[kSide * kSide];
   bool all_inside;
 };
 
-template <int64_t M>
-TilePixels<M + 2> pixels_of(const WinogradSize& size, const float* x, int64_t tile) {
+template <class D>
+HWY_INLINE hn::Vec<D> load_pixels(D f, const float* p) {
+  return hn::LoadU(f, p);
+}
+/// Of bfloat16.
+template <class D>
+HWY_INLINE hn::Vec<D> load_pixels(D f, const uint16_t* p) {
+  const hn::RebindToUnsigned<D> u32;
+  const hn::Rebind<uint16_t, D> u16;
+  return hn::BitCast(f, hn::ShiftLeft<16>(hn::PromoteTo(u32, hn::LoadU(u16, p))));
+}
+
+template <int64_t M, typename Number>
+TilePixels<M + 2, Number> pixels_of(const WinogradSize& size, const Number* x, int64_t tile) {
   constexpr int64_t kSide = M + 2;
   const WinogradSize::Corner corner = size.corner(tile);
   const ImagePlaces places = size.in_places();
-  const float* const image = x + places.of(corner.image * places.pixels, 0);
+  const Number* const image = x + places.of(corner.image * places.pixels, 0);
   const int64_t top = corner.y - size.pad_top, left = corner.x - size.pad_left;
-  TilePixels<kSide> pixels{{},
-                           top >= 0 && left >= 0 && top + (kSide - 1) * size.down < size.in_height &&
-                               left + (kSide - 1) * size.right < size.in_width};
+  TilePixels<kSide, Number> pixels{{},
+                                   top >= 0 && left >= 0 && top + (kSide - 1) * size.down < size.in_height &&
+                                       left + (kSide - 1) * size.right < size.in_width};
   for (int64_t i = 0; i < kSide; ++i)
     for (int64_t j = 0; j < kSide; ++j) {
       const int64_t y = top + i * size.down, x_at = left + j * size.right;
@@ -47,8 +59,8 @@ TilePixels<M + 2> pixels_of(const WinogradSize& size, const float* x, int64_t ti
 
 /// Transforms one tile, row by row of its points; true where all numbers are finite. An infinity or NaN shows
 /// in the first or last point of its row and column: between them these use every number of the tile.
-template <class D, bool kInside, int64_t kSide>
-bool transform_tile(D f, const TilePixels<kSide>& pixels, const ImagePlaces& places,
+template <class D, bool kInside, int64_t kSide, typename Number>
+bool transform_tile(D f, const TilePixels<kSide, Number>& pixels, const ImagePlaces& places,
                     const WinogradChannels& channels, float* to, int64_t point_stride) {
   using V = hn::Vec<D>;
   constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
@@ -62,8 +74,8 @@ bool transform_tile(D f, const TilePixels<kSide>& pixels, const ImagePlaces& pla
       V d[kSide], transformed[kSide];
       ASSAY_UNROLL
       for (int64_t i = 0; i < kSide; ++i) {
-        const float* p = pixels.at[i * kSide + j];
-        d[i] = kInside || p != nullptr ? hn::LoadU(f, p + from) : hn::Zero(f);
+        const Number* p = pixels.at[i * kSide + j];
+        d[i] = kInside || p != nullptr ? load_pixels(f, p + from) : hn::Zero(f);
       }
       transform_input(d, transformed);
       ASSAY_UNROLL
@@ -85,8 +97,8 @@ bool transform_tile(D f, const TilePixels<kSide>& pixels, const ImagePlaces& pla
   return hn::AllTrue(f, hn::Eq(special, hn::Zero(f)));
 }
 
-template <int64_t M, class D>
-void input_tiles(D f, const WinogradSize& size, const float* x, int64_t first, int64_t count,
+template <int64_t M, class D, typename Number>
+void input_tiles(D f, const WinogradSize& size, const Number* x, int64_t first, int64_t count,
                  const WinogradChannels& channels, WinogradMatrices to, uint8_t* has_special) {
   const ImagePlaces places = size.in_places();
   for (int64_t t = 0; t < count; ++t) {
@@ -132,12 +144,21 @@ void with_vectors(int64_t channels, const Call& call) {
                                 : call(hn::CappedTag<float, kWinogradChannels>());
 }
 
-void input_tiles_of(const WinogradSize& size, const float* x, int64_t first, int64_t count,
+template <typename Number>
+void input_tiles_in(const WinogradSize& size, const Number* x, int64_t first, int64_t count,
                     const WinogradChannels& channels, WinogradMatrices matrices, uint8_t* has_special) {
   with_vectors(std::gcd(std::gcd(size.in_places().block, channels.first), channels.count), [&](auto f) {
     size.m == 2 ? input_tiles<2>(f, size, x, first, count, channels, matrices, has_special)
                 : input_tiles<4>(f, size, x, first, count, channels, matrices, has_special);
   });
+}
+
+void input_tiles_of(const WinogradSize& size, const void* x, int64_t first, int64_t count,
+                    const WinogradChannels& channels, WinogradMatrices matrices, uint8_t* has_special) {
+  if (size.is_narrow)
+    return input_tiles_in(size, static_cast<const uint16_t*>(x), first, count, channels, matrices,
+                          has_special);
+  input_tiles_in(size, static_cast<const float*>(x), first, count, channels, matrices, has_special);
 }
 
 void output_tile_of(int64_t m, const float* sums, int64_t point_stride, int64_t columns, const float* bias,
@@ -208,7 +229,7 @@ void transform_winograd_weights(const WinogradSize& size, const float* weights, 
   }
 }
 
-void transform_winograd_inputs(const WinogradSize& size, const float* x, int64_t first, int64_t count,
+void transform_winograd_inputs(const WinogradSize& size, const void* x, int64_t first, int64_t count,
                                WinogradChannels channels, WinogradMatrices matrices,
                                uint8_t* has_special) noexcept {
   HWY_DYNAMIC_DISPATCH(input_tiles_of)(size, x, first, count, channels, matrices, has_special);

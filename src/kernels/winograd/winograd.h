@@ -23,6 +23,7 @@ struct WinogradSize {
   int64_t down = 1, right = 1;  ///< dilations: from a result of a tile to the next one down, and to the right
   int64_t in_block = 0;         ///< adjacent input channels, a multiple of 8; 0: all
   int64_t groups = 1;           ///< of channels, input and output
+  bool is_narrow = false;       ///< images are in bfloat16, with channels last
 
   int64_t points() const { return (m + 2) * (m + 2); }
   /// Channels that a result sums over, and results that sum over the same ones.
@@ -96,7 +97,7 @@ struct WinogradChannels {
 /// Tiles [first, first + count), counted over all images, as points() matrices [count, channels.count].
 /// has_special[t]: 1 where a tile holds an infinity or NaN, or numbers too large to be transformed, which
 /// would reach all of its results; else 0.
-void transform_winograd_inputs(const WinogradSize& size, const float* x, int64_t first, int64_t count,
+void transform_winograd_inputs(const WinogradSize& size, const void* x, int64_t first, int64_t count,
                                WinogradChannels channels, WinogradMatrices matrices,
                                uint8_t* has_special) noexcept;
 

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/convert/convert.h"
 #include "kernels/panel/panel_product.h"
 
 namespace assay::kernels::winograd_test {
@@ -120,6 +121,36 @@ TEST(Winograd, TilesWithInfinitiesAndNanAreMarked) {
     transform_winograd_inputs(s, x.data(), 0, 4, {0, 16}, {a.data(), 16, 4 * 16}, marked);
     EXPECT_EQ(std::vector<uint8_t>(marked, marked + 4), (std::vector<uint8_t>{0, 1, 0, 0}));
   }
+}
+
+TEST(Winograd, ImagesInBfloat16AreReadAsTheyAre) {
+  std::mt19937 random(8);
+  for (const int64_t m : {2, 4})
+    for (const int64_t channels : {8, 48}) {
+      WinogradSize s{.batch = 2,
+                     .in_height = 9,
+                     .in_width = 7,
+                     .in_channels = channels,
+                     .out_height = 9,
+                     .out_width = 7,
+                     .out_channels = 16,
+                     .pad_top = 1,
+                     .pad_left = 1,
+                     .m = m};
+      std::vector<float> x = numbers(random, 2 * 9 * 7 * channels);
+      std::vector<uint16_t> narrow(x.size());
+      narrow_row(DType::kBFloat16, x.data(), narrow.data(), x.size());
+      widen_row(DType::kBFloat16, narrow.data(), x.data(), x.size());
+      const int64_t tiles = s.tiles();
+      std::vector<float> wide(static_cast<size_t>(s.points() * tiles * channels)), read = wide;
+      std::vector<uint8_t> special(static_cast<size_t>(tiles));
+      transform_winograd_inputs(s, x.data(), 0, tiles, {0, channels},
+                                {wide.data(), channels, tiles * channels}, special.data());
+      s.is_narrow = true;
+      transform_winograd_inputs(s, narrow.data(), 0, tiles, {0, channels},
+                                {read.data(), channels, tiles * channels}, special.data());
+      EXPECT_EQ(read, wide);
+    }
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ kernels::ChannelWindow channel_window(const kernels::Window& w, int64_t channels
 }
 
 CommonEnd read_common_end(const StepReader& r, const ProductSize& size) {
-  const PlanValue& out = r.output(0);
+  const PlanValue& out = r.any_output(0);
   const EpilogueSpec spec = epilogue_spec(r, 3);
   const std::optional<CommonEnd> end = common_epilogue(spec, size.m, size.n);
   StepReader::check(end.has_value(), "what follows its sums is no end that it has");

@@ -37,7 +37,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
 constinit const TacticDef def = {
     .name = "panel_conv",
     .summary = "convolution as a product with panels of weights in 32 or 16 bits, channels last or in blocks",
-    .version = 10,
+    .version = 11,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

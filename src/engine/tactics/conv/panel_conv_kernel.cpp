@@ -1,10 +1,13 @@
 #include "engine/tactics/conv/panel_conv_kernel.h"
 
+#include "kernels/panel/bfloat16_rows.h"
+
 namespace assay::engine::tactic_panel_conv {
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r = read_panel_step(plan, step);
-  r.input(0);
+  const DType type = left_type(r);
+  r.input(0, type);
   const Layout layout = product_layout(r);
   ConvProduct conv = read_conv_product(r, ConvGroups::kRefused, layout);
   StepReader::check(!conv.is_depthwise, "its channels have groups of their own");
@@ -19,16 +22,26 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
                     [](const float* from, int64_t numbers, float* at) { std::copy_n(from, numbers, at); });
       });
     };
-  return std::make_unique<PanelKernel>(
-      r, conv.size, places, std::move(gather),
-      [window, places, c, k](const float* x, int64_t first, int64_t count, uint16_t* rows) {
-        kernels::gather_rows(
-            *window, c, first, count, k + k % 2, rows, [&](int64_t pixel, int64_t n, uint16_t* to) {
-              places.read(x, pixel, n, to, [](const float* from, int64_t numbers, uint16_t* at) {
-                kernels::narrow_row(DType::kBFloat16, from, at, static_cast<size_t>(numbers));
-              });
-            });
-      });
+  const auto round = [window, places, c, k](const void* x, int64_t first, int64_t count, uint16_t* rows) {
+    kernels::gather_rows(*window, c, first, count, k + k % 2, rows,
+                         [&](int64_t pixel, int64_t n, uint16_t* to) {
+                           places.read(static_cast<const float*>(x), pixel, n, to,
+                                       [](const float* from, int64_t numbers, uint16_t* at) {
+                                         kernels::round_to_bfloat16(from, at, static_cast<size_t>(numbers));
+                                       });
+                         });
+  };
+  const auto copy = [window, c, k](const void* x, int64_t first, int64_t count, uint16_t* rows) {
+    kernels::gather_rows(*window, c, first, count, k + k % 2, rows,
+                         [&](int64_t pixel, int64_t n, uint16_t* to) {
+                           std::copy_n(static_cast<const uint16_t*>(x) + pixel * c, n * c, to);
+                         });
+  };
+  StepReader::check(type == DType::kFloat32 || !layout.is_blocked(), "its blocks are of {}",
+                    dtype_name(type));
+  const PanelKernel::NarrowGather narrow_gather =
+      type == DType::kBFloat16 ? PanelKernel::NarrowGather(copy) : PanelKernel::NarrowGather(round);
+  return std::make_unique<PanelKernel>(r, conv.size, places, std::move(gather), narrow_gather);
 }
 
 }  // namespace assay::engine::tactic_panel_conv

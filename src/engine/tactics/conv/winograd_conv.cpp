@@ -40,19 +40,21 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = read_conv_product(p, conv, ConvGroups::kTaken); !reason.empty()) return reason;
   if (std::string reason = form_refusal(conv); !reason.empty()) return reason;
   if (!all_finite(p, *p.input_constant(1))) return "a weight is infinite or NaN";
-  const auto add = [&](int64_t m, Layout layout) {
+  const auto add = [&](int64_t m, Layout layout, DType in, DType out) {
+    const bool reads = in != DType::kUndefined, stores = out != DType::kUndefined;
     const WinogradSize size = size_of(conv, m, layout);
     const kernels::PanelMatrix matrix = matrix_of(size);
-    Candidate& b = proposals.add(fmt::format("{0}x{0}{1}", m, layout.is_blocked() ? " " + layout.str() : ""),
-                                 m == 2 || size.group_inputs() >= kernels::kWinogradLargeTileChannels
-                                     ? NumericsClass::kReassociated
-                                     : NumericsClass::kLowered);
-    b.add_input(p.node().input(0), layout);
+    const bool rounds_little = m == 2 || size.group_inputs() >= kernels::kWinogradLargeTileChannels;
+    Candidate& b = proposals.add(
+        fmt::format("{0}x{0}{1}{2}{3}", m, layout.is_blocked() ? " " + layout.str() : "",
+                    reads ? "_reads" : "", stores ? "_stores" : ""),
+        rounds_little && !reads && !stores ? NumericsClass::kReassociated : NumericsClass::kLowered);
+    b.add_input(p.node().input(0), {layout, in});
     const UnalignedTensor& weights = *p.input_constant(1);
     b.add_constant(p.node().input(1)->name(), weights, fmt::format("Winograd {0}x{0} in panels", m),
                    [weights, size] { return pack(weights, size); });
     add_padded_bias(p.node().input(2), 1, matrix.filled_columns(), b);
-    b.add_output(p.region().output(), layout);
+    b.add_output(p.region().output(), {layout, out});
     b.write(conv_fields(conv));
     b.write(StepFields{.m = m});
     b.step.scratch_bytes = tiles_of(size, p.config().threads).product.scratch_bytes();
@@ -65,10 +67,18 @@ std::string propose(const Problem& p, Proposals& proposals) {
         2.0 * static_cast<double>(size.points()) * static_cast<double>(product.m) *
             static_cast<double>(matrix.filled_columns()) * static_cast<double>(product.k),
         static_cast<double>(size.points() * matrix.bytes()), (m == 2 ? 0.58 : 0.55) * share);
-    write_tile_epilogue(p, p.region().epilogue, layout, b);
+    if (reads || stores) b.estimate *= 1.02;  // conversions, of which others have the gain
+    write_tile_epilogue(p, p.region().epilogue, {layout, out}, b);
   };
+  const DType own = DType::kUndefined, narrow = DType::kBFloat16;
   for (const Layout layout : product_layouts(p, conv))
-    for (const int64_t m : {2, 4}) add(m, layout);
+    for (const int64_t m : {2, 4}) add(m, layout, own, own);
+  // Images between products of bfloat16 may be stored so: this one still computes in float32.
+  if (!p.stores_bfloat16()) return {};
+  const bool reads = may_be_stored_in(p, p.node().input(0), narrow),
+             stores = may_be_stored_in(p, p.region().output(), narrow);
+  for (const int64_t m : {2, 4})
+    if (reads || stores) add(m, Layout::channels_last(), reads ? narrow : own, stores ? narrow : own);
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "engine/tactics/conv/winograd_conv_kernel.h"
 
 #include "base/parallel.h"
+#include "kernels/convert/convert.h"
 
 namespace assay::engine::tactic_winograd_conv {
 namespace {
@@ -35,7 +36,7 @@ class WinogradKernel final : public TiledProduct {
   void transform(const KernelArgs& args, int64_t first, int64_t count, int64_t channel, int64_t channels,
                  void* scratch) const noexcept {
     kernels::transform_winograd_inputs(
-        winograd_, static_cast<const float*>(args.inputs[0]), first, count, {channel, channels},
+        winograd_, args.inputs[0], first, count, {channel, channels},
         {static_cast<float*>(scratch), left_.stride(), left_.point_stride(count)},
         static_cast<uint8_t*>(scratch) + left_.marks_at(count));
   }
@@ -137,15 +138,17 @@ class WinogradKernel final : public TiledProduct {
   /// `count` pixels from `row` on, by gathered rows.
   void compute_pixels(const KernelArgs& args, const Tile& tile, int64_t row, int64_t count, const float* bias,
                       float* values) const noexcept {
-    const auto* const x = static_cast<const float*>(args.inputs[0]);
     const int64_t c = winograd_.in_channels;
     // The rows lie in this chunk's own scratch memory, behind what was gathered.
     auto* const rows =
         reinterpret_cast<float*>(static_cast<char*>(tile.gathered) + left_.plain_rows_at(tile.rows));
     kernels::gather_rows(window_, c, row, count, 9 * c, rows, [&](int64_t pixel, int64_t n, float* to) {
-      winograd_.in_places().read(x, pixel, n, to, [](const float* from, int64_t numbers, float* at) {
-        std::copy_n(from, numbers, at);
-      });
+      if (winograd_.is_narrow)
+        return kernels::widen_row(DType::kBFloat16, static_cast<const uint16_t*>(args.inputs[0]) + pixel * c,
+                                  to, static_cast<size_t>(n * c));
+      winograd_.in_places().read(
+          static_cast<const float*>(args.inputs[0]), pixel, n, to,
+          [](const float* from, int64_t numbers, float* at) { std::copy_n(from, numbers, at); });
     });
     for (int64_t k = 0; k < tile.columns; k += kernels::kPanelColumns) {
       const auto* const panel = static_cast<const float*>(args.inputs[1]) +
@@ -168,13 +171,16 @@ class WinogradKernel final : public TiledProduct {
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 3, kernels::kMaxPointwiseRegisters);
-  r.input(0);
+  const bool is_narrow = r.any_input(0).dtype == DType::kBFloat16;
+  r.input(0, is_narrow ? DType::kBFloat16 : DType::kFloat32);
   const Layout layout = product_layout(r);
+  StepReader::check(!is_narrow || !layout.is_blocked(), "its blocks are of bfloat16");
   const ConvProduct conv = read_conv_product(r, ConvGroups::kTaken, layout);
   if (const std::string reason = form_refusal(conv); !reason.empty()) StepReader::check(false, "{}", reason);
   const int64_t m = r.read<StepFields>().m;
   StepReader::check(m != 3, "it has tiles of 3x3");
-  const WinogradSize size = size_of(conv, m, layout);
+  WinogradSize size = size_of(conv, m, layout);
+  size.is_narrow = is_narrow;
   return std::make_unique<WinogradKernel>(r, conv, size, tiles_of(size, r.plan().threads));
 }
 

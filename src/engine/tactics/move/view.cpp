@@ -35,9 +35,15 @@ std::string propose(const Problem& p, Proposals& proposals) {
   const Shape &from = *p.input_shape(0), &to = *p.output_shape(0);
   const bool same =
       from.rank() >= 3 && to.rank() >= 3 && to.rank() <= 5 && from[0] == to[0] && from[1] == to[1];
-  for (const Layout layout : p.layouts(p.input_dtype(0), from))
-    if (layout.is_row() || same)
-      proposals.add(layout.str(), NumericsClass::kExact).add_view(out, layout, in, layout, 0);
+  const bool may_narrow = p.stores_bfloat16() && may_be_stored_in(p, in, DType::kBFloat16) &&
+                          may_be_stored_in(p, out, DType::kBFloat16);
+  for (const Layout layout : p.layouts(p.input_dtype(0), from)) {
+    if (!layout.is_row() && !same) continue;
+    proposals.add(layout.str(), NumericsClass::kExact).add_view(out, layout, in, layout, 0);
+    if (!may_narrow || layout.is_blocked()) continue;
+    const Format narrow(layout, DType::kBFloat16);
+    proposals.add("bfloat16_" + layout.str(), NumericsClass::kExact).add_view(out, narrow, in, narrow, 0);
+  }
   return {};
 }
 

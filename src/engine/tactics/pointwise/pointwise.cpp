@@ -77,7 +77,7 @@ PointwiseProgram program_of(const Chain& chain, const std::vector<Format>& forma
   std::unordered_map<const Value*, int> registers;
   for (size_t i = 0; i < chain.operands.size(); ++i) {
     int& reg = registers[chain.operands[i]] = static_cast<int>(i);
-    if (formats[i].dtype == DType::kUndefined) continue;
+    if (formats[i].dtype == DType::kUndefined || formats[i].dtype == DType::kBFloat16) continue;
     const Quantization q = *quantization_of(chain.operands[i]);
     reg = program.append(PointwiseOp::kDequantize, {reg, -1, -1}, q.scale, static_cast<float>(q.zero_point));
   }
@@ -174,11 +174,35 @@ double estimate_of(const Chain& chain, const Shape& domain) {
   return estimate_seconds(4 * static_cast<double>(domain.numel()) * steps, 0, 0.2);
 }
 
-/// `reads_stored`: operands that a DequantizeLinear gives are read as they are stored.
-void add_candidate(const Problem& p, const Chain& chain, Layout layout, bool reads_stored,
-                   Proposals& proposals) {
+/// What a candidate has in memory in another type than its own.
+enum class Stores : uint8_t {
+  kNothing,
+  kInt8,            ///< operands that a DequantizeLinear gives are read as they are stored
+  kBfloat16,        ///< operands as large as the result, and the result
+  kBfloat16Inputs,  ///< only these operands
+};
+
+std::string_view suffix_of(Stores stores) {
+  switch (stores) {
+    case Stores::kInt8:
+      return "_int8";
+    case Stores::kBfloat16:
+      return "_bfloat16";
+    case Stores::kBfloat16Inputs:
+      return "_bfloat16_reads";
+    case Stores::kNothing:
+      break;
+  }
+  return "";
+}
+
+void add_candidate(const Problem& p, const Chain& chain, Layout layout, Stores stores, Proposals& proposals) {
   const Shape& domain = *p.output_shape(0);
-  Candidate& b = proposals.add(layout.str() + (reads_stored ? "_int8" : ""), NumericsClass::kReassociated);
+  const bool reads_stored = stores == Stores::kInt8,
+             reads_narrow = stores == Stores::kBfloat16 || stores == Stores::kBfloat16Inputs;
+  const Format result(layout, stores == Stores::kBfloat16 ? DType::kBFloat16 : DType::kUndefined);
+  Candidate& b = proposals.add(layout.str() + std::string(suffix_of(stores)),
+                               reads_narrow ? NumericsClass::kLowered : NumericsClass::kReassociated);
   std::vector<int64_t> strides;
   std::vector<Format> formats;
   for (size_t i = 0; i < chain.operands.size(); ++i) {
@@ -186,19 +210,38 @@ void add_candidate(const Problem& p, const Chain& chain, Layout layout, bool rea
     const Shape& shape = *p.shape(outer);
     Format& format = formats.emplace_back(operand_layout(shape, domain, layout));
     if (const auto q = quantization_of(outer); reads_stored && q) format.dtype = q->dtype;
+    if (reads_narrow && shape == domain && may_be_stored_in(p, outer, DType::kBFloat16))
+      format.dtype = DType::kBFloat16;
     b.add_input(outer, format);
     Shape aligned = shape;
     while (aligned.size() < domain.size()) aligned.insert_at(0, 1);
     // A channel vector [C, 1, 1] lies the same way in both layouts when its blocks are full.
     const std::vector<int64_t> s = memory_strides(aligned, domain, layout, format.layout);
     strides.insert(strides.end(), s.begin(), s.end());
-    if (shape == domain && format.layout == layout && stored_type(outer, format) == p.output_dtype(0) &&
-        chain.results.size() == 1)
+    if (shape == domain && format.layout == layout &&
+        stored_type(outer, format) == stored_type(p.region().output(), result) && chain.results.size() == 1)
       b.step.in_place.emplace_back(0, static_cast<int32_t>(i));
   }
-  b.add_output(p.region().output(), layout);
+  b.add_output(p.region().output(), result);
   b.write(fields_of(program_of(chain, formats), memory_domain(domain, layout), std::move(strides)));
   b.estimate = estimate_of(chain, domain);
+  if (reads_narrow) b.estimate *= 1.02;  // conversions, of which others have the gain
+}
+
+/// Where an operand as large as the result may be stored in bfloat16.
+void propose_bfloat16(const Problem& p, const Chain& chain, Proposals& proposals) {
+  const Shape& domain = *p.output_shape(0);
+  const auto may_narrow = [&](const Value* v) {
+    return *p.shape(v) == domain && may_be_stored_in(p, v, DType::kBFloat16);
+  };
+  if (!p.stores_bfloat16() || p.output_dtype(0) != DType::kFloat32 ||
+      std::none_of(chain.operands.begin(), chain.operands.end(), may_narrow))
+    return;
+  for (const Layout layout : p.layouts(DType::kFloat32, domain)) {
+    if (layout.is_blocked()) continue;
+    if (may_narrow(p.region().output())) add_candidate(p, chain, layout, Stores::kBfloat16, proposals);
+    add_candidate(p, chain, layout, Stores::kBfloat16Inputs, proposals);
+  }
 }
 
 std::string propose(const Problem& p, Proposals& proposals) {
@@ -207,17 +250,19 @@ std::string propose(const Problem& p, Proposals& proposals) {
   const Shape& domain = *p.output_shape(0);
   for (const Layout layout : p.layouts(DType::kFloat32, domain))
     if (!layout.is_blocked() || fits_blocks(p, chain, domain, layout))
-      add_candidate(p, chain, layout, false, proposals);
+      add_candidate(p, chain, layout, Stores::kNothing, proposals);
+  propose_bfloat16(p, chain, proposals);
   const auto is_narrow = [](const Value* v) { return bit_width(dtype_of_value(v)) < 32; };
   const bool any_stored = std::any_of(chain.operands.begin(), chain.operands.end(),
                                       [](const Value* v) { return quantization_of(v).has_value(); });
   const bool any_narrow =
       is_narrow(p.region().output()) || std::any_of(chain.operands.begin(), chain.operands.end(), is_narrow);
-  if (any_stored) add_candidate(p, chain, {}, true, proposals);
+  if (any_stored) add_candidate(p, chain, {}, Stores::kInt8, proposals);
   const std::vector<Layout> layouts = p.layouts(DType::kFloat32, domain);
   const bool has_plain = std::find(layouts.begin(), layouts.end(), Layout::channels_last()) != layouts.end();
   if ((any_stored || (any_narrow && !has_plain)) && domain.rank() >= 3)
-    add_candidate(p, chain, Layout::channels_last(), any_stored, proposals);
+    add_candidate(p, chain, Layout::channels_last(), any_stored ? Stores::kInt8 : Stores::kNothing,
+                  proposals);
   return {};
 }
 

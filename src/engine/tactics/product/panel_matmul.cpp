@@ -30,7 +30,7 @@ std::string propose(const Problem& problem, Proposals& proposals) {
 constinit const TacticDef def = {
     .name = "panel_matmul",
     .summary = "products with a constant matrix in panels of 32 or 16 bits",
-    .version = 9,
+    .version = 10,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

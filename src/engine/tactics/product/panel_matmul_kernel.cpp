@@ -1,17 +1,23 @@
 #include "engine/tactics/product/panel_matmul_kernel.h"
 
+#include "kernels/panel/bfloat16_rows.h"
+
 namespace assay::engine::tactic_panel_matmul {
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r = read_panel_step(plan, step);
   const ProductSize size = r.read<ProductFields>().size;
   r.product({size.m, size.n, size.k});
-  r.check_elements(r.row_input(0), {size.m, size.k});
+  const DType type = left_type(r);
+  r.check_elements(r.row_input(0, type), {size.m, size.k});
   return std::make_unique<PanelKernel>(
       r, size, kernels::ImagePlaces{size.k, 1, size.k}, nullptr,
-      [k = size.k](const float* x, int64_t first, int64_t count, uint16_t* rows) {
+      [k = size.k, type](const void* x, int64_t first, int64_t count, uint16_t* rows) {
         for (int64_t r = first; r < first + count; ++r, rows += k + k % 2) {
-          kernels::narrow_row(DType::kBFloat16, x + r * k, rows, static_cast<size_t>(k));
+          if (type == DType::kBFloat16)
+            std::copy_n(static_cast<const uint16_t*>(x) + r * k, k, rows);
+          else
+            kernels::round_to_bfloat16(static_cast<const float*>(x) + r * k, rows, static_cast<size_t>(k));
           if (k % 2 != 0) rows[k] = 0;
         }
       });

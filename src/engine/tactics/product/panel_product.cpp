@@ -68,6 +68,32 @@ bool all_finite(const UnalignedTensor& t) {
   return finite.load();
 }
 
+/// How a product of bfloat16 has its left operand, and its result, in memory.
+struct StoredRows {
+  DType left = DType::kUndefined, result = DType::kUndefined;  ///< kUndefined: as float32
+
+  /// Of a product's time, without measurements: reading spares it conversions, storing adds some.
+  double share() const {
+    return (left == DType::kUndefined ? 1 : 0.96) * (result == DType::kUndefined ? 1 : 1.01);
+  }
+  std::string name() const {
+    return std::string(left == DType::kUndefined ? "" : "_reads") +
+           (result == DType::kUndefined ? "" : "_stores");
+  }
+};
+
+/// Both in float32 first.
+std::vector<StoredRows> stored_rows(const Problem& p, const Value* x, const Value* y, Layout layout) {
+  std::vector<StoredRows> rows = {{}};
+  if (layout.is_blocked()) return rows;
+  const bool reads = may_be_stored_in(p, x, DType::kBFloat16),
+             stores = may_be_stored_in(p, y, DType::kBFloat16);
+  if (stores) rows.push_back({.result = DType::kBFloat16});
+  if (reads) rows.push_back({.left = DType::kBFloat16});
+  if (reads && stores) rows.push_back({DType::kBFloat16, DType::kBFloat16});
+  return rows;
+}
+
 }  // namespace
 
 bool all_finite(const Problem& p, const UnalignedTensor& t) {
@@ -85,31 +111,35 @@ void propose_panels(const Problem& p, const Value* x, const PanelSource& source,
                     bool gathered, const std::vector<EpilogueStep>& epilogue, Layout layout,
                     double efficiency, const std::function<void(Candidate&)>& finish, Proposals& proposals) {
   const UnalignedTensor& weights = source.weights->tensor();
-  const auto add = [&](std::string variant, NumericsClass numerics, DType dtype, bool rounds) {
+  const Value* const y = p.region().output();
+  const auto add = [&](std::string variant, NumericsClass numerics, DType dtype, bool rounds,
+                       const StoredRows& stored) {
     const kernels::PanelMatrix matrix{size.n, size.k, dtype};
     if (layout.is_blocked()) variant += " " + layout.str();
     Candidate& b = proposals.add(std::move(variant), numerics);
-    b.add_input(x, layout);
+    b.add_input(x, {layout, stored.left});
     if (dtype != DType::kFloat32) b.arithmetic = dtype;
     b.add_constant(
         source.weights->name(), weights,
         fmt::format("{} in panels of {} {}", source.packing, kernels::kPanelColumns, dtype_name(dtype)),
         [weights, matrix, source] { return pack(weights, matrix, source); });
     add_padded_bias(source.bias, source.bias_scale, matrix.filled_columns(), b);
-    b.add_output(p.region().output(), layout);
+    b.add_output(y, {layout, stored.result});
     b.write(PanelFields{.type = std::string(dtype_name(dtype)), .rounds = rounds});
     b.step.scratch_bytes = panel_tiles(size, gathered, rounds, p.config().threads).scratch_bytes();
     b.estimate =
         estimate_seconds(2.0 * static_cast<double>(size.m) * static_cast<double>(matrix.filled_columns()) *
                              static_cast<double>(size.k),
                          static_cast<double>(matrix.bytes()), rounds ? 2 * efficiency : efficiency);
+    b.estimate *= stored.share();
     finish(b);
-    write_tile_epilogue(p, epilogue, layout, b);
+    write_tile_epilogue(p, epilogue, {layout, stored.result}, b);
   };
   for (const StoredForm& form : stored_forms_of(p, weights))
-    add(std::string(dtype_name(form.dtype)), form.numerics, form.dtype, false);
-  if (p.config().precisions.bfloat16 && kernels::multiplies_bfloat16())
-    add("bfloat16_products", NumericsClass::kLowered, DType::kBFloat16, true);
+    add(std::string(dtype_name(form.dtype)), form.numerics, form.dtype, false, {});
+  if (!p.stores_bfloat16()) return;
+  for (const StoredRows& stored : stored_rows(p, x, y, layout))
+    add("bfloat16_products" + stored.name(), NumericsClass::kLowered, DType::kBFloat16, true, stored);
 }
 
 }  // namespace assay::engine

@@ -19,6 +19,13 @@ StepReader read_panel_step(const Plan& plan, const Step& step) {
   return {plan, step, 3, kernels::kMaxPointwiseRegisters};
 }
 
+DType left_type(const StepReader& r) {
+  const bool is_narrow = r.any_input(0).dtype == DType::kBFloat16;
+  StepReader::check(!is_narrow || r.read<PanelFields>().rounds,
+                    "its rows are bfloat16, and it does not multiply that");
+  return is_narrow ? DType::kBFloat16 : DType::kFloat32;
+}
+
 PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const kernels::ImagePlaces& lying,
                          Gather gather, NarrowGather narrow_gather)
     : PanelKernel(r, size,
@@ -29,6 +36,7 @@ PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const Pro
                          const kernels::ImagePlaces& lying, Gather& gather, NarrowGather& narrow_gather)
     : TiledProduct(r, size, tiles, TileEpilogue(r, 3, size, tiles)),
       rounds_(r.read<PanelFields>().rounds),
+      in_place_(left_type(r) == DType::kBFloat16 && gather == nullptr && size.k % 2 == 0),
       lying_(lying),
       gather_(std::move(gather)),
       narrow_gather_(std::move(narrow_gather)) {
@@ -46,6 +54,7 @@ PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const Pro
 const void* PanelKernel::gather(const KernelArgs& args, int64_t first, int64_t count,
                                 void* scratch) const noexcept {
   const auto* const x = static_cast<const float*>(args.inputs[0]);
+  if (in_place_) return static_cast<const uint16_t*>(args.inputs[0]) + first * size().k;
   if (rounds_)
     narrow_gather_(x, first, count, static_cast<uint16_t*>(scratch));
   else if (gather_)

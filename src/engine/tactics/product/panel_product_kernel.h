@@ -13,12 +13,15 @@ namespace assay::engine {
 /// A reader of a step that propose_panels() wrote.
 StepReader read_panel_step(const Plan& plan, const Step& step);
 
+/// The type in which such a step has its left operand: float32, or bfloat16 where it multiplies that.
+DType left_type(const StepReader& r);
+
 class PanelKernel final : public TiledProduct {
  public:
   /// Gives the rows [first, first + count) of the left operand to `scratch`, k numbers each.
   using Gather = std::function<void(const float* x, int64_t first, int64_t count, float* rows)>;
-  /// The same rounded to bfloat16, an even number each.
-  using NarrowGather = std::function<void(const float* x, int64_t first, int64_t count, uint16_t* rows)>;
+  /// The same rounded to bfloat16, an even number each; or as they are, of what is stored in bfloat16.
+  using NarrowGather = std::function<void(const void* x, int64_t first, int64_t count, uint16_t* rows)>;
   /// Without `gather`, rows are the pixels of `lying`.
   PanelKernel(const StepReader& r, const ProductSize& size, const kernels::ImagePlaces& lying, Gather gather,
               NarrowGather narrow_gather);
@@ -32,7 +35,8 @@ class PanelKernel final : public TiledProduct {
   void compute(const KernelArgs& args, const Tile& tile) const noexcept override;
 
   kernels::PanelMatrix matrix_;
-  bool rounds_;  ///< rows are in bfloat16
+  bool rounds_;    ///< rows are in bfloat16
+  bool in_place_;  ///< ... and are multiplied in place
   kernels::ImagePlaces lying_;
   Gather gather_;
   NarrowGather narrow_gather_;

@@ -75,8 +75,9 @@ std::string tile_epilogue_refusal(const Problem& p, const std::vector<EpilogueSt
   return {};
 }
 
-void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, Layout layout,
+void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, Format whole,
                          Candidate& b) {
+  const Layout layout = whole.layout;
   EpilogueSpec spec = epilogue_spec(p, epilogue, layout, b.inputs.size());
   OperandFields operands;
   for (size_t i = 0; i < epilogue.size(); ++i) {
@@ -84,7 +85,11 @@ void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epil
     if (epilogue[i].operand == nullptr) continue;
     // Numbers of 8 bits are not stored in blocks.
     const auto q = layout.is_blocked() ? std::nullopt : quantization_of(epilogue[i].operand);
-    if (q) spec.entries[i].format.dtype = q->dtype;
+    if (q)
+      spec.entries[i].format.dtype = q->dtype;
+    else if (may_be_stored_in(p, epilogue[i].operand, whole.dtype) &&
+             *p.shape(epilogue[i].operand) == *p.output_shape(0))
+      spec.entries[i].format.dtype = whole.dtype;
     operands.scales.push_back(q ? double{q->scale} : 1);
     operands.zero_points.push_back(q ? q->zero_point : 0);
   }

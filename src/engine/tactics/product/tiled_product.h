@@ -41,8 +41,8 @@ std::vector<T> taps_first(const T* w, int64_t outputs, int64_t inputs, int64_t t
 std::string tile_epilogue_refusal(const Problem& p, const std::vector<EpilogueStep>& epilogue);
 
 /// Writes down the epilogue, whose operands follow the candidate's inputs so far; whole ones are wanted in
-/// `layout`, and in 8 bits where they come from a DequantizeLinear.
-void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, Layout layout,
+/// `whole`, and in 8 bits where they come from a DequantizeLinear.
+void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, Format whole,
                          Candidate& b);
 
 }  // namespace assay::engine

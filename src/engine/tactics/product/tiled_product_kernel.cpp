@@ -6,6 +6,8 @@
 
 #include "base/parallel.h"
 #include "engine/runtime/arena.h"
+#include "kernels/convert/convert.h"
+#include "kernels/panel/bfloat16_rows.h"
 
 namespace assay::engine {
 
@@ -122,9 +124,10 @@ TileEpilogue::TileEpilogue(const StepReader& r, size_t inputs, const ProductSize
                            std::span<const int64_t> rows, int64_t columns)
     : size_(size), spec_(epilogue_spec(r, inputs, true)) {
   const PlanValue& out = r.any_output(0);
+  if (is_stored_tile_type(out.dtype)) result_type_ = out.dtype;
   const bool sums = is_plain() && out.dtype == DType::kInt32;
   StepReader::check(
-      (sums || is_tile_type(out.dtype)) &&
+      (sums || is_stored_tile_type(out.dtype)) &&
           (!out.layout.is_blocked() || (out.dtype == DType::kFloat32 && out.shape.rank() > 2 &&
                                         size.n == out.shape[1] && size.n % out.layout.block == 0)),
       "its result is {} in {}", dtype_name(out.dtype), out.layout.str());
@@ -134,16 +137,26 @@ TileEpilogue::TileEpilogue(const StepReader& r, size_t inputs, const ProductSize
   StepReader::check(!is_plain() || sums || out.dtype == DType::kFloat32, "its result is {}",
                     dtype_name(out.dtype));
   r.check_elements(out, {size.m, size.n});
-  if (is_tile_type(out.dtype)) result_type_ = out.dtype;
   width_ = storage_bytes(out.dtype, 1);
   if (is_plain() && has_rows()) return;
   add_operands(r);
-  const bool is_float =
-      result_type_ == DType::kFloat32 && std::ranges::all_of(types_, [](const kernels::PointwiseOperand& o) {
-        return o.type == DType::kFloat32;
-      });
-  if (is_float) common_epilogue_ = common_epilogue(spec_, size.m, size.n);
+  find_common_epilogue();
   if (!common_epilogue_) make_program(r, rows, columns);
+}
+
+void TileEpilogue::find_common_epilogue() {
+  const auto is_float = [](DType t) { return t == DType::kFloat32 || t == DType::kBFloat16; };
+  if (!is_float(result_type_)) return;
+  // Only what is as large as the result is in bfloat16.
+  bool adds_narrow = false;
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    const DType type = types_[i + 1].type;
+    if (!is_float(type) || (type == DType::kBFloat16 && !operands_[i].is_whole)) return;
+    adds_narrow = adds_narrow || type == DType::kBFloat16;
+  }
+  common_epilogue_ = common_epilogue(spec_, size_.m, size_.n);
+  adds_narrow_ = adds_narrow;
+  is_narrow_ = adds_narrow || result_type_ == DType::kBFloat16;
 }
 
 void TileEpilogue::add_operands(const StepReader& r) {
@@ -156,11 +169,11 @@ void TileEpilogue::add_operands(const StepReader& r) {
                column = v.shape.numel() == size_.n;
     // What is of a whole result of one row is of its columns, too.
     const bool alike = same_memory(v.shape, v.layout, out.layout);
-    StepReader::check(is_tile_type(v.dtype) && (whole    ? alike
-                                                : column ? alike || !v.layout.is_blocked()
-                                                         : !v.layout.is_blocked() && v.shape.numel() == 1),
-                      "'{}' of shape {} in {} does not fit its result", v.name, v.shape.str(),
-                      v.layout.str());
+    StepReader::check(
+        is_stored_tile_type(v.dtype) && (whole    ? alike
+                                         : column ? alike || !v.layout.is_blocked()
+                                                  : !v.layout.is_blocked() && v.shape.numel() == 1),
+        "'{}' of shape {} in {} does not fit its result", v.name, v.shape.str(), v.layout.str());
     operands_.push_back({static_cast<size_t>(e.position), whole, whole || (column && size_.n > 1) ? 1 : 0,
                          storage_bytes(v.dtype, 1)});
     types_.push_back({v.dtype, {whole ? places_.block : 0, operands_.back().column_stride}});
@@ -176,7 +189,7 @@ void TileEpilogue::make_program(const StepReader& r, std::span<const int64_t> ro
     int operand = -1;
     if (e.position >= 0) {
       operand = static_cast<int>(next);
-      if (types_[next].type != DType::kFloat32)
+      if (const DType type = types_[next].type; type == DType::kUInt8 || type == DType::kInt8)
         operand = program.append(PointwiseOp::kDequantize, {operand, -1, -1},
                                  static_cast<float>(p.scales[next - 1]),
                                  static_cast<float>(p.zero_points[next - 1]));
@@ -217,6 +230,39 @@ void TileEpilogue::run(const KernelArgs& args, int64_t row, int64_t rows, int64_
   }
 }
 
+void TileEpilogue::run_narrow_rows(const KernelArgs& args, int64_t place, int64_t rows, int64_t column,
+                                   int64_t columns, const float* values, int64_t stride) const noexcept {
+  constexpr int64_t kPiece = 1024;  // numbers at a time: two of them stay in the first-level cache
+  alignas(64) float addends[kPiece], results[kPiece];
+  const int64_t pitch = places_.block, width = std::min(columns, kPiece), together = kPiece / width;
+  const CommonEnd& end = *common_epilogue_;
+  const auto* const addend =
+      adds_narrow_ ? static_cast<const uint16_t*>(args.inputs[static_cast<size_t>(end.addend)]) : nullptr;
+  const bool is_rounded = result_type_ == DType::kBFloat16, is_copied = spec_.entries.empty();
+  for (int64_t r = 0; r < rows; r += together)
+    for (int64_t c = 0; c < columns; c += width) {
+      const int64_t count = std::min(together, rows - r), n = std::min(width, columns - c),
+                    at = place + r * pitch + c;
+      const float *x = values + r * stride + c, *from = is_copied ? x : results;
+      kernels::EpilogueOperands operands = end.operands(args, at, pitch, column + c);
+      if (addend != nullptr) {
+        for (int64_t i = 0; i < count; ++i)
+          kernels::widen_row(DType::kBFloat16, addend + at + i * pitch, addends + i * n,
+                             static_cast<size_t>(n));
+        operands.addend = addends, operands.addend_stride = n;
+      }
+      if (!is_rounded) {
+        kernels::row_epilogue(end.finish, count, n, x, stride, operands,
+                              static_cast<float*>(args.outputs[0]) + at, pitch);
+        continue;
+      }
+      if (!is_copied) kernels::row_epilogue(end.finish, count, n, x, stride, operands, results, n);
+      for (int64_t i = 0; i < count; ++i, from += is_copied ? stride : n)
+        kernels::round_to_bfloat16(from, static_cast<uint16_t*>(args.outputs[0]) + at + i * pitch,
+                                   static_cast<size_t>(n));
+    }
+}
+
 void TileEpilogue::run_rows(const KernelArgs& args, int64_t place, int64_t rows, int64_t column,
                             int64_t columns, const float* values, int64_t stride,
                             void* spare) const noexcept {
@@ -227,6 +273,8 @@ void TileEpilogue::run_rows(const KernelArgs& args, int64_t place, int64_t rows,
     for (int64_t r = 0; r < rows; ++r) std::memcpy(out + r * pitch * width, values + r * stride, bytes);
     return;
   }
+  if (common_epilogue_ && is_narrow_)
+    return run_narrow_rows(args, place, rows, column, columns, values, stride);
   if (common_epilogue_) {
     kernels::row_epilogue(common_epilogue_->finish, rows, columns, values, stride,
                           common_epilogue_->operands(args, place, pitch, column),

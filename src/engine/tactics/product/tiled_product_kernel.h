@@ -122,7 +122,7 @@ class TileEpilogue {
 
   const EpilogueSpec& spec() const { return spec_; }
   /// Nothing happens to the numbers: they may be written where they belong.
-  bool is_plain() const { return spec_.entries.empty(); }
+  bool is_plain() const { return spec_.entries.empty() && result_type_ != DType::kBFloat16; }
   /// Rows of the result follow each other, not in blocks of columns.
   bool has_rows() const { return places_.block == size_.n; }
   /// The position of a tile's first element in a result that has rows, and their distance.
@@ -146,7 +146,11 @@ class TileEpilogue {
     kernels::PointwiseLoop loop;
   };
   void add_operands(const StepReader& r);
+  void find_common_epilogue();
   void make_program(const StepReader& r, std::span<const int64_t> rows, int64_t columns);
+  /// The same with a common epilogue where something is stored in bfloat16.
+  void run_narrow_rows(const KernelArgs& args, int64_t place, int64_t rows, int64_t column, int64_t columns,
+                       const float* values, int64_t stride) const noexcept;
   /// Numbers in rows `places_.block` apart, from element `place` of the result on.
   void run_rows(const KernelArgs& args, int64_t place, int64_t rows, int64_t column, int64_t columns,
                 const float* values, int64_t stride, void* spare) const noexcept;
@@ -160,6 +164,8 @@ class TileEpilogue {
   DType result_type_ = DType::kFloat32;
   std::vector<Loop> loops_;
   std::optional<CommonEnd> common_epilogue_;
+  bool is_narrow_ = false;    ///< the result of a common epilogue, or its addend, is in bfloat16
+  bool adds_narrow_ = false;  ///< the addend is
 };
 
 /// Runs a product tile by tile.
@@ -203,5 +209,7 @@ inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 inline bool is_tile_type(DType dtype) {
   return dtype == DType::kFloat32 || dtype == DType::kUInt8 || dtype == DType::kInt8;
 }
+/// The same of what is stored: float32 numbers may be rounded to bfloat16 there.
+inline bool is_stored_tile_type(DType dtype) { return is_tile_type(dtype) || dtype == DType::kBFloat16; }
 
 }  // namespace assay::engine

@@ -162,7 +162,7 @@ constinit const TacticDef def = {
     .summary =
         "RNN, GRU and LSTM in every form: packed weights, the inputs of all steps in one product; directions "
         "side by side or in turn",
-    .version = 3,
+    .version = 4,
     .serves = serves,
     .propose = propose,
     .factory = {.create = create},

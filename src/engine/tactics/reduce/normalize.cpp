@@ -71,20 +71,38 @@ std::string supports(const Problem& p) {
   return {};
 }
 
-std::string propose(const Problem& p, Proposals& proposals) {
-  if (std::string reason = supports(p); !reason.empty()) return reason;
-  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
+/// `in`, `out`: what the rows and the result are stored in; kUndefined: float32.
+void add_candidate(const Problem& p, DType in, DType out, Proposals& proposals) {
+  const bool reads = in != DType::kUndefined, stores = out != DType::kUndefined;
+  Candidate& b = proposals.add(reads && stores ? "bfloat16"
+                               : reads         ? "bfloat16_reads"
+                               : stores        ? "bfloat16_stores"
+                                               : "",
+                               reads || stores ? NumericsClass::kLowered : NumericsClass::kReassociated);
   const Rows rows = rows_of(p);
-  b.add_input(p.node().input(0));
+  b.add_input(p.node().input(0), {Layout(), in});
   rows.scale != nullptr ? b.add_input(rows.scale) : b.skip_input();
   rows.shift != nullptr ? b.add_input(rows.shift) : b.skip_input();
-  b.add_output(p.node().output(0));
-  b.step.in_place.emplace_back(0, 0);
+  b.add_output(p.node().output(0), {Layout(), out});
+  if (!reads && !stores) b.step.in_place.emplace_back(0, 0);
   b.write(StepFields{.rows = rows.n.rows,
                      .columns = rows.n.columns,
                      .epsilon = rows.n.epsilon,
                      .subtract_mean = rows.n.subtract_mean,
                      .period = rows.n.per == Normalization::Per::kRow ? rows.n.period : 0});
+}
+
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  add_candidate(p, DType::kUndefined, DType::kUndefined, proposals);
+  const Rows rows = rows_of(p);
+  if (!p.stores_bfloat16() || rows.n.per == Normalization::Per::kRow || rows.n.columns > kMostNarrowColumns)
+    return {};
+  const bool reads = may_be_stored_in(p, p.node().input(0), DType::kBFloat16),
+             stores = may_be_stored_in(p, p.node().output(0), DType::kBFloat16);
+  if (stores) add_candidate(p, DType::kUndefined, DType::kBFloat16, proposals);
+  if (reads) add_candidate(p, DType::kBFloat16, DType::kUndefined, proposals);
+  if (reads && stores) add_candidate(p, DType::kBFloat16, DType::kBFloat16, proposals);
   return {};
 }
 

@@ -9,6 +9,9 @@ namespace assay::engine::tactic_normalize {
 
 using kernels::Normalization;
 
+/// Numbers of a row that is stored in bfloat16: it is widened on the stack.
+inline constexpr int64_t kMostNarrowColumns = 4096;
+
 struct StepFields {
   int64_t rows = 1, columns = 1;
   float epsilon = 0;
