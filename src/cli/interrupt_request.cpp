@@ -10,7 +10,8 @@
 namespace assay::cli {
 namespace {
 
-constexpr std::string_view kTold = "\nInterrupted: it ends at the next step. Ctrl+C again ends it immediately.\n";
+constexpr std::string_view kTold =
+    "\nInterrupted: it ends at the next step. Ctrl+C again ends it immediately.\n";
 /// After so long without a next step the process ends.
 constexpr unsigned kPatienceSeconds = 5;
 

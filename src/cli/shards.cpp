@@ -83,7 +83,8 @@ std::string ShardChoice::path_of(const std::string& path) const {
 
 ShardChoice read_shard(const ParsedArgs& args, bool asks_mpi) {
   const eval::Environment environment = [](const char* name) { return std::getenv(name); };
-  const std::string word = args.text("--shard").value_or("");
+  // Under the name trtexec there is no such option.
+  const std::string word = args.declares("--shard") ? args.text("--shard").value_or("") : "";
   std::optional<eval::FoundShard> found;
   if (word.starts_with("auto")) {
     std::optional<int64_t> count;

@@ -130,8 +130,6 @@ PassWatch::PassWatch(std::shared_ptr<const PassSet> passes, Allows allows)
   auto set = std::make_shared<PassSet>();
   std::unordered_map<const PassDef*, std::shared_ptr<WatchedPass>> watched;
   const PassSet& all = state_->all();
-  for (const PassDef* pass : all.stage(PassStage::kLowering))
-    set->add(*pass, PassStage::kLowering, 0, state_);
   for (const PassStage stage : kWatched)
     for (const PassDef* pass : all.stage(stage)) {
       std::shared_ptr<WatchedPass>& own = watched[pass];
@@ -141,8 +139,14 @@ PassWatch::PassWatch(std::shared_ptr<const PassSet> passes, Allows allows)
           const std::vector<const PassDef*> running = state->all().stage(stage, model.opset());
           return std::find(running.begin(), running.end(), &def) != running.end() && state->run(def, model);
         });
-      set->add(own->def(), stage, 0, own);
     }
+  // One that is in a watched stage, too, is watched everywhere: a name stands for one pass.
+  for (const PassDef* pass : all.stage(PassStage::kLowering)) {
+    const auto it = watched.find(pass);
+    set->add(it == watched.end() ? *pass : it->second->def(), PassStage::kLowering, 0, state_);
+  }
+  for (const PassStage stage : kWatched)
+    for (const PassDef* pass : all.stage(stage)) set->add(watched[pass]->def(), stage, 0, watched[pass]);
   set_ = std::move(set);
 }
 

@@ -30,56 +30,91 @@ Value* actual_input(const Node& region, const Value* v) {
   return it == formal.end() ? nullptr : region.input(static_cast<size_t>(it - formal.begin()));
 }
 
+namespace {
+
+/// The body of a region that is being made, and what it takes and gives.
+class RegionBody {
+ public:
+  explicit RegionBody(std::span<const Node* const> nodes)
+      : nodes_(nodes), inside_(nodes.begin(), nodes.end()) {
+    for (const Node* n : nodes)
+      for (const Value* v : n->outputs())
+        if (v != nullptr) made_.insert(v);
+  }
+
+  void add_input(Value* v) {
+    if (v == nullptr || map_.contains(v)) return;
+    map_[v] = add_formal(*graph_, *v);
+    graph_->inputs.push_back(map_[v]);
+    inputs_.emplace_back(v);
+  }
+
+  /// Small constants become the body's own.
+  void add_operands() {
+    for (const Node* n : nodes_)
+      for (Value* v : n->inputs()) {
+        if (v == nullptr || map_.contains(v) || made_.contains(v)) continue;
+        if (is_small_constant(v)) {
+          map_[v] = add_formal(*graph_, *v);
+          map_[v]->set_tensor(v->tensor());
+        } else {
+          add_input(v);
+        }
+      }
+  }
+
+  void add_nodes() {
+    for (const Value* v : made_) map_[v] = add_formal(*graph_, *v);
+    for (const Node* n : nodes_) set_origins(*clone_node(*n, *graph_, map_), origins_of(*n));
+  }
+
+  /// Those of a node that others read, or that have to stay.
+  void add_outputs(const Node& n, const PassContext& context) {
+    for (Value* v : n.outputs()) {
+      if (v == nullptr) continue;
+      const bool used_outside = std::any_of(v->consumers().begin(), v->consumers().end(),
+                                            [&](const Node* c) { return !inside_.contains(c); });
+      if (!used_outside && !context.is_pinned(v)) continue;
+      graph_->outputs.push_back(map_[v]);
+      outputs_.push_back(v);
+    }
+  }
+
+  const std::shared_ptr<Graph>& graph() const { return graph_; }
+  std::vector<Patch::Ref> take_inputs() { return std::move(inputs_); }
+  std::vector<Value*> take_outputs() { return std::move(outputs_); }
+
+ private:
+  std::span<const Node* const> nodes_;
+  std::unordered_set<const Node*> inside_;
+  std::unordered_set<const Value*> made_;
+  std::shared_ptr<Graph> graph_ = std::make_shared<Graph>();
+  ValueMap map_;
+  std::vector<Patch::Ref> inputs_;
+  std::vector<Value*> outputs_;
+};
+
+}  // namespace
+
 Patch make_region(std::string_view kind, std::span<const Node* const> nodes, const PassContext& context,
                   std::span<Value* const> first_inputs, AttributeList attributes,
                   std::span<const Node* const> copied) {
   const auto stays = [&](const Node* n) {
     return std::find(copied.begin(), copied.end(), n) != copied.end();
   };
-  auto body = std::make_shared<Graph>();
-  const std::unordered_set<const Node*> inside(nodes.begin(), nodes.end());
-  std::unordered_set<const Value*> made;
-  for (const Node* n : nodes)
-    for (const Value* v : n->outputs())
-      if (v != nullptr) made.insert(v);
-  ValueMap map;
-  std::vector<Patch::Ref> inputs;
-  const auto add_input = [&](Value* v) {
-    if (v == nullptr || map.contains(v)) return;
-    map[v] = add_formal(*body, *v);
-    body->inputs.push_back(map[v]);
-    inputs.emplace_back(v);
-  };
-  for (Value* v : first_inputs) add_input(v);
-  for (const Node* n : nodes)
-    for (Value* v : n->inputs()) {
-      if (v == nullptr || map.contains(v) || made.contains(v)) continue;
-      if (is_small_constant(v)) {
-        map[v] = add_formal(*body, *v);
-        map[v]->set_tensor(v->tensor());
-      } else {
-        add_input(v);
-      }
-    }
-  for (const Value* v : made) map[v] = add_formal(*body, *v);
-  std::vector<Value*> outputs;
-  for (const Node* n : nodes) {
-    set_origins(*clone_node(*n, *body, map), origins_of(*n));
-    for (Value* v : n->outputs()) {
-      if (v == nullptr || stays(n)) continue;
-      const bool used_outside = std::any_of(v->consumers().begin(), v->consumers().end(),
-                                            [&](const Node* c) { return !inside.contains(c); });
-      if (!used_outside && !context.is_pinned(v)) continue;
-      body->outputs.push_back(map[v]);
-      outputs.push_back(v);
-    }
-  }
+  RegionBody body(nodes);
+  for (Value* v : first_inputs) body.add_input(v);
+  body.add_operands();
+  body.add_nodes();
   Patch patch(*nodes.back());
-  for (const Node* n : nodes)
-    if (!stays(n)) patch.remove(*n);
+  for (const Node* n : nodes) {
+    if (stays(n)) continue;
+    body.add_outputs(*n, context);
+    patch.remove(*n);
+  }
   patch.set_name(nodes.front()->name);
-  attributes.emplace_back("body", std::move(body));
-  patch.add_multi(std::string(kind), std::move(inputs), std::move(attributes), std::move(outputs),
+  attributes.emplace_back("body", body.graph());
+  patch.add_multi(std::string(kind), body.take_inputs(), std::move(attributes), body.take_outputs(),
                   std::string(kRegionDomain));
   return patch;
 }

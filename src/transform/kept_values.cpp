@@ -14,20 +14,31 @@ bool is_parameter(const Value* v) {
   return v == nullptr || (number != nullptr && number->numel() == 1 && number->rank() <= 1);
 }
 
+bool is_pool(const Node& n) { return is_op(n, "MaxPool") && n.outputs().size() == 1; }
+
+/// The MaxPool that alone reads a value, or null.
+const Node* only_pool_of(const Value* v) {
+  return v->consumers().size() == 1 && is_pool(*v->consumers()[0]) ? v->consumers()[0] : nullptr;
+}
+
 bool is_float(const Value* v) { return v != nullptr && dtype_of(v) == DType::kFloat32; }
 
 }  // namespace
 
 bool KeptValues::is_move(const Node& n, const Model& model) {
-  return is_op(n, "Concat") || (is_op(n, "MaxPool") && n.outputs().size() == 1) ||
-         facts_of(n, model).gives_first();
+  return is_op(n, "Concat") || is_pool(n) || facts_of(n, model).gives_first();
 }
 
 const Value* KeptValues::scaled(const Value* v, const std::map<std::string, float>& scales, Through through) {
+  const bool goes_through_pools = through == Through::kSplitAndPool;
+  // The largest of rounded numbers is the largest one, rounded.
+  while (goes_through_pools && only_pool_of(v) != nullptr &&
+         scales.contains(only_pool_of(v)->output(0)->name()))
+    v = only_pool_of(v)->output(0);
   const Value* found = v;
   const auto is_cut_out = [&](const Node* n) {
-    return n != nullptr &&
-           (is_op(*n, "Split") || (through == Through::kSplitAndPool && is_op(*n, "MaxPool")));
+    return n != nullptr && (is_op(*n, "Split") ||
+                            (goes_through_pools && is_pool(*n) && only_pool_of(n->input(0)) == nullptr));
   };
   while (is_cut_out(v->producer())) {
     v = v->producer()->input(0);

