@@ -6,6 +6,7 @@
 #include <random>
 
 #include "analysis/held_types.h"
+#include "analysis/match.h"
 #include "analysis/quantization.h"
 #include "naming/origins.h"
 #include "ops/infer.h"
@@ -242,6 +243,19 @@ TEST_F(Quantize, ReadersBeforeTheFirstProduct) {
                node("MatMul", {r, weights("u", {4, 4}, 1)}, "z")};
   quantized({{"r", 1.0F}, {"joined", 1.0F}});
   EXPECT_TRUE(quantization_of(joined->producer()->input(0)));
+}
+
+/// The largest of rounded numbers is the largest one, rounded, if both have the scale of the result.
+TEST_F(Quantize, WhatOnlyAPoolReadsHasTheScaleOfItsResult) {
+  Value* c = node("Conv", {input("x", {1, 4, 6, 6}), weights("w", {4, 4, 1, 1}, 0)}, "c");
+  Value* p = node("MaxPool", {node("Relu", {c}, "r")}, "p", {{"kernel_shape", std::vector<int64_t>{2, 2}}});
+  g.outputs = {node("MatMul", {node("Flatten", {p}, "f"), weights("v", {100, 7}, 1)}, "y")};
+  quantized({{"x", 1}, {"c", 0.25F}, {"r", 0.25F}, {"p", 2}, {"f", 2}});
+  for (const auto& n : g.nodes()) {
+    if (!is_op(*n, "DequantizeLinear") || constant_of(n->input(0)) != nullptr) continue;
+    const float scale = quantization_of(n->output(0))->scale;
+    EXPECT_TRUE(scale == 1 || scale == 2) << n->label() << " " << scale;
+  }
 }
 
 /// A function of what is kept anyway.
