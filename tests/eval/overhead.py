@@ -46,7 +46,7 @@ print("SECONDS", go(count, "out.json"))
 
 
 def start(*words):
-    return subprocess.Popen([ASSAY, "eval", "model.onnxtxt", "--ref", "--runner-script", "sleeps.py", "--metrics", "max-error", "sqnr", *words],
+    return subprocess.Popen([ASSAY, "eval", "model.onnxtxt", "--ref", "--runner-script", "sleeps.py", "--metric", "max-error", "sqnr", *words],
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -68,14 +68,14 @@ def one(count):
 
 
 def shards(count):
-    finish([start("--data", f"samples{count}.npz", "--shard", f"{i}/8", "-o", "out.json") for i in range(8)])
+    finish([start("--data", f"samples{count}.npz", "--shard", f"{i}/8", "-o", f"out.json.{i}") for i in range(8)])
     parts = sorted(str(p) for p in pathlib.Path().glob("out.json.*"))
     subprocess.run([ASSAY, "merge", *parts, "-o", "out.json"], check=True, capture_output=True)
 
 
 def mpi(count):
     subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", ASSAY, "eval", "model.onnxtxt", "--ref", "--runner-script", "sleeps.py",
-                    "--metrics", "max-error", "sqnr", "--data", f"samples{count}.npz", "-o", "out.json"], check=True, capture_output=True)
+                    "--metric", "max-error", "sqnr", "--data", f"samples{count}.npz", "-o", "out.json"], check=True, capture_output=True)
 
 
 def clean():
@@ -87,8 +87,8 @@ def throughput():
     subprocess.run([ASSAY, "template", "model", "resnet-18", "-o", "r.onnx"], check=True, capture_output=True)
 
     def work(words, count):
-        children = [subprocess.Popen([ASSAY, "eval", "r.onnx", "--engine", "--onnxrt", "--threads", "1", "--iterations", str(count), "--metrics", "sqnr",
-                                      "-o", "t.json", *w], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for w in words]
+        children = [subprocess.Popen([ASSAY, "eval", "r.onnx", "--engine", "--onnxrt", "--threads", "1", "--iterations", str(count), "--metric", "sqnr",
+                                      "-o", f"t.json{i}", *w], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for i, w in enumerate(words)]
         finish_all = [c.communicate() for c in children]
         assert all(c.returncode == 0 for c in children), finish_all
         for p in pathlib.Path().glob("t.json*"):
