@@ -28,6 +28,13 @@ class Sleeps:
         time.sleep({SECONDS})
         return {{"y": np.ascontiguousarray(feed_dict["x"][:, :3])}}
 """
+METRIC = f"""
+import time
+def metric(outputs, golden, labels):
+    time.sleep({SECONDS})
+    return 1.0
+"""
+# A runner of a script is a class in Python: here a metric sleeps.
 RAY = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
@@ -35,10 +42,10 @@ import assay, assay.cluster, ray
 count = int(sys.argv[2])
 ray.init(num_cpus=4, logging_level="ERROR", log_to_driver=False)
 import time
-words = dict(metrics=["max-error", "sqnr"])
+words = dict(metrics=["max-error"], metric_scripts=[os.path.abspath("metric.py")])
 def go(count, name):
     begin = time.monotonic()
-    assay.cluster.eval("model.onnxtxt", ["reference", "sleeps.py"], f"samples{count}.npz", output=name, **words)
+    assay.cluster.eval("model.onnxtxt", ["reference", "reference"], f"samples{count}.npz", output=name, **words)
     return time.monotonic() - begin
 go(8, "warm.json")
 print("SECONDS", go(count, "out.json"))
@@ -111,10 +118,11 @@ def main():
         os.chdir(folder)
         pathlib.Path("model.onnxtxt").write_text(MODEL)
         pathlib.Path("sleeps.py").write_text(RUNNER)
+        pathlib.Path("metric.py").write_text(METRIC)
         x = np.random.default_rng(3).standard_normal((MANY, 4)).astype(np.float32)
         for count in (FEW, MANY):
             np.savez(f"samples{count}.npz", x=x[:count])
-        ways = {"one process": (one, 1), "8 shards at once": (shards, 8)}
+        ways = {"one process": (one, 1), "8 shards together": (shards, 8)}
         if shutil.which("mpirun"):
             ways["mpirun -n 2"] = (mpi, 2)
         print("| way | workers | seconds | of them start | overhead | bytes |\n|---|---:|---:|---:|---:|---|")
@@ -131,13 +139,13 @@ def main():
             print(f"| {name} | {workers} | {many:.2f} | {begin:.2f} | {100 * ((many - begin) / share - 1):.1f} % | {'equal' if text == wanted else 'DIFFERENT'} |")
         if os.environ.get("ASSAY_RAY"):
             clean()
-            done = subprocess.run([os.environ["ASSAY_RAY"] + "/bin/python", "-c", RAY, PACKAGE, str(MANY)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            done = subprocess.run([os.environ["ASSAY_RAY"] + "/bin/python", "-c", RAY, PACKAGE, str(MANY)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  text=True, env={**os.environ, "PYTHONPATH": PACKAGE})
             found = [line for line in done.stdout.splitlines() if line.startswith("SECONDS")]
             if not found:
                 sys.exit(done.stdout)
-            many, share = float(found[0].split()[1]), MANY / 4 * SECONDS
-            text = pathlib.Path("out.json").read_bytes()
-            print(f"| Ray | 4 | {many:.2f} | (warm) | {100 * (many / share - 1):.1f} % | {'equal' if text == wanted else 'DIFFERENT'} |")
+            many, share = float(found[0].split()[1]), 2 * MANY / 4 * SECONDS  # of two backends
+            print(f"| Ray, a metric sleeps | 4 | {many:.2f} | (warm) | {100 * (many / share - 1):.1f} % | another run |")
         print()
         throughput()
         os.chdir("/")
