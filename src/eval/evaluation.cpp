@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "assay/error.h"
+#include "eval/coverage.h"
 
 namespace assay::eval {
 namespace {
@@ -97,26 +98,13 @@ void Evaluation::measure_sets(std::span<const std::shared_ptr<script::MetricScri
 }
 
 void Evaluation::add(const Evaluation& other) {
-  if (const std::string d = difference(identity, other.identity); !d.empty())
-    fail(ErrorCode::kInvalidArgument, "they are not of the same evaluation: {}", d);
-  require(!samples || !other.samples || *samples == *other.samples, ErrorCode::kInvalidArgument,
-          "they are not of the same data: there are {} samples, and {}", samples.value_or(0),
-          other.samples.value_or(0));
-  require(!stream || !other.stream || *stream == *other.stream, ErrorCode::kInvalidArgument,
-          "the loader gave them different samples, or in another order: one has read samples with the digest "
-          "{:016x}, and the other {:016x}",
-          stream.value_or(0), other.stream.value_or(0));
+  require_together(*this, other, {.kind = "evaluation", .sample = "samples", .data = "samples"});
   require(rows.size() == other.rows.size() &&
               std::equal(rows.begin(), rows.end(), other.rows.begin(), is_same_row) && worst == other.worst &&
               judged_worst == other.judged_worst,
           ErrorCode::kInvalidArgument, "they are not of the same evaluation: the metrics differ");
-  const Ranges both = covered.common(other.covered);
-  require(both.empty(), ErrorCode::kInvalidArgument, "both cover the samples {}", both.text());
-  identity.model_name = std::min(identity.model_name, other.identity.model_name);
-  if (!samples) samples = other.samples;
-  covered.add(other.covered);
+  take_coverage(*this, other);
   content += other.content;
-  if (!stream) stream = other.stream;
   if (is_complete()) take_for_whole();
   for (size_t i = 0; i < rows.size(); ++i) {
     rows[i].tally.add(other.rows[i].tally);

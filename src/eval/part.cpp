@@ -4,6 +4,7 @@
 
 #include "assay/error.h"
 #include "base/hash.h"
+#include "eval/coverage.h"
 #include "eval/part_fields.h"
 #include "run/coerce_inputs.h"
 
@@ -18,21 +19,8 @@ constexpr std::string_view kPartFormats = "{\n    \"format\": \"assay part ";
 void PartOf::add(const PartOf& other) {
   require(kind == other.kind, ErrorCode::kInvalidArgument, "one is of a {}, and the other of a {}", kind,
           other.kind);
-  if (const std::string d = difference(identity, other.identity); !d.empty())
-    fail(ErrorCode::kInvalidArgument, "they are not of the same {}: {}", kind, d);
-  require(!samples || !other.samples || *samples == *other.samples, ErrorCode::kInvalidArgument,
-          "they are not of the same data: there are {} sets, and {}", samples.value_or(0),
-          other.samples.value_or(0));
-  require(!stream || !other.stream || *stream == *other.stream, ErrorCode::kInvalidArgument,
-          "the loader gave them different data, or in another order: one has read data with the digest "
-          "{:016x}, and the other {:016x}",
-          stream.value_or(0), other.stream.value_or(0));
-  const Ranges both = covered.common(other.covered);
-  require(both.empty(), ErrorCode::kInvalidArgument, "both cover the sets {}", both.text());
-  identity.model_name = std::min(identity.model_name, other.identity.model_name);
-  if (!samples) samples = other.samples;
-  if (!stream) stream = other.stream;
-  covered.add(other.covered);
+  require_together(*this, other, {.kind = kind, .sample = "sets", .data = "data"});
+  take_coverage(*this, other);
 }
 
 std::string part_json(const PartOf& of, const WriteContent& write) {
