@@ -82,5 +82,21 @@ struct Reduced {
 Reduced reduce_model(const std::shared_ptr<Model>& model, const FailureCheck& check,
                      const ReduceSettings& settings = {});
 
+/// A check that goes on elsewhere: in a thread, in a process, on another machine.
+class PendingCheck {
+ public:
+  virtual ~PendingCheck() = default;  ///< gives it up
+  /// Does not wait.
+  virtual bool has_ended() = 0;
+  /// Of one that has ended, as FailureCheck says it. What it throws ends the search.
+  virtual std::optional<std::string> failure() = 0;
+};
+/// Begins the check of a candidate, in the thread of the search.
+using CheckStart = std::function<std::unique_ptr<PendingCheck>(const std::shared_ptr<Model>& candidate)>;
+
+/// The same result, from checks side by side: `jobs` at a time of those that the search expects to need.
+Reduced reduce_model(const std::shared_ptr<Model>& model, const CheckStart& start, int jobs,
+                     const ReduceSettings& settings = {});
+
 }  // namespace poly
 }  // namespace assay

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -65,6 +66,29 @@ struct EvaluationSettings {
 
 /// Returns the result as JSON (docs/reference/formats.md), and saves it. Throws Error for what ends it.
 std::string evaluate(const EvaluationSettings& settings);
+
+/// Parts of one evaluation, one after the other in one process: models, backends and scripts are opened for
+/// the first one and stay open. A part that fails closes them, and the next one opens them again. Not
+/// thread-safe.
+class EvaluationParts {
+ public:
+  /// A shard, and the file of the result, count for nothing here.
+  explicit EvaluationParts(EvaluationSettings settings);
+  ~EvaluationParts();
+  EvaluationParts(const EvaluationParts&) = delete;
+  EvaluationParts& operator=(const EvaluationParts&) = delete;
+
+  /// Evaluates the samples FIRST:END[,FIRST:END...]. Returns and throws as evaluate().
+  std::string evaluate(const std::string& samples);
+  /// Evaluates a piece of a stream, whose first sample has this number.
+  std::string evaluate(const DataSource& source, int64_t first_sample);
+
+ private:
+  struct Open;
+  std::string evaluate();
+  EvaluationSettings settings_;
+  std::unique_ptr<Open> open_;
+};
 
 /// Merges results, in any order, and returns the JSON; an empty `output`: it is not saved. Throws Error for
 /// damaged files, those of other evaluations, overlapping ones and, unless `incomplete`, where samples are

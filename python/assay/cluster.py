@@ -6,7 +6,8 @@
     scales = assay.cluster.calibrate("model.onnx", images)
 
 The samples are cut into tasks; a bounded number of them is under way at any time. The files are shipped through Ray's object
-store, once to each node, where they have a name by their content and are mapped. A task whose worker dies is repeated, then
+store, once to each node, where they have a name by their content and are mapped. A worker opens models, backends and scripts
+for its first task, and keeps them for the next ones. A task whose worker dies is repeated, then
 halved, until the sample that kills workers is alone: it is left out, counted and named. Data may also be an iterable: its
 samples are taken as tasks become free, and go to the workers. Needs ``pip install ray``.
 """
@@ -16,16 +17,19 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import threading
 import time
+import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ._engine import default_runtime
+from ._engine import Runtime, default_runtime
 from ._errors import InvalidArgument, Unsupported
-from ._evaluate import Evaluation, evaluation_settings, sampled
+from ._evaluate import Evaluation, evaluation_settings, feeds, name_interpreter, sampled
 from ._library import follow_level, native
+from ._model import Model, as_model
 
 if TYPE_CHECKING:
     from ._values import Feed
@@ -101,49 +105,75 @@ def _node_folder() -> str:
     return os.path.join(tempfile.gettempdir(), f"assay-{os.getuid()}")
 
 
-def _evaluate_part(settings: dict[str, Any], shipped: dict[str, Shipped], only: str) -> str:
-    """The task: the JSON of a part."""
-    from assay._evaluate import name_interpreter
-    from assay._library import native as own
+class _Open:
+    """The evaluation that a worker has open between two of its tasks: one, which is closed after a while without any."""
 
-    name_interpreter()
+    SECONDS = 30.0
+    """How long it stays open without a task."""
 
-    settings = {**settings, "run": dict(settings["run"]), "only": only}
-    for name, file in shipped.items():
-        path = file.on_node(_node_folder())
-        if name == "model":
-            settings["run"]["model"] = path
-        else:
-            settings[name] = path
-    text: str = own.run_evaluation(settings)
-    return text
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._key: str | None = None
+        self._evaluation: Any = None
+        self._timer: threading.Timer | None = None
+
+    def use(self, key: str, make: Callable[[], Any], task: Callable[[Any], str]) -> str:
+        """What the task makes of the evaluation of this key, which is closed where the task fails."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._key != key:
+                self._close()
+                self._evaluation, self._key = make(), key
+            try:
+                text = task(self._evaluation)
+            except BaseException:
+                self._close()
+                raise
+            self._timer = threading.Timer(self.SECONDS, self._expire, [key])
+            self._timer.daemon = True
+            self._timer.start()
+            return text
+
+    def _close(self) -> None:
+        self._key = self._evaluation = None
+
+    def _expire(self, key: str) -> None:
+        # A task that holds the lock uses it.
+        if self._lock.acquire(blocking=False):
+            try:
+                if self._key == key:
+                    self._close()
+            finally:
+                self._lock.release()
 
 
-def _evaluate_piece(settings: dict[str, Any], shipped: dict[str, Shipped], first: int, items: Sequence[Any]) -> str:
-    """The task over samples that come with it."""
-    from assay._evaluate import feeds, name_interpreter
-    from assay._library import native as own
+_open = _Open()
 
-    name_interpreter()
 
-    settings = {**settings, "run": {**settings["run"], "data": feeds(items)}, "first_sample": first}
-    for name, file in shipped.items():
-        (settings["run"] if name == "model" else settings)[name] = file.on_node(_node_folder())
-    text: str = own.run_evaluation(settings)
-    return text
+def _evaluate_part(settings: dict[str, Any], shipped: dict[str, Shipped], key: str, part: Part) -> str:
+    """The task: the JSON of a part. `key` names the evaluation."""
+    def make() -> Any:
+        name_interpreter()
+        here = {**settings, "run": dict(settings["run"])}
+        for name, file in shipped.items():
+            (here["run"] if name == "model" else here)[name] = file.on_node(_node_folder())
+        return native.OpenEvaluation(here)
+
+    def task(evaluation: Any) -> str:
+        text: str = evaluation.of_range(part.text) if part.items is None else evaluation.of_items(feeds(part.items), part.first)
+        return text
+
+    return _open.use(key, make, task)
 
 
 def _calibrate_piece(
     settings: dict[str, Any], shipped: dict[str, Shipped], scales: tuple[str, float, None], first: int, items: Sequence[Any]
 ) -> str:
     """The task of a calibration: the JSON of a part."""
-    from assay._engine import Runtime
-    from assay._library import native as own
-    from assay._model import as_model
-
     model = shipped["model"]
     runtime = Runtime(threads=settings["threads"])
-    text: str = own.calibration_part(
+    text: str = native.calibration_part(
         runtime._native, as_model(model.on_node(_node_folder()))._native, settings["build"], {"data": list(items)}, scales, first,
         model.digest,
     )  # fmt: skip
@@ -153,6 +183,13 @@ def _calibrate_piece(
 def _apply(function: Callable[[Any], Any], first: int, items: Sequence[Any]) -> dict[int, Any]:
     """The task of map(): results by number."""
     return {first + i: function(item) for i, item in enumerate(items)}
+
+
+def _deadly() -> tuple[type[Exception], ...]:
+    """What a task whose worker dies raises."""
+    from ray import exceptions
+
+    return (exceptions.WorkerCrashedError, exceptions.NodeDiedError, exceptions.OutOfMemoryError, exceptions.ObjectLostError)
 
 
 class _Driver:
@@ -183,11 +220,8 @@ class _Driver:
     def run(self, parts: Iterator[Part]) -> Any:
         """What tasks gave, merged, without the samples that killed workers; None: nothing was done."""
         import ray
-        from ray import exceptions
 
-        died = (
-            exceptions.WorkerCrashedError, exceptions.NodeDiedError, exceptions.OutOfMemoryError, exceptions.ObjectLostError,
-        )  # fmt: skip
+        died = _deadly()
         again: deque[Part] = deque()
         running: dict[Any, Part] = {}
         try:
@@ -204,8 +238,8 @@ class _Driver:
                     except died:
                         again.extendleft(reversed(self._again(part)))
         except BaseException:
-            for task in running:
-                ray.cancel(task, force=True)
+            # The tasks under way end by themselves: where a task ends while it is cancelled, Ray aborts the driver (its
+            # issue 54846).
             self._save(now=True)
             raise
         self._merge()
@@ -284,6 +318,14 @@ def _cut(gaps: Sequence[tuple[int, int]], chunk: int) -> Iterator[Part]:
             yield Part(at, min(at + chunk, end))
 
 
+def _deal(gaps: Sequence[tuple[int, int]], most: int) -> Iterator[Part]:
+    """At most this many parts for each gap, as long as each other but for a sample: no worker waits for a last, long one."""
+    for first, end in gaps:
+        count = min(most, end - first)
+        for i in range(count):
+            yield Part(first + (end - first) * i // count, first + (end - first) * (i + 1) // count)
+
+
 def _files(settings: dict[str, Any]) -> dict[str, str]:
     """The files that a worker needs, by setting. Raises Unsupported for what cannot be shipped."""
     files = {"model": os.fspath(settings["run"]["model"])}
@@ -342,8 +384,8 @@ def eval(
             raise Unsupported(
                 "a stream has no parts that workers could begin with: give an iterable, or save its samples as a folder or as one .npz"
             )
-        size = chunk or max(1, -(-samples // (8 * _workers(num_cpus))))
-        parts, pieces = _cut(done.missing if done else [(0, samples)], size), None
+        gaps = done.missing if done else [(0, samples)]
+        parts, pieces = _cut(gaps, chunk) if chunk else _deal(gaps, 8 * _workers(num_cpus)), None
     else:
         data, name = sampled(data, settings), settings.pop("data_name", "iterable")
         task_settings = evaluation_settings(os.fspath(model), backends, None, settings)
@@ -355,16 +397,9 @@ def eval(
         (task_settings["run"] if name == "model" else task_settings).pop(name)
     task_settings["run"].setdefault("model", None)
     kept = ray.put(task_settings)
-    of_range = ray.remote(num_cpus=num_cpus, max_retries=0)(_evaluate_part)
-    of_items = ray.remote(num_cpus=num_cpus, max_retries=0)(_evaluate_piece)
-
-    def submit(part: Part) -> Any:
-        if part.items is None:
-            return of_range.remote(kept, shipped, part.text)
-        return of_items.remote(kept, shipped, part.first, part.items)
-
+    task, key = ray.remote(num_cpus=num_cpus, max_retries=0)(_evaluate_part), uuid.uuid4().hex
     driver = _Driver(
-        submit,
+        lambda part: task.remote(kept, shipped, key, part),
         lambda texts: native.merge_evaluations(texts, True),
         in_flight=in_flight or 2 * _workers(num_cpus),
         retries=retries,
@@ -508,4 +543,75 @@ def map(
     return [results.get(i, Killed(retries + 1)) for i in range(pieces.count)]
 
 
-__all__ = ["Killed", "calibrate", "eval", "map"]
+def _check(function: Callable[[Model], object], content: bytes) -> object:
+    """The task of a check."""
+    said = function(Model.from_bytes(content))
+    return said if isinstance(said, str) else bool(said)
+
+
+class _Check:
+    """A check on the cluster, as a future. Dead workers are the candidate's failure once they are too many."""
+
+    def __init__(self, submit: Callable[[], Any], retries: int) -> None:
+        self._submit, self._retries = submit, retries
+        self._task = submit()
+        self._deaths = 0
+        self._said: object = None
+        self._raised: Exception | None = None
+        self._is_done = False
+
+    def done(self) -> bool:
+        import ray
+        from ray import exceptions
+
+        if self._is_done or not ray.wait([self._task], timeout=0)[0]:
+            return self._is_done
+        try:
+            self._said = ray.get(self._task)
+        except _deadly():
+            self._deaths += 1
+            if self._deaths <= self._retries:
+                self._task = self._submit()
+                return False
+            self._said = "it kills the worker that checks it"
+        except exceptions.RayTaskError as e:
+            self._raised = e.cause if isinstance(e.cause, Exception) else e
+        self._is_done = True
+        return True
+
+    def result(self) -> object:
+        while not self.done():
+            time.sleep(0.001)
+        if self._raised is not None:
+            raise self._raised
+        return self._said
+
+    def cancel(self) -> None:
+        """The task ends by itself, as those of an evaluation."""
+
+
+def checking(function: Callable[[Model], object], *, num_cpus: float = 1, retries: int = 2) -> Callable[[Model], Any]:
+    """A check of candidates on the Ray cluster, for ``assay.debug.reduce`` with as many ``jobs`` as tasks may run at a time:
+
+        assay.debug.reduce(model, assay.cluster.checking(fails), jobs=16)
+
+    `function` gets a model and says how it fails, as a check of ``assay.debug.reduce``. `retries`: how often a check whose
+    worker died is repeated; a candidate whose workers die further fails by "it kills the worker that checks it". A check that
+    the search gives up runs to its end, and is forgotten.
+    """
+    import ray
+
+    follow_level()
+    if not ray.is_initialized():
+        ray.init(log_to_driver=False)
+    kept = ray.put(function)
+    task = ray.remote(num_cpus=num_cpus, max_retries=0)(_check)
+
+    def begin(candidate: Model) -> _Check:
+        content = ray.put(candidate.to_bytes())
+        return _Check(lambda: task.remote(kept, content), retries)
+
+    return begin
+
+
+__all__ = ["Killed", "calibrate", "checking", "eval", "map"]

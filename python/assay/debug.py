@@ -439,6 +439,7 @@ def reduce(
     any_failure: bool = False,
     repeat: int = 1,
     anonymise: bool = False,
+    jobs: int = 1,
 ) -> Reduced:
     """The smallest part of a model that fails in the same way as the whole: any nodes, then bodies, outputs, attributes
     and extents.
@@ -448,12 +449,16 @@ def reduce(
     the whole model. `repeat`: checks of each candidate, where the failure comes and goes. `shapes`: that the model's
     inputs get. `data`: on which the model runs where a reduction has to know values. `anonymise`: generated names and
     random weights in place of the model's own, as far as the failure stays.
+
+    `jobs`: checks side by side, where `check` begins one and returns a future (``concurrent.futures.Future``, or another
+    object with ``done()``, ``result()`` and ``cancel()``): candidates that the search expects to need are checked before it
+    comes to them. The result is that of one check after the other. ``assay.cluster.checking`` makes such a check.
     """
     follow_level()
     source = _data(data if isinstance(data, int) else list(data), seed, shapes, ranges)
     made, report = native.reduce_model(
         as_model(model)._native, lambda candidate: check(Model(candidate)), source, shapes and dict(shapes), any_failure,
-        repeat, anonymise,
+        repeat, anonymise, jobs,
     )  # fmt: skip
     return Reduced(Model(made), **report)
 

@@ -62,20 +62,53 @@ std::optional<std::string> failure_of(nb::handle said) {
   return "it fails";
 }
 
+/// The check of a candidate that Python has begun: what it has returned, or a future of that.
+class PythonCheck final : public poly::PendingCheck {
+ public:
+  explicit PythonCheck(const nb::object& said)
+      : kept_(keep(said)), said_(said), is_future_(nb::hasattr(said, "done") && nb::hasattr(said, "result")) {}
+  ~PythonCheck() override {
+    if (!is_future_ || kept_ == nullptr) return;
+    const Locked lock;
+    try {
+      said_.attr("cancel")();
+    } catch (nb::python_error& e) {
+      e.discard_as_unraisable("giving up a check");
+    }
+  }
+  bool has_ended() override {
+    if (!is_future_) return true;
+    const Locked lock;
+    InterruptScope::check();
+    return nb::cast<bool>(nb::bool_(said_.attr("done")()));
+  }
+  std::optional<std::string> failure() override {
+    const Locked lock;
+    const auto found = failure_of(is_future_ ? nb::object(said_.attr("result")()) : nb::borrow(said_));
+    kept_ = nullptr;
+    return found;
+  }
+
+ private:
+  std::shared_ptr<const void> kept_;  ///< null: its answer was taken
+  nb::handle said_;
+  bool is_future_;
+};
+
 nb::tuple reduce_model(const ModelRef& model, nb::handle check, nb::handle data, nb::handle shapes,
-                       bool any_failure, int repeat, bool anonymises) {
+                       bool any_failure, int repeat, bool anonymises, int jobs) {
   poly::ReduceSettings settings{
       .data = read_run_data(data), .any_failure = any_failure, .repeat = repeat, .anonymises = anonymises};
   if (!shapes.is_none())
     for (auto [name, shape] : nb::cast<nb::dict>(shapes))
       settings.shapes.emplace_back(nb::cast<std::string>(name), to_dims(shape, "the shape of an input"));
-  const poly::FailureCheck judge = [check](const ModelRef& candidate) {
+  const poly::CheckStart start = [check](const ModelRef& candidate) {
     const Locked lock;
     InterruptScope::check();
     drain_log();
-    return failure_of(check(candidate));
+    return std::make_unique<PythonCheck>(check(candidate));
   };
-  const poly::Reduced found = interruptible([&] { return poly::reduce_model(model, judge, settings); });
+  const poly::Reduced found = interruptible([&] { return poly::reduce_model(model, start, jobs, settings); });
   nb::dict report;
   report["failure"] = to_text(found.failure);
   report["nodes"] = found.nodes;
@@ -109,7 +142,8 @@ void bind_debugging(nb::module_& m) {
         nb::arg("second_backend"), nb::arg("data"), nb::arg("atol").none(), nb::arg("rtol").none(),
         nb::arg("matches_values"), nb::arg("threads"));
   m.def("reduce_model", &reduce_model, nb::arg("model"), nb::arg("check"), nb::arg("data"),
-        nb::arg("shapes").none(), nb::arg("any_failure"), nb::arg("repeat"), nb::arg("anonymises"));
+        nb::arg("shapes").none(), nb::arg("any_failure"), nb::arg("repeat"), nb::arg("anonymises"),
+        nb::arg("jobs"));
   m.def("save_inputs", &save_inputs, nb::arg("feeds"), nb::arg("path"));
 }
 

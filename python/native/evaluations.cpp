@@ -76,19 +76,52 @@ EvaluationSettings read_evaluation(nb::handle settings, RunReading& run) {
   return s;
 }
 
-nb::str evaluate(nb::handle settings) {
-  RunReading run;
-  EvaluationSettings s = read_evaluation(settings, run);
+/// Between samples: raises what an interrupt raises.
+void check_step() {
+  if (!InterruptScope::interrupted()) return;
+  const Locked lock;
+  InterruptScope::check();
+}
+
+template <typename Body>
+nb::str measured(Body&& body) {
   const InterruptScope interrupts;
-  s.on_step = [] {
-    if (!InterruptScope::interrupted()) return;
-    const Locked lock;
-    InterruptScope::check();
-  };
-  const std::string text = without_lock([&] { return poly::evaluate(s); });
+  const std::string text = without_lock(std::forward<Body>(body));
   InterruptScope::check();
   return to_text(text);
 }
+
+nb::str evaluate(nb::handle settings) {
+  RunReading run;
+  EvaluationSettings s = read_evaluation(settings, run);
+  s.on_step = check_step;
+  return measured([&] { return poly::evaluate(s); });
+}
+
+/// Parts of an evaluation, with what its settings refer to.
+struct OpenEvaluation {
+  explicit OpenEvaluation(nb::handle settings) : parts(settings_of(settings, run)) {}
+
+  nb::str of_range(const std::string& samples) {
+    return measured([&] { return parts.evaluate(samples); });
+  }
+  nb::str of_items(nb::handle items, int64_t first_sample) {
+    nb::dict words;
+    words["data"] = items;
+    const RunReading reading = read_run(words);
+    return measured([&] { return parts.evaluate(reading.settings.data.source, first_sample); });
+  }
+
+  RunReading run;
+  poly::EvaluationParts parts;
+
+ private:
+  static EvaluationSettings settings_of(nb::handle settings, RunReading& run) {
+    EvaluationSettings s = read_evaluation(settings, run);
+    s.on_step = check_step;
+    return s;
+  }
+};
 
 nb::str merge(const std::vector<std::string>& results, bool incomplete, std::optional<int64_t> samples,
               const std::vector<std::string>& metric_scripts) {
@@ -114,6 +147,10 @@ nb::str leave_out(const std::string& result, int64_t sample, const std::string& 
 
 void bind_evaluations(nb::module_& m) {
   m.def("run_evaluation", &evaluate, nb::arg("settings"));
+  nb::class_<OpenEvaluation>(m, "OpenEvaluation")
+      .def(nb::init<nb::handle>(), nb::arg("settings"))
+      .def("of_range", &OpenEvaluation::of_range, nb::arg("samples"))
+      .def("of_items", &OpenEvaluation::of_items, nb::arg("items"), nb::arg("first_sample"));
   m.def("merge_evaluations", &merge, nb::arg("results"), nb::arg("incomplete"),
         nb::arg("samples") = nb::none(), nb::arg("metric_scripts") = std::vector<std::string>());
   m.def("merge_evaluation_files", &merge_files, nb::arg("paths"), nb::arg("output"), nb::arg("incomplete"));

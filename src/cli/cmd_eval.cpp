@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/log.h"
 #include "base/progress_line.h"
@@ -21,6 +22,7 @@
 #include "cli/shards.h"
 #include "cli/values.h"
 #include "poly/evaluation.h"
+#include "poly/run_table.h"
 
 namespace assay::cli::command_eval {
 namespace {
@@ -149,14 +151,17 @@ void add_options(ArgParser& parser, const Registries& registries) {
 
 /// Options that the identity of an evaluation has in another form, or that only say what is reported.
 constexpr std::string_view kEvalNeutral[] = {
-    "--data",           "--tokens",     "--labels",        "--samples", "--skip-bad-samples",
-    "--loader-timeout", "--metric",     "--metric-script", "--golden",  "--truth",
-    "--worst",          "--save-worst", "--judge",         "--timing",  "--only",
-    "--resume",         "--checkpoint"};
+    "--data",           "--tokens", "--interface",     "--labels", "--samples", "--skip-bad-samples",
+    "--loader-timeout", "--metric", "--metric-script", "--golden", "--truth",   "--worst",
+    "--save-worst",     "--judge",  "--timing",        "--only",   "--resume",  "--checkpoint"};
 
+/// Of the options that no setting of the run has, such as those of modules.
 eval::Entries identity_of(const CommandContext& context) {
   std::vector<std::string> flags;
   for (const Backend* b : context.registries().backends.all()) flags.push_back(flag_of(*b));
+  for (const poly::RunGroup& group : poly::run_groups())
+    for (const poly::RunRow& row : group.rows)
+      if (row.has_member() && row.has_option()) flags.push_back(row.option.names.front());
   std::vector<std::string_view> neutral(flags.begin(), flags.end());
   neutral.insert(neutral.end(), std::begin(kEvalNeutral), std::end(kEvalNeutral));
   return deciding_options(context, neutral);
@@ -284,6 +289,12 @@ bool report(const ParsedArgs& args, const eval::Evaluation& e) {
   return passed && wrong == 0;
 }
 
+/// The shard that ends first must not merge its result with what an earlier evaluation has left of another.
+void remove_old_part(const std::string& path) {
+  std::error_code ec;
+  if (std::filesystem::is_regular_file(path, ec)) std::filesystem::remove(path, ec);
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   poly::EvaluationSettings settings = read_settings(context);
@@ -300,6 +311,7 @@ int run(CommandContext& context) {
   }
   const eval::EvalOptions options = poly::evaluation_options(settings, context.registries(), {});
   context.announce();
+  if (part.is_automatic && !settings.resume) remove_old_part(settings.output);
   Renderer renderer;
   eval::Evaluation result = eval::evaluate(options, renderer);
   if (!settings.output.empty()) log::info("Saving the result to {}", settings.output);

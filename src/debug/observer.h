@@ -61,6 +61,8 @@ class CheckRun {
   virtual bool advance() = 0;
   /// Of one that has ended, by the failure that is now looked for.
   virtual Answer answer() = 0;
+  /// Of one that has ended: begins the same check once more. Null: Check::begin() does, with the same files.
+  virtual std::unique_ptr<CheckRun> again() const { return nullptr; }
   /// Tells what was done, as Check::check() does.
   virtual void tell(SearchObserver& observer, const Answer& answer) { (void)observer, (void)answer; }
 };

@@ -21,8 +21,10 @@ class RepeatedRun final : public CheckRun {
     std::vector<Answer> answers;
     for (const auto& run : ended_) answers.push_back(run->answer());
     has_ended_ = policy_.is_enough(answers);
-    if (!has_ended_) run_ = check_.begin(files_);
-    return has_ended_;
+    if (has_ended_) return true;
+    run_ = ended_.back()->again();
+    if (run_ == nullptr) run_ = check_.begin(files_);
+    return false;
   }
   Answer answer() override {
     std::vector<Answer> answers;

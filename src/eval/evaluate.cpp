@@ -34,10 +34,11 @@ bool is_of_sample(const Error& e) {
 
 class Evaluator {
  public:
-  Evaluator(const EvalOptions& options, EvalObserver& observer)
+  Evaluator(const EvalOptions& options, EvalObserver& observer, OpenBackends& open)
       : options_(options),
         observer_(observer),
-        backends_(std::make_unique<BackendRows>(options)),
+        open_(open),
+        backends_(opened(open, options)),
         inputs_(backends_->inputs()),
         kept_places_(options.save_worst.empty() ? options.judged_worst : options.worst),
         worst_(*options.samples, kept_places_) {}
@@ -65,6 +66,12 @@ class Evaluator {
   }
 
  private:
+  static std::unique_ptr<BackendRows>& opened(OpenBackends& open, const EvalOptions& options) {
+    if (open.rows == nullptr) open.rows = std::make_unique<BackendRows>(options);
+    if (open.model_digest.empty()) open.model_digest = model_digest(options.run.model);
+    return open.rows;
+  }
+
   Identity identity() const {
     Entries data = options_.samples->identity();
     if (options_.labels)
@@ -80,7 +87,7 @@ class Evaluator {
     options.insert(options.end(), options_.identity.begin(), options_.identity.end());
     return {.version = kVersion,
             .model_name = fs::path(options_.run.model.path).filename().string(),
-            .model_digest = model_digest(options_.run.model),
+            .model_digest = open_.model_digest,
             .data = std::move(data),
             .options = std::move(options)};
   }
@@ -301,7 +308,8 @@ class Evaluator {
 
   const EvalOptions& options_;
   EvalObserver& observer_;
-  std::unique_ptr<BackendRows> backends_;
+  OpenBackends& open_;
+  std::unique_ptr<BackendRows>& backends_;
   std::vector<TensorInfo> inputs_;
   size_t kept_places_;
   WorstSamples worst_;
@@ -334,8 +342,16 @@ std::string model_digest(const ModelLoaderOptions& options) {
   return "sha1:" + sum.digest();
 }
 
+OpenBackends::OpenBackends() = default;
+OpenBackends::~OpenBackends() = default;
+
 Evaluation evaluate(const EvalOptions& options, EvalObserver& observer) {
-  return Evaluator(options, observer).run();
+  OpenBackends open;
+  return evaluate(options, observer, open);
+}
+
+Evaluation evaluate(const EvalOptions& options, EvalObserver& observer, OpenBackends& open) {
+  return Evaluator(options, observer, open).run();
 }
 
 }  // namespace assay::eval

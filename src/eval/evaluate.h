@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,8 @@
 #include "eval/evaluation.h"
 
 namespace assay::eval {
+
+class BackendRows;
 
 /// Sees an evaluation as it goes on. By default nothing happens.
 class EvalObserver {
@@ -29,6 +32,17 @@ class EvalObserver {
 /// Evaluates the part that the options name, and saves it. Throws Error for what ends it, the first bad
 /// sample among others unless they are skipped; what was finished stays saved, for Saving::resume.
 Evaluation evaluate(const EvalOptions& options, EvalObserver& observer);
+
+/// The parts of an evaluation share this, so that backends are opened once.
+struct OpenBackends {
+  OpenBackends();
+  ~OpenBackends();
+  std::unique_ptr<BackendRows> rows;  ///< null: not open yet, or not any more
+  std::string model_digest;           ///< empty: not known yet
+};
+/// The same with backends that `open` keeps, for parts whose options differ in nothing but the samples.
+/// After an exception `open` must be given up.
+Evaluation evaluate(const EvalOptions& options, EvalObserver& observer, OpenBackends& open);
 
 /// Where what is finished is saved until the result is.
 std::string unfinished_path(const std::string& path);

@@ -1,6 +1,8 @@
 #include "assay/debug.h"
 
+#include <chrono>
 #include <cmath>
+#include <thread>
 #include <utility>
 
 #include "assay/backend_set.h"
@@ -73,30 +75,104 @@ void for_each_iteration(const RunData& data, const std::vector<TensorInfo>& inpu
   require(has_any, ErrorCode::kInvalidArgument, "no iteration has data to run the model on");
 }
 
-/// Judges the candidate that was made last.
-class FunctionCheck final : public debug::Check {
+/// The failure that a search looks for.
+class SoughtFailure {
  public:
-  FunctionCheck(const FailureCheck& check, const std::shared_ptr<Model>& candidate, bool any_failure)
-      : check_(check), candidate_(candidate), any_failure_(any_failure) {}
+  explicit SoughtFailure(bool any) : any_(any) {}
 
-  debug::Answer check(const std::string& /*candidate*/, debug::SearchObserver& /*observer*/) override {
-    stop_if_interrupted();
-    const std::optional<std::string> failure = check_(candidate_);
+  debug::Answer answer(const std::optional<std::string>& failure) {
     if (!failure) return {};
-    if (failure_.empty()) failure_ = *failure;
-    const bool is_sought = any_failure_ || *failure == failure_;
+    if (sought_.empty()) sought_ = *failure;
+    const bool is_sought = any_ || *failure == sought_;
     return {.kind = is_sought ? debug::AnswerKind::kFailure : debug::AnswerKind::kOtherFailure,
             .failure = *failure};
   }
-  bool looks_for_failures() const override { return !any_failure_; }
-  std::string failure() const override { return failure_; }
-  void look_for(const std::string& failure) override { failure_ = failure; }
+  bool is_any() const { return any_; }
+  const std::string& text() const { return sought_; }
+  void look_for(const std::string& failure) { sought_ = failure; }
 
  private:
-  const FailureCheck& check_;
+  bool any_;
+  std::string sought_;
+};
+
+/// Judges the candidate that was made last by a function.
+class FunctionCheck : public debug::Check {
+ public:
+  FunctionCheck(FailureCheck check, const std::shared_ptr<Model>& candidate, bool any_failure)
+      : check_(std::move(check)), candidate_(candidate), sought_(any_failure) {}
+
+  debug::Answer check(const std::string& /*candidate*/, debug::SearchObserver& /*observer*/) override {
+    stop_if_interrupted();
+    return sought_.answer(check_(candidate_));
+  }
+  bool looks_for_failures() const override { return !sought_.is_any(); }
+  std::string failure() const override { return sought_.text(); }
+  void look_for(const std::string& failure) override { sought_.look_for(failure); }
+
+ protected:
+  const std::shared_ptr<Model>& candidate() const { return candidate_; }
+  SoughtFailure& sought() { return sought_; }
+
+ private:
+  FailureCheck check_;
   const std::shared_ptr<Model>& candidate_;
-  bool any_failure_;
-  std::string failure_;
+  SoughtFailure sought_;
+};
+
+/// A function's check in parallel to others.
+class FunctionRun final : public debug::CheckRun {
+ public:
+  FunctionRun(const CheckStart& start, std::shared_ptr<Model> candidate, SoughtFailure& sought)
+      : start_(start), candidate_(std::move(candidate)), pending_(start_(candidate_)), sought_(sought) {}
+
+  void watch(std::vector<pollfd>& /*fds*/) const override {}
+  bool advance() override {
+    stop_if_interrupted();
+    if (pending_ != nullptr && pending_->has_ended()) {
+      failure_ = pending_->failure();
+      pending_ = nullptr;
+    }
+    return pending_ == nullptr;
+  }
+  debug::Answer answer() override { return sought_.answer(failure_); }
+  std::unique_ptr<debug::CheckRun> again() const override {
+    return std::make_unique<FunctionRun>(start_, candidate_, sought_);
+  }
+
+ private:
+  const CheckStart& start_;
+  std::shared_ptr<Model> candidate_;
+  std::unique_ptr<PendingCheck> pending_;  ///< null once it has ended
+  std::optional<std::string> failure_;
+  SoughtFailure& sought_;
+};
+
+/// The failure of a check that is waited for.
+FailureCheck waiting(const CheckStart& start) {
+  return [&start](const std::shared_ptr<Model>& candidate) {
+    const std::unique_ptr<PendingCheck> pending = start(candidate);
+    while (!pending->has_ended()) {
+      stop_if_interrupted();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return pending->failure();
+  };
+}
+
+/// Checks that begin, and go on elsewhere.
+class StartedCheck final : public FunctionCheck {
+ public:
+  StartedCheck(const CheckStart& start, const std::shared_ptr<Model>& candidate, bool any_failure)
+      : FunctionCheck(waiting(start), candidate, any_failure), start_(start) {}
+
+  std::unique_ptr<debug::CheckRun> begin(const debug::CheckFiles& /*files*/) override {
+    return std::make_unique<FunctionRun>(start_, candidate(), sought());
+  }
+  void require_own_files(const debug::CheckFiles& /*files*/) const override {}
+
+ private:
+  const CheckStart& start_;
 };
 
 /// The model as reductions take it.
@@ -165,17 +241,17 @@ std::string find_divergence(const LayeredRun& first, const LayeredRun& second, c
   return debug::divergence_json(report);
 }
 
-Reduced reduce_model(const std::shared_ptr<Model>& model, const FailureCheck& check,
-                     const ReduceSettings& settings) {
+namespace {
+
+/// `candidate`: what the check judges.
+Reduced reduce_by(std::unique_ptr<debug::Check> judge, int jobs, const Model& model,
+                  std::shared_ptr<Model>& candidate, const ReduceSettings& settings) {
   require(settings.repeat > 0, ErrorCode::kInvalidArgument,
           "a candidate cannot be checked {} times: it is 1 or more", settings.repeat);
-  const std::shared_ptr<Model> whole = reducible(*model, settings.shapes);
-  std::shared_ptr<Model> candidate;
-  std::unique_ptr<debug::Check> judge =
-      std::make_unique<FunctionCheck>(check, candidate, settings.any_failure);
+  const std::shared_ptr<Model> whole = reducible(model, settings.shapes);
   if (settings.repeat > 1) judge = std::make_unique<debug::RepeatedCheck>(std::move(judge), settings.repeat);
   debug::ReductionObserver nobody;
-  debug::Iterations iterations({}, *judge, nobody);
+  debug::Iterations iterations({.jobs = jobs}, *judge, nobody);
   debug::Journal journal = debug::Journal::in_memory();
   iterations.use(journal);
   debug::ReductionOptions options{.anonymises = settings.anonymises};
@@ -191,6 +267,23 @@ Reduced reduce_model(const std::shared_ptr<Model>& model, const FailureCheck& ch
           .is_flaky = found.is_flaky,
           .has_own_names = found.has_own_names,
           .own_weights = static_cast<int64_t>(found.own_weights)};
+}
+
+}  // namespace
+
+Reduced reduce_model(const std::shared_ptr<Model>& model, const FailureCheck& check,
+                     const ReduceSettings& settings) {
+  std::shared_ptr<Model> candidate;
+  auto judge = std::make_unique<FunctionCheck>(check, candidate, settings.any_failure);
+  return reduce_by(std::move(judge), 1, *model, candidate, settings);
+}
+
+Reduced reduce_model(const std::shared_ptr<Model>& model, const CheckStart& start, int jobs,
+                     const ReduceSettings& settings) {
+  require(jobs > 0, ErrorCode::kInvalidArgument, "{} checks cannot run side by side: it is 1 or more", jobs);
+  std::shared_ptr<Model> candidate;
+  auto judge = std::make_unique<StartedCheck>(start, candidate, settings.any_failure);
+  return reduce_by(std::move(judge), jobs, *model, candidate, settings);
 }
 
 }  // namespace assay::poly

@@ -6,6 +6,7 @@
 
 #include "assay/error.h"
 #include "graph/import.h"
+#include "graph/to_text.h"
 
 namespace assay::poly::debug_test {
 namespace {
@@ -72,6 +73,50 @@ TEST(ReduceModel, TheSmallestPartThatFailsInTheSameWay) {
   EXPECT_EQ(found.nodes, 4);
   EXPECT_EQ(found.checks, static_cast<int64_t>(checks));
   EXPECT_EQ(whole->graph->nodes().size(), 4U);
+}
+
+/// Ends when it has been asked a number of times.
+class Slow final : public PendingCheck {
+ public:
+  Slow(std::optional<std::string> failure, int asked, int& running)
+      : failure_(std::move(failure)), left_(asked), running_(running) {
+    ++running_;
+  }
+  ~Slow() override { --running_; }
+  bool has_ended() override { return --left_ <= 0; }
+  std::optional<std::string> failure() override { return failure_; }
+
+ private:
+  std::optional<std::string> failure_;
+  int left_;
+  int& running_;
+};
+
+TEST(ReduceModel, ChecksSideBySideFindTheSame) {
+  const std::shared_ptr<Model> whole = model(
+      "a = Neg (x) b = Relu (a) c = Abs (b) d = Exp (c) e = Tanh (d) f = Sin (e) g = Cos (f) y = Sigmoid "
+      "(g)");
+  const auto failure = [](const Model& m) -> std::optional<std::string> {
+    if (!has(m, "Abs")) return std::nullopt;
+    return has(m, "Sin") ? "both" : "one";
+  };
+  const Reduced one = reduce_model(whole, [&](const auto& m) { return failure(*m); });
+  for (const int jobs : {1, 2, 5})
+    for (const int repeat : {1, 3}) {
+      int running = 0, most = 0, checks = 0;
+      const CheckStart start = [&](const auto& m) {
+        auto made = std::make_unique<Slow>(failure(*m), 1 + ++checks % 4, running);
+        most = std::max(most, running);
+        return made;
+      };
+      const Reduced found = reduce_model(whole, start, jobs, {.repeat = repeat});
+      EXPECT_EQ(to_text(*found.model), to_text(*one.model)) << jobs << " " << repeat;
+      EXPECT_EQ(found.failure, "both");
+      EXPECT_EQ(running, 0);
+      EXPECT_LE(most, jobs);
+      EXPECT_TRUE(most > 1 || jobs == 1) << jobs << " " << repeat;
+    }
+  EXPECT_THROW(reduce_model(whole, CheckStart(), 0), Error);
 }
 
 TEST(ReduceModel, ThrowsWhatTheCheckThrows) {

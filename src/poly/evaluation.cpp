@@ -1,12 +1,16 @@
 #include "poly/evaluation.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "assay/error.h"
 #include "generate/interface.h"
 #include "poly/run_extensions.h"
+#include "poly/run_json.h"
+#include "poly/run_table.h"
 #include "script/data_script.h"
 
 namespace assay::poly {
@@ -83,12 +87,77 @@ std::vector<std::shared_ptr<script::MetricScript>> metric_functions(const std::v
   return functions;
 }
 
+namespace {
+
+/// Members of a run's parts that decide nothing here: files by their places, whose content is in the identity
+/// otherwise, what is saved, and the data, which identify themselves.
+constexpr std::string_view kUndeciding[] = {
+    "extensions.modules",
+    "model.path",
+    "model.import.external_data_dir",
+    "model.save_path",
+    "model.save_external_data",
+    "model.external_data_threshold",
+    "model.one_file_per_tensor",
+    "data.load_inputs",
+    "data.script",
+    "data.seed",
+    "data.iterations",
+    "session.library",
+    "engine.save_engine",
+    "engine.save_tactics",
+    "engine.save_timing_cache",
+    "engine.profile",
+};
+
+bool decides(const RunRow& row) {
+  const bool has_part = row.part == RunPart::kExtensions || row.part == RunPart::kModel ||
+                        row.part == RunPart::kData || row.part == RunPart::kSession ||
+                        row.part == RunPart::kEngine;
+  return has_part &&
+         std::find(std::begin(kUndeciding), std::end(kUndeciding), row.member) == std::end(kUndeciding);
+}
+
+/// The settings that decide the results besides model, data, backends and metrics, as options say them.
+eval::Entries deciding_settings(const EvaluationSettings& s) {
+  eval::Entries entries;
+  for (const RunRow* row : run_members()) {
+    if (!decides(*row) || !differs_from_default(*row, s.run)) continue;
+    RunSettings run = s.run;
+    entries.emplace_back(row->has_option() ? row->option.names.front() : std::string(row->member),
+                         member_json(row->at(run)));
+  }
+  if (!s.interface.empty())
+    entries.emplace_back("--interface", fmt::format("{}", fmt::join(s.interface, " ")));
+  entries.insert(entries.end(), s.identity.begin(), s.identity.end());
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  return entries;
+}
+
+/// The settings that differ from part to part.
+void choose_samples(const EvaluationSettings& s, eval::EvalOptions& options) {
+  options.samples = samples_of(s, options.label_array);
+  require(s.shard.empty() || s.only.empty(), ErrorCode::kInvalidArgument,
+          "a part is a shard or named samples, not both");
+  if (!s.shard.empty()) options.shard = eval::parse_shard(s.shard);
+  if (!s.only.empty()) options.only = eval::Ranges::parse(s.only);
+  if (!s.first_sample) return;
+  count_of(*s.first_sample, "the number of the first sample");
+  require(s.shard.empty() && s.only.empty() && !options.samples->size(), ErrorCode::kInvalidArgument,
+          "only a stream has pieces, and a piece has no shards");
+  options.first_sample = *s.first_sample;
+  options.is_piece = true;
+}
+
+}  // namespace
+
 eval::EvalOptions evaluation_options(const EvaluationSettings& s, const extension::Registries& registries,
                                      const ModelEdits& edits) {
   eval::EvalOptions options;
   options.run = run_options(s.run, registries, edits);
   read_labels(s, options);
-  options.samples = samples_of(s, options.label_array);
+  choose_samples(s, options);
   for (const std::string& word : s.metrics) options.metrics.push_back(eval::Metric::parse(word));
   options.functions = metric_functions(s.metric_scripts);
   options.golden = s.golden;
@@ -102,21 +171,10 @@ eval::EvalOptions evaluation_options(const EvaluationSettings& s, const extensio
   options.save_worst = s.save_worst;
   options.most_samples = s.most_samples;
   if (s.most_samples) count_of(*s.most_samples, "the number of samples");
-  require(s.shard.empty() || s.only.empty(), ErrorCode::kInvalidArgument,
-          "a part is a shard or named samples, not both");
-  if (!s.shard.empty()) options.shard = eval::parse_shard(s.shard);
-  if (!s.only.empty()) options.only = eval::Ranges::parse(s.only);
-  if (s.first_sample) {
-    count_of(*s.first_sample, "the number of the first sample");
-    require(s.shard.empty() && s.only.empty() && !options.samples->size(), ErrorCode::kInvalidArgument,
-            "only a stream has pieces, and a piece has no shards");
-    options.first_sample = *s.first_sample;
-    options.is_piece = true;
-  }
   options.skips_bad_samples = s.skip_bad_samples;
   options.measures_times = s.timing;
   options.saving = {.path = s.output, .resume = s.resume, .seconds = s.checkpoint_seconds};
-  options.identity = s.identity;
+  options.identity = deciding_settings(s);
   return options;
 }
 
@@ -148,6 +206,57 @@ std::string evaluate(const EvaluationSettings& settings) {
   StepObserver observer(settings.on_step);
   return to_json(
       eval::evaluate(evaluation_options(settings, modules.registries(), modules.model_edits()), observer));
+}
+
+struct EvaluationParts::Open {
+  explicit Open(const EvaluationSettings& settings)
+      : modules(settings.run),
+        options(evaluation_options(settings, modules.registries(), modules.model_edits())) {
+    options.run.source = nullptr;
+  }
+
+  RunModules modules;
+  eval::EvalOptions options;
+  eval::OpenBackends backends;
+};
+
+EvaluationParts::EvaluationParts(EvaluationSettings settings) : settings_(std::move(settings)) {
+  settings_.shard.clear();
+  settings_.output.clear();
+  settings_.resume = false;
+}
+
+EvaluationParts::~EvaluationParts() = default;
+
+std::string EvaluationParts::evaluate(const std::string& samples) {
+  settings_.only = samples;
+  settings_.first_sample = std::nullopt;
+  return evaluate();
+}
+
+std::string EvaluationParts::evaluate(const DataSource& source, int64_t first_sample) {
+  settings_.only.clear();
+  settings_.run.data.source = source;
+  settings_.first_sample = first_sample;
+  std::string result = evaluate();
+  settings_.run.data.source = nullptr;
+  return result;
+}
+
+std::string EvaluationParts::evaluate() {
+  try {
+    if (open_ == nullptr)
+      open_ = std::make_unique<Open>(settings_);
+    else
+      choose_samples(settings_, open_->options);
+    StepObserver observer(settings_.on_step);
+    std::string result = to_json(eval::evaluate(open_->options, observer, open_->backends));
+    open_->options.samples = nullptr;
+    return result;
+  } catch (...) {
+    open_ = nullptr;
+    throw;
+  }
 }
 
 std::string merge_evaluations(const std::vector<std::string>& paths, const std::string& output,

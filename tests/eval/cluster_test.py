@@ -195,6 +195,47 @@ def searches(assay, backends):
     expect(assay.cluster.map(error_with, (0.5, 0.8, 1.0)) == alone and alone[0] > alone[2] > 0, "a search", str(alone))
 
 
+CHAIN = """<ir_version: 8, opset_import: ["" : 17]>
+chain (float[1,4] x) => (float[1,4] y) {
+  a = Neg (x) b = Relu (a) c = Abs (b) d = Exp (c) e = Tanh (d) f = Sin (e) g = Cos (f) y = Sigmoid (g)
+}
+"""
+
+
+def reductions(assay, _backends):
+    """Candidates of a reduction side by side: the result of one process, also where a candidate kills its worker."""
+
+    def fails(model):
+        ops = {node["op_type"] for node in model.nodes}
+        if "Abs" not in ops:
+            return ""
+        return "both" if "Sin" in ops else "one"
+
+    def kills(model):
+        if fails(model) == "both":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return fails(model)
+
+    open("chain.onnxtxt", "w").write(CHAIN)
+    alone = assay.debug.reduce("chain.onnxtxt", fails)
+    for _ in range(5):  # searches that give checks up while they end
+        assay.debug.reduce("chain.onnxtxt", assay.cluster.checking(kills, retries=0), jobs=4)
+    for found, failure in ((assay.debug.reduce("chain.onnxtxt", assay.cluster.checking(fails), jobs=4), "both"),
+                           (assay.debug.reduce("chain.onnxtxt", assay.cluster.checking(kills, retries=0), jobs=4),
+                            "it kills the worker that checks it")):
+        expect(found.model.to_bytes() == alone.model.to_bytes(), f"{failure}: another reduction", f"{found}\n{alone}")
+        expect(found.failure == failure and found.nodes == 8, "how it fails", str(found))
+
+    def breaks(model):
+        raise KeyError("a check that is wrong")
+
+    try:
+        assay.debug.reduce("chain.onnxtxt", assay.cluster.checking(breaks), jobs=4)
+        expect(False, "an exception is lost")
+    except KeyError as e:
+        expect("a check that is wrong" in str(e), "the exception of a check", str(e))
+
+
 ROWS = """
 import numpy as np
 def load_data():
@@ -335,7 +376,7 @@ def main():
             expect(False, f"{words} are accepted")
         except assay.InvalidArgument as e:
             expect(part in str(e), f"{words}: the error", str(e))
-    for part in (iterables, set_metrics, calibrations, columns, searches):
+    for part in (iterables, set_metrics, calibrations, columns, searches, reductions):
         part(assay, backends)
     ray.shutdown()
     return 1 if problems else 0

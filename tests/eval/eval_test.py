@@ -307,6 +307,12 @@ def test_environment():
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         expect(done.returncode == 0, "mpirun", done.stdout)
         same("mpirun.json", "whole.json", "mpirun -n 2")
+        # A file that is there already, of another evaluation: its shard replaces it before any ends.
+        run(*BASE, "--worst", "3", "--shard", "1/2", "-o", "mpirun.1-of-2.json")
+        done = subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", ASSAY, "eval", *BASE, "-o", "mpirun.json"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        expect(done.returncode == 0, "mpirun over an earlier part", done.stdout)
+        same("mpirun.json", "whole.json", "mpirun -n 2 over an earlier part")
     else:
         print("skipped in part: there is no mpirun (Debian: openmpi-bin)")
 

@@ -1,5 +1,8 @@
 """Searches for the cause of a failure."""
 
+import concurrent.futures
+import itertools
+import time
 import unittest
 
 import numpy as np
@@ -150,6 +153,32 @@ class Reduction(unittest.TestCase):
         found = assay.debug.reduce(small.product(2, 16, 2), check, repeat=4)
         self.assertTrue(found.is_flaky)
         self.assertEqual([n["op_type"] for n in found.model.nodes], ["Relu"])
+
+    def test_side_by_side(self):
+        data = small.product(2, 16, 4)
+        alone = assay.debug.reduce(data, has("Relu"))
+        running, most = set(), []
+
+        def slowly(model, number):
+            running.add(number)
+            most.append(len(running))
+            time.sleep(0.02)
+            running.discard(number)
+            return has("Relu")(model)
+
+        numbers = itertools.count()
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            found = assay.debug.reduce(data, lambda m: pool.submit(slowly, m, next(numbers)), jobs=3)
+            self.assertEqual(found.model.to_bytes(), alone.model.to_bytes())
+            self.assertEqual(max(most), 3)
+
+            def fails(model):
+                raise ZeroDivisionError("the check")
+
+            with self.assertRaisesRegex(ZeroDivisionError, "the check"):
+                assay.debug.reduce(data, lambda m: pool.submit(fails, m), jobs=3)
+        with self.assertRaisesRegex(assay.InvalidArgument, "0 checks cannot run"):
+            assay.debug.reduce(data, has("Relu"), jobs=0)
 
     def test_anonymous(self):
         found = assay.debug.reduce(small.product(2, 16), has("MatMul"), anonymise=True)

@@ -57,6 +57,19 @@ class Evaluations(unittest.TestCase):
         with self.assertRaises(assay.InvalidArgument):
             assay.merge([parts[0], parts[0]])
 
+    def test_options_that_decide(self):
+        output = os.path.join(self.folder.name, "options.json")
+        words = [self.path, "--ref", "--engine", "--data", self.data, "--labels", "labels", "--metric", "top1,sqnr", "--threads", "1", "--bf16",
+                 "--builder-optimization-level", "1", "-o", output]  # fmt: skip
+        subprocess.run([sys.executable, "-m", "assay", "eval", *words], check=True, stdout=subprocess.DEVNULL)
+        build = {"bf16": True, "optimization_level": 1}
+        self.assertEqual(self.evaluate(threads=1, build=build).text, pathlib.Path(output).read_text())
+        first = self.evaluate(threads=1, build=build, shard="0/2")
+        for settings, part in (({"threads": 2, "build": build}, "--threads"), ({"threads": 1, "build": {"optimization_level": 1}}, "--bf16"),
+                               ({"threads": 1, "build": build, "ranges": {self.input.name: (0, 1)}}, "--val-range")):  # fmt: skip
+            with self.subTest(part), self.assertRaisesRegex(assay.InvalidArgument, part):
+                assay.merge([first, self.evaluate(**settings, shard="1/2")])
+
     def test_figures(self):
         whole = self.evaluate()
         found = whole.metric("top1", "engine")
