@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "analysis/match.h"
+#include "analysis/quantization.h"
 #include "base/parallel.h"
 #include "base/resident_memory.h"
 #include "tensor/convert.h"
@@ -217,6 +218,7 @@ bool has_usable_bias(const LinearNode& linear) {
 std::optional<LinearNode> linear_node(const Node& n) {
   const bool gemm = is_op(n, "Gemm");
   if (!gemm && !is_op(n, "Conv") && !is_op(n, "ConvTranspose")) return std::nullopt;
+  if (quantization_of(n.input(0))) return std::nullopt;
   const UnalignedTensor* weight = constant_of(n.input(1));
   const UnalignedTensor* bias = constant_of(n.input(2));
   if (weight == nullptr || !is_float(weight->dtype()) || (n.input(2) != nullptr && bias == nullptr))

@@ -58,7 +58,9 @@ struct LinearNode {
 std::optional<Tensor> scaled_weight(const LinearNode& linear, const std::vector<double>& factors);
 
 /// The parts when `n` is such a node, its weights (and bias) are constants of one floating type, and folding
-/// is exact: no Gemm with alpha or beta.
+/// is exact: no Gemm with alpha or beta. Nothing where the operand comes from integers (DequantizeLinear):
+/// with weights that are no multiples of a scale a product of integers would become one of floating-point
+/// numbers.
 std::optional<LinearNode> linear_node(const Node& n);
 
 }  // namespace assay

@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "kernels/amx_x86.h"
+#include "kernels/int8/amx_product.h"
 #include "kernels/int8/vnni_depthwise.h"
 #include "kernels/int8/vnni_product.h"
 #include "kernels/native_kernels.h"
@@ -42,20 +44,22 @@ void find_rounded_nbits(bool has_avx512_vnni, NativeKernels& found) {
 NativeKernels find_kernels() {
   NativeKernels found;
   const bool is_baseline = is_wanted("baseline");
+  const bool may_tile = !is_baseline && !is_wanted("avx512");
   const bool has_avx512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
   const bool has_vnni = has_avx512 && __builtin_cpu_supports("avx512vnni");
   if (!is_baseline) find_rounded_nbits(has_vnni, found);
   if (has_vnni && !is_baseline) {
-    found.int8_product = vnni_product;
-    found.int8_product_quantized = vnni_product_quantized;
+    const bool tiles = may_tile && may_use_amx(AmxNumbers::kInt8);
+    found.int8_product = tiles ? amx_int8_product : vnni_product;
+    found.int8_product_quantized = tiles ? amx_int8_product_quantized : vnni_product_quantized;
     found.depthwise = vnni_depthwise;
     found.depthwise_quantized = vnni_depthwise_quantized;
   }
   if (has_avx512 && !is_baseline && __builtin_cpu_supports("avx512vbmi")) found.look_up = look_up_vbmi;
   if (has_avx512 && __builtin_cpu_supports("avx512bf16")) {
-    const bool may_tile = !is_baseline && !is_wanted("avx512") && may_use_amx();
+    const bool tiles = may_tile && may_use_amx(AmxNumbers::kBFloat16);
     found.bfloat16_rows = round_bfloat16_rows;
-    found.bfloat16_product = may_tile ? multiply_bfloat16_amx : multiply_bfloat16_tiles;
+    found.bfloat16_product = tiles ? multiply_bfloat16_amx : multiply_bfloat16_tiles;
   }
   return found;
 }

@@ -62,6 +62,24 @@ constexpr PassCase kSound[] = {
      "g (float16[1,1,2,2] x) => (float16[1,1,2,2] y) <float16[1,1,1,1] w = {23728}, float16 f = {23728}> "
      "{ a = Conv (x, w) y = Mul (a, f) }",
      ""},
+    // fold_batch_norm, fold_channel_affine, merge_convolutions: a product of integers stays one
+    {"fold_batch_norm",
+     "g (int8[1,1,2,2] q) => (float[1,1,2,2] y) <float[1,1,1,1] w = {2}, float r = {0.5}, float[1] f "
+     "= {3}, float[1] b = {0}, float[1] m = {0}, float[1] v = {1}> "
+     "{ x = DequantizeLinear (q, r) a = Conv (x, w) y = BatchNormalization (a, f, b, m, v) }",
+     ""},
+    {"fold_channel_affine",
+     "g (int8[1,1,2,2] q) => (float[1,1,2,2] y) <float[1,1,1,1] w = {2}, float r = {0.5}, float f = {3}> "
+     "{ x = DequantizeLinear (q, r) a = Conv (x, w) y = Mul (a, f) }",
+     ""},
+    {"fold_channel_affine",
+     "g (int8[1,1,2,2] q) => (float[1,1,2,2] y) <float[1,1,1,1] w = {2}, float r = {0.5}> "
+     "{ x = DequantizeLinear (q, r) a = Conv (x, w) y = Neg (a) }",
+     ""},
+    {"merge_convolutions",
+     "g (int8[1,1,4] q) => (float[1,1,4] y) <float[1,1,1] w = {2}, float r = {0.5}> "
+     "{ x = DequantizeLinear (q, r) a = Conv (x, w) y = Add (a, x) }",
+     ""},
     // formulas: a constant of more dimensions raises the rank
     {"fuse_gelu",
      "g (float[5] x) => (float[1,5] y) <float r = {1.4142135}, float one = {1}, float[1,1] half = {0.5}> "

@@ -33,6 +33,9 @@ BENCHMARK(BM_Int8Product)
     ->Args({24, 256, 2304})
     ->Args({48, 1024, 256})
     ->Args({12, 512, 4608})
+    ->Args({192, 256, 1152})
+    ->Args({192, 64, 576})
+    ->Args({192, 256, 64})
     ->Args({1, 1000, 2048});
 
 void BM_Requantize(benchmark::State& state) {

@@ -2,32 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
-#include <numeric>
 
-#include "kernels/int8/vnni_requantize.h"
+#include "kernels/int8/vnni_panels_x86.h"
 
 namespace assay::kernels {
 namespace {
 
-static_assert(kInt8Columns == kVnniLanes, "a vector has the sums of a panel's columns");
-
 /// Products of a sum that are made at a time: rows and panels of so many stay in the first-level cache.
 constexpr int64_t kVnniDepth = 1024;
-/// Rows whose sums are known at a time.
-constexpr int64_t kVnniRows = 192;
-/// Panels of a tile, at most.
-constexpr int64_t kVnniPanels = 4;
 /// Bytes of a panel that are asked for ahead: weights are read once and come from far.
 constexpr int64_t kVnniAhead = 1024;
-
-/// How the sums of a tile's panels become levels.
-struct VnniEnd {
-  QuantizedEpilogue to;
-  int64_t columns;
-  VnniBounds bounds;
-  VnniColumns panels[kVnniPanels];
-};
 
 /// What a tile reads and writes.
 struct VnniTile {
@@ -43,57 +27,12 @@ struct VnniTile {
   int32_t* sums;
   int64_t stride;
   const VnniEnd* end;  ///< null: the sums are the result
-};
 
-ASSAY_VNNI inline __m512i first_sums(const VnniTile& t, int64_t row, int64_t panel) {
-  const Int8Columns& c =
-      *reinterpret_cast<const Int8Columns*>(reinterpret_cast<const char*>(t.columns) + panel * t.panel_bytes);
-  const __m512i zero = _mm512_mullo_epi32(_mm512_set1_epi32(-t.zero_point), _mm512_loadu_si512(c.sums));
-  if (t.row_sums == nullptr) return zero;
-  return _mm512_add_epi32(
-      zero, _mm512_mullo_epi32(_mm512_set1_epi32(t.row_sums[row]), _mm512_loadu_si512(c.shifts)));
-}
-
-/// Four vectors of bytes, of which each quarter has four of each, in their order.
-ASSAY_VNNI inline __m512i in_order(__m512i quarters) {
-  return _mm512_maskz_permutexvar_epi32(
-      0xFFFF, _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), quarters);
-}
-
-/// Levels of rows [row, row + count) from their sums, which are P panels each.
-template <int64_t P>
-ASSAY_VNNI void store_quantized(const int32_t* sums, int64_t row, int64_t count, const VnniEnd& end) {
-  constexpr int64_t kRows = 4 / P, kStep = 4 * kVnniLanes;
-  const __mmask64 there = ~__mmask64{0} >> (64 - end.columns);
-  char* q = static_cast<char*>(end.to.q) + row * end.to.pitch;
-  for (int64_t r = 0; r < count; r += kRows, sums += kStep) {
-    __m512i doubts = _mm512_setzero_si512(), levels[4];
-#pragma GCC unroll 4
-    for (int64_t i = 0; i < 4; ++i)
-      levels[i] = vnni_requantize(_mm512_load_si512(sums + i * kVnniLanes), end.panels[i % P], doubts);
-    const int64_t rows = std::min(kRows, count - r);
-    if (__builtin_expect(_mm512_test_epi32_mask(doubts, doubts) != 0, 0)) {
-      requantize({sums, P * kVnniLanes, rows, end.columns}, end.to.at(row + r, 0));
-      q += rows * end.to.pitch;
-      continue;
-    }
-    const __m512i bytes = in_order(vnni_bytes(levels[0], levels[1], levels[2], levels[3], end.bounds));
-    if constexpr (P == 4) {
-      _mm512_mask_storeu_epi8(q, there, bytes);
-      q += end.to.pitch;
-    } else {
-      alignas(64) char stored[64];
-      _mm512_store_si512(stored, bytes);
-      for (int64_t i = 0; i < rows; ++i, q += end.to.pitch)
-        if constexpr (P == 2)
-          _mm256_mask_storeu_epi8(q, static_cast<__mmask32>(there),
-                                  _mm256_load_si256(reinterpret_cast<const __m256i*>(stored) + i));
-        else
-          _mm_mask_storeu_epi8(q, static_cast<__mmask16>(there),
-                               _mm_load_si128(reinterpret_cast<const __m128i*>(stored) + i));
-    }
+  const Int8Columns& columns_of(int64_t panel) const {
+    return *reinterpret_cast<const Int8Columns*>(reinterpret_cast<const char*>(columns) +
+                                                 panel * panel_bytes);
   }
-}
+};
 
 /// The sums of R rows from `row` on; rows of `out` are `out_stride` numbers apart.
 template <int64_t R, int64_t P>
@@ -107,8 +46,9 @@ ASSAY_VNNI void vnni_tile(const VnniTile& t, int64_t row, int32_t* out, int64_t 
   for (int64_t r = 0; r < R; ++r)
 #pragma GCC unroll 4
     for (int64_t p = 0; p < P; ++p)
-      acc[r][p] =
-          t.adds ? _mm512_loadu_si512(sums + r * t.stride + p * kInt8Columns) : first_sums(t, row + r, p);
+      acc[r][p] = t.adds ? _mm512_loadu_si512(sums + r * t.stride + p * kInt8Columns)
+                         : first_sums(t.columns_of(p), t.zero_point,
+                                      t.row_sums == nullptr ? nullptr : t.row_sums + row + r);
   for (int64_t k = 0; k < t.depth; k += 4, w += 4 * kInt8Columns) {
     __m512i columns[P];
 #pragma GCC unroll 4
@@ -170,33 +110,8 @@ ASSAY_VNNI void vnni_panels(VnniTile t, int64_t length, int64_t rows) {
   }
 }
 
-/// False where it cannot be done so.
-ASSAY_VNNI bool read_panels(int64_t panels, VnniEnd& end) {
-  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  for (int64_t p = 0; p < panels; ++p) {
-    const int64_t first = p * kVnniLanes;
-    if (!read_vnni_columns(end.to.at(0, first), end.columns - first, lanes, end.panels[p])) return false;
-  }
-  return true;
-}
-
-ASSAY_VNNI void add_up_rows(const Int8Rows& a, int64_t first, int64_t count, int64_t length,
-                            int32_t* row_sums) {
-  const __m512i ones = _mm512_set1_epi8(1);
-  for (int64_t r = 0; r < count; ++r) {
-    const uint8_t* const row = a.data + (first + r) * a.stride;
-    __m512i sum = _mm512_setzero_si512();
-    for (int64_t k = 0; k < length; k += 64) {
-      const __mmask64 inside = ~__mmask64{0} >> (64 - std::min<int64_t>(64, length - k));
-      sum = _mm512_dpbusd_epi32(sum, _mm512_maskz_loadu_epi8(inside, row + k), ones);
-    }
-    int32_t parts[16];
-    _mm512_storeu_si512(parts, sum);
-    row_sums[r] = std::accumulate(std::begin(parts), std::end(parts), 0);
-  }
-}
-
-/// With `end`, of `columns` columns: levels; otherwise sums of whole panels.
+/// With `end`, of `columns` columns: levels; otherwise sums of whole panels. Kernel::run<P>() makes those of
+/// P panels, of which it takes Kernel::panels(rows) at a time.
 void multiply_vnni(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
                    const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
                    const QuantizedEpilogue* end) noexcept {

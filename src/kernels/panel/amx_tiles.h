@@ -7,11 +7,7 @@
 
 namespace assay::kernels {
 
-/// Asks the system, once for this process, to let its threads use tiles; false where the processor has none
-/// for bfloat16, or the system refuses.
-bool may_use_amx() noexcept;
-
-/// bfloat16_product() in tiles. Only where may_use_amx().
+/// bfloat16_product() in tiles. Only where may_use_amx() of these numbers.
 void multiply_bfloat16_amx(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
                            const uint16_t* a, int64_t a_stride, int64_t rows, const float* bias, float* sums,
                            int64_t stride) noexcept;

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/amx_x86.h"
 #include "kernels/convert/convert.h"
 #include "kernels/panel/bfloat16_tiles.h"
 #include "kernels/panel/panel_product.h"
@@ -44,7 +45,8 @@ void expect_the_product_of_vectors(std::mt19937& random, int64_t rows, int64_t n
 }
 
 TEST(AmxTiles, MultiplyAsVectorsDo) {
-  if (!multiplies_bfloat16() || !may_use_amx()) GTEST_SKIP() << "this processor has no AMX for bfloat16";
+  if (!multiplies_bfloat16() || !may_use_amx(AmxNumbers::kBFloat16))
+    GTEST_SKIP() << "this processor has no AMX for bfloat16";
   std::mt19937 random(4);
   for (const int64_t rows : {1, 4, 5, 15, 16, 17, 31, 32, 33, 48, 70})
     for (const int64_t n : {16, 40, 48, 70})
@@ -53,7 +55,8 @@ TEST(AmxTiles, MultiplyAsVectorsDo) {
 }
 
 TEST(AmxTiles, InfinitiesAndNanStayInTheirRows) {
-  if (!multiplies_bfloat16() || !may_use_amx()) GTEST_SKIP() << "this processor has no AMX for bfloat16";
+  if (!multiplies_bfloat16() || !may_use_amx(AmxNumbers::kBFloat16))
+    GTEST_SKIP() << "this processor has no AMX for bfloat16";
   constexpr int64_t kRows = 20, kDepth = 40;
   const PanelMatrix m{32, kDepth, DType::kBFloat16};
   const std::vector<float> b(32 * kDepth, 1);

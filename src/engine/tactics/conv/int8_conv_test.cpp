@@ -62,6 +62,24 @@ TEST(Int8Conv, ResidualsOf8Bits) {
     }
 }
 
+/// Nothing of this goes into the weights, which would no longer be integers.
+TEST(Int8Conv, ConstantsBehindAndTheOperandItself) {
+  for (const char* tail : {"r = Neg (c)", "r = Mul (c, f)", "r = Add (c, g)", "r = Add (c, d)",
+                           "r = BatchNormalization (c, bs, bb, bm, bv)"})
+    TacticTest(
+        "int8_conv",
+        {"(float[2,8,9,11] x) => (uint8[2,8,9,11] y)",
+         fmt::format("q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) e = DequantizeLinear "
+                     "(w, v, n) c = Conv <pads = [1, 1, 1, 1]> (d, e) {} y = QuantizeLinear (r, t, z)",
+                     tail),
+         kScales +
+             ", float f = {-0.5}, float[8,1,1] g = {1, 2, 3, 4, 5, 6, 7, 8}, float[8] bs = {1, 2, 1, 2, "
+             "1, 2, 1, 2}, float[8] bb = {0, 1, 0, 1, 0, 1, 0, 1}, float[8] bm = {1, 0, 1, 0, 1, 0, 1, "
+             "0}, float[8] bv = {4, 4, 4, 4, 4, 4, 4, 4}, " +
+             integers("int8", "w", {8, 8, 3, 3})})
+        .expect_agreement("products");
+}
+
 TEST(Int8Conv, RefusesFloats) {
   expect_refusal("int8_conv",
                  {"(float[1,8,4,4] x) => (float[1,8,4,4] y)", "y = Conv (x, w)", floats("w", {8, 8, 1, 1})},
