@@ -9,6 +9,7 @@ and pages that the navigation leaves out, end it with an error. MkDocs is that o
 """
 
 import argparse
+import os
 import pathlib
 import re
 import shutil
@@ -97,8 +98,12 @@ def main():
     make_gallery(None if options.no_gallery else options.assay.resolve(), folder / "source")
     config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").replace("build/site/", f"{folder}/")
     (folder / "mkdocs.yml").write_text(config, encoding="utf-8")
-    return subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--config-file", folder / "mkdocs.yml"],
-                          check=False).returncode
+    # Of what --quiet does not show --strict knows nothing.
+    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", folder / "mkdocs.yml"],
+                          check=False, capture_output=True, text=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
+    if done.returncode:
+        print("".join(line for line in done.stderr.splitlines(keepends=True) if not line.startswith("INFO")), file=sys.stderr)
+    return done.returncode
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """No link of a document leads nowhere: files and headings that Markdown files name are there, pages that sources name, too, and
-docs/README.md leads to every page.
+docs/README.md leads to every page, as the navigation of the site does.
 
 usage: links_test.py SOURCE_FOLDER
 """
@@ -94,6 +94,10 @@ def unlisted(root):
     for page in sorted((root / "docs").rglob("*.md")):
         if page not in reached and page != root / "docs/README.md":
             yield f"docs/README.md does not lead to {page.relative_to(root)}"
+    navigation = (root / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
+    for page in sorted((root / "docs").rglob("*.md")):
+        if not re.search(rf"[ :]{re.escape(str(page.relative_to(root)))}\n", navigation):
+            yield f"mkdocs.yml does not lead to {page.relative_to(root)}"
 
 
 def main():

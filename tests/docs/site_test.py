@@ -45,7 +45,7 @@ def main():
         broken.write_text(broken.read_text(encoding="utf-8") + "\n[nothing](nowhere.md)\n", encoding="utf-8")
         text = config.read_text(encoding="utf-8").replace("build/site/", f"{work}/")
         pathlib.Path(work, "mkdocs.yml").write_text(text, encoding="utf-8")
-        done = subprocess.run([python, "-m", "mkdocs", "build", "--strict", "--quiet", "--config-file", f"{work}/mkdocs.yml"],
+        done = subprocess.run([python, "-m", "mkdocs", "build", "--strict", "--config-file", f"{work}/mkdocs.yml"],
                               capture_output=True, text=True, check=False)
         if done.returncode == 0:
             problems.append("a link that leads nowhere was not found")
