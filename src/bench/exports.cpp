@@ -36,6 +36,8 @@ void write_layers(JsonWriter& json, const LayerTimes& profile) {
 void write_roofline(JsonWriter& json, const Roofline& r) {
   json.begin_object().key("shapes").value(r.shapes);
   json.key("flops_per_second").value(2 * r.multiply_adds_per_second);
+  if (r.int8_per_second > 0) json.key("int8_per_second").value(2 * r.int8_per_second);
+  if (r.bfloat16_per_second > 0) json.key("bfloat16_per_second").value(2 * r.bfloat16_per_second);
   json.key("memory_bytes_per_second").value(r.memory_bytes_per_second);
   json.key("median_ms").value(r.milliseconds()).key("floor_ms").value(r.floor());
   json.key("layers").begin_array();

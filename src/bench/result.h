@@ -67,6 +67,7 @@ struct LayerFloor {
 struct Roofline {
   std::string shapes;
   double multiply_adds_per_second = 0, memory_bytes_per_second = 0;
+  double int8_per_second = 0, bfloat16_per_second = 0;  ///< multiply-adds; 0: no layer computes in them
   std::vector<LayerFloor> layers;
   double milliseconds() const;
   double floor() const;

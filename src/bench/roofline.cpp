@@ -77,11 +77,25 @@ void count_bytes(const PlanLayerDescription& layer, LayerFloor& f) {
   f.value_bytes += made;
 }
 
+/// Multiply-adds in a second of the type that the layer computes in; rates of narrow types are kept.
+double rate_of(const PlanLayerDescription& layer, Roofline& roofline, const MachineLimits& limits) {
+  const auto known = [](double& kept, const std::function<double()>& measure) {
+    if (kept == 0) kept = measure();
+    return kept;
+  };
+  double rate = 0;
+  if (layer.computes.starts_with("int8") || layer.computes.starts_with("uint8"))
+    rate = known(roofline.int8_per_second, limits.int8_multiply_adds);
+  else if (layer.computes.starts_with("bfloat16"))
+    rate = known(roofline.bfloat16_per_second, limits.bfloat16_multiply_adds);
+  return rate > 0 ? rate : roofline.multiply_adds_per_second;
+}
+
 double milliseconds_at(double amount, double rate) { return rate > 0 ? 1e3 * amount / rate : 0; }
 
 /// The time that the layer's work takes at least; `all_weights` bytes are read in each run of the engine.
-double floor_of(const LayerFloor& f, int64_t all_weights, const MachineLimits& limits) {
-  double floor = milliseconds_at(static_cast<double>(f.multiply_adds.value_or(0)), limits.multiply_adds);
+double floor_of(const LayerFloor& f, double rate, int64_t all_weights, const MachineLimits& limits) {
+  double floor = milliseconds_at(static_cast<double>(f.multiply_adds.value_or(0)), rate);
   if (f.weight_bytes > 0)
     floor =
         std::max(floor, milliseconds_at(static_cast<double>(f.weight_bytes), limits.reading(all_weights)));
@@ -108,13 +122,16 @@ double Roofline::floor() const {
 MachineLimits measure_limits() {
   const auto known = std::make_shared<std::map<int, double>>();
   return {.multiply_adds = kernels::measure_multiply_adds(kComputeSeconds),
-          .reading = [known](int64_t bytes) {
-            const int power = std::bit_width(static_cast<uint64_t>(std::max<int64_t>(1, bytes) - 1));
-            const int measured = std::clamp(power, 12, 28);  // 256 MiB: no cache holds it
-            const auto [it, is_new] = known->emplace(measured, 0);
-            if (is_new) it->second = kernels::measure_reading(int64_t{1} << measured, kReadSeconds);
-            return it->second;
-          }};
+          .int8_multiply_adds = [] { return kernels::measure_int8_multiply_adds(kComputeSeconds); },
+          .bfloat16_multiply_adds = [] { return kernels::measure_bfloat16_multiply_adds(kComputeSeconds); },
+          .reading =
+              [known](int64_t bytes) {
+                const int power = std::bit_width(static_cast<uint64_t>(std::max<int64_t>(1, bytes) - 1));
+                const int measured = std::clamp(power, 12, 28);  // 256 MiB: no cache holds it
+                const auto [it, is_new] = known->emplace(measured, 0);
+                if (is_new) it->second = kernels::measure_reading(int64_t{1} << measured, kReadSeconds);
+                return it->second;
+              }};
 }
 
 Roofline make_roofline(const EngineDescription& engine, const LayerTimes& times, const ModelStats* stats,
@@ -131,17 +148,23 @@ Roofline make_roofline(const EngineDescription& engine, const LayerTimes& times,
       f.milliseconds = median(times.layers[i].milliseconds);
     if (work) f.multiply_adds = work->of_layer(layer);
     count_bytes(layer, f);
-    f.floor = floor_of(f, weight_bytes, limits);
+    const bool multiplies = f.multiply_adds.value_or(0) > 0;
+    f.floor = floor_of(f, multiplies ? rate_of(layer, roofline, limits) : 0, weight_bytes, limits);
     roofline.layers.push_back(std::move(f));
   }
   return roofline;
 }
 
 Lines roofline_lines(const Roofline& roofline) {
+  std::string narrow;
+  if (roofline.bfloat16_per_second > 0)
+    narrow += fmt::format(", {:.1f} in bfloat16", 2e-9 * roofline.bfloat16_per_second);
+  if (roofline.int8_per_second > 0)
+    narrow += fmt::format(", {:.1f} in int8", 2e-9 * roofline.int8_per_second);
   Lines lines = {
       fmt::format("=== Roofline ({}) ===", roofline.shapes),
-      fmt::format("This machine, measured: {:.1f} GFLOP/s (a multiply-add is two), {:.1f} GB/s from memory",
-                  2e-9 * roofline.multiply_adds_per_second, 1e-9 * roofline.memory_bytes_per_second),
+      fmt::format("This machine, measured: {:.1f} GFLOP/s (a multiply-add is two){}, {:.1f} GB/s from memory",
+                  2e-9 * roofline.multiply_adds_per_second, narrow, 1e-9 * roofline.memory_bytes_per_second),
       fmt::format("{:>10} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10}   {}", "Median(ms)", "Floor(ms)",
                   "Floor(%)", "MFLOP", "GFLOP/s", "Weights MB", "Values MB", "Layer")};
   for (const LayerFloor& l : roofline.layers) {

@@ -55,6 +55,24 @@ TEST(Roofline, TheFloorIsTheLongestOfOperationsWeightsAndValues) {
   EXPECT_DOUBLE_EQ(r.milliseconds(), 6);
 }
 
+TEST(Roofline, NarrowTypesHaveRatesOfTheirOwn) {
+  EngineDescription engine{
+      .name = "e", .layers = {layer("f", {"a"}, 0, 0), layer("i", {"b"}, 0, 0), layer("h", {"c"}, 0, 0)}};
+  engine.layers[1].computes = "int8";
+  engine.layers[2].computes = "bfloat16 (held in bfloat16)";
+  ModelStats model;
+  model.layers = {stats("a", 1'000'000), stats("b", 1'000'000), stats("c", 1'000'000)};
+  int measured = 0;
+  MachineLimits rates = limits();
+  rates.int8_multiply_adds = [&] { return ++measured, 4e9; };
+  Roofline r = make_roofline(engine, times_of({"f", "i", "h"}), &model, rates);
+  EXPECT_DOUBLE_EQ(r.layers[0].floor, 1.0);
+  EXPECT_DOUBLE_EQ(r.layers[1].floor, 0.25);
+  EXPECT_DOUBLE_EQ(r.layers[2].floor, 1.0);  // its rate is not known
+  EXPECT_EQ(measured, 1);
+  EXPECT_NE(roofline_lines(r)[1].find("8.0 in int8,"), std::string::npos) << roofline_lines(r)[1];
+}
+
 TEST(Roofline, ANodeOfSeveralLayersCountsOnceAndABodyWithTheNodeAroundIt) {
   const EngineDescription engine{.name = "e",
                                  .layers = {layer("one", {"a", "loop"}, 0, 0), layer("two", {"a"}, 0, 0)}};

@@ -42,7 +42,8 @@ inline void clear_tile() {
 }
 inline void release_tiles() { asm volatile("tilerelease"); }
 
-/// The numbers of tiles: in each 32 bits two of bfloat16, or four of uint8 that are multiplied with four of int8.
+/// The numbers of tiles: in each 32 bits two of bfloat16, or four of uint8 that are multiplied with four of
+/// int8.
 enum class AmxNumbers : uint8_t { kBFloat16, kInt8 };
 /// Asks the system, once for this process, to let its threads use tiles; false where the processor has none
 /// for these numbers, or the system refuses.

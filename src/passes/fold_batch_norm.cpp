@@ -45,7 +45,9 @@ constinit const PassDef def = {
     .summary = "batch normalisation goes into the weights of the convolution or Gemm before it",
     .conditions =
         "The normalisation is of one kind for a channel, does not train and gives no statistics; its numbers "
-        "are constants. The only use of the Conv, ConvTranspose or Gemm (alpha and beta 1) is the "
+        "are constants. The only use of the Conv, ConvTranspose or Gemm (alpha and beta 1), whose operand "
+        "does "
+        "not come from integers (DequantizeLinear), is the "
         "normalisation; weight and bias are constants of one floating type. Factors and shifts are finite; "
         "scaled weights are finite and lose no digits below the smallest normal number; the sum of both "
         "biases is finite and cancels no constant that rounds on purpose. What is computed on the way stays "

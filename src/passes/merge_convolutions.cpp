@@ -226,7 +226,8 @@ constinit const PassDef def = {
     .summary =
         "a sum of convolutions of one value, or of one and the value or its normalisation, becomes one",
     .conditions =
-        "Convolutions of one value with the same strides, dilations (where the kernel has more than one "
+        "Convolutions of one value, not from integers (DequantizeLinear), with the same strides, dilations "
+        "(where the kernel has more than one "
         "element), groups and type, explicit padding that is not negative, and constant weights and biases "
         "that nobody else uses, the smaller kernel within the larger one; or the value itself or its "
         "normalisation. Sums of weights and biases are finite; no two biases cancel that round on purpose. "

@@ -127,8 +127,7 @@ eval::Entries deciding_settings(const EvaluationSettings& s) {
     entries.emplace_back(row->has_option() ? row->option.names.front() : std::string(row->member),
                          member_json(row->at(run)));
   }
-  if (!s.interface.empty())
-    entries.emplace_back("interface", fmt::format("{}", fmt::join(s.interface, " ")));
+  if (!s.interface.empty()) entries.emplace_back("interface", fmt::format("{}", fmt::join(s.interface, " ")));
   entries.insert(entries.end(), s.identity.begin(), s.identity.end());
   std::stable_sort(entries.begin(), entries.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "kernels/int8/int8_product.h"
+#include "kernels/panel/panel_product.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/rates/machine_rates.cpp"
@@ -109,6 +111,48 @@ double measure_multiply_adds(double seconds) {
     const int64_t operations = HWY_DYNAMIC_DISPATCH(count_multiply_adds)(kRounds, result);
     kept = result;
     return operations;
+  });
+}
+
+namespace {
+
+/// The operands of a product that stay in the first-level cache.
+constexpr int64_t kProductRows = 32, kProductColumns = 32, kProductDepth = 512;
+constexpr int64_t kProductRounds = 1000;
+constexpr int64_t kProductOperations = kProductRounds * kProductRows * kProductColumns * kProductDepth;
+
+}  // namespace
+
+double measure_int8_multiply_adds(double seconds) {
+  const Int8Weights w{kProductColumns, kProductDepth};
+  const std::vector<int16_t> numbers(kProductColumns * kProductDepth, 1);
+  std::vector<char> packed(static_cast<size_t>(w.bytes()));
+  pack_int8_weights(w, numbers.data(), kProductColumns, 1, packed.data());
+  const std::vector<uint8_t> rows(kProductRows * kProductDepth, 1);
+  return best_rate(seconds, [&](int64_t) {
+    std::vector<int32_t> sums(kProductRows * kProductColumns);
+    for (int64_t i = 0; i < kProductRounds; ++i)
+      int8_product(w, packed.data(), 0, w.panels(), {rows.data(), kProductDepth, 0}, kProductRows,
+                   sums.data(), kProductColumns);
+    kept = static_cast<float>(sums.front());
+    return kProductOperations;
+  });
+}
+
+double measure_bfloat16_multiply_adds(double seconds) {
+  if (!multiplies_bfloat16()) return 0;
+  const PanelMatrix m{kProductColumns, kProductDepth, DType::kBFloat16};
+  const std::vector<float> numbers(kProductColumns * kProductDepth, 1);
+  std::vector<char> packed(static_cast<size_t>(m.bytes()));
+  pack_panels(m, numbers.data(), kProductColumns, 1, packed.data());
+  const std::vector<uint16_t> rows(kProductRows * kProductDepth, 0x3F80);
+  return best_rate(seconds, [&](int64_t) {
+    std::vector<float> sums(kProductRows * kProductColumns);
+    for (int64_t i = 0; i < kProductRounds; ++i)
+      bfloat16_product(m, packed.data(), 0, m.panels(), rows.data(), kProductDepth, kProductRows, nullptr,
+                       sums.data(), kProductColumns);
+    kept = sums.front();
+    return kProductOperations;
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
+#include "kernels/panel/panel_product.h"
 
 namespace assay::kernels::machine_rates_test {
 namespace {
@@ -18,6 +19,16 @@ TEST(MachineRates, AreWhatAnyProcessorExceedsAndNoneReaches) {
     EXPECT_GT(rate, 1e6) << bytes;
     EXPECT_TRUE(std::isfinite(rate)) << bytes;
   }
+}
+
+TEST(MachineRates, OfNarrowTypes) {
+  const double int8 = measure_int8_multiply_adds(0.01), bfloat16 = measure_bfloat16_multiply_adds(0.01);
+  EXPECT_GT(int8, 1e7);
+  EXPECT_LT(int8, 1e15);
+  if (multiplies_bfloat16())
+    EXPECT_GT(bfloat16, 1e7);
+  else
+    EXPECT_EQ(bfloat16, 0);
 }
 
 TEST(MachineRates, AreThoseOfThePoolOfThisThread) {
