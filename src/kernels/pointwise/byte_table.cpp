@@ -15,8 +15,19 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// Sixteen rows of sixteen entries. A row gives its entries where the value is one of its own and else 0:
-/// what it is more than the row's first saturates beyond 127 if it is 16 or more.
+/// The index of x in a row of sixteen entries: beyond 127, which gives 0, unless it is one of theirs.
+template <typename V>
+HWY_INLINE V index_in_row(V beyond) {
+  const hn::DFromV<V> d;
+  const V index = hn::SaturatedAdd(beyond, hn::Set(d, uint8_t{0x70}));
+#if HWY_ARCH_X86
+  return index;  // its instruction looks at bits 0 to 3 and 7 alone
+#else
+  return hn::And(index, hn::Set(d, uint8_t{0x8F}));
+#endif
+}
+
+/// Sixteen rows of sixteen entries. A row gives its entries where the value is one of its own and else 0.
 template <typename V>
 HWY_INLINE V entries_of(const uint8_t* table, V x) {
   const hn::DFromV<V> d;
@@ -24,9 +35,8 @@ HWY_INLINE V entries_of(const uint8_t* table, V x) {
   V sum = hn::Zero(d);
   ASSAY_UNROLL
   for (int row = 0; row < kRows; ++row) {
-    const V beyond = hn::SaturatedAdd(hn::Sub(x, hn::Set(d, static_cast<uint8_t>(kRows * row))),
-                                      hn::Set(d, uint8_t{0x70}));
-    sum = hn::Or(sum, hn::TableLookupBytesOr0(hn::LoadDup128(d, table + kRows * row), beyond));
+    const V index = index_in_row(hn::Sub(x, hn::Set(d, static_cast<uint8_t>(kRows * row))));
+    sum = hn::Or(sum, hn::TableLookupBytesOr0(hn::LoadDup128(d, table + kRows * row), index));
   }
   return sum;
 }
