@@ -226,6 +226,8 @@ class Work:
             "find_divergence": lambda: assay.debug.diverge(self.model, data=[{"x": self.x}]),
             "reduce_model": lambda: assay.debug.reduce(self.model, lambda m: m.node_count > 1),
             "save_inputs": lambda: _native.save_inputs([{"x": self.x}], self.path("inputs.json")),
+            "OpenEvaluation.of_range": lambda: self.open_evaluation(iterations=2).of_range("0:1"),
+            "OpenEvaluation.of_items": lambda: self.open_evaluation().of_items([{"x": self.x}], 0),
             "run_evaluation": self.evaluation,
             "merge_evaluations": lambda: assay.merge([self.evaluation()]),
             "merge_evaluation_files": lambda: assay.Evaluation.load(self.saved_evaluation()),
@@ -239,6 +241,10 @@ class Work:
 
     def evaluation(self, **settings):
         return assay.eval(self.file, ["reference", "reference"], iterations=2, metrics=["max-error"], **settings)
+
+    def open_evaluation(self, **run):
+        run = {"model": self.file, "runners": ["reference", "reference"], **run}
+        return _native.OpenEvaluation({"run": run, "metrics": ["max-error"], "data_identity": [("kind", "iterable"), ("name", "x")]})
 
     def saved_evaluation(self):
         path = self.path("evaluation.json")
