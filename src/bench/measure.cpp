@@ -46,7 +46,9 @@ bool others_run() {
        task.increment(error)) {
     if (task->path().filename() == own) continue;
     std::ifstream file(task->path() / "stat");
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    std::string text(512, ' ');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));  // nothing of a thread that has ended
+    text.resize(static_cast<size_t>(file.gcount()));
     // "tid (name) state ...": a name may hold anything.
     const size_t name_end = text.rfind(')');
     if (name_end != std::string::npos && text.substr(name_end).starts_with(") R")) return true;
