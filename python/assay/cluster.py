@@ -153,6 +153,7 @@ _open = _Open()
 
 def _evaluate_part(settings: dict[str, Any], shipped: dict[str, Shipped], key: str, part: Part) -> str:
     """The task: the JSON of a part. `key` names the evaluation."""
+
     def make() -> Any:
         name_interpreter()
         here = {**settings, "run": dict(settings["run"])}

@@ -57,6 +57,26 @@ class Evaluations(unittest.TestCase):
         with self.assertRaises(assay.InvalidArgument):
             assay.merge([parts[0], parts[0]])
 
+    def test_parts_of_one_that_stays_open(self):
+        from assay import _evaluate, _native
+
+        whole = self.evaluate(judge=2, threads=1)
+        words = {"labels": "labels", "metrics": ["top1", "sqnr"], "judge": 2, "threads": 1}
+        parts = _native.OpenEvaluation(_evaluate.evaluation_settings(self.path, BACKENDS, self.data, dict(words)))
+        texts = [parts.of_range("20:30"), parts.of_range("0:7")]
+        with self.assertRaisesRegex(assay.InvalidArgument, "there are 30 samples"):
+            parts.of_range("25:31")
+        texts.append(parts.of_range("7:20"))  # opened again
+        self.assertEqual(_native.merge_evaluations(texts, False), whole.text)
+
+        samples = [({self.input.name: x}, label) for x, label in zip(self.x, self.labels)]
+        whole = assay.eval(self.path, BACKENDS, iter(samples), **{k: v for k, v in words.items() if k != "labels"})
+        settings = _evaluate.evaluation_settings(self.path, BACKENDS, None, dict(words))
+        settings["data_identity"] = [("kind", "iterable"), ("name", "iterable")]
+        parts = _native.OpenEvaluation(settings)
+        texts = [parts.of_items(_evaluate.feeds(samples[first : first + 11]), first) for first in (11, 0, 22)]
+        self.assertEqual(_native.merge_evaluations(texts, False, 30), whole.text)
+
     def test_options_that_decide(self):
         output = os.path.join(self.folder.name, "options.json")
         words = [self.path, "--ref", "--engine", "--data", self.data, "--labels", "labels", "--metric", "top1,sqnr", "--threads", "1", "--bf16",

@@ -1,5 +1,5 @@
-// Parts of the products of 8-bit integers by x86-64's instructions for them, vectors' and tiles': the rows
-// and panels that are taken at a time, how sums begin, and how they become quantized values.
+// Parts of the products of 8-bit integers by x86-64's instructions for them, vectors' and tiles': how sums
+// begin, and how they become quantized values.
 #pragma once
 
 #include <algorithm>

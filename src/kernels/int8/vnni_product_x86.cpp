@@ -110,8 +110,7 @@ ASSAY_VNNI void vnni_panels(VnniTile t, int64_t length, int64_t rows) {
   }
 }
 
-/// With `end`, of `columns` columns: levels; otherwise sums of whole panels. Kernel::run<P>() makes those of
-/// P panels, of which it takes Kernel::panels(rows) at a time.
+/// With `end`, of `columns` columns: levels; otherwise sums of whole panels.
 void multiply_vnni(const Int8Weights& weights, const void* packed, int64_t panel, int64_t columns,
                    const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride,
                    const QuantizedEpilogue* end) noexcept {
