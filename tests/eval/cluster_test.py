@@ -323,7 +323,7 @@ def main():
 
     # Workers that are killed from outside: parts are repeated.
     slowly = {**words, "judge": 0, "metric_scripts": [os.path.abspath("metrics.py") + ":slow"]}
-    whole = assay.eval("model.onnxtxt", backends, "samples.npz", **slowly)
+    whole = assay.eval("model.onnxtxt", backends, "samples.npz", **slowly, threads=1)
     is_done, killed = threading.Event(), []
     killer = threading.Thread(target=kill_workers, args=(is_done, killed))
     killer.start()
@@ -365,7 +365,7 @@ def main():
     calls = []
     found = assay.cluster.eval("model.onnxtxt", backends, "samples.npz", **words, chunk=5, output="stopped.json", resume=True,
                                progress=lambda done, samples: calls.append(done))
-    whole = assay.eval("model.onnxtxt", backends, "samples.npz", **words)
+    whole = assay.eval("model.onnxtxt", backends, "samples.npz", **words, threads=1)
     expect(found.text == whole.text and len(calls) < SAMPLES // 5, f"resumed: other bytes, or all again ({len(calls)} tasks)")
     expect(open("stopped.json").read() == whole.text and not os.path.exists("stopped.json.unfinished"), "its file")
 
