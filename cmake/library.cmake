@@ -3,9 +3,11 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# Every module below the command line.
+# Every module below the command line; in a wheel that one, too (cli/program.h).
 set(library_modules ${modules})
-list(REMOVE_ITEM library_modules assay_cli)
+if(NOT SKBUILD)
+  list(REMOVE_ITEM library_modules assay_cli)
+endif()
 set(library_objects)
 foreach(module IN LISTS library_modules)
   list(APPEND library_objects $<TARGET_OBJECTS:${module}>)

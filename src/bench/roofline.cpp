@@ -18,19 +18,22 @@ constexpr double kComputeSeconds = 0.1, kReadSeconds = 0.03;
 /// Multiply-adds of a model's nodes, for the layers that run them.
 class WorkOfNodes {
  public:
-  explicit WorkOfNodes(const ModelStats& stats) {
+  WorkOfNodes(const ModelStats& stats, const std::vector<PlanLayerDescription>& layers) {
     for (const LayerStats& layer : stats.layers) {
       // Layers of a body belong to the node around it: their names begin with `node/attribute/`.
       const std::optional<int64_t> number = layer.is_counted ? (layer.macs * layer.times).number() : 0;
       macs_.emplace(layer.name, number);
     }
+    for (const PlanLayerDescription& layer : layers)
+      for (size_t i = 0; i < layer.origins.size(); ++i) offer(layer, i);
   }
 
-  /// Nothing where a node's are not known. A node that several layers stand for is counted with the first.
+  /// Nothing where a node's are not known. A node that several layers stand for is counted with one of them:
+  /// others quantize its operand, or move what it reads.
   std::optional<int64_t> of_layer(const PlanLayerDescription& layer) {
     std::optional<int64_t> sum = 0;
     for (const std::string& node : layer.origins) {
-      if (!sum || !counted_.insert(node).second) continue;
+      if (!sum || runs_.at(node).layer != &layer || !counted_.insert(node).second) continue;
       const std::optional<int64_t> number = of_node(node);
       sum = number ? std::optional(*sum + *number) : std::nullopt;
     }
@@ -51,7 +54,22 @@ class WorkOfNodes {
     return sum;
   }
 
+  /// What speaks for a layer that stands for a node: it comes first there, and the layer has weights.
+  struct Runs {
+    const PlanLayerDescription* layer;
+    std::pair<bool, size_t> merit;
+  };
+
+  void offer(const PlanLayerDescription& layer, size_t origin) {
+    size_t weights = 0;
+    for (const PlanValueDescription& v : layer.inputs) weights += v.is_constant ? v.bytes : 0;
+    const Runs found{&layer, {origin == 0, weights}};
+    const auto [it, is_new] = runs_.emplace(layer.origins[origin], found);
+    if (!is_new && it->second.merit < found.merit) it->second = found;
+  }
+
   std::map<std::string, std::optional<int64_t>> macs_;  ///< by the node's name, all runs of a body counted
+  std::map<std::string, Runs> runs_;                    ///< by the node's name: the layer that it counts with
   std::set<std::string> counted_;
 };
 
@@ -138,7 +156,7 @@ Roofline make_roofline(const EngineDescription& engine, const LayerTimes& times,
                        const MachineLimits& limits) {
   Roofline roofline{.shapes = times.shapes, .multiply_adds_per_second = limits.multiply_adds};
   std::optional<WorkOfNodes> work;
-  if (stats != nullptr) work.emplace(*stats);
+  if (stats != nullptr) work.emplace(*stats, engine.layers);
   const int64_t weight_bytes = bytes_of_weights(engine);
   roofline.memory_bytes_per_second = limits.reading(int64_t{1} << 28);
   for (size_t i = 0; i < engine.layers.size(); ++i) {

@@ -83,6 +83,19 @@ TEST(Roofline, ANodeOfSeveralLayersCountsOnceAndABodyWithTheNodeAroundIt) {
   EXPECT_EQ(r.layers[1].multiply_adds, 0);
 }
 
+TEST(Roofline, ANodeCountsWithTheLayerThatHasItsWeights) {
+  // As a quantized network is planned: "first" quantizes the operand of a, "second" is a with b's operand.
+  const EngineDescription engine{.name = "e",
+                                 .layers = {layer("first", {"a"}, 0, 10), layer("second", {"a", "b"}, 90, 10),
+                                            layer("third", {"b"}, 50, 10)}};
+  ModelStats model;
+  model.layers = {stats("a", 7), stats("b", 9)};
+  const Roofline r = make_roofline(engine, times_of({"first", "second", "third"}), &model, limits());
+  EXPECT_EQ(r.layers[0].multiply_adds, 0);
+  EXPECT_EQ(r.layers[1].multiply_adds, 7);
+  EXPECT_EQ(r.layers[2].multiply_adds, 9);
+}
+
 TEST(Roofline, WhatOnlyMovesNumbersNeedsNoMoreOfATableThanItMakes) {
   PlanLayerDescription lookup = layer("lookup", {"gather"}, 900, 8);
   lookup.outputs = {{.name = "rows", .bytes = 40}};

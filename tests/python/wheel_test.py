@@ -4,7 +4,7 @@
 
 Without interpreters: every CPython from 3.11 on that PATH or pyenv has. The package's dependencies are asked of pip's index. In each
 environment: without NumPy, with NumPy alone, then with onnx, ml_dtypes and ONNX Runtime, where README's first lines have to do what they say; and
-with PyTorch, where ASSAY_TORCH says what pip installs for it (a requirement without CUDA), or the system's Python has it (Debian's python3-torch).
+with PyTorch, where ASSAY_TORCH names an environment that has it, or the system's Python has it (Debian's python3-torch).
 """
 
 import glob
@@ -87,14 +87,18 @@ def system_torch():
 
 def check_torch(wheel, folder):
     """Tensors of PyTorch, in an environment of its own."""
-    wanted, python = os.environ.get("ASSAY_TORCH"), system_torch()
-    if not wanted and not python:
-        print("skipped in part: there is no PyTorch; python3-torch of Debian, or ASSAY_TORCH=REQUIREMENT, brings it")
+    named, python = os.environ.get("ASSAY_TORCH"), system_torch()
+    if not named and not python:
+        print("skipped in part: there is no PyTorch; Debian's python3-torch brings it, or ASSAY_TORCH names an environment with it")
         return
     environment = os.path.join(folder, "torch")
-    run([sys.executable if wanted else python, "-m", "venv", *([] if wanted else ["--system-site-packages"]), environment], folder)
+    run([os.path.join(named, "bin", "python") if named else python, "-m", "venv", *([] if named else ["--system-site-packages"]), environment], folder)
     ours = os.path.join(environment, "bin", "python")
-    run([ours, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, *([wanted, "numpy"] if wanted else [])], folder)
+    if named:
+        packages = "import sysconfig; print(sysconfig.get_path('purelib'))"
+        with open(os.path.join(run([ours, "-c", packages], folder).strip(), "torch.pth"), "w") as file:
+            file.write(run([os.path.join(named, "bin", "python"), "-c", packages], folder))
+    run([ours, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel], folder)
     run([ours, os.path.join(HERE, "test_torch.py")], folder, timeout=900)
     print(f"PyTorch {run([ours, '-c', 'import torch; print(torch.__version__)'], folder).strip()}: tensors in and out", flush=True)
 

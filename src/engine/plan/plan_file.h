@@ -25,7 +25,7 @@
 namespace assay::engine {
 
 /// Incremented when the format becomes incompatible in either direction.
-inline constexpr uint32_t kPlanFileVersion = 3;
+inline constexpr uint32_t kPlanFileVersion = 4;
 inline constexpr size_t kBlobAlignment = 64;
 
 /// A plan for one set of input shapes.

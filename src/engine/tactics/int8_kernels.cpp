@@ -14,7 +14,7 @@ Tensor pack_int8_conv(const ConvProduct& conv, const std::vector<int16_t>& numbe
     for (int64_t c = 0; c < size.n; ++c)
       for (int64_t t = 0; t < taps; ++t)
         moved[static_cast<size_t>(t * size.n + c)] = numbers[static_cast<size_t>(c * taps + t)];
-    const kernels::DepthwiseWeights weights{taps, size.n};
+    const auto weights = kernels::DepthwiseWeights::of(conv.window, size.n);
     Tensor packed = Tensor::allocate(DType::kUInt8, Shape{weights.bytes()});
     kernels::pack_int8_depthwise(weights, moved.data(), packed.mutable_data<uint8_t>());
     return packed;
@@ -49,7 +49,11 @@ void write_int8_conv(const Problem& p, const ConvProduct& conv, Candidate& b) {
 
 std::string int8_conv_packing(const ConvProduct& conv) {
   const int64_t taps = conv.window.taps();
-  if (conv.is_depthwise) return fmt::format("int8 {} taps first, numbers and fours", taps);
+  if (conv.is_depthwise) {
+    const kernels::Window& w = conv.window;
+    return fmt::format("int8 {} taps first in rows of {}, {} apart, numbers and fours", taps,
+                       w.kernel[w.rank() - 1], w.dilations[w.rank() - 1]);
+  }
   return fmt::format("int8 {} groups of {} x {} taps in panels of {}, fours together", conv.groups,
                      conv.size.k / taps, taps, kernels::kInt8Columns);
 }

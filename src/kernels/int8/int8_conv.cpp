@@ -309,13 +309,15 @@ void pack_int8_depthwise(const DepthwiseWeights& weights, const int16_t* numbers
       if (number < -128 || number > 127) fits = 0;
     }
   if (fits != 0)
-    pack_vnni_taps(numbers, weights.taps, weights.channels, reinterpret_cast<int8_t*>(to + parts.fours));
+    pack_vnni_taps(numbers, weights.taps, weights.channels,
+                   vnni_taps_of(weights.taps, weights.columns, weights.dilation),
+                   reinterpret_cast<int8_t*>(to + parts.fours));
   std::memcpy(to + parts.fits, &fits, sizeof fits);
 }
 
 void int8_depthwise(const Int8Images& images, const void* x, const void* packed, int64_t first, int64_t count,
                     int32_t* sums) noexcept {
-  const DepthwiseParts parts({images.window->taps(), images.channels});
+  const DepthwiseParts parts(DepthwiseWeights::of(*images.window, images.channels));
   const auto* const from = static_cast<const char*>(packed);
   if (parts.takes_vnni(from))
     return native_kernels().depthwise(images, x, parts.fours_of(from), parts.tap_sums_of(from), first, count,
@@ -326,7 +328,7 @@ void int8_depthwise(const Int8Images& images, const void* x, const void* packed,
 void int8_depthwise_quantized(const Int8Images& images, const void* x, const void* packed, int64_t first,
                               int64_t count, int32_t* sums, int64_t sum_rows,
                               const QuantizedEpilogue& end) noexcept {
-  const DepthwiseParts parts({images.window->taps(), images.channels});
+  const DepthwiseParts parts(DepthwiseWeights::of(*images.window, images.channels));
   const auto* const from = static_cast<const char*>(packed);
   if (parts.takes_vnni(from) &&
       native_kernels().depthwise_quantized(images, x, parts.fours_of(from), parts.tap_sums_of(from), first,

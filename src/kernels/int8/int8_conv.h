@@ -16,6 +16,12 @@ void gather_int8_rows(const Int8Images& images, const void* x, int64_t first, in
 /// Depthwise weights, taps first: as float32 numbers, and as groups of four 8-bit numbers where they fit.
 struct DepthwiseWeights {
   int64_t taps = 0, channels = 0;
+  int64_t columns = 0;   ///< taps along the last axis
+  int64_t dilation = 1;  ///< along it
+
+  static DepthwiseWeights of(const Window& window, int64_t channels) {
+    return {window.taps(), channels, window.kernel[window.rank() - 1], window.dilations[window.rank() - 1]};
+  }
 
   /// Bytes that they need packed.
   int64_t bytes() const;

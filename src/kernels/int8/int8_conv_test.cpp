@@ -37,6 +37,8 @@ const std::vector<Case> kCases = {
     {{40}, {3}, {2}, {1}, {1}, {1}},
     {{20, 24}, {7, 7}, {2, 2}, {1, 1}, {3, 3}, {3, 3}},
     {{11, 26}, {3, 3}, {1, 1}, {2, 1}, {1, 1}, {1, 1}},
+    {{8, 9}, {3, 3}, {2, 2}, {1, 1}, {0, 1}, {1, 1}},
+    {{7, 2}, {3, 3}, {1, 3}, {1, 1}, {1, 4}, {1, 3}},
     {{4, 3, 5}, {2, 3, 3}, {1, 2, 1}, {2, 1, 2}, {1, 1, 2}, {1, 1, 2}},
 };
 
@@ -115,7 +117,7 @@ TEST(Int8Conv, ChannelsOnTheirOwnHaveExactSums) {
         std::vector<int16_t> weights(static_cast<size_t>(w.taps() * channels));
         std::vector<int32_t> sums(static_cast<size_t>(all * channels));
         for (int16_t& f : weights) f = static_cast<int16_t>(static_cast<int>(random() % (2 * most)) - most);
-        const DepthwiseWeights packing{w.taps(), channels};
+        const auto packing = DepthwiseWeights::of(w, channels);
         std::vector<float> packed(static_cast<size_t>(packing.bytes() / 4));
         pack_int8_depthwise(packing, weights.data(), packed.data());
         int8_depthwise(shape, images.x.data(), packed.data(), 0, all / 2, sums.data());
@@ -150,7 +152,7 @@ TEST(Int8Conv, ChannelsOnTheirOwnBecomeTheLevelsOfTheirSums) {
             // Ties, others, and biases beyond what is done without storing the sums.
             scale[c] = c % 2 == 0 ? 0.0625F : 0.0171F,
             bias[c] = channels == 37 ? 1e5F : static_cast<float>(c % 7) - 3;
-          const DepthwiseWeights packing{w.taps(), channels};
+          const auto packing = DepthwiseWeights::of(w, channels);
           std::vector<float> packed(static_cast<size_t>(packing.bytes() / 4));
           pack_int8_depthwise(packing, weights.data(), packed.data());
           std::vector<int32_t> sums(static_cast<size_t>(all * channels)), scratch(2 * scale.size());

@@ -21,15 +21,22 @@ HWY_INLINE float inverse_of(float divisor) {
   return std::isnormal(inverse) ? inverse : std::numeric_limits<float>::quiet_NaN();
 }
 
+/// Where `rounded`, from a product by inverse_of(divisor) below 1024 in magnitude, is what the quotient
+/// rounds to: the product is off by at most 1024 * 2^-22, and no tie is that near.
+template <typename D, typename V>
+HWY_INLINE auto rounds_like_quotient(D d, V product, V rounded) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  return hn::Lt(hn::Abs(hn::Sub(product, rounded)), hn::Set(d, 0.4995F));
+}
+
 /// The whole number next to x / divisor, where that is below 1024 in magnitude; otherwise one beyond 1000, of
 /// the same sign. `inverse` is inverse_of(divisor).
 template <typename D, typename V>
 HWY_INLINE V rounded_quotient(D d, V x, V divisor, V inverse) {
   namespace hn = hwy::HWY_NAMESPACE;
-  // A product is off by at most 1024 * 2^-22: where no tie is that near, it rounds like the quotient.
   const V product = hn::Mul(x, inverse);
   const V rounded = hn::Round(product);
-  if (hn::AllTrue(d, hn::Lt(hn::Abs(hn::Sub(product, rounded)), hn::Set(d, 0.4995F)))) return rounded;
+  if (hn::AllTrue(d, rounds_like_quotient(d, product, rounded))) return rounded;
   return hn::Round(hn::Div(x, divisor));
 }
 

@@ -140,56 +140,6 @@ void requantize_rows(const SumRows& from, const float* scale, const float* bias,
     requantize_to(from, scale, bias, r, static_cast<uint8_t*>(q), pitch);
 }
 
-/// One vector of a row.
-template <typename A, typename T>
-HWY_INLINE void sum_vector(const int32_t* sums, const float* scale, const float* bias, const A* x,
-                           const QuantizedAddend& addend, const ExactQuantized<T>& exact, T* q) {
-  const RequantizeF f;
-  const hn::RebindToSigned<RequantizeF> i32;
-  const hn::Rebind<A, RequantizeF> narrow;
-  const RequantizeV product = hn::MulAdd(hn::ConvertTo(f, hn::LoadU(i32, sums)), hn::LoadU(f, scale),
-                                         bias == nullptr ? hn::Zero(f) : hn::LoadU(f, bias));
-  const RequantizeV level = hn::ConvertTo(f, hn::PromoteTo(i32, hn::LoadU(narrow, x)));
-  const RequantizeV number = hn::Mul(hn::Sub(level, hn::Set(f, addend.zero_point)), hn::Set(f, addend.scale));
-  const RequantizeV sum = exact.of(hn::Add(product, number), hn::Set(f, 1.0F), hn::Zero(f));
-  store_quantized(hn::Add(sum, hn::Set(f, kRounder)), q);
-}
-
-template <typename A, typename T>
-void sum_rows(const SumRows& from, const QuantizedEpilogue& end, const QuantizedAddend& addend) {
-  const ExactQuantized<T> exact(end.requantization);
-  const int64_t whole = from.columns / kRequantizeLanes * kRequantizeLanes;
-  const auto rest = static_cast<size_t>(from.columns - whole);
-  float scales[kRequantizeLanes] = {}, biases[kRequantizeLanes] = {};
-  std::memcpy(scales, end.scale + whole, rest * sizeof(float));
-  if (end.bias != nullptr) std::memcpy(biases, end.bias + whole, rest * sizeof(float));
-  for (int64_t row = 0; row < from.rows; ++row) {
-    const int32_t* const sums = from.sums + row * from.stride;
-    const A* const x = static_cast<const A*>(addend.x) + row * addend.pitch;
-    T* const q = static_cast<T*>(end.q) + row * end.pitch;
-    for (int64_t c = 0; c < whole; c += kRequantizeLanes)
-      sum_vector(sums + c, end.scale + c, end.bias == nullptr ? nullptr : end.bias + c, x + c, addend, exact,
-                 q + c);
-    if (rest == 0) continue;
-    int32_t last[kRequantizeLanes] = {};
-    A levels[kRequantizeLanes] = {};
-    T results[kRequantizeLanes];
-    std::memcpy(last, sums + whole, rest * sizeof(int32_t));
-    std::memcpy(levels, x + whole, rest);
-    sum_vector(last, scales, biases, levels, addend, exact, results);
-    std::memcpy(q + whole, results, rest);
-  }
-}
-
-void requantize_sum_rows(const SumRows& from, const QuantizedEpilogue& end, const QuantizedAddend& addend) {
-  if (end.requantization.is_signed)
-    addend.is_signed ? sum_rows<int8_t, int8_t>(from, end, addend)
-                     : sum_rows<uint8_t, int8_t>(from, end, addend);
-  else
-    addend.is_signed ? sum_rows<int8_t, uint8_t>(from, end, addend)
-                     : sum_rows<uint8_t, uint8_t>(from, end, addend);
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace assay::kernels
 HWY_AFTER_NAMESPACE();
@@ -201,13 +151,6 @@ HWY_EXPORT(requantize_rows);
 
 void requantize(const SumRows& from, const QuantizedEpilogue& end) noexcept {
   HWY_DYNAMIC_DISPATCH(requantize_rows)(from, end.scale, end.bias, end.requantization, end.q, end.pitch);
-}
-
-HWY_EXPORT(requantize_sum_rows);
-
-void requantize_sum(const SumRows& from, const QuantizedEpilogue& end,
-                    const QuantizedAddend& addend) noexcept {
-  HWY_DYNAMIC_DISPATCH(requantize_sum_rows)(from, end, addend);
 }
 
 }  // namespace assay::kernels

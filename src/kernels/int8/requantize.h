@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "kernels/pointwise/program.h"
+
 namespace assay::kernels {
 
 /// The rest of an epilogue that ends in QuantizeLinear.
@@ -46,8 +48,16 @@ struct QuantizedAddend {
   float scale, zero_point;
 };
 
-/// The same of sums[r, c] * scale[c] + bias[c] + addend[r, c].
-void requantize_sum(const SumRows& from, const QuantizedEpilogue& end,
-                    const QuantizedAddend& addend) noexcept;
+/// What a sum goes through before it is quantized: function(sums[r, c] * scale[c] + bias[c]) + addend[r, c].
+struct SumFunction {
+  /// Clip (infinite: no bound), Gelu, GeluTanh, HardSigmoid, HardSwish, LeakyRelu, Sigmoid or Silu.
+  PointwiseOp op = PointwiseOp::kClip;
+  float a, b;                               ///< the function's parameters
+  const QuantizedAddend* addend = nullptr;  ///< null: none
+};
+
+/// requantize() of that: the bounds are those of the whole sum.
+void requantize_function(const SumRows& from, const QuantizedEpilogue& end,
+                         const SumFunction& function) noexcept;
 
 }  // namespace assay::kernels

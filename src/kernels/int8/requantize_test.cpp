@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "kernels/panel/row_epilogue.h"
+
 namespace assay::kernels::requantize_test {
 namespace {
 
@@ -80,46 +82,64 @@ TEST(Requantize, IsExactAtTiesBoundsAndLargeBiases) {
   }
 }
 
-/// What stands in a vector, or in its last part, of every sign, at ties, too.
-TEST(Requantize, SumsWithQuantizedAddends) {
+/// In a vector and in its last part, in few rows and in many, of both signs.
+TEST(RequantizeFunction, IsTheOperatorsOneByOne) {
   std::mt19937 random(12);
   std::uniform_int_distribution<int> bytes(0, 255);
-  for (const int64_t n : {1, 15, 16, 40})
-    for (const bool is_signed : {false, true})
-      for (const bool of_signed : {false, true})
-        for (const bool has_bias : {false, true}) {
-          const Requantization r{0, 20, 0.25F, is_signed ? -5 : 30, is_signed};
-          const RequantizeProblem p = requantize_problem(4, n, 20, random);
-          const int64_t pitch = n + 2;
-          std::vector<uint8_t> q(static_cast<size_t>(p.rows * pitch), 123), x(q.size());
-          for (uint8_t& b : x) b = static_cast<uint8_t>(bytes(random));
-          const QuantizedAddend addend{x.data(), pitch, of_signed, 0.125F, of_signed ? 3.0F : 120.0F};
-          requantize_sum({p.sums.data(), p.stride, p.rows, n},
-                         {p.scale.data(), has_bias ? p.bias.data() : nullptr, r, q.data(), pitch}, addend);
-          for (int64_t row = 0; row < p.rows; ++row)
-            for (int64_t c = 0; c < pitch; ++c) {
-              const auto at = static_cast<size_t>(row * pitch + c);
-              if (c >= n) {
-                ASSERT_EQ(q[at], 123) << "beyond the columns";
-                continue;
+  const float infinity = std::numeric_limits<float>::infinity();
+  const SumFunction functions[] = {
+      {PointwiseOp::kClip, -infinity, infinity},
+      {PointwiseOp::kClip, -1, 2},
+      {PointwiseOp::kSilu, 0, 0},
+      {PointwiseOp::kSigmoid, 0, 0},
+      {PointwiseOp::kGelu, 0, 0},
+      {PointwiseOp::kGeluTanh, 0, 0},
+      {PointwiseOp::kHardSigmoid, 0.2F, 0.5F},
+      {PointwiseOp::kHardSwish, 0, 0},
+      {PointwiseOp::kLeakyRelu, 0.1F, 0},
+  };
+  for (const SumFunction& function : functions)
+    for (const int64_t n : {1, 15, 16, 40})
+      for (const int64_t rows : {1, 4, 11})
+        for (const bool is_signed : {false, true})
+          for (const bool has_addend : {false, true}) {
+            const bool of_signed = (n + rows) % 2 == 0, has_bias = rows != 4;
+            const Requantization r{has_addend ? 0 : -infinity, 20, 0.25F, is_signed ? -5 : 30, is_signed};
+            RequantizeProblem p = requantize_problem(rows, n, 3, random);
+            for (float& scale : p.scale) scale /= 128;  // functions differ from lines near zero
+            const int64_t pitch = n + 2;
+            std::vector<uint8_t> q(static_cast<size_t>(p.rows * pitch), 123), x(q.size());
+            for (uint8_t& b : x) b = static_cast<uint8_t>(bytes(random));
+            const QuantizedAddend addend{x.data(), pitch, of_signed, 0.125F, of_signed ? 3.0F : 120.0F};
+            SumFunction applied = function;
+            if (has_addend) applied.addend = &addend;
+            requantize_function({p.sums.data(), p.stride, p.rows, n},
+                                {p.scale.data(), has_bias ? p.bias.data() : nullptr, r, q.data(), pitch},
+                                applied);
+            for (int64_t row = 0; row < p.rows; ++row)
+              for (int64_t c = 0; c < pitch; ++c) {
+                const auto at = static_cast<size_t>(row * pitch + c);
+                if (c >= n) {
+                  ASSERT_EQ(q[at], 123) << "beyond the columns";
+                  continue;
+                }
+                const auto column = static_cast<size_t>(c);
+                const float byte =
+                    of_signed ? static_cast<float>(static_cast<int8_t>(x[at])) : static_cast<float>(x[at]);
+                float sum = std::fma(static_cast<float>(p.sums[static_cast<size_t>(row * p.stride + c)]),
+                                     p.scale[column], has_bias ? p.bias[column] : 0.0F);
+                row_epilogue({function.a, function.b, function.op}, 1, 1, &sum, 1, {}, &sum, 1);
+                if (has_addend) sum += (byte - addend.zero_point) * addend.scale;
+                const float least = is_signed ? -128 : 0;
+                const float wanted = std::clamp(std::nearbyint(std::clamp(sum, r.low, r.high) / r.scale) +
+                                                    static_cast<float>(r.zero_point),
+                                                least, least + 255);
+                ASSERT_EQ(
+                    is_signed ? static_cast<float>(static_cast<int8_t>(q[at])) : static_cast<float>(q[at]),
+                    wanted)
+                    << pointwise_name(function.op) << " " << n << " " << row << " " << c;
               }
-              const auto column = static_cast<size_t>(c);
-              const float level =
-                  of_signed ? static_cast<float>(static_cast<int8_t>(x[at])) : static_cast<float>(x[at]);
-              const float product =
-                  std::fma(static_cast<float>(p.sums[static_cast<size_t>(row * p.stride + c)]),
-                           p.scale[column], has_bias ? p.bias[column] : 0.0F);
-              const float sum =
-                  std::clamp(product + (level - addend.zero_point) * addend.scale, r.low, r.high);
-              const float least = is_signed ? -128 : 0;
-              const float wanted = std::clamp(
-                  std::nearbyint(sum / r.scale) + static_cast<float>(r.zero_point), least, least + 255);
-              ASSERT_EQ(
-                  is_signed ? static_cast<float>(static_cast<int8_t>(q[at])) : static_cast<float>(q[at]),
-                  wanted)
-                  << n << " " << row << " " << c;
-            }
-        }
+          }
 }
 
 }  // namespace

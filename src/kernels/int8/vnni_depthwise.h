@@ -11,10 +11,24 @@ namespace assay::kernels {
 /// Channels whose taps are stored together.
 inline constexpr int64_t kVnniChannels = 64;
 
-/// Puts taps [taps, channels] of numbers that fit in 8 bits into groups of four: for each four taps (the last
-/// padded with zeros) and each kVnniChannels channels, the four of every channel in the order in which
-/// vectors of pixels are interleaved.
-void pack_vnni_taps(const int16_t* numbers, int64_t taps, int64_t channels, int8_t* packed) noexcept;
+/// Which taps a group of four has.
+enum class VnniTaps : uint8_t {
+  kInOrder,  ///< four that follow each other
+  /// A column of three: those at one place along the last axis, so that the next position finds two of its
+  /// three columns in registers.
+  kColumns,
+};
+
+/// Windows of three rows and three columns whose columns lie next to each other are taken by columns.
+constexpr VnniTaps vnni_taps_of(int64_t taps, int64_t columns, int64_t dilation) {
+  return taps == 9 && columns == 3 && dilation == 1 ? VnniTaps::kColumns : VnniTaps::kInOrder;
+}
+
+/// Puts taps [taps, channels] of numbers that fit in 8 bits into groups of four, padded with zeros: for each
+/// group and each kVnniChannels channels, the four of every channel in the order in which vectors of pixels
+/// are interleaved.
+void pack_vnni_taps(const int16_t* numbers, int64_t taps, int64_t channels, VnniTaps order,
+                    int8_t* packed) noexcept;
 constexpr int64_t vnni_taps_bytes(int64_t taps, int64_t channels) {
   return (taps + 3) / 4 * 4 * ((channels + kVnniChannels - 1) / kVnniChannels * kVnniChannels);
 }

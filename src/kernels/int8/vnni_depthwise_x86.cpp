@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernels/image_rows.h"
+#include "kernels/int8/int8_conv.h"
 #include "kernels/int8/vnni_requantize.h"
 
 namespace assay::kernels {
@@ -179,6 +180,102 @@ ASSAY_VNNI void walk(const Int8Images& images, const void* x, int64_t first, int
   }
 }
 
+/// A column of a window of three rows, its taps next to each other in the order of blocks.
+struct Column {
+  __m512i taps[4];
+};
+
+/// The pixels of a row of positions: of each row of taps the first pixel of the image's row, and how far the
+/// next one is; a row outside the image repeats what taps outside read.
+struct ColumnRows {
+  const uint8_t* first[3];
+  int64_t step[3];
+};
+
+template <bool kSigned, typename Load>
+ASSAY_VNNI inline Column column_of(const uint8_t* const (&pixels)[3], const Load& load) {
+  const __m512i flips = _mm512_set1_epi8(static_cast<char>(kSigned ? 0x80 : 0));
+  __m512i x[3];
+#pragma GCC unroll 3
+  for (int64_t j = 0; j < 3; ++j) {
+    x[j] = load(pixels[j]);
+    if constexpr (kSigned) x[j] = _mm512_xor_si512(x[j], flips);
+  }
+  // The fourth weight is 0, whatever it is multiplied with.
+  const __m512i low01 = _mm512_unpacklo_epi8(x[0], x[1]), high01 = _mm512_unpackhi_epi8(x[0], x[1]),
+                low2 = _mm512_unpacklo_epi8(x[2], x[2]), high2 = _mm512_unpackhi_epi8(x[2], x[2]);
+  return {{_mm512_unpacklo_epi16(low01, low2), _mm512_unpackhi_epi16(low01, low2),
+           _mm512_unpacklo_epi16(high01, high2), _mm512_unpackhi_epi16(high01, high2)}};
+}
+
+/// A block of channels of `count` positions in a row, the first of which begins at pixel `start`.
+template <bool kSigned, typename Load, typename End>
+ASSAY_VNNI inline void walk_row(const VnniChunk& chunk, const ColumnRows& rows, int64_t start, int64_t stride,
+                                int64_t width, int64_t count, int64_t row, int64_t block, __mmask64 there,
+                                const Load& load, const End& end) {
+  const int64_t c = block * kVnniChannels;
+  const int8_t* const packed = chunk.packed + 4 * c;
+  const auto column = [&](int64_t at) ASSAY_VNNI {
+    const uint8_t* pixels[3];
+    for (int64_t j = 0; j < 3; ++j)
+      pixels[j] = at < 0 || at >= width ? chunk.outside : rows.first[j] + at * rows.step[j] + c;
+    return column_of<kSigned>(pixels, load);
+  };
+  Column columns[3] = {column(start), column(start + 1), column(start + 2)};
+  for (int64_t r = 0;;) {
+    __m512i sums[4];
+#pragma GCC unroll 4
+    for (int64_t v = 0; v < 4; ++v) {
+      sums[v] = _mm512_load_si512(chunk.starts + c + kVnniLanes * v);
+#pragma GCC unroll 3
+      for (int64_t j = 0; j < 3; ++j)
+        sums[v] = _mm512_dpbusd_epi32(sums[v], columns[j].taps[v],
+                                      _mm512_loadu_si512(packed + j * chunk.packed_stride + v * 64));
+    }
+    end(sums, row + r, chunk.first + c, block, there);
+    if (++r == count) return;
+    start += stride;
+    if (stride == 1) {
+      columns[0] = columns[1], columns[1] = columns[2];
+    } else if (stride == 2) {
+      columns[0] = columns[2], columns[1] = column(start + 1);
+    } else {
+      columns[0] = column(start), columns[1] = column(start + 1);
+    }
+    columns[2] = column(start + 2);
+  }
+}
+
+/// walk() of windows that are taken by columns.
+template <bool kSigned, typename End>
+ASSAY_VNNI void walk_columns(const Int8Images& images, const void* x, int64_t first, int64_t count,
+                             VnniChunk& chunk, const End& end) {
+  const Window& w = *images.window;
+  const size_t last = w.rank() - 1;
+  const int64_t channels = images.channels;
+  const auto* const pixels = static_cast<const uint8_t*>(x) + chunk.first;
+  for (int64_t row = 0; row < count;) {
+    const Positions position(w, first + row);
+    const int64_t positions = std::min(count - row, w.out[last] - (first + row) % w.out[last]);
+    ColumnRows rows;
+    for_tap_rows(w, position, [&](int64_t tap, int64_t element) {
+      const int64_t j = tap / 3;
+      rows.first[j] = element < 0 ? chunk.outside : pixels + element * channels;
+      rows.step[j] = element < 0 ? 0 : channels;
+    });
+    for (int64_t b = 0, c = 0; c < chunk.count; ++b, c += kVnniChannels) {
+      const __mmask64 there = ~__mmask64{0} >> (kVnniChannels - std::min(kVnniChannels, chunk.count - c));
+      const auto walk_as = [&](const auto& load) ASSAY_VNNI {
+        walk_row<kSigned>(chunk, rows, position.start(last), w.strides[last], w.in[last], positions, row, b,
+                          there, load, end);
+      };
+      // Bytes beyond the channels may lie beyond the image.
+      chunk.count - c >= kVnniChannels ? walk_as(Whole()) : walk_as(Inside{there});
+    }
+    row += positions;
+  }
+}
+
 /// Calls work(chunk) for all channels, until one returns false.
 template <typename Work>
 ASSAY_VNNI bool for_chunks(const Int8Images& images, const int8_t* packed, const int32_t* tap_sums,
@@ -206,6 +303,10 @@ ASSAY_VNNI bool for_chunks(const Int8Images& images, const int8_t* packed, const
 template <typename End>
 void walk_images(const Int8Images& images, const void* x, int64_t first, int64_t count, VnniChunk& chunk,
                  const End& end) {
+  const DepthwiseWeights weights = DepthwiseWeights::of(*images.window, images.channels);
+  if (vnni_taps_of(weights.taps, weights.columns, weights.dilation) == VnniTaps::kColumns)
+    return images.is_signed ? walk_columns<true>(images, x, first, count, chunk, end)
+                            : walk_columns<false>(images, x, first, count, chunk, end);
   const bool common =
       images.window->taps() > 4 * (kCommonRowGroups - 1) && images.window->taps() <= 4 * kCommonRowGroups;
   const auto walk_as = [&](auto of_common, auto of_any) {

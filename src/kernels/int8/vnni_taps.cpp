@@ -12,14 +12,19 @@ constexpr int64_t channel_at(int64_t vector, int64_t place) {
 
 }  // namespace
 
-void pack_vnni_taps(const int16_t* numbers, int64_t taps, int64_t channels, int8_t* packed) noexcept {
+void pack_vnni_taps(const int16_t* numbers, int64_t taps, int64_t channels, VnniTaps order,
+                    int8_t* packed) noexcept {
   std::memset(packed, 0, static_cast<size_t>(vnni_taps_bytes(taps, channels)));
-  for (int64_t t = 0; t < taps; t += 4)
+  const bool by_columns = order == VnniTaps::kColumns;
+  const int64_t groups = (taps + 3) / 4, members = by_columns ? 3 : 4;
+  for (int64_t g = 0; g < groups; ++g)
     for (int64_t block = 0; block < channels; block += kVnniChannels, packed += 4 * kVnniChannels)
       for (int64_t i = 0; i < kVnniChannels; ++i) {
         const int64_t c = block + channel_at(i / 16, i % 16);
-        for (int64_t j = 0; c < channels && j < 4 && t + j < taps; ++j)
-          packed[i * 4 + j] = static_cast<int8_t>(numbers[(t + j) * channels + c]);
+        for (int64_t j = 0; c < channels && j < members; ++j) {
+          const int64_t tap = by_columns ? j * groups + g : 4 * g + j;
+          if (tap < taps) packed[i * 4 + j] = static_cast<int8_t>(numbers[tap * channels + c]);
+        }
       }
 }
 

@@ -31,7 +31,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
 constinit const TacticDef def = {
     .name = "int8_conv",
     .summary = "convolution of 8-bit integers between DequantizeLinear and QuantizeLinear, channels last",
-    .version = 8,
+    .version = 9,
     .operators = kOperators,
     .takes_regions = true,
     .looks_up = true,

@@ -31,7 +31,7 @@ constinit const TacticDef def = {
     .name = "integer_conv",
     .summary =
         "exact convolution of 8-bit integers with constant weights, channels last, as int32 or on in float32",
-    .version = 4,
+    .version = 5,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

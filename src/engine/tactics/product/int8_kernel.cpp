@@ -205,7 +205,7 @@ class DepthwiseKernel final : public Int8Sums {
         window_(std::move(conv.window)),
         sum_rows_(depthwise_tiles(conv.size, r.plan().threads).rows) {
     r.check_elements(r.row_input(kInt8Right, DType::kUInt8),
-                     {kernels::DepthwiseWeights{conv.size.k, conv.size.n}.bytes()});
+                     {kernels::DepthwiseWeights::of(window_, conv.size.n).bytes()});
   }
 
  private:

@@ -44,7 +44,7 @@ constinit const TacticDef def = {
     .name = "int8_matmul",
     .summary =
         "products of 8-bit integers with a constant matrix between DequantizeLinear and QuantizeLinear",
-    .version = 7,
+    .version = 8,
     .operators = kOperators,
     .takes_regions = true,
     .looks_up = true,

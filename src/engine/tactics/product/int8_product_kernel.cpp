@@ -20,6 +20,8 @@ bool quantizes(PointwiseOp op) {
 
 using Entries = std::span<const EpilogueSpec::Entry>;
 
+bool is_bound(PointwiseOp op) { return op == PointwiseOp::kRelu || op == PointwiseOp::kClip; }
+
 /// Where all that happens is a bound on one side or both and the end in 8 bits.
 std::optional<kernels::Requantization> requantization_of(Entries entries) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -33,46 +35,78 @@ std::optional<kernels::Requantization> requantization_of(Entries entries) {
                             .is_signed = last.op == PointwiseOp::kQuantizeInt8};
   if (entries.size() == 2) {
     const EpilogueSpec::Entry& first = entries[0];
-    if (first.op == PointwiseOp::kRelu)
-      r.low = 0;
-    else if (first.op == PointwiseOp::kClip)
-      r.low = first.a, r.high = first.b;
-    else
-      return std::nullopt;
+    if (!is_bound(first.op)) return std::nullopt;
+    r.low = first.op == PointwiseOp::kRelu ? 0 : first.a;
+    if (first.op == PointwiseOp::kClip) r.high = first.b;
   }
   return r;
 }
 
-/// An addition of a whole tensor of 8 bits before that.
-struct Residual {
-  size_t input;  ///< of the step
+bool is_function(PointwiseOp op) {
+  switch (op) {
+    case PointwiseOp::kGelu:
+    case PointwiseOp::kGeluTanh:
+    case PointwiseOp::kHardSigmoid:
+    case PointwiseOp::kHardSwish:
+    case PointwiseOp::kLeakyRelu:
+    case PointwiseOp::kSigmoid:
+    case PointwiseOp::kSilu:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// A function, the addition of a whole tensor of 8 bits, or both, before that.
+struct FunctionEnd {
+  kernels::SumFunction function;
+  std::optional<size_t> input;  ///< of the step: what is added
   kernels::QuantizedAddend addend;
   kernels::Requantization requantization;
 };
 
-std::optional<Residual> residual_of(const StepReader& r, Entries entries, int64_t columns) {
-  if (entries.empty() || entries[0].op != PointwiseOp::kAdd || entries[0].position < 0) return std::nullopt;
-  const auto requantization = requantization_of(entries.subspan(1));
-  const auto input = static_cast<size_t>(entries[0].position);
-  const PlanValue &v = r.any_input(input), &out = r.any_output(0);
-  const bool is_byte = v.dtype == DType::kUInt8 || v.dtype == DType::kInt8;
-  // One row may be one number for each column.
-  if (!requantization || !is_byte || v.shape.numel() != out.shape.numel() || out.shape.numel() == columns)
-    return std::nullopt;
-  const auto fields = r.read(OperandFields{1});
-  return Residual{.input = input,
-                  .addend = {.x = nullptr,
-                             .pitch = columns,
-                             .is_signed = v.dtype == DType::kInt8,
-                             .scale = static_cast<float>(fields.scales[0]),
-                             .zero_point = static_cast<float>(fields.zero_points[0])},
-                  .requantization = *requantization};
+/// Whether the operand has a value of 8 bits for each of the result, of which one row may not be one number
+/// for each column.
+bool adds_bytes(const StepReader& r, const EpilogueSpec::Entry& e, int64_t columns) {
+  if (e.op != PointwiseOp::kAdd || e.position < 0) return false;
+  const PlanValue &v = r.any_input(static_cast<size_t>(e.position)), &out = r.any_output(0);
+  return (v.dtype == DType::kUInt8 || v.dtype == DType::kInt8) && v.shape.numel() == out.shape.numel() &&
+         out.shape.numel() != columns;
+}
+
+std::optional<FunctionEnd> function_end(const StepReader& r, Entries entries, int64_t columns) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  FunctionEnd end{.function = {.a = -kInfinity, .b = kInfinity}};
+  const auto take = [&] {
+    const EpilogueSpec::Entry& e = entries[0];
+    entries = entries.subspan(1);
+    return e;
+  };
+  const size_t all = entries.size();
+  if (!entries.empty() && is_function(entries[0].op)) {
+    const EpilogueSpec::Entry e = take();
+    end.function.op = e.op, end.function.a = e.a, end.function.b = e.b;
+  }
+  if (!entries.empty() && adds_bytes(r, entries[0], columns))
+    end.input = static_cast<size_t>(take().position);
+  const auto requantization = requantization_of(entries);
+  if (!requantization || entries.size() == all) return std::nullopt;
+  if (end.input) {
+    const auto fields = r.read(OperandFields{1});
+    end.addend = {.x = nullptr,
+                  .pitch = columns,
+                  .is_signed = r.any_input(*end.input).dtype == DType::kInt8,
+                  .scale = static_cast<float>(fields.scales[0]),
+                  .zero_point = static_cast<float>(fields.zero_points[0])};
+  }
+  end.requantization = *requantization;
+  return end;
 }
 
 class ScaledEnd final : public SumsEnd {
  public:
-  ScaledEnd(std::optional<kernels::Requantization> requantization, std::optional<Residual> residual)
-      : requantization_(requantization), residual_(residual) {}
+  ScaledEnd(std::optional<kernels::Requantization> requantization, std::optional<FunctionEnd> function)
+      : requantization_(requantization), function_(function) {}
 
   bool makes_quantized() const noexcept override { return requantization_.has_value(); }
 
@@ -84,7 +118,7 @@ class ScaledEnd final : public SumsEnd {
   void run(const KernelArgs& args, const TileEpilogue& finish,
            const TiledProduct::Tile& tile) const noexcept override {
     auto* const sums = static_cast<int32_t*>(tile.sums);
-    if (residual_) return run_residual(args, finish, tile);
+    if (function_) return run_function(args, finish, tile);
     char* const out = finish.result(args, tile.row, tile.column);
     const bool plain = finish.is_plain();
     for (int64_t r = 0; r < tile.rows; ++r) {
@@ -106,14 +140,19 @@ class ScaledEnd final : public SumsEnd {
             finish.pitch()};
   }
 
-  /// The operand has the result's layout.
-  void run_residual(const KernelArgs& args, const TileEpilogue& finish,
+  /// What is added has the result's layout.
+  void run_function(const KernelArgs& args, const TileEpilogue& finish,
                     const TiledProduct::Tile& tile) const {
-    kernels::QuantizedAddend addend = residual_->addend;
-    addend.x =
-        static_cast<const char*>(args.inputs[residual_->input]) + tile.row * addend.pitch + tile.column;
-    kernels::requantize_sum({static_cast<const int32_t*>(tile.sums), tile.stride, tile.rows, tile.columns},
-                            end_of(args, finish, tile, residual_->requantization), addend);
+    kernels::SumFunction function = function_->function;
+    kernels::QuantizedAddend addend = function_->addend;
+    if (function_->input) {
+      addend.x =
+          static_cast<const char*>(args.inputs[*function_->input]) + tile.row * addend.pitch + tile.column;
+      function.addend = &addend;
+    }
+    kernels::requantize_function(
+        {static_cast<const int32_t*>(tile.sums), tile.stride, tile.rows, tile.columns},
+        end_of(args, finish, tile, function_->requantization), function);
   }
 
   static const float* scale(const KernelArgs& args, const TiledProduct::Tile& tile) {
@@ -125,7 +164,7 @@ class ScaledEnd final : public SumsEnd {
   }
 
   std::optional<kernels::Requantization> requantization_;
-  std::optional<Residual> residual_;
+  std::optional<FunctionEnd> function_;
 };
 
 }  // namespace
@@ -149,15 +188,15 @@ std::unique_ptr<SumsEnd> scaled_end(const StepReader& r, int64_t columns) {
   r.optional_elements(kBias, {columns});
   const EpilogueSpec spec = epilogue_spec(r, kInt8Inputs, true);
   const auto requantization = requantization_of(spec.entries);
-  const auto residual = residual_of(r, spec.entries, columns);
+  const auto function = function_end(r, spec.entries, columns);
   const DType dtype = r.any_output(0).dtype;
   StepReader::check(dtype != DType::kInt32, "its result is {}", dtype_name(dtype));
-  if (requantization || residual) {
-    const bool is_signed = requantization ? requantization->is_signed : residual->requantization.is_signed;
+  if (requantization || function) {
+    const bool is_signed = requantization ? requantization->is_signed : function->requantization.is_signed;
     StepReader::check(dtype == (is_signed ? DType::kInt8 : DType::kUInt8), "its result is {}",
                       dtype_name(dtype));
   }
-  return std::make_unique<ScaledEnd>(requantization, residual);
+  return std::make_unique<ScaledEnd>(requantization, function);
 }
 
 }  // namespace assay::engine
