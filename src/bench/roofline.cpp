@@ -54,7 +54,7 @@ class WorkOfNodes {
     return sum;
   }
 
-  /// What speaks for a layer that stands for a node: it comes first there, and the layer has weights.
+  /// A layer that stands for a node: better where the node comes first, then where there are more weights.
   struct Runs {
     const PlanLayerDescription* layer;
     std::pair<bool, size_t> merit;

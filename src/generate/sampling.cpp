@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "tensor/convert.h"
 
@@ -12,6 +13,21 @@ namespace {
 std::vector<double> numbers_of(const Tensor& logits) {
   const Tensor wide = to_float64(logits);
   return {wide.span<double>().begin(), wide.span<double>().end()};
+}
+
+/// The first of the largest, read in place: a vocabulary is long. Nothing where they are not float32, one is
+/// NaN, or all are minus infinity.
+std::optional<size_t> most_likely_float(const Tensor& logits) {
+  if (logits.dtype() != DType::kFloat32) return std::nullopt;
+  const std::span<const float> x = logits.span<float>();
+  float best = -std::numeric_limits<float>::infinity();
+  bool is_sound = true;
+  for (const float v : x) {
+    is_sound = is_sound && v == v;
+    best = v > best ? v : best;
+  }
+  if (!is_sound || !(best > -std::numeric_limits<float>::infinity())) return std::nullopt;
+  return static_cast<size_t>(std::find(x.begin(), x.end(), best) - x.begin());
 }
 
 /// Positions of the largest, the largest first; of equal ones the first.
@@ -37,14 +53,16 @@ void check_sampling(const Sampling& s) {
 }
 
 int64_t Sampler::next(const Tensor& logits) {
+  if (sampling_.is_greedy())
+    if (const std::optional<size_t> best = most_likely_float(logits)) return static_cast<int64_t>(*best);
   const std::vector<double> x = numbers_of(logits);
   const auto nans = std::count_if(x.begin(), x.end(), [](double v) { return std::isnan(v); });
   require(nans == 0, ErrorCode::kInvalidModel, "{} of {} logits are NaN, so no token is the most likely",
           nans, x.size());
-  const auto best = std::max_element(x.begin(), x.end());
-  require(best != x.end() && *best > -std::numeric_limits<double>::infinity(), ErrorCode::kInvalidModel,
+  const auto most = std::max_element(x.begin(), x.end());
+  require(most != x.end() && *most > -std::numeric_limits<double>::infinity(), ErrorCode::kInvalidModel,
           "all {} logits are minus infinity, so no token is possible", x.size());
-  if (sampling_.is_greedy() || std::isinf(*best)) return best - x.begin();
+  if (sampling_.is_greedy() || std::isinf(*most)) return most - x.begin();
   return draw(x);
 }
 

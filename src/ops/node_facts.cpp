@@ -39,6 +39,11 @@ bool hands_on(const Node& node, const Model& model) {
   return facts_of(node, model).gives_inputs() && string_attribute(node, "reduction", "none") == "none";
 }
 
+bool selects_elements(const Node& resize) {
+  return string_attribute(resize, "mode", "nearest") == "nearest" &&
+         string_attribute(resize, "coordinate_transformation_mode", "half_pixel") != "tf_crop_and_resize";
+}
+
 std::optional<PointwiseCode> pointwise_code(const Node& node, const Model& model) {
   const OpDef* op = find_op(node, model);
   if (op == nullptr || !op->facts.pointwise.op) return std::nullopt;

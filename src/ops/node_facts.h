@@ -14,6 +14,8 @@ const OpDef* find_op(const Node& node, const Model& model);
 const OpFacts& facts_of(const Node& node, const Model& model);
 /// Whether outputs are unchanged elements of the node's inputs, so that it computes in no type.
 bool hands_on(const Node& node, const Model& model);
+/// Whether a Resize gives elements of its input and nothing else.
+bool selects_elements(const Node& resize);
 /// A pointwise instruction with its parameters.
 struct PointwiseCode {
   kernels::PointwiseOp op;

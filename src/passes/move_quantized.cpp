@@ -17,11 +17,19 @@ namespace {
 /// MaxPool takes 8-bit numbers from this opset on.
 constexpr int64_t kMaxPoolOpset = 12;
 
+/// ONNX has it for 8-bit numbers from its first version on.
+bool is_selection(const Node& n) { return is_op(n, "Resize") && selects_elements(n); }
+
+bool enlarges(const Node& n) {
+  const auto in = shape_of(n.input(0)), out = shape_of(n.output(0));
+  return in && out && out->numel() >= in->numel();
+}
+
 /// Its first input, or every one of Concat's, has the elements of the result.
 bool is_moving(const Node& n, const Model& model) {
   if (is_op(n, "MaxPool") && model.opset() < kMaxPoolOpset) return false;
   return n.outputs().size() == 1 && n.output(0) != nullptr && !is_held_in_floats(n) &&
-         (facts_of(n, model).gives_first() || is_op(n, "Concat") || is_op(n, "MaxPool"));
+         (facts_of(n, model).gives_first() || is_op(n, "Concat") || is_op(n, "MaxPool") || is_selection(n));
 }
 
 /// More than any exporter writes between two quantizations.
@@ -72,7 +80,7 @@ class LevelMover {
 
     Way behind(const Node& n, const Model& model) const {
       const bool takes = facts_of(n, model).is_view() || is_op(n, "Concat") || is_op(n, "MaxPool") ||
-                         is_op(n, "Transpose") || is_op(n, "Split");
+                         is_op(n, "Transpose") || is_op(n, "Split") || (is_selection(n) && enlarges(n));
       return {moves + 1, takes_all && takes};
     }
   };
@@ -171,7 +179,8 @@ constinit const PassDef def = {
     .name = "move_quantized",
     .summary = "what moves or selects elements before they are quantized works on 8 bits",
     .conditions =
-        "QuantizeLinear behind operators that only move or select elements, with one scale for the tensor "
+        "QuantizeLinear behind operators that only move or select elements (Resize to the nearest is one), "
+        "with one scale for the tensor "
         "(finite for all levels), uint8 or int8; MaxPool from opset 12 on. Behind them DequantizeLinear of "
         "the "
         "same kind, or, where they leave no elements out, float32 of products with constant weights and "

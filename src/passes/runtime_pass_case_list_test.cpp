@@ -228,6 +228,22 @@ constexpr PassCase kRuntimeCases[] = {
      "t, o) }",
      "DequantizeLinear(x, 0.5, 3); QuantizeLinear(%0, 0.25, 3); y = MaxPool<kernel_shape=[2], "
      "strides=[2]>(%1)"},
+    // A Resize that selects, also where its pixels have no 8 bits yet; not one that computes.
+    {"move_quantized",
+     "g (uint8[1,1,2,2] x) => (uint8[1,1,4,4] y) <float s = {0.5}, uint8 o = {3}, float[4] n = {1, 1, 2, 2}> "
+     "{ "
+     "a = DequantizeLinear (x, s, o) b = Resize <mode = \"nearest\"> (a, , n) y = QuantizeLinear (b, s, o) }",
+     "DequantizeLinear(x, 0.5, 3); y = Resize<mode=nearest>(x, -, {1, 1, 2, 2})"},
+    {"move_quantized",
+     "g (float[1,1,2,2] x) => (uint8[1,1,4,4] y) <float s = {0.5}, uint8 o = {3}, float[4] n = {1, 1, 2, 2}> "
+     "{ "
+     "a = Relu (x) b = Resize <mode = \"nearest\"> (a, , n) y = QuantizeLinear (b, s, o) }",
+     "Relu(x); QuantizeLinear(%0, 0.5, 3); y = Resize<mode=nearest>(%1, -, {1, 1, 2, 2})"},
+    {"move_quantized",
+     "g (uint8[1,1,2,2] x) => (uint8[1,1,4,4] y) <float s = {0.5}, uint8 o = {3}, float[4] n = {1, 1, 2, 2}> "
+     "{ "
+     "a = DequantizeLinear (x, s, o) b = Resize <mode = \"linear\"> (a, , n) y = QuantizeLinear (b, s, o) }",
+     ""},
     // A sum; numbers that are used elsewhere, too; numbers beyond float32; nothing moves.
     {"move_quantized",
      "g (uint8[2] x) => (uint8[2] y) <float s = {0.5}, uint8 o = {3}> { a = DequantizeLinear (x, s, o) b = "

@@ -14,6 +14,8 @@ bool is_parameter(const Value* v) {
   return v == nullptr || (number != nullptr && number->numel() == 1 && number->rank() <= 1);
 }
 
+bool is_selection(const Node& n) { return is_op(n, "Resize") && selects_elements(n); }
+
 bool is_pool(const Node& n) { return is_op(n, "MaxPool") && n.outputs().size() == 1; }
 
 /// The MaxPool that alone reads a value, or null.
@@ -26,7 +28,7 @@ bool is_float(const Value* v) { return v != nullptr && dtype_of(v) == DType::kFl
 }  // namespace
 
 bool KeptValues::is_move(const Node& n, const Model& model) {
-  return is_op(n, "Concat") || is_pool(n) || facts_of(n, model).gives_first();
+  return is_op(n, "Concat") || is_pool(n) || facts_of(n, model).gives_first() || is_selection(n);
 }
 
 const Value* KeptValues::scaled(const Value* v, const std::map<std::string, float>& scales, Through through) {
@@ -37,7 +39,7 @@ const Value* KeptValues::scaled(const Value* v, const std::map<std::string, floa
     v = only_pool_of(v)->output(0);
   const Value* found = v;
   const auto is_cut_out = [&](const Node* n) {
-    return n != nullptr && (is_op(*n, "Split") ||
+    return n != nullptr && (is_op(*n, "Split") || is_selection(*n) ||
                             (goes_through_pools && is_pool(*n) && only_pool_of(n->input(0)) == nullptr));
   };
   while (is_cut_out(v->producer())) {

@@ -34,8 +34,9 @@ class KeptValues {
   }
 
   /// The value whose scale this one has: what is cut out of another value by a Split has that one's, if there
-  /// is one, so that its 8 bits can be cut out, too; and what is kept of a MaxPool, also. A value that only a
-  /// MaxPool reads has the scale of its result: the largest of rounded numbers is the largest one, rounded.
+  /// is one, so that its 8 bits can be cut out, too; so have the pixels that a Resize selects, and what is
+  /// kept of a MaxPool. A value that only a MaxPool reads has the scale of its result: the largest of rounded
+  /// numbers is the largest one, rounded.
   enum class Through : uint8_t { kSplit, kSplitAndPool };
   static const Value* scaled(const Value* v, const std::map<std::string, float>& scales, Through through);
 

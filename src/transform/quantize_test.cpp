@@ -235,6 +235,19 @@ TEST_F(Quantize, WhatLiesBetweenProductsIsKeptIn8Bits) {
   EXPECT_FLOAT_EQ(quantization_of(g.find_value("b/dequantized"))->scale, 32);
 }
 
+/// Pixels that a Resize selects have the scale of its input.
+TEST_F(Quantize, PixelsThatAreSelectedStayIn8Bits) {
+  Value* c =
+      node("Relu", {node("Conv", {input("x", {1, 4, 3, 3}), weights("w", {4, 4, 1, 1}, 0)}, "c")}, "r");
+  Value* sizes = g.add_constant("sizes", Tensor::from<float>({4}, std::vector<float>{1, 1, 2, 2}));
+  Value* big = node("Resize", {c, nullptr, sizes}, "big", {{"mode", std::string("nearest")}});
+  Value* joined = node("Concat", {big, big}, "joined", {{"axis", int64_t{1}}});
+  g.outputs = {node("Conv", {joined, weights("v", {3, 8, 1, 1}, 0)}, "y")};
+  quantized({{"x", 1}, {"c", 64}, {"r", 64}, {"big", 32}, {"joined", 32}});
+  EXPECT_EQ(kept_of(g, {"x", "c", "r", "big", "joined"}), "x big joined");
+  EXPECT_FLOAT_EQ(quantization_of(g.find_value("big/dequantized"))->scale, 64);
+}
+
 /// The 8 bits are there before the first that reads them, which need not be a product.
 TEST_F(Quantize, ReadersBeforeTheFirstProduct) {
   Value* r = node("Relu", {input("x", {2, 4})}, "r");

@@ -44,7 +44,7 @@ class Reader(CalibrationDataReader):
                 continue
             tensor = value.type.tensor_type
             shape, dtype = [d.dim_value or 1 for d in tensor.shape.dim], TYPES[tensor.elem_type]
-            drawn = self.random.standard_normal(shape) if dtype == np.float32 else np.ones(shape) if "mask" in value.name else self.random.integers(0, 100, shape)
+            drawn = self.random.standard_normal(shape) if dtype == np.float32 else np.ones(shape) if "mask" in value.name else self.random.integers(0, 2 if "type" in value.name else 100, shape)
             feed[value.name] = drawn.astype(dtype)
         return feed
 quantize_static(source + ".pre", target, Reader(), quant_format=QuantFormat.QDQ, per_channel=True, activation_type=QuantType.QUInt8,

@@ -48,7 +48,7 @@ struct QuantizedAddend {
   float scale, zero_point;
 };
 
-/// What a sum goes through before it is quantized: function(sums[r, c] * scale[c] + bias[c]) + addend[r, c].
+/// The steps between a sum and its quantization: function(sums[r, c] * scale[c] + bias[c]) + addend[r, c].
 struct SumFunction {
   /// Clip (infinite: no bound), Gelu, GeluTanh, HardSigmoid, HardSwish, LeakyRelu, Sigmoid or Silu.
   PointwiseOp op = PointwiseOp::kClip;

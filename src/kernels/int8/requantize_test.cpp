@@ -82,10 +82,48 @@ TEST(Requantize, IsExactAtTiesBoundsAndLargeBiases) {
   }
 }
 
+float byte_of(uint8_t byte, bool is_signed) {
+  return is_signed ? static_cast<float>(static_cast<int8_t>(byte)) : static_cast<float>(byte);
+}
+
+/// Compares requantize_function() with the operators one by one.
+void expect_function(const SumFunction& function, int64_t rows, int64_t n, bool is_signed, bool has_addend,
+                     std::mt19937& random) {
+  const bool of_signed = (n + rows) % 2 == 0, has_bias = rows != 4;
+  const float infinity = std::numeric_limits<float>::infinity();
+  const Requantization r{has_addend ? 0 : -infinity, 20, 0.25F, is_signed ? -5 : 30, is_signed};
+  RequantizeProblem p = requantize_problem(rows, n, 3, random);
+  for (float& scale : p.scale) scale /= 128;  // functions differ from lines near zero
+  const int64_t pitch = n + 2;
+  std::vector<uint8_t> q(static_cast<size_t>(p.rows * pitch), 123), x(q.size());
+  std::uniform_int_distribution<int> bytes(0, 255);
+  for (uint8_t& b : x) b = static_cast<uint8_t>(bytes(random));
+  const QuantizedAddend addend{x.data(), pitch, of_signed, 0.125F, of_signed ? 3.0F : 120.0F};
+  SumFunction applied = function;
+  if (has_addend) applied.addend = &addend;
+  requantize_function({p.sums.data(), p.stride, p.rows, n},
+                      {p.scale.data(), has_bias ? p.bias.data() : nullptr, r, q.data(), pitch}, applied);
+  const float least = is_signed ? -128 : 0;
+  for (int64_t row = 0; row < p.rows; ++row) {
+    for (int64_t c = 0; c < n; ++c) {
+      const auto at = static_cast<size_t>(row * pitch + c), column = static_cast<size_t>(c);
+      float number = std::fma(static_cast<float>(p.sums[static_cast<size_t>(row * p.stride + c)]),
+                              p.scale[column], has_bias ? p.bias[column] : 0.0F);
+      row_epilogue({function.a, function.b, function.op}, 1, 1, &number, 1, {}, &number, 1);
+      if (has_addend) number += (byte_of(x[at], of_signed) - addend.zero_point) * addend.scale;
+      const float steps = std::nearbyint(std::clamp(number, r.low, r.high) / r.scale);
+      ASSERT_EQ(byte_of(q[at], is_signed),
+                std::clamp(steps + static_cast<float>(r.zero_point), least, least + 255))
+          << pointwise_name(function.op) << " " << n << " " << row << " " << c;
+    }
+    for (int64_t c = n; c < pitch; ++c)
+      ASSERT_EQ(q[static_cast<size_t>(row * pitch + c)], 123) << "beyond the columns";
+  }
+}
+
 /// In a vector and in its last part, in few rows and in many, of both signs.
 TEST(RequantizeFunction, IsTheOperatorsOneByOne) {
   std::mt19937 random(12);
-  std::uniform_int_distribution<int> bytes(0, 255);
   const float infinity = std::numeric_limits<float>::infinity();
   const SumFunction functions[] = {
       {PointwiseOp::kClip, -infinity, infinity},
@@ -102,44 +140,8 @@ TEST(RequantizeFunction, IsTheOperatorsOneByOne) {
     for (const int64_t n : {1, 15, 16, 40})
       for (const int64_t rows : {1, 4, 11})
         for (const bool is_signed : {false, true})
-          for (const bool has_addend : {false, true}) {
-            const bool of_signed = (n + rows) % 2 == 0, has_bias = rows != 4;
-            const Requantization r{has_addend ? 0 : -infinity, 20, 0.25F, is_signed ? -5 : 30, is_signed};
-            RequantizeProblem p = requantize_problem(rows, n, 3, random);
-            for (float& scale : p.scale) scale /= 128;  // functions differ from lines near zero
-            const int64_t pitch = n + 2;
-            std::vector<uint8_t> q(static_cast<size_t>(p.rows * pitch), 123), x(q.size());
-            for (uint8_t& b : x) b = static_cast<uint8_t>(bytes(random));
-            const QuantizedAddend addend{x.data(), pitch, of_signed, 0.125F, of_signed ? 3.0F : 120.0F};
-            SumFunction applied = function;
-            if (has_addend) applied.addend = &addend;
-            requantize_function({p.sums.data(), p.stride, p.rows, n},
-                                {p.scale.data(), has_bias ? p.bias.data() : nullptr, r, q.data(), pitch},
-                                applied);
-            for (int64_t row = 0; row < p.rows; ++row)
-              for (int64_t c = 0; c < pitch; ++c) {
-                const auto at = static_cast<size_t>(row * pitch + c);
-                if (c >= n) {
-                  ASSERT_EQ(q[at], 123) << "beyond the columns";
-                  continue;
-                }
-                const auto column = static_cast<size_t>(c);
-                const float byte =
-                    of_signed ? static_cast<float>(static_cast<int8_t>(x[at])) : static_cast<float>(x[at]);
-                float sum = std::fma(static_cast<float>(p.sums[static_cast<size_t>(row * p.stride + c)]),
-                                     p.scale[column], has_bias ? p.bias[column] : 0.0F);
-                row_epilogue({function.a, function.b, function.op}, 1, 1, &sum, 1, {}, &sum, 1);
-                if (has_addend) sum += (byte - addend.zero_point) * addend.scale;
-                const float least = is_signed ? -128 : 0;
-                const float wanted = std::clamp(std::nearbyint(std::clamp(sum, r.low, r.high) / r.scale) +
-                                                    static_cast<float>(r.zero_point),
-                                                least, least + 255);
-                ASSERT_EQ(
-                    is_signed ? static_cast<float>(static_cast<int8_t>(q[at])) : static_cast<float>(q[at]),
-                    wanted)
-                    << pointwise_name(function.op) << " " << n << " " << row << " " << c;
-              }
-          }
+          for (const bool has_addend : {false, true})
+            expect_function(function, rows, n, is_signed, has_addend, random);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ enum class VnniTaps : uint8_t {
   kColumns,
 };
 
-/// Windows of three rows and three columns whose columns lie next to each other are taken by columns.
+/// Windows of three rows and three adjacent columns are taken by columns.
 constexpr VnniTaps vnni_taps_of(int64_t taps, int64_t columns, int64_t dilation) {
   return taps == 9 && columns == 3 && dilation == 1 ? VnniTaps::kColumns : VnniTaps::kInOrder;
 }

@@ -96,14 +96,19 @@ namespace {
 /// Longest row that is mixed at once, on the stack.
 constexpr int64_t kMaxMixed = 8192;
 
-void select_row(const float* row, float* out, int64_t inner, const ResizeAxis& axis) {
+template <typename Pixel>
+void select_elements(const char* row, char* out, const ResizeAxis& axis) {
   const int64_t width = axis.extent();
-  if (inner == 1) {
-    for (int64_t p = 0; p < width; ++p) out[p] = row[axis.index[p]];
-    return;
-  }
   for (int64_t p = 0; p < width; ++p)
-    std::memcpy(out + p * inner, row + axis.index[p] * inner, static_cast<size_t>(inner) * sizeof(float));
+    std::memcpy(out + p * sizeof(Pixel), row + axis.index[p] * sizeof(Pixel), sizeof(Pixel));
+}
+
+void select_row(const char* row, char* out, int64_t pixel_bytes, const ResizeAxis& axis) {
+  if (pixel_bytes == 1) return select_elements<uint8_t>(row, out, axis);
+  if (pixel_bytes == 4) return select_elements<float>(row, out, axis);
+  const int64_t width = axis.extent();
+  for (int64_t p = 0; p < width; ++p)
+    std::memcpy(out + p * pixel_bytes, row + axis.index[p] * pixel_bytes, static_cast<size_t>(pixel_bytes));
 }
 
 }  // namespace
@@ -112,10 +117,33 @@ bool ResizeAxis::selects() const {
   return taps == 1 && std::all_of(weight.begin(), weight.end(), [](float w) { return w == 1.0f; });
 }
 
+void select_pixels(const void* in, void* out, int64_t planes, int64_t in_height, int64_t in_width,
+                   int64_t pixel_bytes, const ResizeAxis& rows, const ResizeAxis& columns) noexcept {
+  const int64_t height = rows.extent(), row_bytes = in_width * pixel_bytes,
+                out_bytes = columns.extent() * pixel_bytes;
+  const auto* const images = static_cast<const char*>(in);
+  auto* const to = static_cast<char*>(out);
+  parallel_for(planes * height, std::max<int64_t>(1, 32768 / std::max<int64_t>(out_bytes, 1)),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t at = first; at < last; ++at) {
+                   const int64_t y = at % height;
+                   char* const row = to + at * out_bytes;
+                   // A row that is the one before it again.
+                   if (at > first && y > 0 && rows.index[y] == rows.index[y - 1])
+                     std::memcpy(row, row - out_bytes, static_cast<size_t>(out_bytes));
+                   else
+                     select_row(images + (at / height * in_height + rows.index[y]) * row_bytes, row,
+                                pixel_bytes, columns);
+                 }
+               });
+}
+
 void resize(const float* in, float* out, int64_t planes, int64_t in_height, int64_t in_width, int64_t inner,
             const ResizeAxis& rows, const ResizeAxis& columns) noexcept {
+  if (rows.selects() && columns.selects())
+    return select_pixels(in, out, planes, in_height, in_width, inner * static_cast<int64_t>(sizeof(float)),
+                         rows, columns);
   const int64_t height = rows.extent(), row_size = in_width * inner, out_row = columns.extent() * inner;
-  const bool selects = rows.selects() && columns.selects();
   parallel_for(planes * height, std::max<int64_t>(1, 8192 / std::max<int64_t>(out_row, 1)),
                [&](int64_t first, int64_t last) {
                  float mixed[kMaxMixed];
@@ -123,10 +151,6 @@ void resize(const float* in, float* out, int64_t planes, int64_t in_height, int6
                    const int64_t y = at % height;
                    const float* image = in + at / height * in_height * row_size;
                    const int32_t* index = &rows.index[y * rows.taps];
-                   if (selects) {
-                     select_row(image + index[0] * row_size, out + at * out_row, inner, columns);
-                     continue;
-                   }
                    const float* sources[kMaxResizeTaps];
                    for (int64_t t = 0; t < rows.taps; ++t) sources[t] = image + index[t] * row_size;
                    if (inner == 1 && in_width <= kMaxMixed) {

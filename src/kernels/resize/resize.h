@@ -1,4 +1,4 @@
-// Separable resampling of the two inner dimensions of float32 images.
+// Separable resampling of the two inner dimensions of float32 images, and selection of pixels of any type.
 #pragma once
 
 #include <cstdint>
@@ -24,5 +24,9 @@ struct ResizeAxis {
 /// are in [0, in_height) and [0, in_width).
 void resize(const float* in, float* out, int64_t planes, int64_t in_height, int64_t in_width, int64_t inner,
             const ResizeAxis& rows, const ResizeAxis& columns) noexcept;
+
+/// The same of pixels of `pixel_bytes` bytes that are not computed with: both axes select.
+void select_pixels(const void* in, void* out, int64_t planes, int64_t in_height, int64_t in_width,
+                   int64_t pixel_bytes, const ResizeAxis& rows, const ResizeAxis& columns) noexcept;
 
 }  // namespace assay::kernels

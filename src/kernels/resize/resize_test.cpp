@@ -42,5 +42,25 @@ TEST(Resize, MatchesAPlainLoop) {
     }
 }
 
+TEST(Resize, PixelsOfAnySizeAreSelected) {
+  std::mt19937 random(12);
+  for (const int64_t bytes : {1, 2, 4, 13}) {
+    const int64_t planes = 2, ih = 4, iw = 5, oh = 9, ow = 12;
+    ResizeAxis rows = random_axis(random, ih, oh, 1);
+    const ResizeAxis columns = random_axis(random, iw, ow, 1);
+    rows.index[5] = rows.index[4];
+    std::vector<uint8_t> x(static_cast<size_t>(planes * ih * iw * bytes)),
+        y(static_cast<size_t>(planes * oh * ow * bytes));
+    for (uint8_t& v : x) v = static_cast<uint8_t>(random());
+    select_pixels(x.data(), y.data(), planes, ih, iw, bytes, rows, columns);
+    for (int64_t p = 0; p < planes; ++p)
+      for (int64_t r = 0; r < oh; ++r)
+        for (int64_t c = 0; c < ow; ++c)
+          for (int64_t i = 0; i < bytes; ++i)
+            ASSERT_EQ(y[static_cast<size_t>(((p * oh + r) * ow + c) * bytes + i)],
+                      x[static_cast<size_t>(((p * ih + rows.index[r]) * iw + columns.index[c]) * bytes + i)]);
+  }
+}
+
 }  // namespace
 }  // namespace assay::kernels::resize_test

@@ -53,7 +53,9 @@ kernels::ResizeAxis taps_of(const ResizePlan& plan, size_t axis) {
 std::string supports(const Problem& p) {
   const Shape *in = p.input_shape(0), *out = p.output_shape(0);
   if (in == nullptr || out == nullptr) return "the shape is not known before the run";
-  if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
+  const DType type = p.input_dtype(0);
+  if (type != DType::kFloat32 && !has_whole_bytes(type))
+    return fmt::format("{} is not moved", dtype_name(type));
   if (in->rank() < 2 || in->numel() == 0 || out->numel() == 0) return "there are no two axes of elements";
   for (size_t i = 1; i < p.input_count(); ++i)
     if (p.has_input(i) && p.input_constant(i) == nullptr) return "scales or sizes are not constant";
@@ -61,9 +63,13 @@ std::string supports(const Problem& p) {
   if (plan.coordinates == CoordinateMode::kTfCropAndResize) return "a cropped region is resized";
   for (size_t a = 0; a + 2 < plan.axes.size(); ++a)
     if (plan.resizes(plan.axes[a])) return "more than the two inner axes are resized";
-  for (size_t a = plan.axes.size() - 2; a < plan.axes.size(); ++a)
-    if (plan.axes[a].in > 4096 || taps_of(plan, a).taps > kernels::kMaxResizeTaps)
-      return "too many inputs are mixed into one output";
+  for (size_t a = plan.axes.size() - 2; a < plan.axes.size(); ++a) {
+    if (plan.axes[a].in > 4096) return "too many inputs are mixed into one output";
+    const kernels::ResizeAxis taps = taps_of(plan, a);
+    if (taps.taps > kernels::kMaxResizeTaps) return "too many inputs are mixed into one output";
+    if (type != DType::kFloat32 && !taps.selects())
+      return fmt::format("{} is computed with", dtype_name(type));
+  }
   return {};
 }
 
@@ -85,7 +91,7 @@ void add_candidate(const Problem& p, const ResizePlan& plan, Layout layout, Prop
 std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = supports(p); !reason.empty()) return reason;
   const ResizePlan plan = plan_of(p);
-  for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0)))
+  for (const Layout layout : p.layouts(p.input_dtype(0), *p.input_shape(0)))
     if (layout.is_row() || p.input_shape(0)->rank() == 4) add_candidate(p, plan, layout, proposals);
   return {};
 }
@@ -94,8 +100,8 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 constinit const TacticDef def = {
     .name = "resize",
-    .summary = "nearest and linear resizing of images",
-    .version = 3,
+    .summary = "nearest and linear resizing of images; of any type where pixels are selected",
+    .version = 4,
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

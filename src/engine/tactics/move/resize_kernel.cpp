@@ -8,7 +8,9 @@ namespace {
 class ResizeKernel final : public Kernel {
  public:
   explicit ResizeKernel(const StepReader& r) {
-    const PlanValue &in = r.input(0), &out = r.output(0);
+    const PlanValue &in = r.any_input(0), &out = r.any_output(0);
+    StepReader::check(in.dtype == out.dtype && (in.dtype == DType::kFloat32 || has_whole_bytes(in.dtype)),
+                      "it makes {} of {}", dtype_name(out.dtype), dtype_name(in.dtype));
     const size_t rank = in.shape.size();
     bool fits = rank >= 2 && out.shape.size() == rank && in.layout == out.layout && in.shape.numel() > 0 &&
                 (rank == 4 || in.layout.is_row());
@@ -21,17 +23,27 @@ class ResizeKernel final : public Kernel {
     height_ = in.shape[rank - 2];
     width_ = in.shape[rank - 1];
     inner_ = in.layout.is_blocked() ? in.layout.block : in.layout.is_channels_last() ? in.shape[1] : 1;
-    planes_ = static_cast<int64_t>(in.bytes() / sizeof(float)) / (height_ * width_ * inner_);
+    element_ = storage_bytes(in.dtype, 1);
+    planes_ = static_cast<int64_t>(in.bytes()) / element_ / (height_ * width_ * inner_);
+    is_computed_ = in.dtype == DType::kFloat32;
+    StepReader::check(is_computed_ || (rows_.selects() && columns_.selects()), "{} is computed with",
+                      dtype_name(in.dtype));
   }
   Status run(const KernelArgs& args) noexcept override {
-    kernels::resize(static_cast<const float*>(args.inputs[0]), static_cast<float*>(args.outputs[0]), planes_,
-                    height_, width_, inner_, rows_, columns_);
+    if (is_computed_)
+      kernels::resize(static_cast<const float*>(args.inputs[0]), static_cast<float*>(args.outputs[0]),
+                      planes_, height_, width_, inner_, rows_, columns_);
+    else
+      kernels::select_pixels(args.inputs[0], args.outputs[0], planes_, height_, width_, inner_ * element_,
+                             rows_, columns_);
     return Status::kOk;
   }
 
  private:
   kernels::ResizeAxis rows_, columns_;
   int64_t planes_ = 0, height_ = 0, width_ = 0, inner_ = 0;
+  int64_t element_ = 0;  ///< in bytes
+  bool is_computed_ = true;
 };
 
 }  // namespace

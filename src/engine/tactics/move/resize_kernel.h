@@ -34,6 +34,9 @@ struct StepFields {
   }
 };
 
+/// Types whose elements can be moved.
+inline bool has_whole_bytes(DType type) { return !is_packed(type) && type != DType::kString; }
+
 /// Throws Error (kInvalidModel) for a step that the tactic cannot have proposed.
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step);
 

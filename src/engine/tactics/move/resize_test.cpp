@@ -13,6 +13,17 @@ TEST(Resize, NearestAndLinear) {
       .expect_agreement("channels_last");
 }
 
+TEST(Resize, PixelsOfEightBitsAreSelected) {
+  const NetworkText nearest{"(uint8[1,3,2,3] x) => (uint8[1,3,4,6] y)",
+                            "y = Resize <mode = \"nearest\"> (x, , s)", "float[4] s = {1, 1, 2, 2}"};
+  TacticTest("resize", nearest).expect_agreement("row");
+  TacticTest("resize", nearest).expect_agreement("channels_last");
+  expect_refusal("resize",
+                 {"(uint8[1,1,2,2] x) => (uint8[1,1,4,4] y)", "y = Resize <mode = \"linear\"> (x, , s)",
+                  "float[4] s = {1, 1, 2, 2}"},
+                 "uint8 is computed with");
+}
+
 TEST(Resize, RefusesMoreThanTheInnerAxes) {
   expect_refusal(
       "resize",
