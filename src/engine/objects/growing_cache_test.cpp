@@ -9,6 +9,7 @@
 #include "engine/specialize/decoder_test_util.h"
 #include "engine/specialize/executable.h"
 #include "graph/clone.h"
+#include "graph/order.h"
 
 namespace assay::growing_cache_test {
 namespace {
@@ -60,6 +61,35 @@ TEST_F(GrowingCache, PositionsOfAMask) {
     expect_near(context->infer(decoder.inputs(past)), expected(decoder, past), past);
   EXPECT_EQ(plans_of(*engine), 4U);
   EXPECT_GT(engine->state().plans->built().parts, 0U);
+}
+
+/// The attention is planned for a length, once for all layers; what reads no more of a cache than its length,
+/// as masks do, is not.
+TEST_F(GrowingCache, AMaskIsNotPlannedForEachLength) {
+  const engine::TestDecoder decoder(4);
+  Graph& g = decoder.g;
+  Value* mask = g.find_value("Mul");
+  const std::vector<Node*> readers = mask->consumers();
+  const auto add = [&](const char* op, std::vector<Value*> inputs, AttributeList attributes = {}) {
+    Value* v = g.add_value(g.unique_name(op));
+    g.add_node(op, std::move(inputs), {v}, std::move(attributes));
+    return v;
+  };
+  Value* past = add("Shape", {g.inputs[2]}, {{"start", int64_t{2}}, {"end", int64_t{3}}});
+  Value* total = add("Add", {past, g.add_constant("one", Tensor::vector<int64_t>({1}))});
+  Value* whole = add("Add", {mask, add("ConstantOfShape", {total})});
+  for (Node* n : readers)
+    for (size_t i = 0; i < n->inputs().size(); ++i)
+      if (n->input(i) == mask) n->set_input(i, whole);
+  sort_topologically(g);
+  infer_shapes(*decoder.model);
+  const auto engine = build(decoder, 1, 2099);
+  const auto context = engine->create_execution_context();
+  for (const int64_t length : {1000, 1001, 1002, 1003}) context->infer(decoder.inputs(length));
+  const auto parts = [&]() -> size_t { return engine->state().plans->built().parts; };
+  const size_t before = parts();
+  for (int64_t length = 1004; length < 1014; ++length) context->infer(decoder.inputs(length));
+  EXPECT_EQ(parts() - before, 10U);
 }
 
 /// One plan serves all lengths for elements that determine shapes, as long as these stay.

@@ -39,6 +39,12 @@ bool is_exact(const Node& n, const Model& model) {
          });
 }
 
+bool reads_elements(const Value& v) {
+  const auto& readers = v.consumers();
+  return std::any_of(readers.begin(), readers.end(),
+                     [](const Node* n) { return !is_op(*n, "Shape") && !is_op(*n, "Size"); });
+}
+
 /// Evaluates a body of exact nodes, such as those that make a mask, one by one.
 class SmallBody {
  public:
@@ -47,6 +53,7 @@ class SmallBody {
     for (const auto& v : g.values())
       if (v->tensor().defined()) known_.emplace(v.get(), v->tensor().aligned());
     for (const auto& n : g.nodes()) ops_.push_back(require_op(*n, *model_));
+    for (const Value* v : g.inputs) reads_.push_back(reads_elements(*v));
   }
 
   /// Elements of inputs and constants, or of results, that are few.
@@ -64,9 +71,11 @@ class SmallBody {
            });
   }
 
-  static bool are_few(std::span<const Tensor> inputs) {
+  /// Of a cache that grows only the length may be read.
+  bool are_few(std::span<const Tensor> inputs) const {
     int64_t elements = 0;
-    for (const Tensor& t : inputs) elements += t.is_container() ? kMostRead + 1 : t.numel();
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (reads_[i]) elements += inputs[i].is_container() ? kMostRead + 1 : inputs[i].numel();
     return elements <= kMostRead;
   }
 
@@ -97,6 +106,7 @@ class SmallBody {
   std::shared_ptr<const Model> model_;
   std::unordered_map<const Value*, Tensor> known_;
   std::vector<BoundOp> ops_;
+  std::vector<bool> reads_;  ///< the elements of this input, and not its shape alone
 };
 
 class NetworkKernel final : public TensorKernel {
@@ -110,7 +120,7 @@ class NetworkKernel final : public TensorKernel {
              std::string& error) noexcept override {
     try {
       // The shapes of the last run are worth a plan.
-      if (small_ && SmallBody::are_few(inputs) && is_new(inputs)) {
+      if (small_ && small_->are_few(inputs) && is_new(inputs)) {
         if (auto results = small_->run(inputs)) {
           outputs = std::move(*results);
           return Status::kOk;
