@@ -126,6 +126,7 @@ HWY_INLINE void tile(D d, const StoredNbits& w, const float* x, int64_t column, 
   using S = Streams<kBits, D>;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const int64_t pitch = w.filled();
+  const int64_t ahead = kTilesAhead * C * w.row_blocks * w.bytes;
   hn::Vec<D> acc[R][C];
   ASSAY_UNROLL
   for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
@@ -141,7 +142,9 @@ HWY_INLINE void tile(D d, const StoredNbits& w, const float* x, int64_t column, 
     const float* xb = x + b * w.block;
     for (int64_t at = 0; at < w.bytes; at += lanes, xb += S::kCount * lanes) ASSAY_UNROLL
     for (int64_t c = 0; c < C; ++c) {
-      const auto levels = load_bytes(d, w.block_at(column + c, b) + at);
+      const uint8_t* const bytes = w.block_at(column + c, b) + at;
+      __builtin_prefetch(bytes + ahead);
+      const auto levels = load_bytes(d, bytes);
       ASSAY_UNROLL
       for (int s = 0; s < S::kCount; ++s) {
         const auto number = numbers_of<kBits>(d, levels, s, zeros[c][s]);

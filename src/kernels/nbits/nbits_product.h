@@ -26,6 +26,10 @@ struct NbitsWeights {
 /// Up to this many rows read the weights as they are; for more of them weights become float32, part by part.
 inline constexpr int64_t kMaxNbitsRows = 4;
 
+/// Weights are fetched from memory so many tiles of columns before they are multiplied: processors, which
+/// read streams ahead on their own, see none where several columns are read together.
+inline constexpr int64_t kTilesAhead = 2;
+
 /// Rows of filled() numbers of scratch memory.
 int64_t nbits_scratch_rows(int64_t m);
 

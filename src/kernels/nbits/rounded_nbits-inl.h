@@ -145,6 +145,7 @@ struct RoundedTile {
   const float *row_scales[R], *terms[R];
   const uint8_t* weights[C];
   const float* scales[C];
+  int64_t ahead;  ///< bytes from weights to those that are fetched from memory in the meantime
   Floats sums[R][C];
 };
 
@@ -155,7 +156,9 @@ ASSAY_NBITS inline void add_chunk(RoundedTile<R, C>& t, const ScaleLanes& lanes,
   constexpr int64_t kStreams = 8 / kBits;
   ASSAY_UNROLL
   for (int64_t c = 0; c < C; ++c) {
-    const Ints levels = load_bytes(t.weights[c] + chunk * kVector, bytes);
+    const uint8_t* const at = t.weights[c] + chunk * kVector;
+    __builtin_prefetch(at + t.ahead);
+    const Ints levels = load_bytes(at, bytes);
     const Floats scale = lanes.read<kOne>(t.scales[c], chunk, scales);
     Ints parts[kStreams];
     ASSAY_UNROLL
@@ -184,6 +187,7 @@ ASSAY_NBITS inline void rounded_tile(const NbitsWeights& w, const RoundedRows& r
     t.row_scales[r] = rows.scales(scratch, row + r);
     t.terms[r] = rows.terms(scratch, row + r);
   }
+  t.ahead = kTilesAhead * C * rows.row_bytes;
   ASSAY_UNROLL
   for (int64_t c = 0; c < C; ++c) {
     t.weights[c] = w.levels + (column + c) * rows.row_bytes;

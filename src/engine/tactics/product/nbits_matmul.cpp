@@ -74,7 +74,7 @@ constinit const TacticDef def = {
         "products with weights of 2, 4 or 8 bits in blocks, read as they are stored; in integers where rows "
         "may be "
         "rounded to 8 bits",
-    .version = 4,
+    .version = 5,
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},
