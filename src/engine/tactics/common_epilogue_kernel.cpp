@@ -3,7 +3,6 @@
 #include <limits>
 
 namespace assay::engine {
-namespace {
 
 using kernels::EpilogueParameters;
 using kernels::PointwiseOp;
@@ -27,6 +26,8 @@ std::optional<EpilogueParameters> epilogue_function(PointwiseOp op, float a, flo
       return std::nullopt;
   }
 }
+
+namespace {
 
 /// Takes an epilogue's instructions one by one, as far as they are in the order of CommonEnd.
 class CommonEndReader {

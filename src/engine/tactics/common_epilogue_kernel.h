@@ -26,6 +26,9 @@ struct CommonEnd {
   }
 };
 
+/// An instruction as the function of such an end; nothing for one that is none.
+std::optional<kernels::EpilogueParameters> epilogue_function(kernels::PointwiseOp op, float a, float b);
+
 /// The epilogue in this form, of `rows` x `channels` results; nothing if it has another. Independent of the
 /// layout of operands.
 std::optional<CommonEnd> common_epilogue(const EpilogueSpec& spec, int64_t rows, int64_t channels);

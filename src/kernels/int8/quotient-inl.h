@@ -40,6 +40,18 @@ HWY_INLINE V rounded_quotient(D d, V x, V divisor, V inverse) {
   return hn::Round(hn::Div(x, divisor));
 }
 
+/// 1.5 * 2^23: added to a number, it rounds that to a whole one, whose last byte is the last of the sum.
+inline constexpr float kRounder = 12582912;
+
+/// The last bytes of numbers that kRounder was added to.
+template <typename V, typename T>
+HWY_INLINE void store_quantized(V rounded, T* q) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::RebindToUnsigned<hn::DFromV<V>> u32;
+  const hn::Rebind<uint8_t, hn::DFromV<V>> narrow;
+  hn::StoreU(hn::TruncateTo(narrow, hn::BitCast(u32, rounded)), narrow, reinterpret_cast<uint8_t*>(q));
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace assay::kernels
 HWY_AFTER_NAMESPACE();

@@ -43,17 +43,8 @@ struct ExactQuantized {
   RequantizeV low, high, divisor, inverse, zero_point;
 };
 
-/// 1.5 * 2^23: added to a number, it rounds that to a whole one, whose last byte is the last of the sum.
-inline constexpr float kRounder = 12582912;
 /// Largest bias, in levels, whose rounding cannot carry a product over a tie.
 inline constexpr float kMaxBias = 512;
-
-template <typename T>
-HWY_INLINE void store_quantized(RequantizeV rounded, T* q) {
-  const hn::RebindToUnsigned<RequantizeF> u32;
-  const hn::Rebind<uint8_t, RequantizeF> narrow;
-  hn::StoreU(hn::TruncateTo(narrow, hn::BitCast(u32, rounded)), narrow, reinterpret_cast<uint8_t*>(q));
-}
 
 /// `count` columns of V vectors: all of them but in the last vector of a row.
 template <int64_t V, typename T>

@@ -15,9 +15,6 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::kernels {
 namespace HWY_NAMESPACE {
 
-/// 1.5 * 2^23: added to a number, it rounds that to a whole one, whose last byte is the last of the sum.
-inline constexpr float kWhole = 12582912;
-
 /// From numbers to 8-bit values; NaN becomes the lower bound.
 class Quantizer {
  public:
@@ -40,7 +37,7 @@ class Quantizer {
   /// Of several vectors, `pitch` bytes apart.
   HWY_INLINE void store(const Vectors& numbers, uint8_t* q, int64_t pitch) const {
     const F f;
-    const VF rounder = hn::Add(constant(kWhole), zero_point_);
+    const VF rounder = hn::Add(constant(kRounder), zero_point_);
     VF rounded[kTogether];
     auto apart = hn::Lt(hn::Zero(f), constant(1.0F));
     ASSAY_UNROLL
@@ -51,7 +48,7 @@ class Quantizer {
     }
     if (HWY_LIKELY(has_inverse_ && hn::AllTrue(f, apart))) {
       ASSAY_UNROLL
-      for (size_t i = 0; i < kTogether; ++i) store_bytes(rounded[i], q + static_cast<int64_t>(i) * pitch);
+      for (size_t i = 0; i < kTogether; ++i) store_quantized(rounded[i], q + static_cast<int64_t>(i) * pitch);
     } else {
       for (size_t i = 0; i < kTogether; ++i) store_exact(numbers.v[i], q + static_cast<int64_t>(i) * pitch);
     }
@@ -63,10 +60,8 @@ class Quantizer {
     const VF steps = rounded_quotient(F(), bounded, divisor_, inverse_);
     return hn::Min(hn::Max(hn::Add(steps, zero_point_), least_), most_);
   }
-  HWY_INLINE void store_exact(VF x, uint8_t* q) const { store_bytes(hn::Add(exact(x), constant(kWhole)), q); }
-  static HWY_INLINE void store_bytes(VF rounded, uint8_t* q) {
-    const hn::Rebind<uint8_t, F> narrow;
-    hn::StoreU(hn::TruncateTo(narrow, hn::BitCast(hn::RebindToUnsigned<F>(), rounded)), narrow, q);
+  HWY_INLINE void store_exact(VF x, uint8_t* q) const {
+    store_quantized(hn::Add(exact(x), constant(kRounder)), q);
   }
 
   VF low_, high_, divisor_, inverse_, zero_point_, least_, most_, first_, last_;

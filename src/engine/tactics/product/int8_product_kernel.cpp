@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/tactics/common_epilogue_kernel.h"
 #include "kernels/int8/requantize.h"
 
 namespace assay::engine {
@@ -42,21 +43,6 @@ std::optional<kernels::Requantization> requantization_of(Entries entries) {
   return r;
 }
 
-bool is_function(PointwiseOp op) {
-  switch (op) {
-    case PointwiseOp::kGelu:
-    case PointwiseOp::kGeluTanh:
-    case PointwiseOp::kHardSigmoid:
-    case PointwiseOp::kHardSwish:
-    case PointwiseOp::kLeakyRelu:
-    case PointwiseOp::kSigmoid:
-    case PointwiseOp::kSilu:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// A function, the addition of a whole tensor of 8 bits, or both, before that.
 struct FunctionEnd {
   kernels::SumFunction function;
@@ -77,18 +63,16 @@ bool adds_bytes(const StepReader& r, const EpilogueSpec::Entry& e, int64_t colum
 std::optional<FunctionEnd> function_end(const StepReader& r, Entries entries, int64_t columns) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   FunctionEnd end{.function = {.a = -kInfinity, .b = kInfinity}};
-  const auto take = [&] {
-    const EpilogueSpec::Entry& e = entries[0];
-    entries = entries.subspan(1);
-    return e;
-  };
   const size_t all = entries.size();
-  if (!entries.empty() && is_function(entries[0].op)) {
-    const EpilogueSpec::Entry e = take();
-    end.function.op = e.op, end.function.a = e.a, end.function.b = e.b;
+  if (!entries.empty())
+    if (const auto function = epilogue_function(entries[0].op, entries[0].a, entries[0].b)) {
+      end.function = {.op = function->function, .a = function->a, .b = function->b};
+      entries = entries.subspan(1);
+    }
+  if (!entries.empty() && adds_bytes(r, entries[0], columns)) {
+    end.input = static_cast<size_t>(entries[0].position);
+    entries = entries.subspan(1);
   }
-  if (!entries.empty() && adds_bytes(r, entries[0], columns))
-    end.input = static_cast<size_t>(take().position);
   const auto requantization = requantization_of(entries);
   if (!requantization || entries.size() == all) return std::nullopt;
   if (end.input) {
@@ -188,7 +172,7 @@ std::unique_ptr<SumsEnd> scaled_end(const StepReader& r, int64_t columns) {
   r.optional_elements(kBias, {columns});
   const EpilogueSpec spec = epilogue_spec(r, kInt8Inputs, true);
   const auto requantization = requantization_of(spec.entries);
-  const auto function = function_end(r, spec.entries, columns);
+  const auto function = requantization ? std::nullopt : function_end(r, spec.entries, columns);
   const DType dtype = r.any_output(0).dtype;
   StepReader::check(dtype != DType::kInt32, "its result is {}", dtype_name(dtype));
   if (requantization || function) {
