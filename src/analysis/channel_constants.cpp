@@ -8,6 +8,7 @@
 
 #include "analysis/match.h"
 #include "analysis/quantization.h"
+#include "analysis/stored_weights.h"
 #include "base/parallel.h"
 #include "base/resident_memory.h"
 #include "tensor/convert.h"
@@ -169,7 +170,7 @@ std::optional<Tensor> scaled_floats(const LinearNode& linear, const std::vector<
 std::optional<Tensor> scaled_weight(const LinearNode& linear, const std::vector<double>& factors) {
   const UnalignedTensor& t = *linear.weight;
   const std::optional<FloatRange> range = float_range(t.dtype());
-  if (!range) return std::nullopt;
+  if (!range || is_kept_stored(linear.node->input(1))) return std::nullopt;
   if (t.dtype() == DType::kFloat32 && linear.groups == 1) return scaled_floats(linear, factors);
   Tensor wide = to_float64(t);
   const int64_t inner = t.shape().numel(linear.channel_axis + 1, t.shape().size()),

@@ -54,7 +54,7 @@ struct LinearNode {
 };
 
 /// The weights with each output channel times its factor, computed in float64 and rounded to their type;
-/// nothing if a product overflows the type.
+/// nothing if a product overflows the type, or the weights are to stay as they are stored.
 std::optional<Tensor> scaled_weight(const LinearNode& linear, const std::vector<double>& factors);
 
 /// The parts when `n` is such a node, its weights (and bias) are constants of one floating type, and folding

@@ -4,6 +4,7 @@
 #include "analysis/channel_constants.h"
 #include "analysis/extents.h"
 #include "analysis/match.h"
+#include "analysis/stored_weights.h"
 #include "passes/pass_list.h"
 #include "tensor/convert.h"
 
@@ -29,7 +30,7 @@ std::vector<int64_t> list_of(const Node& n, std::string_view name, size_t size, 
 std::optional<Branch> convolution(const Node& n, const PassContext& context) {
   const std::optional<LinearNode> linear = linear_node(n);
   // A weight with another use would be there twice.
-  if (!is_op(n, "Conv") || !linear || context.sole_consumer(n.input(1)) != &n ||
+  if (!is_op(n, "Conv") || !linear || is_kept_stored(n.input(1)) || context.sole_consumer(n.input(1)) != &n ||
       string_attribute(n, "auto_pad", "NOTSET") != "NOTSET")
     return std::nullopt;
   const Shape& shape = linear->weight->shape();

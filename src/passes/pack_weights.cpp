@@ -1,6 +1,7 @@
 // Weights behind a DequantizeLinear are multiplied and gathered as they are stored: MatMul and Gemm become
 // MatMulNBits, Gather of rows GatherBlockQuantized. A matrix that several nodes read is one constant for all
-// of them, whatever they do with it.
+// of them, whatever they do with it. Weights of convolutions, for which no operator has such a form, are only
+// marked: what they are is found again when a tactic is chosen.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -9,6 +10,7 @@
 #include "analysis/held_types.h"
 #include "analysis/match.h"
 #include "analysis/nbits_matrix.h"
+#include "analysis/stored_weights.h"
 #include "graph/node_order.h"
 #include "naming/origins.h"
 #include "passes/pass_list.h"
@@ -60,9 +62,16 @@ class WeightPacker {
 
   bool visit(Node& n) {
     if (is_held_in_floats(n) || n.outputs().size() != 1 || n.output(0) == nullptr) return false;
+    if (is_op(n, "Conv")) return keep(n.input(1));
     if (is_op(n, "MatMul")) return product(n, false);
     if (is_op(n, "Gemm")) return product(n, int_attribute(n, "transB", 0) != 0);
     return is_op(n, "Gather") && gather(n);
+  }
+
+  static bool keep(Value* weights) {
+    if (weights == nullptr || is_kept_stored(weights) || !can_stay_stored(*weights)) return false;
+    keep_stored(*weights);
+    return true;
   }
 
   /// Of nodes that nobody reads any more: otherwise they would be computed when constants are folded.
@@ -244,7 +253,7 @@ bool run(Model& model) { return WeightPacker(model).run(); }
 
 constinit const PassDef def = {
     .name = "pack_weights",
-    .summary = "products and Gather read constants behind DequantizeLinear as levels of 2, 4 or 8 bits",
+    .summary = "products, Gather and Conv read constants behind DequantizeLinear as levels of 2, 4 or 8 bits",
     .conditions =
         "MatMul and Gemm with a constant matrix of 4,096 integers of 2, 4 or 8 bits or "
         "more "
@@ -252,7 +261,8 @@ constinit const PassDef def = {
         "matrix, for each row or column, or for each block along what is added up, which a power of two from "
         "16 on divides; zero points are constants, and where each place of a row has a scale of its own, "
         "equal. Not where the left operand is quantized as well and the product can be one of integers, nor "
-        "where the node is held in a floating-point type.",
+        "where the node is held in a floating-point type. Weights of a Conv without groups are marked as "
+        "stored so, in every form of scales, if that takes at most half the memory of float32 numbers.",
     .run = run,
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "analysis/stored_weights.h"
 #include "naming/origins.h"
 
 namespace assay::engine {
@@ -146,7 +147,30 @@ RegionOptions OptionMaker::options_of(const Region& region, std::string_view nam
     if (proposals.candidates().empty())
       result.refusals.push_back({std::string(tactic->name), std::move(reason)});
   }
+  if (name.empty() && named.pins.empty() && can_read_stored(region, result)) keep_stored(result);
   return result;
+}
+
+bool OptionMaker::can_read_stored(const Region& region, const RegionOptions& found) {
+  if (!is_kept_stored(region.main->input(1))) return false;
+  if (std::any_of(found.options.begin(), found.options.end(),
+                  [](const Option& o) { return o.candidate.reads_stored; }))
+    return true;
+  if (region.kind == RegionKind::kNode) return false;
+  const auto [it, is_new] = reads_stored_.try_emplace(region.main, false);
+  if (is_new) {
+    const Region alone = node_region(*region.main);
+    it->second = can_read_stored(alone, options_of(alone));
+  }
+  return it->second;
+}
+
+void OptionMaker::keep_stored(RegionOptions& found) {
+  std::erase_if(found.options, [&](const Option& o) {
+    if (!o.candidate.reads_stored)
+      found.refusals.push_back({o.name(), "the weights stay in the few bits that the model stores"});
+    return !o.candidate.reads_stored;
+  });
 }
 
 }  // namespace assay::engine

@@ -58,10 +58,16 @@ class OptionMaker {
   std::string excluded(const Region& region, const Option& option,
                        const std::vector<std::string>& pins) const;
 
+  /// A candidate for the region, or for its main node alone, reads the weights as the model stores them.
+  bool can_read_stored(const Region& region, const RegionOptions& found);
+  /// Refuses the candidates that hold them dequantized.
+  static void keep_stored(RegionOptions& found);
+
   const Model& model_;
   const TacticConfig& config_;
   const TacticRules& rules_;
   const TypeHolds* holds_;
+  std::unordered_map<const Node*, bool> reads_stored_;
   std::unordered_map<const Value*, std::optional<Shape>> shapes_;
   std::unordered_map<const Value*, const QuantizedConstant*> quantized_;
 };

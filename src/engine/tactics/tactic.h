@@ -196,6 +196,8 @@ class Candidate {
   /// Nodes embedded in the step: created when the
   /// candidate is chosen, while the region's graph exists.
   std::vector<std::function<std::shared_ptr<const Model>()>> networks;
+  /// Its constants are those that the model stores, in a few bits, where others have them dequantized.
+  bool reads_stored = false;
   /// Steps with the same key share the networks of the first of them; null: not shared.
   const void* shares_networks = nullptr;
   /// For the choice without measurements: seconds that it may take on one core of a common CPU.

@@ -242,14 +242,14 @@ void packed_rows(const AttentionGroup& g, int64_t first, int64_t last, const Att
     for (int64_t k = 0; k < a.keys; k += kAttentionKeys) {
       const int64_t n = std::min(kAttentionKeys, a.keys - k);
       panel_block_product(
-          {s.keys + k * a.size, a.size * kPanelColumns, whole_panels(n) / kPanelColumns, a.size}, s.queries,
-          a.size, rows, false, s.scores, stride);
+          {s.keys + k * a.size, a.size * kPanelColumns, whole_panels(n) / kPanelColumns, a.size},
+          {s.queries, a.size}, rows, nullptr, 0, s.scores, stride);
       for (int64_t r = 0; r < rows; ++r) {
         const float factor = take_scores(g, row + r, k, s.scores + r * stride, n, s.largest[r], s.total[r]);
         if (k > 0 && factor != 1) scale_row(s.sums + r * width, factor, s.sums + r * width, width);
       }
       panel_block_product({s.values + k * kPanelColumns, a.keys * kPanelColumns, width / kPanelColumns, n},
-                          s.scores, stride, rows, k > 0, s.sums, width);
+                          {s.scores, stride}, rows, k > 0 ? s.sums : nullptr, width, s.sums, width);
     }
     for (int64_t r = 0; r < rows; ++r)
       scale_row(s.sums + r * width, 1 / s.total[r], g.result + g.offset(a.result, row + r), a.value_size);

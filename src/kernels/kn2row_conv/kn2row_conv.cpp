@@ -115,9 +115,10 @@ void kn2row_products(const Kn2rowConv& conv, const PanelMatrix& matrix, const fl
                              std::min(kTapDepth, conv.channels - c)};
       for (int64_t p = 0; p < count; ++p) {
         const TapRun& run = runs[static_cast<size_t>(p)];
+        float* const to = sums + p * part_stride + run.first * stride;
         if (run.count > 0)
-          panel_block_product(block, run.pixels + c, run.apart, run.count, true,
-                              sums + p * part_stride + run.first * stride, run.step * stride);
+          panel_block_product(block, {run.pixels + c, run.apart}, run.count, to, run.step * stride, to,
+                              run.step * stride);
       }
     }
     for (size_t a = w.rank(); a-- > 0;) {

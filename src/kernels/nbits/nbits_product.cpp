@@ -239,8 +239,8 @@ void many_rows(D d, const StoredNbits& w, const float* x, int64_t m, const float
           const int64_t depth = std::min(kDepth, filled - k);
           decode<kBits, kZeros>(d, w, column, columns, k, depth, decoded);
           panel_block_product(
-              {packed + (p * filled + k) * kPanelColumns, filled * kPanelColumns, count, depth}, decoded,
-              kDepth, columns, k > 0, sums, stride);
+              {packed + (p * filled + k) * kPanelColumns, filled * kPanelColumns, count, depth},
+              {decoded, kDepth}, columns, k > 0 ? sums : nullptr, stride, sums, stride);
         }
         for (int64_t c = 0; c < columns && bias != nullptr; ++c)
           for (int64_t r = 0; r < stride; ++r) sums[c * stride + r] += bias[column + c];

@@ -429,13 +429,17 @@ void product_of(const PanelMatrix& matrix, const void* packed, int64_t panel, in
   }
 }
 
-void block_product(const PanelBlock& b, const float* a, int64_t a_stride, int64_t rows, bool adds,
-                   float* sums, int64_t stride) {
+void block_product(const PanelBlock& b, const PanelRows& a, int64_t rows, const float* start,
+                   int64_t start_stride, float* sums, int64_t stride) {
   const int64_t depth = depth_of<float>(b.depth);
-  for (int64_t k = 0; k < b.depth; k += depth)
-    panel_block<Summation::kStraight, float>(
-        {{a + k, a_stride}, k > 0 || adds ? sums : nullptr, k > 0 || adds ? stride : 0, sums, stride},
-        b.count, {b.data + k * kPanelColumns, b.panel, std::min(depth, b.depth - k), nullptr, 0}, rows);
+  for (int64_t k = 0; k < b.depth; k += depth) {
+    const Rows part{from_number(a, k), k > 0 ? sums : start, k > 0 ? stride : start_stride, sums, stride};
+    const Panels<float> panels{b.data + k * kPanelColumns, b.panel, std::min(depth, b.depth - k), nullptr, 0};
+    if (a.run == 0)
+      panel_block<Summation::kStraight, float>(part, b.count, panels, rows);
+    else
+      panel_block<Summation::kInRuns, float>(part, b.count, panels, rows);
+  }
 }
 
 template <Summation kSummation>
@@ -543,9 +547,9 @@ void panel_product_in_parts(const PanelMatrix& matrix, const void* packed, int64
   HWY_DYNAMIC_DISPATCH(product_in_parts)(matrix, packed, panel, count, a, a_stride, rows, sums, stride);
 }
 
-void panel_block_product(const PanelBlock& block, const float* a, int64_t a_stride, int64_t rows, bool adds,
-                         float* sums, int64_t stride) noexcept {
-  HWY_DYNAMIC_DISPATCH(block_product)(block, a, a_stride, rows, adds, sums, stride);
+void panel_block_product(const PanelBlock& block, const PanelRows& a, int64_t rows, const float* start,
+                         int64_t start_stride, float* sums, int64_t stride) noexcept {
+  HWY_DYNAMIC_DISPATCH(block_product)(block, a, rows, start, start_stride, sums, stride);
 }
 
 bool multiplies_bfloat16() noexcept { return native_kernels().bfloat16_product != nullptr; }

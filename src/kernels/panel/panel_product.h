@@ -46,9 +46,10 @@ struct PanelBlock {
   int64_t count, depth;
 };
 
-/// sums[r, c] = sum over k of a[r, k] * block[k, c], added to the sums already there if `adds`.
-void panel_block_product(const PanelBlock& block, const float* a, int64_t a_stride, int64_t rows, bool adds,
-                         float* sums, int64_t stride) noexcept;
+/// sums[r, c] = start[r, c] + sum over k of a[r, k] * block[k, c]. Rows of `start` are `start_stride` apart:
+/// 0 for a bias, which all rows begin with; null: sums begin with 0; it may be `sums`.
+void panel_block_product(const PanelBlock& block, const PanelRows& a, int64_t rows, const float* start,
+                         int64_t start_stride, float* sums, int64_t stride) noexcept;
 
 /// True where this processor multiplies pairs of bfloat16 (on x86-64: AVX-512 BF16).
 bool multiplies_bfloat16() noexcept;

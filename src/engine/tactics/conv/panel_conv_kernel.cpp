@@ -4,6 +4,18 @@
 
 namespace assay::engine::tactic_panel_conv {
 
+PanelKernel::Gather row_gather(const std::shared_ptr<const kernels::Window>& window,
+                               const kernels::ImagePlaces& places, int64_t k) {
+  if (is_pointwise(*window)) return {};
+  return [window, places, k](const float* x, int64_t first, int64_t count, float* rows) {
+    kernels::gather_rows(
+        *window, places.channels, first, count, k, rows, [&](int64_t pixel, int64_t n, float* to) {
+          places.read(x, pixel, n, to,
+                      [](const float* from, int64_t numbers, float* at) { std::copy_n(from, numbers, at); });
+        });
+  };
+}
+
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r = read_panel_step(plan, step);
   const DType type = left_type(r);
@@ -14,14 +26,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const auto window = std::make_shared<const kernels::Window>(std::move(conv.window));
   const int64_t c = conv.in_channels, k = conv.size.k;
   const kernels::ImagePlaces places{c, window->in_size(), layout.is_blocked() ? layout.block : c};
-  PanelKernel::Gather gather;
-  if (!is_pointwise(*window))
-    gather = [window, places, c, k](const float* x, int64_t first, int64_t count, float* rows) {
-      kernels::gather_rows(*window, c, first, count, k, rows, [&](int64_t pixel, int64_t n, float* to) {
-        places.read(x, pixel, n, to,
-                    [](const float* from, int64_t numbers, float* at) { std::copy_n(from, numbers, at); });
-      });
-    };
+  PanelKernel::Gather gather = row_gather(window, places, k);
   const auto round = [window, places, c, k](const void* x, int64_t first, int64_t count, uint16_t* rows) {
     kernels::gather_rows(*window, c, first, count, k + k % 2, rows,
                          [&](int64_t pixel, int64_t n, uint16_t* to) {

@@ -16,6 +16,10 @@ inline bool is_pointwise(const kernels::Window& w) {
   return true;
 }
 
+/// Gathers rows of k numbers from images that lie so; empty where rows are pixels.
+PanelKernel::Gather row_gather(const std::shared_ptr<const kernels::Window>& window,
+                               const kernels::ImagePlaces& places, int64_t k);
+
 /// Throws Error (kInvalidModel) for a step that the tactic cannot have proposed.
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step);
 

@@ -17,6 +17,7 @@ std::string read_int8(const Problem& p, const Value* x, const Value* weights, si
   operands.weights = p.quantized_constant(weights);
   if (operands.weights == nullptr) return "the weights are not a constant behind a DequantizeLinear";
   const QuantizedConstant& w = *operands.weights;
+  if (!w.is_of_bytes() || w.block != 0) return "the weights have fewer than 8 bits, or scales of blocks";
   if (w.scale.size() > 1 && w.axis != channel_axis)
     return "the weights have scales along another axis than the result's channels";
   return {};

@@ -82,17 +82,8 @@ void PanelKernel::compute(const KernelArgs& args, const Tile& tile) const noexce
   if (rounds_) {
     kernels::bfloat16_product(matrix_, args.inputs[1], panel, count, static_cast<const uint16_t*>(tile.left),
                               narrow_length(k), tile.rows, bias, sums, stride);
-  } else if (const auto* const left = static_cast<const float*>(tile.left); gather_) {
-    multiply({left, k}, 0, tile.rows);
-  } else if (lying_.block == k) {
-    multiply({left + tile.row * k, k}, 0, tile.rows);
   } else {
-    // Rows of one image at a time.
-    for (int64_t r = 0, some = 0; r < tile.rows; r += some) {
-      some = std::min(tile.rows - r, lying_.pixels - (tile.row + r) % lying_.pixels);
-      multiply({left + lying_.of(tile.row + r, 0), lying_.block, lying_.block, lying_.block_distance()}, r,
-               some);
-    }
+    for_tile_rows(tile, k, gather_ != nullptr, lying_, multiply);
   }
   if (!direct) finish().run(args, tile.row, tile.rows, tile.column, tile.columns, sums, stride, tile.spare);
 }

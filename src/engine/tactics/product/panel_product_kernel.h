@@ -16,6 +16,22 @@ StepReader read_panel_step(const Plan& plan, const Step& step);
 /// The type in which such a step has its left operand: float32, or bfloat16 where it multiplies that.
 DType left_type(const StepReader& r);
 
+/// Calls multiply(a, first, rows) for the rows of a tile: all of them where they are gathered or lie as one
+/// matrix, else those of one image at a time; `first` counts from the tile's first row.
+template <typename Multiply>
+void for_tile_rows(const TiledProduct::Tile& tile, int64_t k, bool are_gathered,
+                   const kernels::ImagePlaces& lying, Multiply multiply) {
+  const auto* const left = static_cast<const float*>(tile.left);
+  if (are_gathered) return multiply(kernels::PanelRows{left, k}, 0, tile.rows);
+  if (lying.block == k) return multiply(kernels::PanelRows{left + tile.row * k, k}, 0, tile.rows);
+  for (int64_t r = 0, some = 0; r < tile.rows; r += some) {
+    some = std::min(tile.rows - r, lying.pixels - (tile.row + r) % lying.pixels);
+    multiply(kernels::PanelRows{left + lying.of(tile.row + r, 0), lying.block, lying.block,
+                                lying.block_distance()},
+             r, some);
+  }
+}
+
 class PanelKernel final : public TiledProduct {
  public:
   /// Gives the rows [first, first + count) of the left operand to `scratch`, k numbers each.
