@@ -63,7 +63,7 @@ bool can_stay_stored(const Value& weights) {
                   [&](const Node* user) { return is_float_convolution(*user, weights, *dequantize); });
   if (!is_of_convolutions) return false;
   const std::optional<QuantizedConstant> constant = quantized_constant(*dequantize);
-  return constant && constant->stored.numel() >= kLeastPackedWeights && stored_grid(*constant).has_value();
+  return constant && constant->stored.numel() >= kLeastStoredWeights && stored_grid(*constant).has_value();
 }
 
 }  // namespace assay

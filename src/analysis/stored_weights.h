@@ -36,8 +36,11 @@ inline constexpr std::string_view kStoredKey = "assay.stored";
 void keep_stored(Value& weights);
 bool is_kept_stored(const Value* weights);
 
+/// Fewer weights are no great part of a network, and kernels for images of few channels are faster.
+inline constexpr int64_t kLeastStoredWeights = 1 << 14;
+
 /// True for weights that only convolutions of floating-point numbers without groups read, of which there are
-/// `kLeastPackedWeights` or more, in a form of stored_grid().
+/// `kLeastStoredWeights` or more, in a form of stored_grid().
 bool can_stay_stored(const Value& weights);
 
 }  // namespace assay

@@ -86,7 +86,8 @@ std::string type_summary(const engine::SavedRules& rules, const engine::Plan* pl
 
 /// In what a step's weights are stored; empty: in what it computes in.
 std::string storage_of(const engine::Plan& plan, const engine::Step& step) {
-  if (step.tactic == "nbits_matmul") return fmt::format("{} bits", step.parameters.number("bits"));
+  if (step.tactic == "nbits_matmul" || step.tactic == "nbits_conv")
+    return fmt::format("{} bits", step.parameters.number("bits"));
   if (step.tactic != "dequantize" || step.inputs.at(0) < 0) return {};
   const engine::PlanValue& v = plan.values[static_cast<size_t>(step.inputs[0])];
   return v.storage == engine::Storage::kConstant ? std::string(dtype_name(v.dtype)) : std::string();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/panel/bfloat16_rows.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/nbits/nbits_panels.cpp"
@@ -171,6 +172,23 @@ HWY_EXPORT(expand);
 void expand_panels(const NbitsPanels& matrix, int64_t panel, int64_t count, int64_t row, int64_t depth,
                    float* to) noexcept {
   HWY_DYNAMIC_DISPATCH(expand)(matrix, panel, count, row, depth, to);
+}
+
+void expand_bfloat16_panels(const NbitsPanels& matrix, int64_t panel, int64_t count, uint16_t* to) noexcept {
+  constexpr int64_t kRows = 64, kPair = 2 * kPanelColumns;
+  alignas(64) float rows[kRows * kPanelColumns], pairs[kRows * kPanelColumns];
+  for (const int64_t last = panel + count; panel < last; ++panel)
+    for (int64_t row = 0; row < matrix.k; row += kRows) {
+      const int64_t depth = std::min(kRows, matrix.k - row), filled = depth + depth % 2;
+      HWY_DYNAMIC_DISPATCH(expand)(matrix, panel, 1, row, depth, rows);
+      std::fill_n(rows + depth * kPanelColumns, (filled - depth) * kPanelColumns, 0.0F);
+      for (int64_t pair = 0; pair < filled / 2; ++pair)
+        for (int64_t c = 0; c < kPanelColumns; ++c)
+          for (int64_t r = 0; r < 2; ++r)
+            pairs[pair * kPair + 2 * c + r] = rows[pair * kPair + r * kPanelColumns + c];
+      round_to_bfloat16(pairs, to, static_cast<size_t>(filled * kPanelColumns));
+      to += filled * kPanelColumns;
+    }
 }
 
 }  // namespace assay::kernels

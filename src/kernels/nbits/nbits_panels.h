@@ -43,4 +43,7 @@ struct NbitsPanels {
 void expand_panels(const NbitsPanels& matrix, int64_t panel, int64_t count, int64_t row, int64_t depth,
                    float* to) noexcept;
 
+/// The same of all rows of `count` panels, rounded to bfloat16 and in pairs of rows, as PanelMatrix has them.
+void expand_bfloat16_panels(const NbitsPanels& matrix, int64_t panel, int64_t count, uint16_t* to) noexcept;
+
 }  // namespace assay::kernels

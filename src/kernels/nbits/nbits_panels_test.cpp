@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/every_target.h"
+#include "kernels/panel/panel_product.h"
 
 namespace assay::kernels::nbits_panels_test {
 namespace {
@@ -70,6 +71,29 @@ TEST(NbitsPanels, EveryWidthAndGrid) {
           check(w, 2, 2, 13, 19);
           check(w, 3, 1, 44, 1);
         }
+  });
+}
+
+TEST(NbitsPanels, PairsOfRowsInBfloat16) {
+  on_every_target([](const char* target) {
+    SCOPED_TRACE(target);
+    std::mt19937 random(8);
+    for (const int64_t k : {1, 64, 131}) {
+      const RandomPanels w(random, {.n = 37, .k = k, .bits = 4, .grid = {k, 5, 1, true}}, true);
+      const PanelMatrix matrix{37, k, DType::kBFloat16};
+      std::vector<float> numbers(static_cast<size_t>(37 * k));
+      for (int64_t r = 0; r < k; ++r)
+        for (int64_t c = 0; c < 37; ++c) numbers[static_cast<size_t>(c * k + r)] = w.at(r, c);
+      std::vector<uint16_t> packed(static_cast<size_t>(matrix.bytes() / 2)), expanded(packed.size() + 1, 99);
+      pack_panels(matrix, numbers.data(), 1, k, packed.data());
+      expand_bfloat16_panels(w.m, 0, matrix.panels(), expanded.data());
+      EXPECT_EQ(expanded.back(), 99);
+      const int64_t pair = 2 * kPanelColumns, pairs = (k + 1) / 2;
+      for (int64_t i = 0; i < matrix.panels() * pairs * pair; ++i)
+        if (i / (pair * pairs) * kPanelColumns + i % pair / 2 < 37) {
+          ASSERT_EQ(expanded[static_cast<size_t>(i)], packed[static_cast<size_t>(i)]) << k << " at " << i;
+        }
+    }
   });
 }
 

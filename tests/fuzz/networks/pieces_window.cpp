@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "fuzz/networks/growing_network.h"
+#include "tensor/convert.h"
 
 namespace assay::fuzz::pieces_of {
 namespace {
@@ -77,6 +78,41 @@ void conv(GrowingNetwork& g) {
   AttributeList attributes = w.attributes();
   attributes.push_back({"group", groups});
   g.hand_on(g.op("Conv", inputs, attributes));
+}
+
+/// With weights that are stored in a few bits, in one of the forms of scales.
+void stored_conv(GrowingNetwork& g) {
+  Value* x = pick_image(g);
+  if (x == nullptr) return;
+  const Shape in = GrowingNetwork::shape(*x);
+  if (has_empty_image(in)) return;
+  const Window w = window_over(g, in, false);
+  Shape shape = {1, in[1]};
+  for (const int64_t k : w.kernel) shape.push_back(k);
+  const int64_t depth = shape.numel();
+  constexpr int64_t kStored = 1 << 14, kMostChannels = 400;  // fewer weights are folded
+  shape[0] = kStored / depth + g.r.between(1, 20);
+  if (shape[0] > kMostChannels) return;
+  const DType type = g.r.one_of({DType::kInt8, DType::kUInt8, DType::kInt4, DType::kUInt4});
+  const auto levels = [&](const Shape& s) {
+    const Tensor numbers = g.weight(s, is_signed_integer(type) ? -8 : 0, 7)->tensor().aligned();
+    return g.model->graph->add_constant(g.model->graph->unique_name("levels"), convert(numbers, type));
+  };
+  const int64_t block = g.r.between(5, 20);
+  Shape scales = {shape[0]};
+  AttributeList attributes = {{"axis", int64_t{0}}};
+  if (g.r.chance(60)) {
+    const auto axis = static_cast<size_t>(g.r.between(0, 1));
+    scales = shape;
+    scales[axis] = (shape[axis] + block - 1) / block;
+    attributes = {{"axis", static_cast<int64_t>(axis)}, {"block_size", block}};
+  }
+  std::vector<Value*> stored = {levels(shape),
+                                g.weight(scales, 0, 0.2 / std::sqrt(static_cast<double>(depth)))};
+  if (g.r.chance(50)) stored.push_back(levels(scales));
+  std::vector<Value*> inputs = {x, g.op("DequantizeLinear", stored, attributes)};
+  if (g.r.chance(70)) inputs.push_back(g.weight({shape[0]}));
+  g.hand_on(g.op("Conv", inputs, w.attributes()));
 }
 
 /// Branches over one image whose sum is one convolution, mostly: windows within a window, the image itself,

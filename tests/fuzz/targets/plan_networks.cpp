@@ -140,7 +140,20 @@ std::vector<std::string> few_bits() {
         rows, 4 * bits, list(24 * bits), bits == 8 ? 6 : 3, list(bits == 8 ? 6 : 3), bits,
         has_zeros ? "z" : "", level);
   };
-  return {product(1, 4, true),
+  // Convolutions, which keep 16,384 weights or more so.
+  const std::string pixels = fmt::format(
+      "<ir_version: 13, opset_import: [\"\" : 25]> g (float[1,128,2,3] x) => (float[1,512,2,3] y) "
+      "<uint2[512,128,1,1] q = {{{}}}, float s = {{0.25}}> {{ w = DequantizeLinear (q, s) c = Conv "
+      "(x, w) y = Relu (c) }}",
+      list(512 * 128 / 4));
+  const std::string windows = fmt::format(
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[1,64,4,3] x) => (float[1,29,4,3] y) "
+      "<int4[29,64,3,3] q = {{{0}}}, int4[2,64,3,3] z = {{{1}}}, {2}> {{ w = DequantizeLinear <axis = 0, "
+      "block_size = 16> (q, s, z) y = Conv <pads = [1, 1, 1, 1]> (x, w) }}",
+      list(29 * 64 * 9 / 2), list(2 * 64 * 9 / 2), weight("s", {2, 64, 3, 3}));
+  return {pixels,
+          windows,
+          product(1, 4, true),
           product(7, 4, false),
           product(3, 8, true),
           product(2, 2, false),

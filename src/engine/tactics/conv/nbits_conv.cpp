@@ -1,6 +1,4 @@
 // Convolution with weights that the model stores in 2, 4 or 8 bits, which become float32 panel by panel.
-#include <cstring>
-
 #include "analysis/stored_weights.h"
 #include "engine/tactics/conv/nbits_conv_kernel.h"
 #include "engine/tactics/conv/panel_conv_kernel.h"
@@ -78,22 +76,50 @@ void add_weights(const Problem& p, const QuantizedConstant& w, const kernels::Nb
   });
 }
 
+/// A way to multiply them.
+struct Way {
+  Layout layout;
+  bool rounds = false;  ///< to bfloat16
+  StoredRows stored = {};
+
+  std::string name() const {
+    const std::string products = rounds ? "bfloat16_products" + stored.name() : "";
+    return products + (rounds && layout.is_blocked() ? " " : "") + (layout.is_blocked() ? layout.str() : "");
+  }
+};
+
+/// Layout by layout, those in float32 first.
+std::vector<Way> ways_of(const Problem& p, const ConvProduct& conv) {
+  std::vector<Way> ways;
+  for (const Layout layout : product_layouts(p, conv)) {
+    ways.push_back({layout});
+    if (!p.stores_bfloat16()) continue;
+    for (const StoredRows& stored : stored_rows(p, p.node().input(0), p.region().output(), layout))
+      ways.push_back({layout, true, stored});
+  }
+  return ways;
+}
+
 void add_candidate(const Problem& p, const ConvProduct& conv, const QuantizedConstant& w,
-                   const kernels::NbitsPanels& m, Layout layout, Proposals& proposals) {
+                   const kernels::NbitsPanels& m, const Way& way, Proposals& proposals) {
   const bool is_gathered = !tactic_panel_conv::is_pointwise(conv.window);
-  Candidate& b = proposals.add(layout.is_blocked() ? layout.str() : "", NumericsClass::kReassociated);
+  Candidate& b =
+      proposals.add(way.name(), way.rounds ? NumericsClass::kLowered : NumericsClass::kReassociated);
   b.reads_stored = true;
-  b.add_input(p.node().input(0), layout);
+  if (way.rounds) b.arithmetic = DType::kBFloat16;
+  b.add_input(p.node().input(0), {way.layout, way.stored.left});
   add_weights(p, w, m, {conv.in_channels, conv.window.taps()}, b);
   add_padded_bias(p.node().input(2), 1, m.filled_columns(), b);
-  b.add_output(p.region().output(), layout);
+  b.add_output(p.region().output(), {way.layout, way.stored.result});
   b.write(StepFields{.bits = m.bits, .grid = m.grid});
+  b.write(PanelFields{.type = way.rounds ? "bfloat16" : "float32", .rounds = way.rounds});
   b.write(conv_fields(conv));
-  b.step.scratch_bytes = panel_tiles(conv.size, is_gathered, false, p.config().threads).scratch_bytes();
+  b.step.scratch_bytes = tiles_of(conv.size, is_gathered, way.rounds, p.config().threads).scratch_bytes();
   b.estimate = estimate_seconds(2.0 * static_cast<double>(conv.size.m) *
                                     static_cast<double>(m.filled_columns()) * static_cast<double>(m.k),
-                                static_cast<double>(m.panels() * m.panel_bytes()), 0.5);
-  write_tile_epilogue(p, p.region().epilogue, layout, b);
+                                static_cast<double>(m.panels() * m.panel_bytes()), way.rounds ? 1 : 0.5);
+  b.estimate *= way.stored.share();
+  write_tile_epilogue(p, p.region().epilogue, {way.layout, way.stored.result}, b);
 }
 
 std::string propose(const Problem& p, Proposals& proposals) {
@@ -106,8 +132,8 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (w == nullptr) return "the weights are no longer what the model stores";
   const std::optional<StoredGrid> grid = stored_grid(*w);
   if (!grid) return "the scales take too much memory";
-  for (const Layout layout : product_layouts(p, conv))
-    add_candidate(p, conv, *w, panels_of(conv, *w, *grid), layout, proposals);
+  for (const Way& way : ways_of(p, conv))
+    add_candidate(p, conv, *w, panels_of(conv, *w, *grid), way, proposals);
   return {};
 }
 

@@ -5,6 +5,8 @@
 namespace assay::engine::tactic_nbits_conv {
 namespace {
 
+using kernels::kPanelColumns;
+
 enum Input : size_t { kImages, kLevels, kScales, kZeros, kBias, kEpilogue };
 
 /// Rows of weights that become float32 at a time, as many of them as a first-level cache holds.
@@ -26,83 +28,82 @@ kernels::NbitsPanels read_weights(const StepReader& r, const ProductSize& size) 
   return w;
 }
 
-class NbitsConvKernel final : public TiledProduct {
+class NbitsConvKernel final : public RowProduct {
  public:
-  NbitsConvKernel(const StepReader& r, const ProductSize& size, const kernels::ImagePlaces& lying,
-                  PanelKernel::Gather gather)
-      : NbitsConvKernel(r, size, panel_tiles(size, gather != nullptr, false, r.plan().threads), lying,
-                        gather) {}
+  NbitsConvKernel(const StepReader& r, tactic_panel_conv::GatheredConv conv)
+      : NbitsConvKernel(r, conv,
+                        tiles_of(conv.size, conv.gathers.wide != nullptr, r.read<PanelFields>().rounds,
+                                 r.plan().threads)) {}
 
  private:
-  /// Takes the last.
-  NbitsConvKernel(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,
-                  const kernels::ImagePlaces& lying, PanelKernel::Gather& gather)
-      : TiledProduct(r, size, tiles, TileEpilogue(r, kEpilogue, size, tiles)),
-        weights_(read_weights(r, size)),
-        lying_(lying),
-        gather_(std::move(gather)) {}
+  NbitsConvKernel(const StepReader& r, tactic_panel_conv::GatheredConv& conv, const ProductTiles& tiles)
+      : RowProduct(r, kEpilogue, conv.size, tiles, conv.gathers),
+        weights_(read_weights(r, conv.size)),
+        left_bytes_(panel_left_bytes(conv.size, tiles, rounds())) {}
 
-  const void* gather(const KernelArgs& args, int64_t first, int64_t count,
-                     void* scratch) const noexcept override {
-    if (!gather_) return args.inputs[kImages];
-    gather_(static_cast<const float*>(args.inputs[kImages]), first, count, static_cast<float*>(scratch));
-    return scratch;
+  static int64_t panel_left_bytes(const ProductSize& size, const ProductTiles& tiles, bool rounds) {
+    return rounds ? tiles.rows * narrow_length(size.k) * 2 : 0;
   }
 
   void compute(const KernelArgs& args, const Tile& tile) const noexcept override {
-    const bool direct =
-        finish().is_plain() && finish().has_rows() && tile.columns % kernels::kPanelColumns == 0;
-    auto* const sums = direct ? reinterpret_cast<float*>(finish().result(args, tile.row, tile.column))
-                              : static_cast<float*>(tile.sums);
-    const int64_t stride = direct ? size().n : tile.stride;
-    for (int64_t c = 0; c < tile.columns; c += kernels::kPanelGroup * kernels::kPanelColumns)
-      multiply(args, tile, c, sums + c, stride);
-    if (!direct) finish().run(args, tile.row, tile.rows, tile.column, tile.columns, sums, stride, tile.spare);
-  }
-
-  /// The sums of a group of panels, whose columns begin at number `column` of the tile's.
-  void multiply(const KernelArgs& args, const Tile& tile, int64_t column, float* sums,
-                int64_t stride) const noexcept {
-    using kernels::kPanelColumns;
-    alignas(64) float expanded[kDepth * kernels::kPanelGroup * kPanelColumns];
     kernels::NbitsPanels w = weights_;
     w.levels = static_cast<const uint8_t*>(args.inputs[kLevels]);
     w.scales = static_cast<const float*>(args.inputs[kScales]);
     w.zero_points = static_cast<const uint8_t*>(args.inputs[kZeros]);
     const float* const bias = static_cast<const float*>(args.inputs[kBias]);
-    const int64_t first = tile.column + column,
-                  panels = std::min(kernels::kPanelGroup, ceil_div(tile.columns - column, kPanelColumns));
+    const Sums sums = sums_of(args, tile);
+    const int64_t group = rounds() ? kNarrowPanels : kernels::kPanelGroup,
+                  panels = ceil_div(tile.columns, kPanelColumns);
+    for (int64_t p = 0; p < panels; p += group) {
+      const Part part{tile.column / kPanelColumns + p, std::min(group, panels - p),
+                      bias == nullptr ? nullptr : bias + tile.column + p * kPanelColumns,
+                      sums.first + p * kPanelColumns, sums.stride};
+      rounds() ? multiply_narrow(w, tile, part) : multiply(w, tile, part);
+    }
+    finish_sums(args, tile, sums);
+  }
+
+  /// Panels of a tile, and their sums.
+  struct Part {
+    int64_t panel, count;
+    const float* bias;
+    float* sums;
+    int64_t stride;
+  };
+
+  void multiply(const kernels::NbitsPanels& w, const Tile& tile, const Part& part) const noexcept {
+    alignas(64) float expanded[kDepth * kernels::kPanelGroup * kPanelColumns];
     for (int64_t k = 0; k < w.k; k += kDepth) {
       const int64_t depth = std::min(kDepth, w.k - k);
-      kernels::expand_panels(w, first / kPanelColumns, panels, k, depth, expanded);
-      const kernels::PanelBlock block{expanded, depth * kPanelColumns, panels, depth};
-      for_tile_rows(tile, w.k, gather_ != nullptr, lying_,
-                    [&](kernels::PanelRows a, int64_t row, int64_t rows) {
-                      a.first += a.run == 0 ? k : k / a.run * a.distance;
-                      float* const to = sums + row * stride;
-                      const float* const start = k > 0 ? to : bias == nullptr ? nullptr : bias + first;
-                      kernels::panel_block_product(block, a, rows, start, k > 0 ? stride : 0, to, stride);
-                    });
+      kernels::expand_panels(w, part.panel, part.count, k, depth, expanded);
+      const kernels::PanelBlock block{expanded, depth * kPanelColumns, part.count, depth};
+      for_rows(tile, [&](kernels::PanelRows a, int64_t row, int64_t rows) {
+        a.first += a.run == 0 ? k : k / a.run * a.distance;
+        float* const to = part.sums + row * part.stride;
+        kernels::panel_block_product(block, a, rows, k > 0 ? to : part.bias, k > 0 ? part.stride : 0, to,
+                                     part.stride);
+      });
     }
   }
 
+  void multiply_narrow(const kernels::NbitsPanels& w, const Tile& tile, const Part& part) const noexcept {
+    auto* const expanded = reinterpret_cast<uint16_t*>(static_cast<char*>(tile.gathered) +
+                                                       align_up(static_cast<size_t>(left_bytes_)));
+    kernels::expand_bfloat16_panels(w, part.panel, part.count, expanded);
+    kernels::bfloat16_product({part.count * kPanelColumns, w.k, DType::kBFloat16}, expanded, 0, part.count,
+                              static_cast<const uint16_t*>(tile.left), narrow_length(w.k), tile.rows,
+                              part.bias, part.sums, part.stride);
+  }
+
   kernels::NbitsPanels weights_;
-  kernels::ImagePlaces lying_;
-  PanelKernel::Gather gather_;
+  int64_t left_bytes_;  ///< of gathered rows in bfloat16
 };
 
 }  // namespace
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, kEpilogue, kernels::kMaxPointwiseRegisters);
-  const Layout layout = product_layout(r);
-  ConvProduct conv = read_conv_product(r, ConvGroups::kRefused, layout);
-  StepReader::check(!conv.is_depthwise, "its channels have groups of their own");
-  const auto window = std::make_shared<const kernels::Window>(std::move(conv.window));
-  const kernels::ImagePlaces places{conv.in_channels, window->in_size(),
-                                    layout.is_blocked() ? layout.block : conv.in_channels};
-  return std::make_unique<NbitsConvKernel>(r, conv.size, places,
-                                           tactic_panel_conv::row_gather(window, places, conv.size.k));
+  return std::make_unique<NbitsConvKernel>(r, tactic_panel_conv::read_gathered_conv(r));
 }
 
 }  // namespace assay::engine::tactic_nbits_conv

@@ -16,14 +16,14 @@ std::string stored_bytes(const std::string& type, const std::string& name, const
   return type == "int8" ? integers("int8", name, shape, 251, -125) : stored(type, name, shape);
 }
 
-/// A convolution of weights [37, 21, 3, 3] with scales of this shape.
+/// A convolution of weights [37, 53, 3, 3] with scales of this shape.
 NetworkText window(const std::string& type, const std::string& attributes, const Shape& scales,
                    bool has_zeros, const std::string& conv = "<pads = [1, 1, 1, 1], strides = [2, 1]>") {
-  std::string constants = stored_bytes(type, "q", {37, 21, 3, 3}) + ", " + floats("b", {37});
+  std::string constants = stored_bytes(type, "q", {37, 53, 3, 3}) + ", " + floats("b", {37});
   constants += ", " + (scales.rank() == 0 ? "float s = {0.0625}" : floats("s", scales));
   if (has_zeros)
     constants += ", " + (scales.rank() == 0 ? type + " z = {3}" : stored_bytes(type, "z", scales));
-  return {"(float[2,21,9,11] x) => (float[2,37,5,11] y)",
+  return {"(float[2,53,9,11] x) => (float[2,37,5,11] y)",
           fmt::format("w = DequantizeLinear {} (q, s{}) c = Conv {} (x, w, b) y = Relu (c)", attributes,
                       has_zeros ? ", z" : "", conv),
           constants, 25};
@@ -36,12 +36,12 @@ TEST(NbitsConv, EveryWidthAndFormOfScales) {
   };
   const Form forms[] = {{"", {}},
                         {"<axis = 0>", {37}},
-                        {"<axis = 1>", {21}},
+                        {"<axis = 1>", {53}},
                         {"<axis = -1>", {3}},
-                        {"<axis = 1, block_size = 21>", {37, 1, 3, 3}},
-                        {"<axis = 1, block_size = 8>", {37, 3, 3, 3}},
-                        {"<axis = 0, block_size = 16>", {3, 21, 3, 3}},
-                        {"<axis = 0, block_size = 10>", {4, 21, 3, 3}}};
+                        {"<axis = 1, block_size = 53>", {37, 1, 3, 3}},
+                        {"<axis = 1, block_size = 16>", {37, 4, 3, 3}},
+                        {"<axis = 0, block_size = 16>", {3, 53, 3, 3}},
+                        {"<axis = 0, block_size = 10>", {4, 53, 3, 3}}};
   for (const char* type : {"int8", "uint8", "int4", "uint4", "int2", "uint2"})
     for (const Form& form : forms)
       for (const bool has_zeros : {false, true}) {
@@ -54,28 +54,28 @@ TEST(NbitsConv, EveryWidthAndFormOfScales) {
 }
 
 TEST(NbitsConv, PixelsInPlaceAndDilatedWindows) {
-  const std::string pixels = stored("int4", "q", {70, 64, 1, 1}) + ", " + floats("s", {70, 2, 1, 1});
+  const std::string pixels = stored("int4", "q", {260, 64, 1, 1}) + ", " + floats("s", {260, 2, 1, 1});
   TacticTest("nbits_conv",
-             {"(float[2,64,6,5] x) => (float[2,70,6,5] y)",
+             {"(float[2,64,6,5] x) => (float[2,260,6,5] y)",
               "w = DequantizeLinear <axis = 1, block_size = 32> (q, s) y = Conv (x, w)", pixels, 21})
       .expect_agreement();
-  const std::string line = stored("uint4", "q", {65, 65, 3}) + ", " + floats("s", {65});
+  const std::string line = stored("uint4", "q", {75, 75, 3}) + ", " + floats("s", {75});
   TacticTest("nbits_conv",
-             {"(float[1,65,40] x) => (float[1,65,36] y)",
+             {"(float[1,75,40] x) => (float[1,75,36] y)",
               "w = DequantizeLinear <axis = 0> (q, s) y = Conv <dilations = [2]> (x, w)", line, 21})
       .expect_agreement();
-  const std::string cube = stored("int4", "q", {16, 16, 3, 3, 3}) + ", float s = {0.125}";
+  const std::string cube = stored("int4", "q", {32, 32, 3, 3, 3}) + ", float s = {0.125}";
   TacticTest("nbits_conv",
-             {"(float[1,16,4,5,6] x) => (float[1,16,4,5,6] y)",
+             {"(float[1,32,4,5,6] x) => (float[1,32,4,5,6] y)",
               "w = DequantizeLinear (q, s) y = Conv <pads = [1, 1, 1, 1, 1, 1]> (x, w)", cube, 21})
       .expect_agreement();
 }
 
 TEST(NbitsConv, ImagesInBlocksOfChannels) {
-  const std::string constants = stored("int4", "q", {64, 64, 3, 3}) + ", " + floats("s", {64, 2, 3, 3}) +
-                                ", " + stored("int4", "p", {64, 64, 1, 1}) + ", " + floats("t", {64});
+  const std::string constants = stored("int4", "q", {128, 128, 3, 3}) + ", " + floats("s", {128, 4, 3, 3}) +
+                                ", " + stored("int4", "p", {128, 128, 1, 1}) + ", " + floats("t", {128});
   TacticTest t("nbits_conv",
-               {"(float[2,64,6,5] x) => (float[2,64,6,5] y)",
+               {"(float[2,128,6,5] x) => (float[2,128,6,5] y)",
                 "w = DequantizeLinear <axis = 1, block_size = 32> (q, s) v = DequantizeLinear "
                 "<axis = 0> (p, t) c = Conv <pads = [1, 1, 1, 1]> (x, w) d = Conv (c, v) y = Add (d, x)",
                 constants, 21});
@@ -85,17 +85,17 @@ TEST(NbitsConv, ImagesInBlocksOfChannels) {
 
 /// What is behind the convolution would be part of dequantized weights.
 TEST(NbitsConv, ScalesBehindItStayThere) {
-  const std::string constants = stored("int4", "q", {64, 64, 1, 1}) + ", " + floats("s", {64}) + ", " +
-                                floats("g", {64}) + ", " + floats("b", {64}) + ", " + floats("m", {64}) +
-                                ", float[64] v = {" +
+  const std::string constants = stored("int4", "q", {128, 128, 1, 1}) + ", " + floats("s", {128}) + ", " +
+                                floats("g", {128}) + ", " + floats("b", {128}) + ", " + floats("m", {128}) +
+                                ", float[128] v = {" +
                                 [] {
                                   std::string ones = "1";
-                                  for (int i = 1; i < 64; ++i) ones += ", 1.5";
+                                  for (int i = 1; i < 128; ++i) ones += ", 1.5";
                                   return ones;
                                 }() +
                                 "}";
   TacticTest("nbits_conv",
-             {"(float[1,64,6,5] x) => (float[1,64,6,5] y)",
+             {"(float[1,128,6,5] x) => (float[1,128,6,5] y)",
               "w = DequantizeLinear <axis = 0> (q, s) c = Conv (x, w) y = BatchNormalization (c, g, b, m, v)",
               constants, 21})
       .expect_agreement();
@@ -104,16 +104,16 @@ TEST(NbitsConv, ScalesBehindItStayThere) {
 TEST(NbitsConv, ScalesOfNoUse) {
   for (const char* scale : {"0", "nan", "inf", "1e-42"})
     TacticTest("nbits_conv",
-               {"(float[1,64,3,3] x) => (float[1,64,3,3] y)", "w = DequantizeLinear (q, s) y = Conv (x, w)",
-                stored("int4", "q", {64, 64, 1, 1}) + fmt::format(", float s = {{{}}}", scale), 21})
+               {"(float[1,128,3,3] x) => (float[1,128,3,3] y)", "w = DequantizeLinear (q, s) y = Conv (x, w)",
+                stored("int4", "q", {128, 128, 1, 1}) + fmt::format(", float s = {{{}}}", scale), 21})
         .expect_agreement();
 }
 
 TEST(NbitsConv, RefusesWhatIsNotStoredForIt) {
   const std::string reason = "the weights are not stored in a few bits for it alone";
   expect_refusal("nbits_conv",
-                 {"(float[1,8,4,4] x) => (float[1,8,4,4] y)", "w = DequantizeLinear (q, s) y = Conv (x, w)",
-                  stored("int4", "q", {8, 8, 1, 1}) + ", float s = {0.5}", 21},
+                 {"(float[1,64,4,4] x) => (float[1,64,4,4] y)", "w = DequantizeLinear (q, s) y = Conv (x, w)",
+                  stored("int4", "q", {64, 64, 1, 1}) + ", float s = {0.5}", 21},
                  reason);
   expect_refusal("nbits_conv",
                  {"(float[1,128,4,4] x) => (float[1,128,4,4] y)",
@@ -121,13 +121,13 @@ TEST(NbitsConv, RefusesWhatIsNotStoredForIt) {
                   stored("int4", "q", {128, 64, 1, 1}) + ", float s = {0.5}", 21},
                  reason);
   expect_refusal("nbits_conv",
-                 {"(uint8[1,64,4,4] x) => (float[1,64,4,4] y)",
+                 {"(uint8[1,128,4,4] x) => (float[1,128,4,4] y)",
                   "f = DequantizeLinear (x, s) w = DequantizeLinear (q, s) y = Conv (f, w)",
-                  stored_bytes("int8", "q", {64, 64, 1, 1}) + ", float s = {0.5}", 21},
+                  stored_bytes("int8", "q", {128, 128, 1, 1}) + ", float s = {0.5}", 21},
                  reason);
   expect_refusal(
       "nbits_conv",
-      {"(float[1,64,4,4] x) => (float[1,64,4,4] y)", "y = Conv (x, q)", floats("q", {64, 64, 1, 1}), 21},
+      {"(float[1,128,4,4] x) => (float[1,128,4,4] y)", "y = Conv (x, q)", floats("q", {128, 128, 1, 1}), 21},
       reason);
 }
 
@@ -141,13 +141,13 @@ TEST(NbitsConv, OthersAreRefused) {
 }
 
 TEST(NbitsConv, ForgedStepsAreRefused) {
-  TacticTest t("nbits_conv", window("int4", "<axis = 1, block_size = 8>", {37, 3, 3, 3}, true));
+  TacticTest t("nbits_conv", window("int4", "<axis = 1, block_size = 16>", {37, 4, 3, 3}, true));
   t.expect_runs([](Plan&, Step&) {});
   t.expect_refused(set("bits", 3), "it has 3 bits");
   t.expect_refused(set("bits", 8), "elements");
   t.expect_refused(set("part", 20), "have no blocks");
   t.expect_refused(set("part", INT64_MAX), "have no blocks");
-  t.expect_refused(set("part_rows", 22), "have no blocks");
+  t.expect_refused(set("part_rows", 54), "have no blocks");
   t.expect_refused(set("part_rows", 1), "elements");
   t.expect_refused(set("part_columns", 38), "have no blocks");
   t.expect_refused(set("part_columns", 2), "elements");

@@ -16,9 +16,13 @@ inline bool is_pointwise(const kernels::Window& w) {
   return true;
 }
 
-/// Gathers rows of k numbers from images that lie so; empty where rows are pixels.
-PanelKernel::Gather row_gather(const std::shared_ptr<const kernels::Window>& window,
-                               const kernels::ImagePlaces& places, int64_t k);
+/// A convolution in a step that reads rows of its images, and how they are gathered.
+struct GatheredConv {
+  ProductSize size;
+  RowProduct::Gathers gathers;
+};
+/// Throws Error (kInvalidModel) where the step has none, or one with groups.
+GatheredConv read_gathered_conv(const StepReader& r);
 
 /// Throws Error (kInvalidModel) for a step that the tactic cannot have proposed.
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step);

@@ -68,21 +68,8 @@ bool all_finite(const UnalignedTensor& t) {
   return finite.load();
 }
 
-/// How a product of bfloat16 has its left operand, and its result, in memory.
-struct StoredRows {
-  DType left = DType::kUndefined, result = DType::kUndefined;  ///< kUndefined: as float32
+}  // namespace
 
-  /// Of a product's time, without measurements: reading spares it conversions, storing adds some.
-  double share() const {
-    return (left == DType::kUndefined ? 1 : 0.96) * (result == DType::kUndefined ? 1 : 1.01);
-  }
-  std::string name() const {
-    return std::string(left == DType::kUndefined ? "" : "_reads") +
-           (result == DType::kUndefined ? "" : "_stores");
-  }
-};
-
-/// Both in float32 first.
 std::vector<StoredRows> stored_rows(const Problem& p, const Value* x, const Value* y, Layout layout) {
   std::vector<StoredRows> rows = {{}};
   if (layout.is_blocked()) return rows;
@@ -93,8 +80,6 @@ std::vector<StoredRows> stored_rows(const Problem& p, const Value* x, const Valu
   if (reads && stores) rows.push_back({DType::kBFloat16, DType::kBFloat16});
   return rows;
 }
-
-}  // namespace
 
 bool all_finite(const Problem& p, const UnalignedTensor& t) {
   return p.config().memo_of(t).get<bool>(fmt::format("all_finite {} {}", t.data(), t.nbytes()),

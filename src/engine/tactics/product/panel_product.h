@@ -26,6 +26,22 @@ void propose_panels(const Problem& p, const Value* x, const PanelSource& source,
                     bool gathered, const std::vector<EpilogueStep>& epilogue, Layout layout,
                     double efficiency, const std::function<void(Candidate&)>& finish, Proposals& proposals);
 
+/// How a product of bfloat16 has its left operand, and its result, in memory.
+struct StoredRows {
+  DType left = DType::kUndefined, result = DType::kUndefined;  ///< kUndefined: as float32
+
+  /// Of a product's time, without measurements: reading spares it conversions, storing adds some.
+  double share() const {
+    return (left == DType::kUndefined ? 1 : 0.96) * (result == DType::kUndefined ? 1 : 1.01);
+  }
+  std::string name() const {
+    return std::string(left == DType::kUndefined ? "" : "_reads") +
+           (result == DType::kUndefined ? "" : "_stores");
+  }
+};
+/// Those that are possible, both in float32 first.
+std::vector<StoredRows> stored_rows(const Problem& p, const Value* x, const Value* y, Layout layout);
+
 /// No infinity and no NaN among the float32 numbers of a constant of the problem's network.
 bool all_finite(const Problem& p, const UnalignedTensor& t);
 

@@ -16,46 +16,69 @@ StepReader read_panel_step(const Plan& plan, const Step& step);
 /// The type in which such a step has its left operand: float32, or bfloat16 where it multiplies that.
 DType left_type(const StepReader& r);
 
-/// Calls multiply(a, first, rows) for the rows of a tile: all of them where they are gathered or lie as one
-/// matrix, else those of one image at a time; `first` counts from the tile's first row.
-template <typename Multiply>
-void for_tile_rows(const TiledProduct::Tile& tile, int64_t k, bool are_gathered,
-                   const kernels::ImagePlaces& lying, Multiply multiply) {
-  const auto* const left = static_cast<const float*>(tile.left);
-  if (are_gathered) return multiply(kernels::PanelRows{left, k}, 0, tile.rows);
-  if (lying.block == k) return multiply(kernels::PanelRows{left + tile.row * k, k}, 0, tile.rows);
-  for (int64_t r = 0, some = 0; r < tile.rows; r += some) {
-    some = std::min(tile.rows - r, lying.pixels - (tile.row + r) % lying.pixels);
-    multiply(kernels::PanelRows{left + lying.of(tile.row + r, 0), lying.block, lying.block,
-                                lying.block_distance()},
-             r, some);
-  }
-}
-
-class PanelKernel final : public TiledProduct {
+/// A product whose left operand's rows are pixels in place, or gathered; in float32, or in bfloat16.
+class RowProduct : public TiledProduct {
  public:
   /// Gives the rows [first, first + count) of the left operand to `scratch`, k numbers each.
   using Gather = std::function<void(const float* x, int64_t first, int64_t count, float* rows)>;
   /// The same rounded to bfloat16, an even number each; or as they are, of what is stored in bfloat16.
   using NarrowGather = std::function<void(const void* x, int64_t first, int64_t count, uint16_t* rows)>;
-  /// Without `gather`, rows are the pixels of `lying`.
-  PanelKernel(const StepReader& r, const ProductSize& size, const kernels::ImagePlaces& lying, Gather gather,
-              NarrowGather narrow_gather);
+  struct Gathers {
+    kernels::ImagePlaces lying;  ///< of the pixels
+    Gather wide;                 ///< empty: rows are pixels
+    NarrowGather narrow;
+  };
+
+ protected:
+  /// The operands of the epilogue follow `inputs` others. Takes `gathers`.
+  RowProduct(const StepReader& r, size_t inputs, const ProductSize& size, const ProductTiles& tiles,
+             Gathers& gathers);
+
+  /// Rows are in bfloat16.
+  bool rounds() const { return rounds_; }
+  /// Where the sums of a tile go: to the result at once if nothing happens to them.
+  struct Sums {
+    float* first;
+    int64_t stride;
+    bool are_direct;
+  };
+  Sums sums_of(const KernelArgs& args, const Tile& tile) const noexcept;
+  void finish_sums(const KernelArgs& args, const Tile& tile, const Sums& sums) const noexcept;
+
+  /// Calls multiply(a, first, rows) for the float32 rows of a tile: all of them where they are gathered or
+  /// lie as one matrix, else those of one image at a time; `first` counts from the tile's first row.
+  template <typename Multiply>
+  void for_rows(const Tile& tile, Multiply multiply) const {
+    const kernels::ImagePlaces& lying = gathers_.lying;
+    const int64_t k = size().k;
+    const auto* const left = static_cast<const float*>(tile.left);
+    if (gathers_.wide) return multiply(kernels::PanelRows{left, k}, 0, tile.rows);
+    if (lying.block == k) return multiply(kernels::PanelRows{left + tile.row * k, k}, 0, tile.rows);
+    for (int64_t r = 0, some = 0; r < tile.rows; r += some) {
+      some = std::min(tile.rows - r, lying.pixels - (tile.row + r) % lying.pixels);
+      multiply(kernels::PanelRows{left + lying.of(tile.row + r, 0), lying.block, lying.block,
+                                  lying.block_distance()},
+               r, some);
+    }
+  }
 
  private:
-  /// Takes both.
-  PanelKernel(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,
-              const kernels::ImagePlaces& lying, Gather& gather, NarrowGather& narrow_gather);
   const void* gather(const KernelArgs& args, int64_t first, int64_t count,
-                     void* scratch) const noexcept override;
+                     void* scratch) const noexcept final;
+
+  bool rounds_;
+  bool in_place_;  ///< rows in bfloat16 are multiplied in place
+  Gathers gathers_;
+};
+
+class PanelKernel final : public RowProduct {
+ public:
+  PanelKernel(const StepReader& r, const ProductSize& size, Gathers gathers);
+
+ private:
   void compute(const KernelArgs& args, const Tile& tile) const noexcept override;
 
   kernels::PanelMatrix matrix_;
-  bool rounds_;    ///< rows are in bfloat16
-  bool in_place_;  ///< ... and are multiplied in place
-  kernels::ImagePlaces lying_;
-  Gather gather_;
-  NarrowGather narrow_gather_;
 };
 
 /// Bytes of gathered rows that stay in the caches.

@@ -65,6 +65,23 @@ TEST_F(StoredRows, OfMatricesAreRoundedOnce) {
   }
 }
 
+TEST_F(StoredRows, OfConvolutionsWithWeightsOfFewBits) {
+  const NetworkText network{
+      "(float[2,33,9,7] x) => (float[2,130,5,4] y)",
+      "w = DequantizeLinear <axis = 0> (q, s) c = Conv <pads = [1, 1, 1, 1]> (x, w) v = DequantizeLinear (p, "
+      "t) y = Conv <pads = [1, 1, 1, 1], strides = [2, 2]> (c, v)",
+      integers("int8", "q", {129, 33, 3, 3}, 251, -125) + ", " + floats("s", {129}) + ", " +
+          integers("uint8", "p", {130, 129, 3, 3}, 251, 0) + ", float t = {0.125}",
+      21};
+  const auto with = [&](const std::string& tactic) {
+    return run(network, {{"Conv_1", tactic + ":bfloat16_products_stores"},
+                         {"Conv_3", tactic + ":bfloat16_products_reads"}});
+  };
+  const Result few_bits = with("nbits_conv");
+  EXPECT_EQ(few_bits.narrow, std::vector<std::string>{"c"});
+  EXPECT_EQ(few_bits.numbers, with("panel_conv").numbers) << "the same products";
+}
+
 TEST_F(StoredRows, OfOddLengthAreFilledUp) {
   const NetworkText network{"(float[9,6] x) => (float[9,20] y)", "a = MatMul (x, w) y = MatMul (a, v)",
                             floats("w", {6, 33}) + ", " + floats("v", {33, 20})};
