@@ -74,9 +74,14 @@ class ScaleColumns {
   int32_t lanes_[kVectors][kLanes];
 };
 
+/// The numbers of vector v of a panel's columns.
+template <typename V>
+HWY_INLINE VF numbers_of(V levels, const Scales& s, int64_t v) {
+  return hn::Mul(hn::Sub(above_unit(levels), s.zeros[v]), s.factors[v]);
+}
 template <typename V>
 HWY_INLINE void store_row(V levels, const Scales& s, int64_t v, float* to) {
-  hn::StoreU(hn::Mul(hn::Sub(above_unit(levels), s.zeros[v]), s.factors[v]), F(), to + v * kLanes);
+  hn::StoreU(numbers_of(levels, s, v), F(), to + v * kLanes);
 }
 
 /// A row whose levels lie `shift` bits from the lowest of their bytes.
@@ -90,7 +95,7 @@ HWY_INLINE void expand_row(const uint8_t* bytes, int shift, const Scales& s, flo
 
 /// The rows whose levels share bytes.
 template <int kBits>
-HWY_INLINE void expand_rows(const uint8_t* bytes, const Scales& s, float* to) {
+HWY_INLINE void expand_sharing_rows(const uint8_t* bytes, const Scales& s, float* to) {
   const auto mask = hn::Set(U(), (1U << kBits) - 1);
   ASSAY_UNROLL
   for (int64_t v = 0; v < kVectors; ++v) {
@@ -119,22 +124,57 @@ HWY_INLINE void expand_block(const uint8_t* levels, int64_t row, int64_t last, c
   };
   while (row < last && row % kEach != 0) expand_one();
   for (; row + kEach <= last; row += kEach, to += kEach * kPanelColumns)
-    expand_rows<kBits>(levels + row / kEach * kPanelColumns, s, to);
+    expand_sharing_rows<kBits>(levels + row / kEach * kPanelColumns, s, to);
   while (row < last) expand_one();
 }
 
-template <int kBits, bool kZeros>
-void expand_panel(const NbitsPanels& m, int64_t panel, int64_t row, int64_t depth, float* to) {
+/// The bits of bfloat16 in the upper half, the nearest, halves to even.
+HWY_INLINE auto rounded(VF x) {
+  const auto bits = hn::BitCast(U(), x);
+  const auto even = hn::And(hn::ShiftRight<16>(bits), hn::Set(U(), 1));
+  const auto sum = hn::Add(bits, hn::Add(even, hn::Set(U(), 0x7fff)));
+  const auto quiet = hn::Or(bits, hn::Set(U(), 0x400000));
+  return hn::IfThenElse(hn::RebindMask(U(), hn::IsNaN(x)), quiet, sum);
+}
+
+/// Rows [row, last) of a panel in pairs, an even number of them from an even one on with the same scales.
+template <int kBits>
+HWY_INLINE void expand_block_to_pairs(const uint8_t* levels, int64_t row, int64_t last, const Scales& s,
+                                      uint16_t* to) {
+  constexpr int64_t kEach = 8 / kBits;
+  const auto mask = hn::Set(U(), (1U << kBits) - 1);
+  for (; row < last; row += 2, to += 2 * kPanelColumns) {
+    const uint8_t* const bytes = levels + row / kEach * kPanelColumns;
+    const int shift = static_cast<int>(row % kEach) * kBits;
+    ASSAY_UNROLL
+    for (int64_t v = 0; v < kVectors; ++v) {
+      const auto first = load_bytes(bytes + v * kLanes);
+      auto even = first, odd = first;
+      if constexpr (kBits == 8) {
+        odd = load_bytes(bytes + kPanelColumns + v * kLanes);
+      } else {
+        even = hn::And(hn::ShiftRightSame(first, shift), mask);
+        odd = hn::And(hn::ShiftRightSame(first, shift + kBits), mask);
+      }
+      const auto pair = hn::Or(hn::ShiftRight<16>(rounded(numbers_of(even, s, v))),
+                               hn::AndNot(hn::Set(U(), 0xffff), rounded(numbers_of(odd, s, v))));
+      hn::StoreU(pair, U(), reinterpret_cast<uint32_t*>(to) + v * kLanes);
+    }
+  }
+}
+
+/// Calls block(row, last, scales) for the blocks of rows [row, row + depth) of a panel.
+template <int kBits, bool kZeros, typename Block>
+HWY_INLINE void for_blocks(const NbitsPanels& m, int64_t panel, int64_t row, int64_t depth, Block block) {
   const ScaleColumns columns(m, panel);
   const NbitsGrid& g = m.grid;
-  const uint8_t* const levels = m.levels + panel * m.panel_bytes();
   int64_t at = row % g.part, scale_row = at / g.rows;
   if (!g.is_same_in_parts) scale_row += row / g.part * m.part_blocks();
   int64_t left = std::min(g.rows - at % g.rows, g.part - at);  // of a block
   for (const int64_t last = row + depth; row < last;) {
     const int64_t count = std::min(left, last - row);
-    expand_block<kBits>(levels, row, row + count, columns.of<kBits, kZeros>(scale_row), to);
-    row += count, at += count, to += count * kPanelColumns;
+    block(row, row + count, columns.of<kBits, kZeros>(scale_row));
+    row += count, at += count;
     ++scale_row;
     if (at == g.part) {
       at = 0;
@@ -144,20 +184,43 @@ void expand_panel(const NbitsPanels& m, int64_t panel, int64_t row, int64_t dept
   }
 }
 
-template <int kBits>
-void expand_of_bits(const NbitsPanels& m, int64_t panel, int64_t count, int64_t row, int64_t depth,
-                    float* to) {
+template <int kBits, bool kZeros>
+void expand_panel(const NbitsPanels& m, int64_t panel, int64_t row, int64_t depth, float* to) {
+  const uint8_t* const levels = m.levels + panel * m.panel_bytes();
+  for_blocks<kBits, kZeros>(m, panel, row, depth, [&](int64_t first, int64_t last, const Scales& s) HWY_ATTR {
+    expand_block<kBits>(levels, first, last, s, to + (first - row) * kPanelColumns);
+  });
+}
+
+template <int kBits, bool kZeros>
+void expand_panel(const NbitsPanels& m, int64_t panel, int64_t row, int64_t depth, uint16_t* to) {
+  const uint8_t* const levels = m.levels + panel * m.panel_bytes();
+  for_blocks<kBits, kZeros>(m, panel, row, depth, [&](int64_t first, int64_t last, const Scales& s) HWY_ATTR {
+    expand_block_to_pairs<kBits>(levels, first, last, s, to + (first - row) * kPanelColumns);
+  });
+}
+
+template <int kBits, typename T>
+void expand_of_bits(const NbitsPanels& m, int64_t panel, int64_t count, int64_t row, int64_t depth, T* to) {
   for (const int64_t last = panel + count; panel < last; ++panel, to += depth * kPanelColumns)
     m.zero_points != nullptr ? expand_panel<kBits, true>(m, panel, row, depth, to)
                              : expand_panel<kBits, false>(m, panel, row, depth, to);
 }
 
+template <typename T>
+void expand(const NbitsPanels& m, int64_t panel, int64_t count, int64_t row, int64_t depth, T* to) {
+  if (m.bits == 2) return expand_of_bits<2>(m, panel, count, row, depth, to);
+  if (m.bits == 4) return expand_of_bits<4>(m, panel, count, row, depth, to);
+  expand_of_bits<8>(m, panel, count, row, depth, to);
+}
+
 }  // namespace nbits_panels
 
-void expand(const NbitsPanels& m, int64_t panel, int64_t count, int64_t row, int64_t depth, float* to) {
-  if (m.bits == 2) return nbits_panels::expand_of_bits<2>(m, panel, count, row, depth, to);
-  if (m.bits == 4) return nbits_panels::expand_of_bits<4>(m, panel, count, row, depth, to);
-  nbits_panels::expand_of_bits<8>(m, panel, count, row, depth, to);
+void expand_rows(const NbitsPanels& m, int64_t panel, int64_t count, int64_t row, int64_t depth, float* to) {
+  nbits_panels::expand(m, panel, count, row, depth, to);
+}
+void expand_pairs(const NbitsPanels& m, int64_t panel, int64_t count, uint16_t* to) {
+  nbits_panels::expand(m, panel, count, 0, m.k, to);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -167,28 +230,45 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace assay::kernels {
 
-HWY_EXPORT(expand);
+HWY_EXPORT(expand_rows);
+HWY_EXPORT(expand_pairs);
+
+namespace {
+
+/// Both rows of a pair have the same scales.
+bool has_even_blocks(const NbitsPanels& m) {
+  const NbitsGrid& g = m.grid;
+  return g.part % 2 == 0 && (g.rows % 2 == 0 || g.rows == g.part);
+}
+
+/// Pairs of rows in any blocks, by way of float32.
+void expand_any_pairs(const NbitsPanels& m, int64_t panel, uint16_t* to) {
+  constexpr int64_t kRows = 64, kPair = 2 * kPanelColumns;
+  alignas(64) float rows[kRows * kPanelColumns], pairs[kRows * kPanelColumns];
+  for (int64_t row = 0; row < m.k; row += kRows) {
+    const int64_t depth = std::min(kRows, m.k - row), filled = depth + depth % 2;
+    expand_panels(m, panel, 1, row, depth, rows);
+    std::fill_n(rows + depth * kPanelColumns, (filled - depth) * kPanelColumns, 0.0F);
+    for (int64_t pair = 0; pair < filled / 2; ++pair)
+      for (int64_t c = 0; c < kPanelColumns; ++c)
+        for (int64_t r = 0; r < 2; ++r)
+          pairs[pair * kPair + 2 * c + r] = rows[pair * kPair + r * kPanelColumns + c];
+    round_to_bfloat16(pairs, to, static_cast<size_t>(filled * kPanelColumns));
+    to += filled * kPanelColumns;
+  }
+}
+
+}  // namespace
 
 void expand_panels(const NbitsPanels& matrix, int64_t panel, int64_t count, int64_t row, int64_t depth,
                    float* to) noexcept {
-  HWY_DYNAMIC_DISPATCH(expand)(matrix, panel, count, row, depth, to);
+  HWY_DYNAMIC_DISPATCH(expand_rows)(matrix, panel, count, row, depth, to);
 }
 
 void expand_bfloat16_panels(const NbitsPanels& matrix, int64_t panel, int64_t count, uint16_t* to) noexcept {
-  constexpr int64_t kRows = 64, kPair = 2 * kPanelColumns;
-  alignas(64) float rows[kRows * kPanelColumns], pairs[kRows * kPanelColumns];
-  for (const int64_t last = panel + count; panel < last; ++panel)
-    for (int64_t row = 0; row < matrix.k; row += kRows) {
-      const int64_t depth = std::min(kRows, matrix.k - row), filled = depth + depth % 2;
-      HWY_DYNAMIC_DISPATCH(expand)(matrix, panel, 1, row, depth, rows);
-      std::fill_n(rows + depth * kPanelColumns, (filled - depth) * kPanelColumns, 0.0F);
-      for (int64_t pair = 0; pair < filled / 2; ++pair)
-        for (int64_t c = 0; c < kPanelColumns; ++c)
-          for (int64_t r = 0; r < 2; ++r)
-            pairs[pair * kPair + 2 * c + r] = rows[pair * kPair + r * kPanelColumns + c];
-      round_to_bfloat16(pairs, to, static_cast<size_t>(filled * kPanelColumns));
-      to += filled * kPanelColumns;
-    }
+  if (has_even_blocks(matrix)) return HWY_DYNAMIC_DISPATCH(expand_pairs)(matrix, panel, count, to);
+  const int64_t filled = (matrix.k + matrix.k % 2) * kPanelColumns;
+  for (int64_t p = 0; p < count; ++p) expand_any_pairs(matrix, panel + p, to + p * filled);
 }
 
 }  // namespace assay::kernels

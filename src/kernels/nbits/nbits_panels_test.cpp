@@ -74,12 +74,21 @@ TEST(NbitsPanels, EveryWidthAndGrid) {
   });
 }
 
+struct Shape {
+  int64_t k;
+  int bits;
+  NbitsGrid grid;
+};
+
 TEST(NbitsPanels, PairsOfRowsInBfloat16) {
   on_every_target([](const char* target) {
     SCOPED_TRACE(target);
     std::mt19937 random(8);
-    for (const int64_t k : {1, 64, 131}) {
-      const RandomPanels w(random, {.n = 37, .k = k, .bits = 4, .grid = {k, 5, 1, true}}, true);
+    for (const auto& [k, bits, grid] :
+         {Shape{1, 4, {1, 1, 1, true}}, Shape{131, 4, {131, 131, 1, true}}, Shape{64, 2, {64, 5, 1, true}},
+          Shape{84, 4, {28, 10, 1, false}}, Shape{84, 2, {42, 10, 3, true}}, Shape{84, 8, {84, 84, 1, true}},
+          Shape{84, 8, {84, 1, 16, false}}}) {
+      const RandomPanels w(random, {.n = 37, .k = k, .bits = bits, .grid = grid}, k != 64);
       const PanelMatrix matrix{37, k, DType::kBFloat16};
       std::vector<float> numbers(static_cast<size_t>(37 * k));
       for (int64_t r = 0; r < k; ++r)
@@ -91,7 +100,8 @@ TEST(NbitsPanels, PairsOfRowsInBfloat16) {
       const int64_t pair = 2 * kPanelColumns, pairs = (k + 1) / 2;
       for (int64_t i = 0; i < matrix.panels() * pairs * pair; ++i)
         if (i / (pair * pairs) * kPanelColumns + i % pair / 2 < 37) {
-          ASSERT_EQ(expanded[static_cast<size_t>(i)], packed[static_cast<size_t>(i)]) << k << " at " << i;
+          ASSERT_EQ(expanded[static_cast<size_t>(i)], packed[static_cast<size_t>(i)])
+              << k << " rows, " << bits << " bits at " << i;
         }
     }
   });

@@ -25,12 +25,17 @@ struct StepFields {
 /// Panels that become bfloat16 at a time, all rows of them.
 inline constexpr int64_t kNarrowPanels = 2;
 
-/// Those of panels of floats, with memory behind the gathered rows for what becomes bfloat16.
+/// As panel_tiles(). Products of bfloat16 are so fast that weights have to serve more rows; behind the
+/// gathered ones is memory for what becomes bfloat16.
 inline ProductTiles tiles_of(const ProductSize& size, bool gathered, bool rounds, int threads) {
-  ProductTiles t = panel_tiles(size, gathered, rounds, threads);
-  if (rounds)
-    t.left_bytes += static_cast<int64_t>(
-        align_up(static_cast<size_t>(narrow_length(size.k) * kNarrowPanels * kernels::kPanelColumns * 2)));
+  if (!rounds) return panel_tiles(size, gathered, false, threads);
+  constexpr int64_t kMostRows = 768, kSumBytes = 192 << 10;
+  const int64_t row_bytes = narrow_length(size.k) * 2;
+  ProductTiles t =
+      product_tiles(size, row_bytes, std::clamp(kPanelLeftBytes / row_bytes, kMinPanelRows, kMostRows),
+                    threads, 1, kSumBytes, 1);
+  t.left_bytes +=
+      static_cast<int64_t>(align_up(static_cast<size_t>(row_bytes * kNarrowPanels * kernels::kPanelColumns)));
   return t;
 }
 
