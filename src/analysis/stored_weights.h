@@ -9,13 +9,13 @@ namespace assay {
 
 /// Which elements share a scale, of weights [outputs, inputs, taps...] as a matrix with a column for each
 /// output and a row for each input of the first tap, then of the next one: those in a block of `rows` by
-/// `columns`. Blocks of rows begin anew behind each `part` of them.
+/// `columns`. Each `part` of the rows begins with a new block.
 struct StoredGrid {
   int64_t part = 1, rows = 1, columns = 1;
   bool is_same_in_parts = false;  ///< all parts have the scales of the first
 
   int64_t part_blocks() const { return (part + rows - 1) / rows; }
-  /// Of a matrix with so many rows and columns.
+  /// Of a matrix with k rows and n columns.
   int64_t scale_rows(int64_t k) const { return part_blocks() * (is_same_in_parts ? 1 : k / part); }
   int64_t scale_columns(int64_t n) const { return (n + columns - 1) / columns; }
 };

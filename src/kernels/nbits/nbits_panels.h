@@ -10,9 +10,9 @@ namespace assay::kernels {
 
 /// Elements of a matrix that share a scale.
 struct NbitsGrid {
-  int64_t part = 1;     ///< rows, such as the inputs of a convolution's tap, behind which blocks begin anew
-  int64_t rows = 1;     ///< of a block; the last one of a part may have fewer
-  int64_t columns = 1;  ///< of a block
+  int64_t part = 1;  ///< rows, such as the inputs of a convolution's tap: each part begins with a new block
+  int64_t rows = 1;  ///< of a block; the last one of a part may have fewer
+  int64_t columns = 1;            ///< of a block
   bool is_same_in_parts = false;  ///< all parts have the scales of the first
 };
 
@@ -21,11 +21,11 @@ struct NbitsPanels {
   int64_t n = 0, k = 0;
   int bits = 4;  ///< of a level: 2, 4 or 8
   NbitsGrid grid;
-  /// Panel by panel: a row of bytes, one for each column, has the levels of 8 / bits rows of the matrix, the
-  /// first one in the low bits.
+  /// Panel by panel: a row of bytes, one for each column, has the quantized values of 8 / bits rows of the
+  /// matrix, the first one in the low bits.
   const uint8_t* levels = nullptr;
   const float* scales = nullptr;         ///< [scale_rows(), scale_columns()], and then some more
-  const uint8_t* zero_points = nullptr;  ///< levels, as many as scales; null: half of the range
+  const uint8_t* zero_points = nullptr;  ///< quantized, as many as scales; null: half of the range
 
   int64_t panels() const { return (n + kPanelColumns - 1) / kPanelColumns; }
   int64_t filled_columns() const { return panels() * kPanelColumns; }

@@ -24,7 +24,7 @@ class RowProduct : public TiledProduct {
   /// The same rounded to bfloat16, an even number each; or as they are, of what is stored in bfloat16.
   using NarrowGather = std::function<void(const void* x, int64_t first, int64_t count, uint16_t* rows)>;
   struct Gathers {
-    kernels::ImagePlaces lying;  ///< of the pixels
+    kernels::ImagePlaces lying;  ///< of the pixels in memory
     Gather wide;                 ///< empty: rows are pixels
     NarrowGather narrow;
   };
@@ -36,7 +36,7 @@ class RowProduct : public TiledProduct {
 
   /// Rows are in bfloat16.
   bool rounds() const { return rounds_; }
-  /// Where the sums of a tile go: to the result at once if nothing happens to them.
+  /// Where the sums of a tile go: into the result itself if nothing happens to them.
   struct Sums {
     float* first;
     int64_t stride;
@@ -46,7 +46,7 @@ class RowProduct : public TiledProduct {
   void finish_sums(const KernelArgs& args, const Tile& tile, const Sums& sums) const noexcept;
 
   /// Calls multiply(a, first, rows) for the float32 rows of a tile: all of them where they are gathered or
-  /// lie as one matrix, else those of one image at a time; `first` counts from the tile's first row.
+  /// are stored as one matrix, else those of one image at a time; `first` counts from the tile's first row.
   template <typename Multiply>
   void for_rows(const Tile& tile, Multiply multiply) const {
     const kernels::ImagePlaces& lying = gathers_.lying;
