@@ -29,7 +29,7 @@ int least_number(const QuantizedConstant& weights) {
   return is_signed_integer(t) ? -(1 << (bit_width(t) - 1)) : 0;
 }
 
-bool has_zero_levels(const QuantizedConstant& weights) {
+bool has_zero_points(const QuantizedConstant& weights) {
   const int middle = least_number(weights) + (1 << (bit_width(weights.stored.dtype()) - 1));
   return std::any_of(weights.zero_point.begin(), weights.zero_point.end(),
                      [&](int zero) { return zero != middle; });
@@ -44,7 +44,7 @@ std::optional<StoredGrid> stored_grid(const QuantizedConstant& weights) {
   grid.rows = std::min(grid.rows, grid.part);
   grid.columns = std::min(grid.columns, n);
   const int64_t bits = bit_width(weights.stored.dtype()) * n * k +
-                       (has_zero_levels(weights) ? 40 : 32) * grid.scale_rows(k) * grid.scale_columns(n);
+                       (has_zero_points(weights) ? 40 : 32) * grid.scale_rows(k) * grid.scale_columns(n);
   return bits <= 16 * n * k ? std::optional(grid) : std::nullopt;
 }
 

@@ -23,10 +23,10 @@ struct StoredGrid {
 /// Nothing where the integers with their scales would take more than half the memory of float32 numbers.
 std::optional<StoredGrid> stored_grid(const QuantizedConstant& weights);
 
-/// Levels are numbers less the least one of their type.
+/// Of their type: quantized values are stored as what they exceed it by.
 int least_number(const QuantizedConstant& weights);
-/// A zero point is not the middle of the levels.
-bool has_zero_levels(const QuantizedConstant& weights);
+/// A zero point is not the middle of the range.
+bool has_zero_points(const QuantizedConstant& weights);
 
 /// Key of Value::metadata: see keep_stored().
 inline constexpr std::string_view kStoredKey = "assay.stored";

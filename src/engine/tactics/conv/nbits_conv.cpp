@@ -68,7 +68,7 @@ void add_weights(const Problem& p, const QuantizedConstant& w, const kernels::Nb
   b.add_constant(name + "/scales", w.stored, "scales " + packing, [w, m, places] {
     return per_block<float>(DType::kFloat32, w, m, places, [&](size_t i) { return w.scale[i]; });
   });
-  if (!has_zero_levels(w)) return b.skip_input();
+  if (!has_zero_points(w)) return b.skip_input();
   b.add_constant(name + "/zeros", w.stored, "zeros " + packing, [w, m, places] {
     return per_block<uint8_t>(DType::kUInt8, w, m, places, [&](size_t i) {
       return static_cast<uint8_t>(w.zero_point[i] - least_number(w));
