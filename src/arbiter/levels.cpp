@@ -15,8 +15,8 @@ constexpr size_t kForMedian = 64;
 /// Half of the errors of a sum of roundings are below so many half-widths, and of none above twice that.
 constexpr double kHalf = 0.39, kUsual = 2 * kHalf;
 
-/// The median of the errors in units of what is expected of each; elements that are alike err alike, and count
-/// once. 0 where there are too few.
+/// The median of the errors in units of what is expected of each; elements that are alike err alike, and
+/// count once. 0 where there are too few.
 double usual_ratio(const Tensor& result, const Tensor& exact, const Tensor& expected) {
   std::vector<double> ratios;
   const double *r = result.data<double>(), *y = exact.data<double>(), *e = expected.data<double>();

@@ -1,12 +1,12 @@
-// Holds products in 8 bits to the levels that their engine declares.
+// Holds products in 8 bits to the quantized values that their engine declares.
 #pragma once
 
 #include "arbiter/judgement.h"
 
 namespace assay {
 
-/// A result that rounding to 8 bits explains is wrong where it is neither what the declared levels of the
-/// factors give (NodeError::by_levels) nor what float32 makes of the factors themselves: then other scales,
+/// A result that rounding to 8 bits explains is wrong where it is neither what the declared rounding of the
+/// factors gives (NodeError::by_levels) nor what float32 makes of the factors themselves: then other scales,
 /// zero points or weights were used. One that is what they give, and seems wrong because an error before
 /// (`spoiled`) made numbers that they do not represent, inherits that error.
 void hold_to_levels(const StoredTensor& result, const Standard& standard, bool spoiled, ArbiterVerdict& out);

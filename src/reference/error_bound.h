@@ -42,8 +42,8 @@ struct NodeError {
   /// The operator's result when its divisor overflows; undefined when that is not finite.
   Tensor collapsed;
   double operations = 1;  ///< roundings per element: each may underflow, too
-  /// Of a product in 8 bits whose levels are known (Lowering::levels): the result that they give, and how far
-  /// one may lie from that, or from the exact result, when it is computed in float32. Undefined elsewhere.
+  /// Of a product in 8 bits whose quantized values are known (`Lowering::levels`): the result that these
+  /// give, and the distance from that, or from the exact result, that float32 explains. Undefined elsewhere.
   Tensor by_levels, near_levels;
 };
 /// The requested bounds.

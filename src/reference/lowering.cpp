@@ -96,7 +96,7 @@ Tensor error_of_product(const EvalContext& c, const Lowering& lowering) {
 /// A number as a multiple of its step, as float32 divides them.
 double in_steps(double x, float step) { return static_cast<double>(static_cast<float>(x) / step); }
 
-/// The numbers, rounded to the levels of QuantizeLinear.
+/// The numbers, rounded to what QuantizeLinear and DequantizeLinear make of them.
 Tensor at_levels(const Tensor& x, float step) {
   return map_elements<double>(x, [=](double v) {
     if (!std::isfinite(v)) return v;
@@ -104,23 +104,23 @@ Tensor at_levels(const Tensor& x, float step) {
   });
 }
 
-/// A step where a number is next to the middle between two levels, so that either may be taken; 0 elsewhere.
+/// A step where a number is next to the middle between two multiples of it, so that either may be taken; 0
+/// elsewhere.
 Tensor undecided_levels(const Tensor& x, float step) {
   constexpr double kUnits = 16 * 0x1p-24;
   return map_elements<double>(x, [=](double v) {
     const double steps = std::abs(in_steps(v, step)), beyond = steps - std::floor(steps);
     return steps < kInt8Levels + 1 && std::abs(beyond - 0.5) <= kUnits * steps ? static_cast<double>(step)
-                                                                              : 0.0;
+                                                                               : 0.0;
   });
 }
 
-/// Weights at the levels that quantize() gives them: of one step for each channel of the result.
+/// Weights, rounded as quantize() does it: by one step for each channel of the result.
 Tensor weights_at_levels(const Node& n, const Tensor& w) {
   const Tensor halves = errors_of_weights(n, w);
   return map_broadcast<double>(w, halves, [](double v, double half) {
-    const auto step =
-        std::max(static_cast<float>(2 * half * kInt8Levels) / static_cast<float>(kInt8Levels),
-                 std::numeric_limits<float>::min());
+    const auto step = std::max(static_cast<float>(2 * half * kInt8Levels) / static_cast<float>(kInt8Levels),
+                               std::numeric_limits<float>::min());
     return std::clamp(std::nearbyint(in_steps(v, step)), -kInt8Levels, kInt8Levels) * step;
   });
 }
@@ -136,7 +136,7 @@ Tensor product_of(const EvalContext& c, const Tensor& a, const Tensor& b, bool b
   return other.outputs()[0];
 }
 
-/// Of a product whose levels are known; `error` is still what float32 makes of it.
+/// Of a product whose quantized values are known; `error` is still what float32 makes of it.
 void set_levels(const EvalContext& c, const Lowering& lowering, const Tensor& y, NodeError& error) {
   /// Algorithms other than plain sums, such as Winograd's, err by several times more.
   constexpr double kAnyAlgorithm = 80;
@@ -180,8 +180,7 @@ void add_lowered_errors(EvalContext& c, const Lowering& lowering, std::span<cons
     if (errors[i].worst.defined()) add(more, kMost, errors[i].worst, y[i].shape());
     add(more, 1, errors[i].expected, y[i].shape());
   };
-  const bool is_product =
-      multiplies(c.node()) && is_wide(c.input(0)) && is_wide(c.input(1)) && is_wide(y[0]);
+  const bool is_product = multiplies(c.node()) && is_wide(c.input(0)) && is_wide(c.input(1)) && is_wide(y[0]);
   if (is_product) set_levels(c, lowering, y[0], errors[0]);
   if (is_product)
     if (const Tensor own = error_of_product(c, lowering); own.defined()) add_both(own, 0);

@@ -214,9 +214,7 @@ double TensorRange::least_error_limit() const {
 
 /// The divergence looks at how many numbers are clipped, not at how far: a few far ones cost it little. Below
 /// the least mean square every further number that is clipped costs more than finer levels gain.
-double TensorRange::bounded_entropy_limit() const {
-  return std::max(entropy_limit(), least_error_limit());
-}
+double TensorRange::bounded_entropy_limit() const { return std::max(entropy_limit(), least_error_limit()); }
 
 float TensorRange::limit(CalibrationAlgorithm algorithm, double quantile) const {
   if (algorithm == CalibrationAlgorithm::kMinMax || counted_ == 0) return largest_;
