@@ -39,7 +39,7 @@ void apply_to_untold(ArbiterVerdict& o, const Arbitration& traced) {
 /// Rounding decides its shape, and did so in the second run as in this one.
 bool is_decided_alike(const ArbiterVerdict& o, const ArbiterVerdict& same) {
   return o.verdict == Verdict::kUnclear && !o.problem.empty() && o.shape == same.shape &&
-         o.dtype == same.dtype;
+         o.dtype == same.dtype && o.max_error <= kSameSize * same.max_error;
 }
 
 /// It seems wrong, and no node makes an error; `same` is what the second run has of it.
