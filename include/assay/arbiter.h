@@ -51,6 +51,10 @@ struct NarrowTypes {
   std::map<std::string, float> scales = {};
   /// int8: names of nodes that are excluded from it.
   std::set<std::string> float_nodes = {};
+  /// int8: factors of products are rounded by these scales as Builder::quantized_network() writes them, and
+  /// weights by one scale for each channel: results in 8 bits are then known up to float32's rounding,
+  /// and other ones are wrong. So it is in engines of this library.
+  bool known_levels = false;
 
   bool any() const { return float16 || bfloat16 || int8; }
   /// "float16 and int8".

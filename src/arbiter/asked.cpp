@@ -134,6 +134,8 @@ Asked read_asked(const Model& model, const NarrowTypes& types,
         model, *KeptValues::scaled(n->input(0), types.scales, KeptValues::Through::kSplit), types.scales);
     if (tensor == nullptr || types.scales.at(*tensor) == 0) continue;
     asked.lowering.int8[n.get()] = step(*tensor);
+    if (types.known_levels && asked.lowering.u == 0)
+      asked.lowering.levels[n.get()] = types.scales.at(*tensor);
   }
   add_kept(
       model, types,

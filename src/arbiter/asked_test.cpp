@@ -115,6 +115,78 @@ TEST(Asked, AZeroPointThatIsOffIsWrongAtItsNode) {
   EXPECT_EQ(verdict_on(n.judge(results, n.in_int8()), "c1").verdict, Verdict::kRounding);
 }
 
+/// Where the levels are known, a scale other than the declared one is seen, however near it is, and also what
+/// rounding to 8 bits would explain.
+TEST(Asked, OtherLevelsThanTheDeclaredOnesAreWrong) {
+  const Network n;
+  NarrowTypes asked = n.in_int8();
+  asked.known_levels = true;
+  EXPECT_EQ(wrong(n.judge(n.results(n.scales), asked)), Names());
+  EXPECT_EQ(wrong(n.judge(results_of(*n.model, n.feed), asked)), Names()) << "float32 was allowed, too";
+  for (const float factor : {1.01F, 1.1F, 1.5F, 2.0F}) {
+    std::map<std::string, float> other = n.scales;
+    other["a"] *= factor;
+    EXPECT_EQ(wrong(n.judge(n.results(other), asked)), Names{"c2"}) << factor;
+    EXPECT_EQ(wrong(n.judge(n.results(other), n.in_int8())), Names()) << factor << ", levels not known";
+  }
+  const StoredTensorList one_off = n.results(n.scales, [&](const std::string& name, Tensor& t) {
+    if (name != "a/dequantized") return;
+    t = convert(t, DType::kFloat32);
+    for (float& v : t.mutable_span<float>()) v += n.scales.at("a");
+  });
+  EXPECT_EQ(wrong(n.judge(one_off, asked)), Names{"c2"}) << "a zero point that is off by one";
+}
+
+/// What an error before makes of its numbers is not the error of the next scale.
+TEST(Asked, AScaleThatAnErrorBeforeMakesTooSmallInherits) {
+  const Network n;
+  NarrowTypes asked = n.in_int8();
+  asked.known_levels = true;
+  const StoredTensorList results = n.results(n.scales, [&](const std::string& name, Tensor& t) {
+    if (name != "c1") return;
+    for (float& v : t.mutable_span<float>()) v *= 30;
+  });
+  const Arbitration a = n.judge(results, asked);
+  EXPECT_EQ(wrong(a), Names{"c1"});
+  EXPECT_EQ(verdict_on(a, "c2").verdict, Verdict::kInherited);
+}
+
+/// Between two numbers next to the middle of two levels either level may be taken.
+TEST(Asked, TiesOfLevelsAreNoErrors) {
+  Network n;
+  // Every input but one is a step and a half, or next to that.
+  const float step = 0.25F;
+  for (float& v : n.feed[0].mutable_span<float>()) v = std::nextafter(1.5F * step, v < 0 ? 0.0F : 1.0F);
+  n.feed[0].mutable_span<float>()[0] = 30;
+  n.scales["x"] = step;
+  NarrowTypes asked = n.in_int8();
+  asked.known_levels = true;
+  for (const float towards : {1.0F, 2.0F}) {
+    const StoredTensorList results = n.results(n.scales, [&](const std::string& name, Tensor& t) {
+      if (name != "x/dequantized") return;
+      t = convert(t, DType::kFloat32);
+      for (float& v : t.mutable_span<float>())
+        if (v < 1) v = towards * step;
+    });
+    EXPECT_EQ(verdict_on(n.judge(results, asked), "c1").verdict, Verdict::kRounding) << towards;
+  }
+}
+
+/// Half of the roundings to bfloat16 are larger than all but few to float16.
+TEST(Asked, ACoarserFormatShowsInTheSizeOfMostErrors) {
+  const Network n;
+  const auto rounded_to = [&](DType dtype) {
+    const std::shared_ptr<Model> narrow = clone_model(*n.model);
+    for (const auto& v : narrow->graph->values())
+      if (v->is_constant() && v->name() == "w2")
+        v->set_tensor(convert(convert(v->tensor().aligned(), dtype), DType::kFloat32));
+    return results_of(*narrow, n.feed);
+  };
+  const NarrowTypes asked{.float16 = true};
+  EXPECT_EQ(wrong(n.judge(rounded_to(DType::kFloat16), asked)), Names());
+  EXPECT_EQ(wrong(n.judge(rounded_to(DType::kBFloat16), asked)), Names{"c2"});
+}
+
 /// Who asks for half of the numbers' bits gets that, and an error of a percent is one.
 TEST(Asked, Float16IsJudgedInItsOwnUnits) {
   const Network n;

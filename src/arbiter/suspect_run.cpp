@@ -7,6 +7,7 @@
 #include "arbiter/judge.h"
 #include "arbiter/jumps.h"
 #include "arbiter/left_open.h"
+#include "arbiter/levels.h"
 #include "arbiter/pattern.h"
 #include "arbiter/unrounded.h"
 #include "arbiter/within_bounds.h"
@@ -277,7 +278,7 @@ bool SuspectRun::is_inherited(const Judged& j) const {
 
 void SuspectRun::classify(Judged& j) const {
   ArbiterVerdict& out = j.out;
-  if (j.exact.defined() && out.problem.empty()) measure_distance(j.stored.load(), j.exact, out);
+  if (j.exact.defined() && (out.problem.empty() || out.verdict == Verdict::kUnclear)) measure_distance(j.stored.load(), j.exact, out);
   if (std::isinf(out.max_error) && !is_bad(out.verdict))
     out.follows =
         std::max<int64_t>(0, SpecialDifferences(j.stored.load(), j.exact).in_result - out.overflows);
@@ -323,6 +324,9 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
   const ComputedIn shown = measure(j);
   excuse_result(j);
   hold_to_jumps(j);
+  if (j.whole && j.out.basis == Basis::kNode) hold_to_levels(j.stored, j.standard, j.before.spoiled, j.out);
+  if (j.whole && j.out.basis == Basis::kNode && asked_ != nullptr && asked_->lowering.u > 0)
+    hold_to_size(j.stored, j.standard, j.out);
   if (!is_bad(j.out.verdict)) count(shown);
   classify(j);
   attribute(j);

@@ -36,8 +36,20 @@ void apply_to_untold(ArbiterVerdict& o, const Arbitration& traced) {
                               : fmt::format("traced: '{}' is unclear; {}", unclear->output, o.note);
 }
 
+/// Rounding decides its shape, and did so in the second run as in this one.
+bool is_decided_alike(const ArbiterVerdict& o, const ArbiterVerdict& same) {
+  return o.verdict == Verdict::kUnclear && !o.problem.empty() && o.shape == same.shape &&
+         o.dtype == same.dtype && o.max_error <= kSameSize * same.max_error;
+}
+
 /// It seems wrong, and no node makes an error; `same` is what the second run has of it.
 void apply_to_wrong(ArbiterVerdict& o, const ArbiterVerdict& same, const Arbitration& traced) {
+  if (is_decided_alike(o, same)) {
+    o.verdict = Verdict::kRounding;
+    o.problem.clear();
+    o.note = "traced: each node is right on its own inputs, and rounding decides on this shape there, too";
+    return;
+  }
   if (!o.problem.empty() || same.max_error * kSameSize < o.max_error) {
     o.note =
         "traced: with every layer marked no node makes an error, so it is in what the backend fuses or "

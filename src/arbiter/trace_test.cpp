@@ -36,5 +36,22 @@ TEST(Trace, SaysWhereAnOutputThatSeemedWrongComesFrom) {
   EXPECT_EQ(traced(Verdict::kAgrees, 1).verdict, Verdict::kWrong);
 }
 
+/// NonZero of rounded numbers has other places, and may have fewer.
+TEST(Trace, AShapeThatRoundingDecidesIsRightWhereNoNodeErrs) {
+  const auto judged = [](const Shape& traced_shape, Verdict of_h) {
+    Arbitration result, all;
+    result.outputs = {result_of("y", Verdict::kUnclear, 0)};
+    result.outputs[0].problem = "rounding decides its shape";
+    result.outputs[0].shape = {2, 524};
+    all.outputs = {result_of("h", of_h, 0), result_of("y", Verdict::kAgrees, 0)};
+    all.outputs[1].shape = traced_shape;
+    apply_trace(result, std::move(all));
+    return result.outputs[0].verdict;
+  };
+  EXPECT_EQ(judged({2, 524}, Verdict::kRounding), Verdict::kRounding);
+  EXPECT_EQ(judged({2, 520}, Verdict::kRounding), Verdict::kUnclear) << "the runs differ";
+  EXPECT_EQ(judged({2, 524}, Verdict::kWrong), Verdict::kUnclear) << "a node makes an error";
+}
+
 }  // namespace
 }  // namespace assay::arbiter_test

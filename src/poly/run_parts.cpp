@@ -96,6 +96,7 @@ NarrowTypes types_of(const Engine& engine) {
   if (types.int8) {
     types.scales = rules.quantization->scales;
     types.float_nodes = rules.quantization->float_nodes;
+    types.known_levels = rules.types.tensors.empty();
   }
   return types;
 }

@@ -42,6 +42,9 @@ struct NodeError {
   /// The operator's result when its divisor overflows; undefined when that is not finite.
   Tensor collapsed;
   double operations = 1;  ///< roundings per element: each may underflow, too
+  /// Of a product in 8 bits whose quantized values are known (`Lowering::levels`): the result that these
+  /// give, and the distance from that, or from the exact result, that float32 explains. Undefined elsewhere.
+  Tensor by_levels, near_levels;
 };
 /// The requested bounds.
 enum class Bounds : uint8_t { kExpected, kBoth };

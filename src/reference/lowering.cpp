@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "graph/read.h"
@@ -92,6 +93,74 @@ Tensor error_of_product(const EvalContext& c, const Lowering& lowering) {
              : Tensor();
 }
 
+/// A number as a multiple of its step, as float32 divides them.
+double in_steps(double x, float step) { return static_cast<double>(static_cast<float>(x) / step); }
+
+/// The numbers, rounded to what QuantizeLinear and DequantizeLinear make of them.
+Tensor at_levels(const Tensor& x, float step) {
+  return map_elements<double>(x, [=](double v) {
+    if (!std::isfinite(v)) return v;
+    return std::clamp(std::nearbyint(in_steps(v, step)), -kInt8Levels - 1, kInt8Levels) * step;
+  });
+}
+
+/// A step where a number is next to the middle between two multiples of it, so that either may be taken; 0
+/// elsewhere.
+Tensor undecided_levels(const Tensor& x, float step) {
+  constexpr double kUnits = 16 * 0x1p-24;
+  return map_elements<double>(x, [=](double v) {
+    const double steps = std::abs(in_steps(v, step)), beyond = steps - std::floor(steps);
+    return steps < kInt8Levels + 1 && std::abs(beyond - 0.5) <= kUnits * steps ? static_cast<double>(step)
+                                                                               : 0.0;
+  });
+}
+
+/// Weights, rounded as quantize() does it: by one step for each channel of the result.
+Tensor weights_at_levels(const Node& n, const Tensor& w) {
+  const Tensor halves = errors_of_weights(n, w);
+  return map_broadcast<double>(w, halves, [](double v, double half) {
+    const auto step = std::max(static_cast<float>(2 * half * kInt8Levels) / static_cast<float>(kInt8Levels),
+                               std::numeric_limits<float>::min());
+    return std::clamp(std::nearbyint(in_steps(v, step)), -kInt8Levels, kInt8Levels) * step;
+  });
+}
+
+/// The product of other factors; without what is added to it where `bare`.
+Tensor product_of(const EvalContext& c, const Tensor& a, const Tensor& b, bool bare) {
+  std::vector<Tensor> inputs{a, b};
+  for (size_t i = 2; i < c.inputs().size(); ++i)
+    inputs.push_back(bare && c.input(i).defined() ? Tensor::zeros(DType::kFloat64, c.shape(i)) : c.input(i));
+  EvalContext other(c.node(), c.op(), c.version(), std::move(inputs));
+  other.ideal = true;
+  c.version().eval(other);
+  return other.outputs()[0];
+}
+
+/// Of a product whose quantized values are known; `error` is still what float32 makes of it.
+void set_levels(const EvalContext& c, const Lowering& lowering, const Tensor& y, NodeError& error) {
+  /// Algorithms other than plain sums, such as Winograd's, err by several times more.
+  constexpr double kAnyAlgorithm = 80;
+  const auto known = lowering.levels.find(&c.node());
+  if (known == lowering.levels.end() || !error.expected.defined()) return;
+  const Tensor &x = c.input(0), &w = c.input(1);
+  const float step = known->second;
+  const double u = unit_roundoff(DType::kFloat32);
+  error.by_levels = product_of(c, at_levels(x, step), weights_at_levels(c.node(), w), false);
+  Tensor near = map_broadcast<double>(error.expected, y, [=](double e, double v) {
+    return kAnyAlgorithm * (e + u * std::abs(v)) + std::numeric_limits<float>::min();
+  });
+  const Tensor undecided = undecided_levels(x, step);
+  if (std::ranges::any_of(undecided.span<double>(), [](double v) { return v > 0; })) {
+    const Tensor sizes = map_elements<double>(w, [](double v) { return std::abs(v); });
+    near = map_broadcast<double>(near, product_of(c, undecided, sizes, true),
+                                 [](double a, double b) { return a + 1.01 * std::abs(b); });
+  }
+  if (const auto kept = lowering.kept.find(&c.node()); kept != lowering.kept.end())
+    near = map_broadcast<double>(near, errors_of_step(y, step_of(y, kept->second)),
+                                 [](double a, double b) { return a + b; });
+  error.near_levels = std::move(near);
+}
+
 bool is_wide(const Tensor& t) { return t.defined() && t.dtype() == DType::kFloat64; }
 
 void add(const Tensor& more, double times, Tensor& error, const Shape& shape) {
@@ -111,7 +180,9 @@ void add_lowered_errors(EvalContext& c, const Lowering& lowering, std::span<cons
     if (errors[i].worst.defined()) add(more, kMost, errors[i].worst, y[i].shape());
     add(more, 1, errors[i].expected, y[i].shape());
   };
-  if (multiplies(c.node()) && is_wide(c.input(0)) && is_wide(c.input(1)) && is_wide(y[0]))
+  const bool is_product = multiplies(c.node()) && is_wide(c.input(0)) && is_wide(c.input(1)) && is_wide(y[0]);
+  if (is_product) set_levels(c, lowering, y[0], errors[0]);
+  if (is_product)
     if (const Tensor own = error_of_product(c, lowering); own.defined()) add_both(own, 0);
   if (const auto kept = lowering.kept.find(&c.node());
       kept != lowering.kept.end() && is_wide(y[0]) && errors[0].expected.defined())

@@ -17,13 +17,16 @@ struct Lowering {
   std::unordered_map<const Node*, double> int8;
   /// Results that may be kept in 8 bits between such products: their step by node, as above.
   std::unordered_map<const Node*, double> kept;
+  /// Those of them whose factors are known to be rounded as quantize() does it: the step of input 0.
+  std::unordered_map<const Node*, float> levels;
 
   bool any() const { return u > 0 || !int8.empty(); }
 };
 
 /// Adds rounding by the lowering to the errors of a float32 node: of each of its inputs, of a result that is
 /// kept in 8 bits, and in 8-bit products clipping beyond the range of the step, if that is small compared
-/// with the rounding. `c` has the node's exact inputs, `y` its exact outputs.
+/// with the rounding; of products whose rounding is known also their results in 8 bits. `c` has the node's
+/// exact inputs, `y` its exact outputs.
 void add_lowered_errors(EvalContext& c, const Lowering& lowering, std::span<const Tensor> y,
                         std::vector<NodeError>& errors);
 

@@ -212,12 +212,16 @@ double TensorRange::least_error_limit() const {
   return best;
 }
 
+/// The divergence looks at how many numbers are clipped, not at how far: a few far ones cost it little. Below
+/// the least mean square every further number that is clipped costs more than finer levels gain.
+double TensorRange::bounded_entropy_limit() const { return std::max(entropy_limit(), least_error_limit()); }
+
 float TensorRange::limit(CalibrationAlgorithm algorithm, double quantile) const {
   if (algorithm == CalibrationAlgorithm::kMinMax || counted_ == 0) return largest_;
   require(!counts_.empty(), ErrorCode::kInternal, "a range without a histogram has no quantiles");
   const double limit = algorithm == CalibrationAlgorithm::kLegacy             ? quantile_limit(quantile)
                        : algorithm == CalibrationAlgorithm::kMeanSquaredError ? least_error_limit()
-                                                                              : entropy_limit();
+                                                                              : bounded_entropy_limit();
   return static_cast<float>(std::min<double>(limit, largest_));
 }
 

@@ -65,6 +65,7 @@ class TensorRange {
   double bin_width() const;
   std::span<const int64_t> used_bins() const;
   double entropy_limit() const;
+  double bounded_entropy_limit() const;
   double quantile_limit(double quantile) const;
   double least_error_limit() const;
 

@@ -1,0 +1,783 @@
+// Plants faults in engines of narrow types, as defects would make them, and asks for the verdict: is each of
+// them WRONG at its node, nothing else, and nothing at all where nothing is planted?
+//
+// usage: planted_types [--csv FILE] [--formats int8,qdq,fp16,bf16] [--outputs] MODEL...
+//
+// A MODEL is the name of a template. One engine has several faults, at nodes that are far from each other:
+// each node is judged on its own inputs. In int8 the engine has another calibration, or other weights in
+// 8 bits, than it declares; in qdq another network in 8 bits; in fp16 and bf16 another computation at a
+// node. --outputs: what is said where only the outputs of the network are known. A fault whose kind begins
+// with "limit" is within the rounding of its format: it is only reported.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <set>
+#include <sstream>
+
+#include "../common/models.h"
+#include "arbiter/arbiter.h"
+#include "assay/builder.h"
+#include "graph/clone.h"
+#include "graph/read.h"
+#include "ops/op_set.h"
+#include "run/calibration.h"
+#include "transform/mark_outputs.h"
+#include "transform/quantize.h"
+
+namespace assay {
+namespace {
+
+using Scales = std::map<std::string, float>;
+
+// --- engines and their results ---------------------------------------------------------------------------
+
+class OneSet final : public Int8Calibrator {
+ public:
+  explicit OneSet(const std::vector<Tensor>& feed) : feed_(feed) {}
+  std::optional<TensorList> next_batch(const std::vector<TensorInfo>& inputs) override {
+    if (std::exchange(is_done_, true)) return std::nullopt;
+    TensorList batch;
+    for (size_t i = 0; i < inputs.size(); ++i) batch.push_back({inputs[i].name, feed_[i]});
+    return batch;
+  }
+  void write_cache(const std::string& text) override { scales = CalibrationTable::parse(text, "").scales; }
+
+  Scales scales;
+
+ private:
+  const std::vector<Tensor>& feed_;
+  bool is_done_ = false;
+};
+
+std::shared_ptr<Model> marked(const Model& model) {
+  std::shared_ptr<Model> all = clone_model(model);
+  mark_all_outputs(*all);
+  infer_shapes(*all);
+  return all;
+}
+
+/// With the values of another model as its outputs, as far as it has them.
+std::shared_ptr<Model> marked_as(const Model& model, const Model& other) {
+  std::shared_ptr<Model> same = clone_model(model);
+  same->graph->outputs.clear();
+  for (const Value* v : other.graph->outputs)
+    if (Value* own = same->graph->find_value(v->name()); own != nullptr && own->producer() != nullptr)
+      same->graph->outputs.push_back(own);
+  infer_shapes(*same);
+  return same;
+}
+
+/// Nothing is timed: the first tactic that fits is taken.
+StoredTensorList results_of(const std::shared_ptr<Model>& model, const std::vector<Tensor>& feed,
+                            BuilderConfig config) {
+  static const Runtime runtime;
+  config.optimization_level = 0;
+  const std::shared_ptr<Engine> engine = Builder(runtime).build_engine(model, config);
+  const std::vector<Tensor> tensors = engine->create_execution_context()->infer(feed);
+  const std::vector<IoTensor> outputs = engine->outputs();
+  StoredTensorList list;
+  for (size_t i = 0; i < outputs.size(); ++i) list.push_back({outputs[i].name, tensors[i]});
+  return list;
+}
+
+/// One network, and what its engines are built and judged by.
+struct Network {
+  std::string name;
+  std::shared_ptr<Model> model;  ///< every value an output
+  std::vector<Tensor> feed;
+  Scales scales;
+  std::map<std::string, Tensor> values;  ///< of an engine in float32
+  std::vector<std::string> outputs;      ///< of the network
+
+  explicit Network(const std::string& template_name) : name(template_name) {
+    const std::shared_ptr<Model> plain = load_named_model(name);
+    feed = make_feed(*plain);
+    for (const Value* v : plain->graph->outputs) outputs.push_back(v->name());
+    model = marked(*plain);
+    const auto calibrator = std::make_shared<OneSet>(feed);
+    results_of(model, feed, {.int8 = true, .calibrator = calibrator});
+    scales = calibrator->scales;
+    for (const NamedStoredTensor& t : results_of(model, feed, {})) values[t.name] = t.tensor.load();
+    for (size_t i = 0; i < feed.size(); ++i) values[model->graph->inputs[i]->name()] = feed[i];
+  }
+  std::string cache(const Scales& changed) const { return CalibrationTable{.scales = changed}.str(); }
+  /// The step that shows all of a value.
+  float step_of(const std::string& value) const {
+    float most = 0;
+    for (const float x : values.at(value).span<float>())
+      if (std::isfinite(x)) most = std::max(most, std::abs(x));
+    return std::max(most, 1e-6F) / 127;
+  }
+  bool has_floats(const Value* v) const {
+    const auto it = v == nullptr ? values.end() : values.find(v->name());
+    return it != values.end() && it->second.dtype() == DType::kFloat32 && it->second.numel() > 0;
+  }
+};
+
+// --- faults
+// --------------------------------------------------------------------------------------------------
+
+/// A fault of one engine. WRONG at one of the places is its discovery.
+struct Fault {
+  std::string kind, node;
+  std::set<std::string> places;
+  std::string touched;  ///< the tensor that it changes: two faults of an engine have different ones
+  std::function<bool(Model&)> plant;       ///< of the engine's model; false: it does not apply
+  std::function<bool(Scales&)> calibrate;  ///< of its calibration, in place of that
+};
+
+bool is_product(const Node& n) { return is_op(n, "Conv") || is_op(n, "MatMul") || is_op(n, "Gemm"); }
+
+/// The node of this operator that quantize() puts before a product; null: there is none.
+Node* producer_of(const Node& n, size_t input, const char* op) {
+  Node* p = n.input(input) == nullptr ? nullptr : n.input(input)->producer();
+  return p != nullptr && is_op(*p, op) ? p : nullptr;
+}
+
+Node* node_of(Model& model, const std::string& output) {
+  const Value* v = model.graph->find_value(output);
+  return v == nullptr ? nullptr : v->producer();
+}
+
+/// The DequantizeLinear of a product's input in the network in 8 bits.
+Node* dequantizer(Model& model, const std::string& product, size_t input) {
+  const Node* n = node_of(model, product);
+  return n == nullptr ? nullptr : producer_of(*n, input, "DequantizeLinear");
+}
+
+void set_scale(Value& scale, const std::function<void(std::span<float>)>& change) {
+  Tensor changed = convert(scale.tensor().aligned(), DType::kFloat64);
+  changed = convert(changed, DType::kFloat32);
+  change(changed.mutable_span<float>());
+  scale.set_tensor(changed);
+}
+
+/// Rounding before the node and rounding after it are not the same.
+bool does_not_commute(const Node* n) {
+  static const std::set<std::string> kOthers = {"Softmax",
+                                                "Gelu",
+                                                "Sigmoid",
+                                                "Tanh",
+                                                "Erf",
+                                                "HardSwish",
+                                                "HardSigmoid",
+                                                "Mul",
+                                                "Add",
+                                                "Div",
+                                                "Exp",
+                                                "Elu",
+                                                "Sqrt",
+                                                "Sub",
+                                                "Swish",
+                                                "LayerNormalization",
+                                                "BatchNormalization",
+                                                "GlobalAveragePool",
+                                                "AveragePool",
+                                                "InstanceNormalization",
+                                                "ReduceMean"};
+  return n != nullptr && n->domain.empty() && kOthers.contains(n->op_type) && n->outputs().size() == 1;
+}
+
+/// Rounds input 0 of a node to 8 bits or fewer.
+void quantize_input(Model& model, Node& n, float step) {
+  Graph& g = *model.graph;
+  Value* x = n.input(0);
+  Value* s = g.add_constant(g.unique_name("planted/scale"), Tensor::scalar<float>(step));
+  Value* z = g.add_constant(g.unique_name("planted/zero"), Tensor::zeros(DType::kInt8, Shape{}));
+  Value* q = g.add_value(g.unique_name("planted/levels"), Type{x->type});
+  q->type.dtype = DType::kInt8;
+  Value* d = g.add_value(g.unique_name("planted/rounded"), Type{x->type});
+  g.insert_node(&n, "QuantizeLinear", {x, s, z}, {q});
+  g.insert_node(&n, "DequantizeLinear", {q, s, z}, {d});
+  for (size_t i = 0; i < n.inputs().size(); ++i)
+    if (n.input(i) == x) n.set_input(i, d);
+}
+
+void round_input(Model& model, Node& n, DType dtype) {
+  Graph& g = *model.graph;
+  Value* x = n.input(0);
+  Value* narrow = g.add_value(g.unique_name("planted/narrow"), Type{x->type});
+  narrow->type.dtype = dtype;
+  Value* wide = g.add_value(g.unique_name("planted/wide"), Type{x->type});
+  g.insert_node(&n, "Cast", {x}, {narrow}, {{"to", static_cast<int64_t>(dtype)}});
+  g.insert_node(&n, "Cast", {narrow}, {wide}, {{"to", static_cast<int64_t>(DType::kFloat32)}});
+  for (size_t i = 0; i < n.inputs().size(); ++i)
+    if (n.input(i) == x) n.set_input(i, wide);
+}
+
+void clip_input(Model& model, Node& n, float most) {
+  Graph& g = *model.graph;
+  Value* x = n.input(0);
+  Value* low = g.add_constant(g.unique_name("planted/low"), Tensor::scalar<float>(-most));
+  Value* high = g.add_constant(g.unique_name("planted/high"), Tensor::scalar<float>(most));
+  Value* cut = g.add_value(g.unique_name("planted/cut"), Type{x->type});
+  g.insert_node(&n, "Clip", {x, low, high}, {cut});
+  n.set_input(0, cut);
+}
+
+/// Other weights of a product, its own: others may read the same constant.
+bool change_weights(Model& model, Node& n,
+                    const std::function<void(std::span<float>, const Shape&)>& change) {
+  const Value* w = n.input(1);
+  if (w == nullptr || !w->is_constant() || !w->tensor().defined() || w->tensor().dtype() != DType::kFloat32)
+    return false;
+  Tensor other = convert(convert(w->tensor().aligned(), DType::kFloat64), DType::kFloat32);
+  change(other.mutable_span<float>(), w->tensor().shape());
+  n.set_input(1, model.graph->add_constant(model.graph->unique_name("planted/weights"), other));
+  return true;
+}
+
+size_t axis_of(const Node& n, const Shape& w) {
+  if (is_op(n, "Conv") || (is_op(n, "Gemm") && int_attribute(n, "transB", 0) != 0)) return 0;
+  return w.size() - 1;
+}
+
+/// The channel of the largest weight: one that is seen.
+void scale_channel(const Node& n, std::span<float> w, const Shape& shape, float factor) {
+  const size_t axis = axis_of(n, shape);
+  const int64_t inner = shape.numel(axis + 1, shape.size()), count = shape[axis];
+  const auto channel = [&](size_t i) { return static_cast<int64_t>(i) / inner % count; };
+  const auto most =
+      static_cast<size_t>(std::ranges::max_element(w, {}, [](float x) { return std::abs(x); }) - w.begin());
+  for (size_t i = 0; i < w.size(); ++i)
+    if (channel(i) == channel(most)) w[i] *= factor;
+}
+
+// --- which faults a network gets
+// -------------------------------------------------------------------------------
+
+/// A product in 8 bits: its result, its input, and all results that are computed from that input.
+struct Product {
+  std::string output, input, node;
+  std::set<std::string> readers;
+  size_t channels = 0;
+};
+
+std::vector<Product> products_of(const Network& net, const Model& in_8_bits) {
+  std::vector<Product> found;
+  for (const auto& n : in_8_bits.graph->nodes()) {
+    const Node* d = is_product(*n) ? producer_of(*n, 0, "DequantizeLinear") : nullptr;
+    const Node* w = is_product(*n) ? producer_of(*n, 1, "DequantizeLinear") : nullptr;
+    const Node* q = d == nullptr ? nullptr : producer_of(*d, 0, "QuantizeLinear");
+    if (q == nullptr || w == nullptr || !net.values.contains(n->output(0)->name())) continue;
+    Product p{.output = n->output(0)->name(), .input = q->input(0)->name(), .node = n->label()};
+    // An input that is all zeros, or a product of nothing but zeros, shows no fault.
+    if (net.scales.find(p.input) == net.scales.end() || net.step_of(p.output) <= 1e-6F / 127) continue;
+    for (const Node* reader : d->output(0)->consumers()) p.readers.insert(reader->output(0)->name());
+    p.channels = static_cast<size_t>(w->input(1)->tensor().numel());
+    found.push_back(std::move(p));
+  }
+  return found;
+}
+
+/// The places of a fault in the rounding of an input: in the network in 8 bits its parts are values, too.
+std::set<std::string> places_of_input(const Product& p) {
+  std::set<std::string> places = p.readers;
+  places.insert(p.input + "/quantized");
+  places.insert(p.input + "/dequantized");
+  return places;
+}
+
+Fault scaled(const Product& p, std::string kind, std::function<float(float, const Scales&)> change) {
+  Fault f{.kind = std::move(kind),
+          .node = p.node,
+          .places = places_of_input(p),
+          .touched = p.input,
+          .plant = {},
+          .calibrate = {}};
+  f.calibrate = [p, change](Scales& scales) {
+    const float before = scales.at(p.input), after = change(before, scales);
+    scales[p.input] = after;
+    return before != after;
+  };
+  return f;
+}
+
+/// The same in the network in 8 bits.
+void plant_scale(Fault& f, const Product& p, const Scales& scales) {
+  f.plant = [p, scales, calibrate = f.calibrate](Model& m) {
+    Scales changed = scales;
+    Node* d = dequantizer(m, p.output, 0);
+    if (d == nullptr || !calibrate(changed)) return false;
+    set_scale(*d->input(1), [&](std::span<float> s) { s[0] = changed.at(p.input); });
+    return true;
+  };
+}
+
+Fault in_model(const Product& p, std::string kind, std::set<std::string> places, std::string touched,
+               std::function<bool(Model&)> plant) {
+  return {.kind = std::move(kind),
+          .node = p.node,
+          .places = std::move(places),
+          .touched = std::move(touched),
+          .plant = std::move(plant),
+          .calibrate = {}};
+}
+
+bool change_weight_scale(Model& m, const Product& p, const std::function<void(std::span<float>)>& change) {
+  Node* d = dequantizer(m, p.output, 1);
+  if (d == nullptr) return false;
+  Graph& g = *m.graph;
+  Value* own = g.add_constant(g.unique_name("planted/scale"), d->input(1)->tensor());
+  set_scale(*own, change);
+  d->set_input(1, own);
+  return true;
+}
+
+std::set<std::string> places_of_weights(const Product& p, Model& in_8_bits) {
+  std::set<std::string> places{p.output};
+  if (const Node* d = dequantizer(in_8_bits, p.output, 1)) {
+    places.insert(d->output(0)->name());
+    for (const Node* reader : d->output(0)->consumers()) places.insert(reader->output(0)->name());
+  }
+  return places;
+}
+
+/// In turn, so that faults of each kind are at other nodes of a network.
+template <typename T>
+const T& in_turn(const std::vector<T>& from, size_t i) {
+  return from[(i * std::max<size_t>(1, from.size() / 4) + i / 4) % from.size()];
+}
+
+std::vector<Fault> faults_in_8_bits(const Network& net, Model& in_8_bits) {
+  const std::vector<Product> products = products_of(net, in_8_bits);
+  std::vector<Fault> faults;
+  if (products.empty()) return faults;
+  size_t turn = 0;
+  const auto next = [&]() -> const Product& { return in_turn(products, turn++); };
+  const auto add_scaled = [&](const char* kind, const std::function<float(float, const Scales&)>& change) {
+    const Product& p = next();
+    faults.push_back(scaled(p, kind, change));
+    plant_scale(faults.back(), p, net.scales);
+  };
+  const auto times = [](float factor) { return [=](float s, const Scales&) { return s * factor; }; };
+  add_scaled("scale x2", times(2));
+  add_scaled("scale x0.5", times(0.5F));
+  add_scaled("scale x1.1", times(1.1F));
+  add_scaled("saturated: scale x0.05", times(0.05F));
+  add_scaled("limit: scale x1.001", times(1.001F));
+  add_scaled("scale of another tensor", [products, own = turn](float s, const Scales& scales) {
+    for (size_t i = 0; i < products.size(); ++i) {
+      const float other = scales.at(in_turn(products, own + i).input);
+      if (std::abs(other / s - 1) > 0.02F && other > 0) return other;
+    }
+    return s;
+  });
+  const auto add = [&](const char* kind, const Product& p, bool of_weights, const auto& plant) {
+    faults.push_back(in_model(p, kind, of_weights ? places_of_weights(p, in_8_bits) : places_of_input(p),
+                              of_weights ? p.output : p.input, [p, plant](Model& m) { return plant(m, p); }));
+  };
+  for (const float factor : {1.5F, 1.05F})
+    add(factor > 1.1F ? "weights' scale of a channel x1.5" : "weights' scale of a channel x1.05", next(),
+        true, [factor](Model& m, const Product& p) {
+          return change_weight_scale(m, p,
+                                     [&](std::span<float> s) { *std::ranges::max_element(s) *= factor; });
+        });
+  for (const int8_t points : {1, 5})
+    add(points == 1 ? "zero point off by 1" : "zero point off by 5", next(), false,
+        [points](Model& m, const Product& p) {
+          const Node* d = dequantizer(m, p.output, 0);
+          Node* q = d == nullptr ? nullptr : producer_of(*d, 0, "QuantizeLinear");
+          if (q == nullptr) return false;
+          Graph& g = *m.graph;
+          q->set_input(2, g.add_constant(g.unique_name("planted/zero"), Tensor::scalar<int8_t>(points)));
+          return true;
+        });
+  // Those of another layer with as many channels, else those of the next channels.
+  const Product& p = next();
+  const auto twin = std::ranges::find_if(products, [&](const Product& o) {
+    return o.output != p.output && o.channels == p.channels && !p.readers.contains(o.output);
+  });
+  const std::string from = twin == products.end() ? p.output : twin->output;
+  add("weights' scales of another layer", p, true, [from](Model& m, const Product& own) {
+    const Node* other = dequantizer(m, from, 1);
+    if (other == nullptr) return false;
+    const Tensor scales = other->input(1)->tensor().aligned();
+    return change_weight_scale(m, own,
+                               [&](std::span<float> s) {
+                                 std::ranges::copy(scales.span<float>(), s.begin());
+                                 if (from == own.output) std::ranges::rotate(s, s.begin() + 1);
+                               }) &&
+           scales.numel() > 1;
+  });
+  // Rounded before the function instead of behind it.
+  for (size_t i = 0; i < products.size(); ++i) {
+    const Product& moved = in_turn(products, turn + i);
+    const Value* y = in_8_bits.graph->find_value(moved.input);
+    if (!does_not_commute(y->producer()) || !net.has_floats(y->producer()->input(0)) ||
+        y->producer()->input(0)->is_constant())
+      continue;
+    std::set<std::string> places = places_of_input(moved);
+    places.insert(moved.input);
+    const float step = net.step_of(y->producer()->input(0)->name());
+    faults.push_back(in_model(moved, "rounded before a function instead of after it", places, moved.input,
+                              [moved, step](Model& m) {
+                                Node* d = dequantizer(m, moved.output, 0);
+                                Node* f = node_of(m, moved.input);
+                                if (d == nullptr || f == nullptr) return false;
+                                quantize_input(m, *f, step);
+                                Value* y = m.graph->find_value(moved.input);
+                                for (Node* c : std::vector<Node*>(d->output(0)->consumers()))
+                                  for (size_t k = 0; k < c->inputs().size(); ++k)
+                                    if (c->input(k) == d->output(0)) c->set_input(k, y);
+                                return true;
+                              }));
+    break;
+  }
+  return faults;
+}
+
+/// Of engines in float16 or bfloat16: a node computes something else.
+std::vector<Fault> faults_in_floats(const Network& net, DType dtype) {
+  std::vector<Product> products;
+  std::vector<Product> functions;
+  for (const auto& n : net.model->graph->nodes()) {
+    if (n->outputs().size() != 1 || !net.has_floats(n->input(0)) || !net.has_floats(n->output(0))) continue;
+    const Product p{.output = n->output(0)->name(),
+                    .input = n->input(0)->name(),
+                    .node = n->label(),
+                    .readers = {n->output(0)->name()}};
+    // Fewer numbers do not show how large their errors usually are.
+    if (net.step_of(p.output) <= 1e-6F / 127 || net.values.at(p.output).numel() < 64) continue;
+    const Value* w = n->input(1);
+    if (is_product(*n) && w != nullptr && w->is_constant() && w->tensor().rank() >= 2) products.push_back(p);
+    if (does_not_commute(n.get()) && !n->input(0)->is_constant() && !is_op(*n, "Mul") && !is_op(*n, "Add") &&
+        !is_op(*n, "Div") && !is_op(*n, "Sub"))
+      functions.push_back(p);
+  }
+  std::vector<Fault> faults;
+  size_t turn = 0;
+  const auto add = [&](const std::vector<Product>& from, const std::string& kind,
+                       const std::function<bool(Model&, Node&, const Product&)>& plant) {
+    if (from.empty()) return;
+    const Product& p = in_turn(from, turn++);
+    faults.push_back(in_model(p, kind, p.readers, p.output, [p, plant](Model& m) {
+      Node* n = node_of(m, p.output);
+      return n != nullptr && plant(m, *n, p);
+    }));
+  };
+  const auto channel = [](float factor) {
+    return [factor](Model& m, Node& n, const Product&) {
+      return change_weights(
+          m, n, [&](std::span<float> w, const Shape& shape) { scale_channel(n, w, shape, factor); });
+    };
+  };
+  const auto whole = [](float factor) {
+    return [factor](Model& m, Node& n, const Product&) {
+      return change_weights(m, n, [&](std::span<float> w, const Shape&) {
+        for (float& x : w) x *= factor;
+      });
+    };
+  };
+  add(products, "weights of a channel x1.25", channel(1.25F));
+  add(products, "weights x2", whole(2));
+  add(products, "weights x0.5", whole(0.5F));
+  add(products, "weights x1.1", whole(1.1F));
+  add(products, "saturated at a quarter", [&net](Model& m, Node& n, const Product& p) {
+    clip_input(m, n, 127 * net.step_of(p.input) / 4);
+    return true;
+  });
+  // A step of 8 bits is about as coarse as bfloat16: there 5 bits are another format.
+  const bool half = dtype == DType::kFloat16;
+  const auto in_levels = [&net](float step) {
+    return [&net, step](Model& m, Node& n, const Product& p) {
+      quantize_input(m, n, step * net.step_of(p.input));
+      return true;
+    };
+  };
+  add(products, half ? "computed in int8" : "computed in 5 bits", in_levels(half ? 1 : 127.0F / 15));
+  if (half)
+    add(products, "computed in bfloat16", [](Model& m, Node& n, const Product&) {
+      round_input(m, n, DType::kBFloat16);
+      return true;
+    });
+  add(products, "channels' weights one further", [](Model& m, Node& n, const Product&) {
+    return change_weights(m, n, [&](std::span<float> w, const Shape& shape) {
+      const auto by = static_cast<std::ptrdiff_t>(shape.numel(axis_of(n, shape) + 1, shape.size()));
+      std::ranges::rotate(w, w.begin() + by);
+    });
+  });
+  add(functions, half ? "rounded to int8 before it" : "rounded to 5 bits before it",
+      in_levels(half ? 1 : 127.0F / 15));
+  if (!half) add(products, "limit: computed in int8", in_levels(1));
+  if (!half) add(functions, "limit: rounded to int8 before it", in_levels(1));
+  add(products, half ? "limit: weights x1.0005" : "limit: weights x1.004", whole(half ? 1.0005F : 1.004F));
+  return faults;
+}
+
+// --- trials
+// ----------------------------------------------------------------------------------------------------
+
+struct Row {
+  std::string network, format, kind, node, verdict;
+  double ratio = 0;
+  bool found = false;
+};
+
+struct Report {
+  std::vector<Row> rows;
+  std::vector<std::string> strangers, alarms;
+  int healthy = 0;
+  bool by_outputs = false;                     ///< also judge what is known of the outputs alone
+  std::map<std::string, int> said_of_outputs;  ///< the worst verdict on each faulty engine's
+  std::vector<std::string> silent;             ///< engines whose outputs are off, and pass
+};
+
+struct Format {
+  std::string name;
+  BuilderConfig config;
+  NarrowTypes asked;
+  std::shared_ptr<Model> judged;  ///< every value an output
+  std::shared_ptr<Model> built;   ///< what faults are planted in
+  double usual_error = 0;         ///< of the outputs of an engine without faults
+};
+
+Arbitration judge(const Network& net, const Format& format, const StoredTensorList& results) {
+  const ArbiterCase c{"engine", &results, false, format.asked.any() ? &format.asked : nullptr};
+  return arbitrate(format.judged, net.feed, std::span(&c, 1));
+}
+
+/// The results that are outputs of the network.
+StoredTensorList outputs_of(const Network& net, const StoredTensorList& results) {
+  StoredTensorList list;
+  for (const NamedStoredTensor& t : results)
+    if (std::ranges::find(net.outputs, t.name) != net.outputs.end()) list.push_back(t);
+  return list;
+}
+
+/// How much of a network's outputs errors are.
+double error_of(const Network& net, const StoredTensorList& results) {
+  double worst = 0;
+  for (const NamedStoredTensor& t : outputs_of(net, results)) {
+    const Tensor own = t.tensor.load(), &right = net.values.at(t.name);
+    if (own.dtype() != DType::kFloat32 || own.numel() != right.numel()) continue;
+    double error = 0, size = 0;
+    for (int64_t i = 0; i < own.numel(); ++i) {
+      const double y = right.data<float>()[i], d = own.data<float>()[i] - y;
+      error += d * d, size += y * y;
+    }
+    if (size > 0) worst = std::max(worst, std::sqrt(error / size));
+  }
+  return worst;
+}
+
+void judge_healthy(const Network& net, Format& format, const StoredTensorList& results, Report& report) {
+  ++report.healthy;
+  format.usual_error = error_of(net, results);
+  for (const ArbiterVerdict& v : judge(net, format, results).outputs)
+    if (v.verdict == Verdict::kWrong)
+      report.alarms.push_back(fmt::format("{}, {}: '{}' ({}) by {:.3g}: {}", net.name, format.name, v.output,
+                                          v.op_type, v.worst_ratio, v.note + v.problem));
+}
+
+/// The worst verdict at a fault's places.
+Row row_of(const Network& net, const Format& format, const Fault& f, const Arbitration& a) {
+  Row row{.network = net.name, .format = format.name, .kind = f.kind, .node = f.node, .verdict = "not seen"};
+  for (const ArbiterVerdict& v : a.outputs) {
+    if (!f.places.contains(v.output)) continue;
+    const bool wrong = v.verdict == Verdict::kWrong;
+    if (wrong && !row.found) row.ratio = 0;
+    if ((row.found && !wrong) || (!wrong && v.worst_ratio < row.ratio)) continue;
+    row.found = row.found || wrong;
+    row.ratio = std::max(row.ratio, std::isfinite(v.worst_ratio) ? v.worst_ratio : 1e9);
+    row.verdict = verdict_name(v.verdict);
+  }
+  return row;
+}
+
+/// Judges a faulty engine by its outputs alone. `usual`: the error of a healthy engine.
+void judge_outputs(const Network& net, const Format& format, const StoredTensorList& results, double usual,
+                   const std::vector<Fault>& planted, Report& report) {
+  const StoredTensorList outputs = outputs_of(net, results);
+  if (!report.by_outputs || outputs.empty()) return;
+  Verdict worst = Verdict::kAgrees;
+  for (const ArbiterVerdict& v : judge(net, format, outputs).outputs) worst = std::max(worst, v.verdict);
+  ++report.said_of_outputs[std::string(verdict_name(worst))];
+  constexpr double kVisible = 0.05, kTimes = 4;
+  const double error = error_of(net, results);
+  if (worst <= Verdict::kRounding && error > std::max(kVisible, kTimes * usual))
+    report.silent.push_back(
+        fmt::format("{}, {}: {} and {} others: an error of {:.2g}, {:.2g} in a healthy engine", net.name,
+                    format.name, planted[0].kind, planted.size() - 1, error, usual));
+}
+
+/// One engine with these faults.
+void try_faults(const Network& net, const Format& format, const std::vector<Fault>& wanted, Report& report) {
+  const std::shared_ptr<Model> faulty = clone_model(*format.built);
+  Scales scales = net.scales;
+  std::vector<Fault> planted;
+  const bool calibrates = format.name == "int8" && bool(wanted.front().calibrate);
+  for (const Fault& f : wanted)
+    if (calibrates ? f.calibrate(scales) : f.plant && f.plant(*faulty)) planted.push_back(f);
+  if (planted.empty()) return;
+  BuilderConfig config = format.config;
+  std::shared_ptr<Model> built = marked_as(*faulty, *format.judged);
+  if (calibrates) {
+    config.int8 = true;
+    config.calibrator = given_scales(net.cache(scales), "the planted scales");
+    built = format.judged;
+  }
+  const StoredTensorList results = results_of(built, net.feed, config);
+  const Arbitration a = judge(net, format, results);
+  judge_outputs(net, format, results, format.usual_error, planted, report);
+  std::set<std::string> places;
+  for (const Fault& f : planted) {
+    report.rows.push_back(row_of(net, format, f, a));
+    places.insert(f.places.begin(), f.places.end());
+  }
+  for (const ArbiterVerdict& v : a.outputs)
+    if (v.verdict == Verdict::kWrong && !places.contains(v.output))
+      report.strangers.push_back(fmt::format("{}, {}: '{}' ({}) by {:.3g}: {}", net.name, format.name,
+                                             v.output, v.op_type, v.worst_ratio, v.note + v.problem));
+}
+
+/// Each engine gets faults that touch different tensors.
+void try_all(const Network& net, const Format& format, std::vector<Fault> faults, Report& report) {
+  while (!faults.empty()) {
+    std::vector<Fault> now, later;
+    std::set<std::string> touched, places;
+    for (Fault& f : faults) {
+      const bool same_way =
+          now.empty() || bool(now.front().calibrate) == bool(f.calibrate) || format.name != "int8";
+      const bool apart = std::ranges::none_of(f.places, [&](const auto& p) { return places.contains(p); });
+      if (same_way && apart && touched.insert(f.touched).second) {
+        places.insert(f.places.begin(), f.places.end());
+        now.push_back(std::move(f));
+      } else {
+        later.push_back(std::move(f));
+      }
+    }
+    try_faults(net, format, now, report);
+    faults = std::move(later);
+  }
+}
+
+void try_network(const std::string& name, const std::set<std::string>& formats, Report& report) {
+  const Network net(name);
+  const std::shared_ptr<Model> in_8_bits = clone_model(*net.model);
+  quantize(*in_8_bits, {.scales = net.scales, .float_nodes = {}});
+  infer_shapes(*in_8_bits);
+  Format int8{.name = "int8",
+              .config = {},
+              .asked = {.int8 = true, .scales = net.scales, .known_levels = true},
+              .judged = net.model,
+              .built = in_8_bits};
+  Format qdq{.name = "qdq", .config = {}, .asked = {}, .judged = marked(*in_8_bits), .built = in_8_bits};
+  const std::vector<Fault> faults = faults_in_8_bits(net, *in_8_bits);
+  if (formats.contains("int8") && !faults.empty()) {
+    judge_healthy(net, int8,
+                  results_of(net.model, net.feed,
+                             {.int8 = true, .calibrator = given_scales(net.cache(net.scales), "the scales")}),
+                  report);
+    try_all(net, int8, faults, report);
+  }
+  if (formats.contains("qdq") && !faults.empty()) {
+    judge_healthy(net, qdq, results_of(qdq.judged, net.feed, {}), report);
+    try_all(net, qdq, faults, report);
+  }
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    const bool half = dtype == DType::kFloat16;
+    Format format{.name = half ? "fp16" : "bf16",
+                  .config = {.fp16 = half, .bf16 = !half},
+                  .asked = {.float16 = half, .bfloat16 = !half},
+                  .judged = net.model,
+                  .built = net.model};
+    if (!formats.contains(format.name)) continue;
+    judge_healthy(net, format, results_of(net.model, net.feed, format.config), report);
+    try_all(net, format, faults_in_floats(net, dtype), report);
+  }
+}
+
+bool is_limit(const Row& r) { return r.kind.starts_with("limit"); }
+
+/// Each kind of fault in each format: how many, how many of them WRONG, and the least error in units of what
+/// is explained.
+void write_table(const Report& report, const std::string& path) {
+  struct Entry {
+    int planted = 0, found = 0;
+    double least = HUGE_VAL;
+  };
+  std::map<std::pair<std::string, std::string>, Entry> entries;
+  for (const Row& r : report.rows) {
+    Entry& e = entries[{r.format, r.kind}];
+    ++e.planted, e.found += r.found;
+    e.least = std::min(e.least, r.ratio);
+  }
+  std::ofstream file(path);
+  file << "format,fault,planted,WRONG at its node,least error / explained\n";
+  for (const auto& [of, e] : entries)
+    file << fmt::format("{},{},{},{},{:.3g}\n", of.first, of.second, e.planted, e.found, e.least);
+}
+
+/// Returns how many faults were missed.
+int print_rows(const Report& report) {
+  std::map<std::string, std::pair<int, int>> by_format;
+  int missed = 0;
+  for (const Row& r : report.rows) {
+    if (is_limit(r) || !r.found)
+      fmt::print("{}{}, {}: {} at {}: {} ({:.3g})\n", is_limit(r) ? "" : "MISSED ", r.network, r.format,
+                 r.kind, r.node, r.verdict, r.ratio);
+    if (is_limit(r)) continue;
+    auto& [planted, found] = by_format[r.format];
+    ++planted, found += r.found, missed += !r.found;
+  }
+  for (const auto& [name, count] : by_format)
+    fmt::print("{}: {} of {} faults are WRONG at their node\n", name, count.second, count.first);
+  return missed;
+}
+
+int summarize(const Report& report, const std::string& csv) {
+  const int missed = print_rows(report);
+  for (const auto& [word, count] : report.said_of_outputs)
+    fmt::print("of outputs alone: {}: {} faulty engines\n", word, count);
+  for (const std::string& s : report.silent) fmt::print("SILENT {}\n", s);
+  for (const std::string& s : report.alarms) fmt::print("FALSE ALARM {}\n", s);
+  for (const std::string& s : report.strangers) fmt::print("NOT PLANTED {}\n", s);
+  const auto due = std::ranges::count_if(report.rows, [](const Row& r) { return !is_limit(r); });
+  fmt::print(
+      "{} of {} planted faults are WRONG at their node, {} others are; {} healthy engines, {} alarms\n",
+      due - missed, due, report.strangers.size(), report.healthy, report.alarms.size());
+  if (!csv.empty()) write_table(report, csv);
+  const bool is_clean = report.strangers.empty() && report.alarms.empty() && report.silent.empty();
+  return due > 0 && missed == 0 && is_clean ? 0 : 1;
+}
+
+int run(int argc, char** argv) {
+  std::string csv;
+  std::set<std::string> formats = {"int8", "qdq", "fp16", "bf16"};
+  Report report;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--outputs") {
+      report.by_outputs = true;
+    } else if (word == "--csv" && i + 1 < argc) {
+      csv = argv[++i];
+    } else if (word == "--formats" && i + 1 < argc) {
+      formats.clear();
+      std::istringstream names(argv[++i]);
+      for (std::string name; std::getline(names, name, ',');) formats.insert(name);
+    } else {
+      try_network(word, formats, report);
+      fmt::print("{}: {} faults so far\n", word, report.rows.size());
+      std::fflush(stdout);
+    }
+  }
+  return summarize(report, csv);
+}
+
+}  // namespace
+}  // namespace assay
+
+int main(int argc, char** argv) {
+  try {
+    return assay::run(argc, argv);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "{}\n", e.what());
+    return 2;
+  }
+}
