@@ -278,7 +278,8 @@ bool SuspectRun::is_inherited(const Judged& j) const {
 
 void SuspectRun::classify(Judged& j) const {
   ArbiterVerdict& out = j.out;
-  if (j.exact.defined() && (out.problem.empty() || out.verdict == Verdict::kUnclear)) measure_distance(j.stored.load(), j.exact, out);
+  if (j.exact.defined() && (out.problem.empty() || out.verdict == Verdict::kUnclear))
+    measure_distance(j.stored.load(), j.exact, out);
   if (std::isinf(out.max_error) && !is_bad(out.verdict))
     out.follows =
         std::max<int64_t>(0, SpecialDifferences(j.stored.load(), j.exact).in_result - out.overflows);

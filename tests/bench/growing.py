@@ -5,7 +5,7 @@
 
 In each round a form is measured by both ways in turns. A growing step is the median of tokens behind the first 32, around the length at
 which the fixed step is taken (`assay bench` at that shape). The logits of a growing step are read and the next token is chosen in that
-time, too.
+time, too. Of a first prompt, whose lengths are new, and of a second one of the same length.
 """
 
 import argparse
@@ -34,10 +34,10 @@ def report_of(assay, folder, words):
 
 
 def growing(assay, folder, model, threads):
-    prompt = ",".join(str(5 + i % 50) for i in range(PROMPT))
-    found = report_of(assay, folder, ["generate", model, "--engine", "--prompt-ids", prompt, "--max-tokens", str(TOKENS), "--threads", str(threads)])
-    [sequence] = found["backends"][0]["sequences"]
-    return 1e3 * statistics.median(sequence["seconds"][SKIPPED:])
+    prompts = [",".join(str(first + i % 50) for i in range(PROMPT)) for first in (5, 6)]
+    words = [word for prompt in prompts for word in ("--prompt-ids", prompt)]
+    found = report_of(assay, folder, ["generate", model, "--engine", *words, "--max-tokens", str(TOKENS), "--threads", str(threads)])
+    return [1e3 * statistics.median(sequence["seconds"][SKIPPED:]) for sequence in found["backends"][0]["sequences"]]
 
 
 def shapes_at(model, length):
@@ -80,12 +80,13 @@ def main():
             for weights, model in (("float32", "float.onnx"), ("4 bits", "q4.onnx")):
                 runs = rows.setdefault(f"{form}, {weights}", [])
                 for _ in range(a.rounds):
-                    runs.append((growing(assay, folder, model, a.threads), fixed(assay, folder, model, a.threads)))
-                print(f"{form}, {weights}: " + " ".join(f"{g:.2f}/{f:.2f}" for g, f in runs), file=sys.stderr, flush=True)
-    print("| form | fixed, ms | growing / fixed, median | runs |\n|---|---:|---:|---|")
+                    runs.append((*growing(assay, folder, model, a.threads), fixed(assay, folder, model, a.threads)))
+                print(f"{form}, {weights}: " + " ".join(f"{g:.2f}/{again:.2f}/{f:.2f}" for g, again, f in runs), file=sys.stderr, flush=True)
+    print("| form | fixed, ms | growing / fixed, median | runs | second prompt, median | runs, second prompt |\n|---|---:|---:|---|---:|---|")
     for row, runs in rows.items():
-        ratios = [g / f for g, f in runs]
-        print(f"| {row} | {statistics.median(f for _, f in runs):.2f} | {statistics.median(ratios):.2f} | {' '.join(f'{r:.2f}' for r in ratios)} |")
+        first, second = [r[0] / r[2] for r in runs], [r[1] / r[2] for r in runs]
+        texts = [f"{statistics.median(x):.2f} | {' '.join(f'{r:.2f}' for r in x)}" for x in (first, second)]
+        print(f"| {row} | {statistics.median(r[2] for r in runs):.2f} | {texts[0]} | {texts[1]} |")
     if a.json:
         a.json.write_text(json.dumps(rows, indent=1))
 
