@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "assay/error.h"
@@ -10,6 +11,21 @@
 
 namespace assay::bench {
 namespace {
+
+/// An outcome that chance brings about less often than this.
+constexpr double kMostChance = 0.005;
+/// A network that takes this much less time at most is not called faster.
+constexpr double kLeastGain = 0.01;
+
+/// The probability of at most `lost` heads in `parts` throws of a coin.
+double chance_of(size_t lost, size_t parts) {
+  double ways = std::pow(0.5, static_cast<double>(parts)), sum = 0;
+  for (size_t heads = 0; heads <= lost; ++heads) {
+    sum += ways;
+    ways *= static_cast<double>(parts - heads) / static_cast<double>(heads + 1);
+  }
+  return sum;
+}
 
 double part_median(const Lane& lane, size_t part, size_t parts) {
   std::vector<double> seconds;
@@ -87,11 +103,14 @@ std::string Performance::text() const {
                      memory / (1 << 20));
 }
 
-bool beats(const Lane& lane, const Lane& other, size_t parts) {
-  if (lane.runs.size() < parts || other.runs.size() < parts) return false;
+Outcome compare_lanes(const Lane& lane, const Lane& other, size_t parts) {
+  if (lane.runs.size() < parts || other.runs.size() < parts) return Outcome::kOpen;
+  size_t lost = 0;
   for (size_t part = 0; part < parts; ++part)
-    if (part_median(lane, part, parts) >= part_median(other, part, parts)) return false;
-  return true;
+    if (part_median(lane, part, parts) >= part_median(other, part, parts)) ++lost;
+  if (2 * lost >= parts || part_median(lane, 0, 1) > (1 - kLeastGain) * part_median(other, 0, 1))
+    return Outcome::kNotFaster;
+  return chance_of(lost, parts) <= kMostChance ? Outcome::kFaster : Outcome::kOpen;
 }
 
 SearchResult search_replacements(size_t count, const SearchOptions& options, const SearchEvents& events) {

@@ -27,13 +27,21 @@ struct Performance {
 /// The result of measuring a network alternately with the best one so far.
 struct Contest {
   Performance performance, best_so_far;
-  /// True when every part of the measurement agrees, not only the total.
+  /// True when so many parts of the measurement agree that chance is no explanation.
   bool is_faster = false;
 };
 
-/// True when one lane is faster in each of `parts` successive parts of the runs, so that fluctuations of the
-/// machine's speed do not decide. False for lanes with fewer runs than parts.
-bool beats(const Lane& lane, const Lane& other, size_t parts = 6);
+/// The result of comparing the times of two lanes that were measured alternately.
+enum class Outcome : uint8_t {
+  kFaster,     ///< in more parts of the measurement than equally fast networks would be by chance
+  kNotFaster,  ///< in no more than half of the parts, or by less than a hundredth in all
+  kOpen,       ///< faster in all, but so unsteadily that only more runs can tell
+};
+
+/// Divides the runs into `parts` successive parts and compares their medians, pair by pair (a sign test), so
+/// that neither a machine that slows down for a while nor a few disturbed runs decide. kOpen for lanes with
+/// fewer runs than parts.
+Outcome compare_lanes(const Lane& lane, const Lane& other, size_t parts);
 
 enum class SearchMode : uint8_t {
   kGreedy,      ///< instance after instance; kept if the network is then faster

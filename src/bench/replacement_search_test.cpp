@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "assay/error.h"
@@ -90,11 +91,33 @@ Lane lane_of(const std::vector<double>& seconds) {
   return lane;
 }
 
-TEST(ReplacementSearch, EveryPartMustBeFaster) {
-  EXPECT_TRUE(beats(lane_of({1, 1, 1, 1}), lane_of({2, 2, 2, 2}), 2));
-  // Faster in the mean only because the machine was slower while the other one ran.
-  EXPECT_FALSE(beats(lane_of({1, 1, 2, 2}), lane_of({9, 9, 2, 2}), 2));
-  EXPECT_FALSE(beats(lane_of({1}), lane_of({2}), 2));
+TEST(ReplacementSearch, TheMachineDoesNotDecide) {
+  const std::vector<double> slow(12, 2), fast(12, 1);
+  EXPECT_EQ(compare_lanes(lane_of(fast), lane_of(slow), 12), Outcome::kFaster);
+  EXPECT_EQ(compare_lanes(lane_of(slow), lane_of(fast), 12), Outcome::kNotFaster);
+  EXPECT_EQ(compare_lanes(lane_of(fast), lane_of(fast), 12), Outcome::kNotFaster);
+  // Faster in the mean only because the machine was slower for half of the other one's runs.
+  std::vector<double> half = fast;
+  std::fill_n(half.begin(), 6, 9);
+  EXPECT_EQ(compare_lanes(lane_of(fast), lane_of(half), 12), Outcome::kNotFaster);
+}
+
+TEST(ReplacementSearch, AFewDisturbedRunsDoNotDecide) {
+  const std::vector<double> slow(12, 2);
+  std::vector<double> fast(12, 1);
+  fast[5] = 9;
+  EXPECT_EQ(compare_lanes(lane_of(fast), lane_of(slow), 12), Outcome::kFaster);
+  fast[7] = fast[9] = 9;
+  EXPECT_EQ(compare_lanes(lane_of(fast), lane_of(slow), 12), Outcome::kOpen);
+  // The same share of twice the runs is no chance any more.
+  fast.insert(fast.end(), 12, 1);
+  EXPECT_EQ(compare_lanes(lane_of(fast), lane_of(std::vector<double>(24, 2)), 24), Outcome::kFaster);
+}
+
+TEST(ReplacementSearch, TooFewRunsAndTinyGainsAreNoVictory) {
+  EXPECT_EQ(compare_lanes(lane_of({1}), lane_of({2}), 2), Outcome::kOpen);
+  EXPECT_EQ(compare_lanes(lane_of(std::vector<double>(12, 0.995)), lane_of(std::vector<double>(12, 1)), 12),
+            Outcome::kNotFaster);
 }
 
 }  // namespace

@@ -61,7 +61,8 @@ RouteKnobs::RouteKnobs(const engine::TacticSet& tactics, const PassSet& passes) 
   for (int i = 0; i <= BuilderConfig::kMaxOptimizationLevel; ++i) level.values.push_back(std::to_string(i));
   knobs_.push_back(std::move(level));
   for (const engine::TacticDef* t : tactics.all()) knobs_.push_back(on_or_off(kTactic, t->name, t->summary));
-  for (const PassStage stage : {PassStage::kCanonical, PassStage::kSpecialize, PassStage::kIdioms})
+  for (const PassStage stage :
+       {PassStage::kCanonical, PassStage::kSpecialize, PassStage::kOpen, PassStage::kIdioms})
     for (const PassDef* p : passes.stage(stage)) {
       RouteKnob knob = on_or_off(kPass, p->name, p->summary);
       const bool is_known =

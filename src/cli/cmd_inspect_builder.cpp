@@ -33,6 +33,7 @@ std::string passes_text(const PassSet& passes) {
   return stage_text(passes, "once for each network, and never left out", PassStage::kLowering) +
          stage_text(passes, "once for each network", PassStage::kCanonical) +
          stage_text(passes, "for each set of input shapes", PassStage::kSpecialize) +
+         stage_text(passes, "then, where extents stay open", PassStage::kOpen) +
          stage_text(passes, "then", PassStage::kIdioms);
 }
 

@@ -302,9 +302,9 @@ constinit const Command def = {
     .description =
         "Finds the subgraphs that plugins can replace, builds engines with and without them, times these in "
         "turns, and saves the "
-        "model with the replacements that make it faster. A replacement counts as faster when it is in every "
-        "part of the "
-        "measurement.",
+        "model with the replacements that make it faster. A replacement counts as faster when it is in so "
+        "many parts of the measurement that chance is no explanation; where that is open, the measurement "
+        "goes on.",
     .add_options = add_options,
     .run = run,
     .traces = true,

@@ -61,6 +61,10 @@ constexpr Place kPlaces[] = {
     {PassStage::kSpecialize, &pass_nest_concats::def},
     {PassStage::kSpecialize, &pass_eliminate_dead_code::def},
 
+    {PassStage::kOpen, &pass_constant_shapes::def},
+    {PassStage::kOpen, &pass_eliminate_common_subexpressions::def},
+    {PassStage::kOpen, &pass_eliminate_dead_code::def},
+
     {PassStage::kIdioms, &pass_fuse_silu::def},
     {PassStage::kIdioms, &pass_fuse_hard_swish::def},
     {PassStage::kIdioms, &pass_fuse_mish::def},

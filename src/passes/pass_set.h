@@ -30,6 +30,8 @@ enum class PassStage : uint8_t {
   /// Final passes after the fixed point: the others
   /// would not recognize their fused results.
   kSimplifyEnd,
+  /// Behind kSpecialize for one plan of many shapes, whose open extents are at least 1.
+  kOpen,
 };
 
 /// Lookups are safe from any thread as long as no pass is being added.
@@ -53,7 +55,7 @@ class PassSet {
     const PassDef* pass;
     int64_t since;
   };
-  std::array<std::vector<Step>, 6> stages_;
+  std::array<std::vector<Step>, 7> stages_;
   std::vector<std::shared_ptr<const void>> owners_;
 };
 

@@ -7,21 +7,10 @@
 #include <vector>
 
 #include "base/stopwatch.h"
-#include "engine/runtime/arena.h"
 #include "engine/runtime/context.h"
+#include "engine/runtime/output_blocks.h"
 
 namespace assay::engine {
-
-/// Memory for outputs, reused from run to run. A delivered tensor keeps its block; released blocks are
-/// reused.
-class OutputBlocks {
- public:
-  /// Null when memory is refused.
-  std::shared_ptr<Arena> take(size_t bytes) noexcept;
-
- private:
-  std::vector<std::shared_ptr<Arena>> blocks_;
-};
 
 /// Passes each output of a plan to a sink, whose time is not counted.
 class StreamedOutputs final : public OutputBinding {

@@ -2,21 +2,31 @@
 #pragma once
 
 #include <exception>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "engine/runtime/context.h"
+#include "engine/runtime/output_blocks.h"
 
 namespace assay::engine {
 
-/// Allocates a tensor for each output of a plan, which outlives it.
+/// Makes a tensor for each output of a plan, which outlives it.
 class TensorOutputs final : public OutputBinding {
  public:
-  explicit TensorOutputs(const Plan& plan) : plan_(plan), tensors_(plan.outputs.size()) {}
+  /// `blocks`: where large ones come from; they cannot be written then. Null: all are allocated.
+  explicit TensorOutputs(const Plan& plan, OutputBlocks* blocks = nullptr)
+      : plan_(plan), pool_(blocks), tensors_(plan.outputs.size()) {}
 
-  void* memory(size_t i, size_t) noexcept override {
+  void* memory(size_t i, size_t bytes) noexcept override {
     try {
       const PlanValue& v = plan_.values[static_cast<size_t>(plan_.outputs[i])];
+      if (pool_ != nullptr && bytes >= kLargeOutput) {
+        const std::shared_ptr<Arena> block = pool_->take(i, bytes);
+        if (block == nullptr) return nullptr;
+        tensors_[i] = Tensor::view(v.dtype, v.shape, block->data(), block);
+        return block->data();
+      }
       tensors_[i] = Tensor::allocate(v.dtype, v.shape);
       return tensors_[i].mutable_data();
     } catch (const std::exception&) {
@@ -30,7 +40,11 @@ class TensorOutputs final : public OutputBinding {
   std::vector<Tensor> take() { return std::move(tensors_); }
 
  private:
+  /// The system clears every page that it hands out, which takes longer than writing it.
+  static constexpr size_t kLargeOutput = size_t{64} << 10;
+
   const Plan& plan_;
+  OutputBlocks* pool_;
   std::vector<Tensor> tensors_;
 };
 

@@ -17,7 +17,7 @@ class LazyRunner final : public NetworkRunner {
   std::vector<Tensor> run(std::span<const Tensor> inputs) override {
     Context& context = executable_->context_for(inputs);
     check_inputs(context.plan(), inputs);
-    TensorOutputs outputs(context.plan());
+    TensorOutputs outputs(context.plan(), &blocks_);
     const Status status = context.run(inputs, outputs);
     if (status != Status::kOk)
       fail(ErrorCode::kInvalidModel, "{}",
@@ -48,6 +48,7 @@ class LazyRunner final : public NetworkRunner {
   }
 
   std::shared_ptr<Executable> executable_;
+  OutputBlocks blocks_;
 };
 
 class PlanNetworks final : public NetworkSource {
@@ -110,9 +111,12 @@ void Executable::give_memory(Context& context) {
     require(bytes <= given_bytes_, ErrorCode::kInvalidArgument,
             "these shapes need {} bytes of device memory, {} are given", bytes, given_bytes_);
   } else {
-    if (arena_ == nullptr || arena_->size() < bytes) {
+    const size_t before = arena_ != nullptr ? arena_->size() : 0;
+    if (arena_ == nullptr || before < bytes) {
       arena_.reset();
-      arena_ = plans_->config().target->allocate(bytes);
+      // Shapes that grow from run to run, as a cache does, are not to need other memory in each.
+      arena_ =
+          plans_->config().target->allocate(before >= bytes / 2 && before > 0 ? bytes + bytes / 4 : bytes);
     }
     memory = arena_->data();
   }

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/extents.h"
 #include "analysis/node_key.h"
 #include "engine/specialize/dynamic_part.h"
 #include "graph/clone.h"
@@ -19,6 +20,8 @@ namespace {
 
 /// More integers than this are no extents.
 constexpr int64_t kMaxExtents = 64;
+/// The opset from which on Shape gives a part of the extents.
+constexpr int64_t kRangesOfShape = 15;
 constexpr size_t kNever = std::numeric_limits<size_t>::max();
 
 bool is_extents(const Value* v) {
@@ -248,8 +251,35 @@ void remove_unused(Graph& g, const std::unordered_set<const Node*>& candidates) 
 
 }  // namespace
 
+void ask_inputs(Model& model) {
+  Graph& g = *model.graph;
+  if (model.opset() < kRangesOfShape) return;
+  const auto result_of = [](const Node& n) -> const Dims* {
+    const bool is_whole = n.find_attribute("start") == nullptr && n.find_attribute("end") == nullptr;
+    return is_whole && n.input(0) != nullptr && n.input(0)->producer() != nullptr ? dims_of(n.input(0))
+                                                                                  : nullptr;
+  };
+  const auto same = [](const Dim& a, const Dim& b) { return a.same_as(b); };
+  for (const auto& n : g.nodes()) {
+    const Dims* wanted = is_op(*n, "Shape") ? result_of(*n) : nullptr;
+    if (wanted == nullptr || wanted->empty()) continue;
+    for (Value* input : g.inputs) {
+      const Dims* given = dims_of(input);
+      if (given == nullptr) continue;
+      const auto at = std::search(given->begin(), given->end(), wanted->begin(), wanted->end(), same);
+      if (at == given->end()) continue;
+      const auto start = static_cast<int64_t>(at - given->begin());
+      n->set_inputs({input});
+      n->set_attribute("start", start);
+      n->set_attribute("end", start + static_cast<int64_t>(wanted->size()));
+      break;
+    }
+  }
+}
+
 OpenParts cut_open_parts(Model& model) {
   Graph& g = *model.graph;
+  ask_inputs(model);
   std::map<size_t, std::vector<Node*>> open;
   std::unordered_set<const Node*> extents;
   const Levels levels(g);

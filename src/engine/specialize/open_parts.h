@@ -5,6 +5,10 @@
 
 namespace assay::engine {
 
+/// Extents of computed values are asked of an input of the network that has the same ones side by side, so
+/// that the parts that need them wait for less. From opset 15 on.
+void ask_inputs(Model& model);
+
 /// Numbers of nodes inside and outside of the parts. Equal parts count once; nodes in bodies of others are
 /// outside.
 struct OpenParts {

@@ -7,6 +7,8 @@
 #include "assay/edit.h"
 #include "engine/specialize/decoder_test_util.h"
 #include "engine/specialize/dynamic_part.h"
+#include "graph/import.h"
+#include "graph/read.h"
 #include "passes/region.h"
 
 namespace assay::engine::open_parts_test {
@@ -101,6 +103,45 @@ TEST(OpenPartsTest, OtherConstantsAreOtherParts) {
   for (const Node* n : networks_of(*decoder.model)) bodies.insert(&body_of(*n));
   // The mask, the first two layers, the third.
   EXPECT_EQ(bodies.size(), 3U);
+}
+
+/// So that what needs them does not wait for the part that computes the value.
+TEST(OpenPartsTest, ExtentsAreAskedOfInputs) {
+  TestDecoder decoder(3);
+  Graph& g = decoder.g;
+  Value* cache = g.inputs[2];
+  Value* sum = g.add_value("sum");
+  g.add_node("Neg", {cache}, {sum}, {}, "sum");
+  Value* extents = g.add_value("extents");
+  Node* shape = g.add_node("Shape", {sum}, {extents}, {}, "shape");
+  Value* expanded = g.add_value("expanded");
+  g.add_node("Expand", {g.add_constant("one", Tensor::scalar<float>(1)), extents}, {expanded}, {}, "expand");
+  g.outputs.insert(g.outputs.end(), {sum, expanded});
+  infer_shapes(*decoder.model);
+  const auto asked = [&] {
+    ask_inputs(*decoder.model);
+    return shape->input(0);
+  };
+  decoder.model->opsets = {{"", 14}};
+  EXPECT_EQ(asked(), sum);
+  decoder.model->opsets = {{"", 15}};
+  EXPECT_EQ(asked(), cache);
+  EXPECT_EQ(int_attribute(*shape, "start", -1), 0);
+  EXPECT_EQ(int_attribute(*shape, "end", -1), 4);
+}
+
+TEST(OpenPartsTest, ExtentsOfAPartOfAnInput) {
+  auto model = parse_text(
+      "<ir_version: 8, opset_import: [\"\" : 18]>\n"
+      "g (float[2,3,past,4] x) => (int64[3] y) <int64 one = {1}> { a = Gather <axis = 0> (x, one) y = Shape "
+      "(a) }",
+      "test");
+  infer_shapes(*model);
+  ask_inputs(*model);
+  const Node& shape = *model->graph->nodes()[1];
+  EXPECT_EQ(shape.input(0), model->graph->inputs[0]);
+  EXPECT_EQ(int_attribute(shape, "start", -1), 1);
+  EXPECT_EQ(int_attribute(shape, "end", -1), 4);
 }
 
 TEST(OpenPartsTest, NothingIsOpen) {

@@ -293,6 +293,7 @@ std::shared_ptr<const Plan> PlanBuilder::build_open(const InputExtents& extents,
   infer_shapes(*model);
   Trail trail(*this, nullptr);
   specialize(*model, trail);
+  if (config_.optimize && edits_of(run_stage(*model, PassStage::kOpen)) > 0) infer_shapes(*model);
   const OpenParts parts = cut_open_parts(*model);
   if (parts.inside > kMaxOpen * static_cast<double>(parts.inside + parts.outside)) return nullptr;
   return plan_of(*model, trail);
