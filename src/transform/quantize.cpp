@@ -21,6 +21,8 @@ namespace assay {
 namespace {
 
 constexpr float kLargest = 127;
+/// The zero of symmetric unsigned values.
+constexpr int kMiddle = 128;
 /// Of a limit: where numbers go as far below zero, the two halves of symmetric values are used.
 constexpr double kFarBelow = 0.5;
 
@@ -226,12 +228,13 @@ class Quantizer {
   }
 
   /// The quantization of a value whose calibrated step is `scale`: symmetric, or where its numbers do not go
-  /// as far below zero, all 256 steps between its least number and the limit.
+  /// as far below zero, all 256 steps between its least number and the limit. Always uint8: ONNX Runtime has
+  /// integer kernels only where operands and result are of one type.
   Quantization levels_of(const Value& x, float scale) const {
     const auto least = least_.find(&x);
     const double limit = double{kLargest} * scale,
                  low = least == least_.end() ? -limit : std::max(least->second, -limit);
-    if (low < -kFarBelow * limit) return {scale, 0, DType::kInt8};
+    if (low < -kFarBelow * limit) return {scale, kMiddle, DType::kUInt8};
     const double zero = std::round(255 * -low / (limit - low)),
                  step = std::max(limit / (255 - zero), zero == 0 ? 0 : -low / zero);
     return {static_cast<float>(step), static_cast<int>(zero), DType::kUInt8};
@@ -244,10 +247,8 @@ class Quantizer {
     const Quantization levels = levels_of(x, scale);
     Value* s =
         graph_.add_constant(graph_.unique_name(x.name() + "/scale"), Tensor::scalar<float>(levels.scale));
-    Tensor zero = levels.dtype == DType::kUInt8
-                      ? Tensor::scalar<uint8_t>(static_cast<uint8_t>(levels.zero_point))
-                      : Tensor::zeros(DType::kInt8, Shape{});
-    Value* z = graph_.add_constant(graph_.unique_name(x.name() + "/zero_point"), std::move(zero));
+    Value* z = graph_.add_constant(graph_.unique_name(x.name() + "/zero_point"),
+                                   Tensor::scalar<uint8_t>(static_cast<uint8_t>(levels.zero_point)));
     Type type = x.type;
     type.dtype = levels.dtype;
     Value* integers = graph_.add_value(graph_.unique_name(x.name() + "/quantized"), type);

@@ -259,7 +259,8 @@ TEST_F(Quantize, GatesAndAveragesAreKeptIn8Bits) {
   const auto levels = [&](const char* name) {
     return *quantization_of(g.find_value(std::string(name) + "/dequantized"));
   };
-  EXPECT_EQ(levels("x").dtype, DType::kInt8);
+  EXPECT_EQ(levels("x").dtype, DType::kUInt8);
+  EXPECT_EQ(levels("x").zero_point, 128);
   EXPECT_EQ(levels("r").dtype, DType::kUInt8);
   EXPECT_EQ(levels("r").zero_point, 0);
   // From the least of a SiLU, -0.2785, to 1.27, and the same of its averages and parts.
