@@ -32,14 +32,15 @@ Tensor sum_of_squares(const EvalContext& c, const Tensor& a, const Tensor& b) {
 }
 
 /// Half a step at each element, and the clipped part beyond the last level, if that is small in total.
-Tensor errors_of_step(const Tensor& x, double step) {
-  const double most = step * (kInt8Levels + 0.5);
+Tensor errors_of_step(const Tensor& x, const ByteStep& step) {
+  // Limits are found for symmetric steps.
+  const double symmetric = step.limit / kInt8Levels, most = step.limit + symmetric / 2;
   double cut = 0;
   for (const double v : x.span<double>())
     cut += std::isfinite(v) ? square(std::max(0.0, std::abs(v) - most)) : 0;
-  const bool is_little = cut <= kCutOff * static_cast<double>(x.numel()) * square(step) / 12;
+  const bool is_little = cut <= kCutOff * static_cast<double>(x.numel()) * square(symmetric) / 12;
   return map_elements<double>(x, [=](double v) {
-    return std::max(step / 2, is_little && std::isfinite(v) ? std::abs(v) - step * kInt8Levels : 0.0);
+    return std::max(step.size / 2, is_little && std::isfinite(v) ? std::abs(v) - step.limit : 0.0);
   });
 }
 
@@ -51,7 +52,9 @@ double largest(const Tensor& x) {
 }
 
 /// A step, or the one that represents the largest number.
-double step_of(const Tensor& x, double step) { return std::isnan(step) ? largest(x) / kInt8Levels : step; }
+ByteStep step_of(const Tensor& x, const ByteStep& step) {
+  return std::isnan(step.size) ? ByteStep(largest(x) / kInt8Levels) : step;
+}
 
 /// Half a step of 8 bits of the weights, of one size for each channel of the result.
 Tensor errors_of_weights(const Node& n, const Tensor& w) {

@@ -23,9 +23,6 @@ namespace {
 constexpr float kLargest = 127;
 /// The zero of symmetric unsigned values.
 constexpr int kMiddle = 128;
-/// Of a limit: where numbers go as far below zero, the two halves of symmetric values are used.
-constexpr double kFarBelow = 0.5;
-
 /// The output-channel axis of constant weights, and the number of summed products.
 struct Weights {
   size_t axis = 0;
@@ -227,24 +224,13 @@ class Quantizer {
     return first;
   }
 
-  /// The quantization of a value whose calibrated step is `scale`: symmetric, or where its numbers do not go
-  /// as far below zero, all 256 steps between its least number and the limit. Always uint8: ONNX Runtime has
-  /// integer kernels only where operands and result are of one type.
-  Quantization levels_of(const Value& x, float scale) const {
-    const auto least = least_.find(&x);
-    const double limit = double{kLargest} * scale,
-                 low = least == least_.end() ? -limit : std::max(least->second, -limit);
-    if (low < -kFarBelow * limit) return {scale, kMiddle, DType::kUInt8};
-    const double zero = std::round(255 * -low / (limit - low)),
-                 step = std::max(limit / (255 - zero), zero == 0 ? 0 : -low / zero);
-    return {static_cast<float>(step), static_cast<int>(zero), DType::kUInt8};
-  }
-
   /// The value, quantized to 8 bits, before all that may read it.
   Value* quantized(const Node& user, Value& x, float scale) {
     Value*& known = activations_[&x];
     if (known != nullptr) return known;
-    const Quantization levels = levels_of(x, scale);
+    const auto least = least_.find(&x);
+    const Quantization levels = quantization_within(
+        scale, least == least_.end() ? -std::numeric_limits<double>::infinity() : least->second);
     Value* s =
         graph_.add_constant(graph_.unique_name(x.name() + "/scale"), Tensor::scalar<float>(levels.scale));
     Value* z = graph_.add_constant(graph_.unique_name(x.name() + "/zero_point"),

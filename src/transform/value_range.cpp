@@ -58,6 +58,18 @@ ValueRange both(const ValueRange& a, const ValueRange& b) {
 
 }  // namespace
 
+Quantization quantization_within(float scale, double low) {
+  constexpr double kLargest = 127;
+  // Of a limit: where numbers go as far below zero, the two halves of symmetric values are used.
+  constexpr double kFarBelow = 0.5;
+  constexpr int kMiddle = 128;
+  const double limit = kLargest * scale, least = std::max(low, -limit);
+  if (least < -kFarBelow * limit) return {scale, kMiddle, DType::kUInt8};
+  const double zero = std::round(255 * -least / (limit - least)),
+               step = std::max(limit / (255 - zero), zero == 0 ? 0 : -least / zero);
+  return {static_cast<float>(step), static_cast<int>(zero), DType::kUInt8};
+}
+
 ValueRange ValueRanges::of(const Value& v) {
   if (const auto it = known_.find(&v); it != known_.end()) return it->second;
   known_[&v] = {};  // for a graph that is deeper than its operands are

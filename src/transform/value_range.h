@@ -4,6 +4,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "analysis/quantization.h"
 #include "assay/graph.h"
 #include "transform/kept_values.h"
 
@@ -13,6 +14,11 @@ namespace assay {
 struct ValueRange {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
 };
+
+/// The quantization of a value whose calibrated step is `scale`, none of whose numbers is below `low`:
+/// symmetric, or where its numbers do not go as far below zero, all 256 steps between its least number and
+/// the limit. Always uint8: ONNX Runtime has integer kernels only where operands and result are of one type.
+Quantization quantization_within(float scale, double low);
 
 class ValueRanges {
  public:
