@@ -9,6 +9,7 @@
 #include "ops/op_set.h"
 #include "tensor/convert.h"
 #include "transform/kept_values.h"
+#include "transform/value_range.h"
 
 namespace assay {
 
@@ -96,7 +97,7 @@ void add_kept(const Model& model, const NarrowTypes& types, const Step& step, Lo
   for (const auto& n : model.graph->nodes()) nodes.push_back(n.get());
   const KeptValues kept(
       model, nodes,
-      {.has_scale = [&](const Value* v) { return step(*v) != 0; },
+      {.has_scale = [&](const Value* v) { return step(*v).size != 0; },
        .stays_float = [&](const Node& n) { return types.float_nodes.contains(n.name); },
        .reads_8_bits = [&](const Node& c,
                            const Value* v) { return lowering.int8.contains(&c) && c.input(0) == v; }});
@@ -124,23 +125,37 @@ Asked read_asked(const Model& model, const NarrowTypes& types,
     return static_cast<double>(it->second) /
            (ratio == ratios.end() ? 1 : std::max(1.0, ratio->second / most));
   };
+  std::vector<const Node*> nodes;
+  for (const auto& n : model.graph->nodes()) nodes.push_back(n.get());
+  const FunctionSources sources(model, nodes);
+  ValueRanges ranges(model, sources);
+  // Of numbers that do not go far below zero a builder makes it smaller.
+  const auto step_within = [&](const std::string& name, const Value& v) {
+    const double symmetric = step(name);
+    if (std::isnan(symmetric) || symmetric == 0) return ByteStep(symmetric);
+    const Quantization q = quantization_within(static_cast<float>(symmetric), ranges.of(v).low);
+    return ByteStep(q.scale, symmetric * kInt8Levels);
+  };
   for (const auto& n : model.graph->nodes()) {
     if (!may_be_quantised(*n) || types.float_nodes.contains(n->name)) continue;
     if (types.scales.empty()) {
       asked.lowering.int8[n.get()] = kLargestNumber;
       continue;
     }
-    const std::string* tensor = scaled_name(
-        model, *KeptValues::scaled(n->input(0), types.scales, KeptValues::Through::kSplit), types.scales);
+    const Value& read = *KeptValues::scaled(n->input(0), types.scales, KeptValues::Through::kSplit);
+    const std::string* tensor = scaled_name(model, read, types.scales);
     if (tensor == nullptr || types.scales.at(*tensor) == 0) continue;
-    asked.lowering.int8[n.get()] = step(*tensor);
-    if (types.known_levels && asked.lowering.u == 0)
-      asked.lowering.levels[n.get()] = types.scales.at(*tensor);
+    asked.lowering.int8[n.get()] = step_within(*tensor, read);
+    if (types.known_levels && asked.lowering.u == 0) {
+      const Quantization q = quantization_within(types.scales.at(*tensor), ranges.of(read).low);
+      asked.lowering.levels[n.get()] = {q.scale, q.zero_point};
+    }
   }
   add_kept(
       model, types,
       [&](const Value& v) {
-        return step(KeptValues::scaled(&v, types.scales, KeptValues::Through::kSplitAndPool)->name());
+        const Value& of = *KeptValues::scaled(&v, types.scales, KeptValues::Through::kSplitAndPool);
+        return step_within(of.name(), of);
       },
       asked.lowering);
   return asked;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 
@@ -33,14 +34,15 @@ Tensor sum_of_squares(const EvalContext& c, const Tensor& a, const Tensor& b) {
 }
 
 /// Half a step at each element, and the clipped part beyond the last level, if that is small in total.
-Tensor errors_of_step(const Tensor& x, double step) {
-  const double most = step * (kInt8Levels + 0.5);
+Tensor errors_of_step(const Tensor& x, const ByteStep& step) {
+  // Limits are found for symmetric steps.
+  const double symmetric = step.limit / kInt8Levels, most = step.limit + symmetric / 2;
   double cut = 0;
   for (const double v : x.span<double>())
     cut += std::isfinite(v) ? square(std::max(0.0, std::abs(v) - most)) : 0;
-  const bool is_little = cut <= kCutOff * static_cast<double>(x.numel()) * square(step) / 12;
+  const bool is_little = cut <= kCutOff * static_cast<double>(x.numel()) * square(symmetric) / 12;
   return map_elements<double>(x, [=](double v) {
-    return std::max(step / 2, is_little && std::isfinite(v) ? std::abs(v) - step * kInt8Levels : 0.0);
+    return std::max(step.size / 2, is_little && std::isfinite(v) ? std::abs(v) - step.limit : 0.0);
   });
 }
 
@@ -52,7 +54,9 @@ double largest(const Tensor& x) {
 }
 
 /// A step, or the one that represents the largest number.
-double step_of(const Tensor& x, double step) { return std::isnan(step) ? largest(x) / kInt8Levels : step; }
+ByteStep step_of(const Tensor& x, const ByteStep& step) {
+  return std::isnan(step.size) ? ByteStep(largest(x) / kInt8Levels) : step;
+}
 
 /// Half a step of 8 bits of the weights, of one size for each channel of the result.
 Tensor errors_of_weights(const Node& n, const Tensor& w) {
@@ -97,21 +101,23 @@ Tensor error_of_product(const EvalContext& c, const Lowering& lowering) {
 double in_steps(double x, float step) { return static_cast<double>(static_cast<float>(x) / step); }
 
 /// The numbers, rounded to what QuantizeLinear and DequantizeLinear make of them.
-Tensor at_levels(const Tensor& x, float step) {
+Tensor at_levels(const Tensor& x, const ByteLevels& levels) {
+  const double least = -levels.zero_point, most = least + UINT8_MAX;
   return map_elements<double>(x, [=](double v) {
     if (!std::isfinite(v)) return v;
-    return std::clamp(std::nearbyint(in_steps(v, step)), -kInt8Levels - 1, kInt8Levels) * step;
+    return std::clamp(std::nearbyint(in_steps(v, levels.scale)), least, most) * levels.scale;
   });
 }
 
 /// A step where a number is next to the middle between two multiples of it, so that either may be taken; 0
 /// elsewhere.
-Tensor undecided_levels(const Tensor& x, float step) {
+Tensor undecided_levels(const Tensor& x, const ByteLevels& levels) {
   constexpr double kUnits = 16 * 0x1p-24;
+  const double least = -levels.zero_point - 1, most = least + UINT8_MAX + 2;
   return map_elements<double>(x, [=](double v) {
-    const double steps = std::abs(in_steps(v, step)), beyond = steps - std::floor(steps);
-    return steps < kInt8Levels + 1 && std::abs(beyond - 0.5) <= kUnits * steps ? static_cast<double>(step)
-                                                                               : 0.0;
+    const double steps = in_steps(v, levels.scale), size = std::abs(steps), beyond = size - std::floor(size);
+    const bool is_within = steps > least && steps < most;
+    return is_within && std::abs(beyond - 0.5) <= kUnits * size ? static_cast<double>(levels.scale) : 0.0;
   });
 }
 
@@ -143,13 +149,12 @@ void set_levels(const EvalContext& c, const Lowering& lowering, const Tensor& y,
   const auto known = lowering.levels.find(&c.node());
   if (known == lowering.levels.end() || !error.expected.defined()) return;
   const Tensor &x = c.input(0), &w = c.input(1);
-  const float step = known->second;
   const double u = unit_roundoff(DType::kFloat32);
-  error.by_levels = product_of(c, at_levels(x, step), weights_at_levels(c.node(), w), false);
+  error.by_levels = product_of(c, at_levels(x, known->second), weights_at_levels(c.node(), w), false);
   Tensor near = map_broadcast<double>(error.expected, y, [=](double e, double v) {
     return kAnyAlgorithm * (e + u * std::abs(v)) + std::numeric_limits<float>::min();
   });
-  const Tensor undecided = undecided_levels(x, step);
+  const Tensor undecided = undecided_levels(x, known->second);
   if (std::ranges::any_of(undecided.span<double>(), [](double v) { return v > 0; })) {
     const Tensor sizes = map_elements<double>(w, [](double v) { return std::abs(v); });
     near = map_broadcast<double>(near, product_of(c, undecided, sizes, true),

@@ -8,17 +8,36 @@
 
 namespace assay {
 
+/// The largest number that n multiples of a symmetric step represent.
+inline constexpr double kInt8Levels = 127;
+
+/// How a value may be rounded to 8 bits: in steps of a size, up to a limit. NaN: so that the largest number
+/// of the value is the limit.
+struct ByteStep {
+  ByteStep(double symmetric = 0)
+      : size(symmetric), limit(symmetric * kInt8Levels) {}  // NOLINT: as scales are given
+  ByteStep(double size, double limit) : size(size), limit(limit) {}
+
+  double size, limit;
+};
+
+/// The multiples of a step that 8 bits hold: from -zero_point of them to 255 more.
+struct ByteLevels {
+  float scale = 0;
+  int zero_point = 128;
+};
+
 struct Lowering {
   /// The unit roundoff of the type that any float32 number may be rounded to before it is used, weights too;
   /// 0: none.
   double u = 0;
   /// Products whose inputs and weights may be rounded to 8 bits: the step of input 0 by node. NaN: the step
   /// that represents its largest number.
-  std::unordered_map<const Node*, double> int8;
+  std::unordered_map<const Node*, ByteStep> int8;
   /// Results that may be kept in 8 bits between such products: their step by node, as above.
-  std::unordered_map<const Node*, double> kept;
-  /// Those of them whose factors are known to be rounded as quantize() does it: the step of input 0.
-  std::unordered_map<const Node*, float> levels;
+  std::unordered_map<const Node*, ByteStep> kept;
+  /// Those of them whose factors are known to be rounded as quantize() does it: how input 0 is.
+  std::unordered_map<const Node*, ByteLevels> levels;
 
   bool any() const { return u > 0 || !int8.empty(); }
 };
@@ -30,8 +49,7 @@ struct Lowering {
 void add_lowered_errors(EvalContext& c, const Lowering& lowering, std::span<const Tensor> y,
                         std::vector<NodeError>& errors);
 
-/// The largest number that n multiples of a step represent, and the accepted ratio of clipping to rounding.
-inline constexpr double kInt8Levels = 127;
+/// The accepted ratio of clipping to rounding.
 /// A scale that balances clipping and rounding (by entropy, or a quantile) clips up to some ten times what it
 /// rounds, as sums of squares.
 inline constexpr double kCutOff = 100;

@@ -13,6 +13,24 @@
 
 namespace assay {
 
+/// The values that others are functions of, element by element.
+class FunctionSources {
+ public:
+  /// `nodes` are those of a graph in topological order.
+  FunctionSources(const Model& model, const std::vector<const Node*>& nodes);
+
+  /// The value that this one is a function of: often itself.
+  const Value* of(const Value* v) const {
+    const auto it = sources_.find(v);
+    return it == sources_.end() ? v : it->second;
+  }
+
+ private:
+  void find(const Node& n, const Model& model);
+
+  std::unordered_map<const Value*, const Value*> sources_;
+};
+
 class KeptValues {
  public:
   struct Questions {
@@ -28,10 +46,7 @@ class KeptValues {
 
   bool contains(const Value* v) const { return kept_.contains(v); }
   /// The value that this one is a function of, element by element: often itself.
-  const Value* source(const Value* v) const {
-    const auto it = sources_.find(v);
-    return it == sources_.end() ? v : it->second;
-  }
+  const Value* source(const Value* v) const { return sources_.of(v); }
 
   /// The value whose scale this one has: what is cut out of another value by a Split has that one's, if there
   /// is one, so that its 8 bits can be cut out, too; so have the pixels that a Resize selects, and what is
@@ -42,12 +57,13 @@ class KeptValues {
 
   /// Moves or selects elements of its first input, or of all inputs of a Concat.
   static bool is_move(const Node& n, const Model& model);
+  /// A product of an image with one number for each of its channels, which the network computes as well.
+  static bool is_gate(const Node& n);
 
  private:
-  void find_source(const Node& n, const Model& model);
   bool may_carry(const Node& n, const Model& model) const;
 
-  std::unordered_map<const Value*, const Value*> sources_;
+  FunctionSources sources_;
   std::unordered_set<const Value*> kept_;
 };
 

@@ -8,18 +8,21 @@
 
 #include "analysis/held_types.h"
 #include "analysis/match.h"
+#include "analysis/quantization.h"
 #include "graph/distinct_names.h"
 #include "graph/node_order.h"
 #include "kernels/int8/int8_product.h"
 #include "naming/origins.h"
 #include "transform/kept_values.h"
 #include "transform/quantizable.h"
+#include "transform/value_range.h"
 
 namespace assay {
 namespace {
 
 constexpr float kLargest = 127;
-
+/// The zero of symmetric unsigned values.
+constexpr int kMiddle = 128;
 /// The output-channel axis of constant weights, and the number of summed products.
 struct Weights {
   size_t axis = 0;
@@ -93,6 +96,13 @@ class Quantizer {
       all.push_back(n.get());
       if (is_quantizable(*n)) nodes.push_back(n.get());
     }
+    const FunctionSources sources(model_, all);
+    ValueRanges ranges(model_, sources);
+    for (const Node* n : all)
+      for (const Value* v : n->outputs())
+        if (v != nullptr && dtype_of(v) == DType::kFloat32)
+          least_[v] =
+              ranges.of(*KeptValues::scaled(v, options_.scales, KeptValues::Through::kSplitAndPool)).low;
     for (Node* n : nodes) visit(*n);
     keep_values(all);
     order_.commit();
@@ -188,7 +198,8 @@ class Quantizer {
     if (is_function && v.consumers().size() > 1) return is_product;
     const Node& next = *v.consumers()[0];
     if (v.consumers().size() > 1) return false;
-    if (is_op(next, "Relu") || is_op(next, "Clip")) return is_product || is_op(made, "Add");
+    if (is_op(next, "Relu") || is_op(next, "Clip"))
+      return is_product || is_op(made, "Add") || KeptValues::is_gate(made);
     if (is_function) return is_product;
     const Node* const first = kept.source(&v)->producer();
     const bool is_function_of_product = first != nullptr && is_quantized_product(*first);
@@ -217,11 +228,15 @@ class Quantizer {
   Value* quantized(const Node& user, Value& x, float scale) {
     Value*& known = activations_[&x];
     if (known != nullptr) return known;
-    Value* s = graph_.add_constant(graph_.unique_name(x.name() + "/scale"), Tensor::scalar<float>(scale));
+    const auto least = least_.find(&x);
+    const Quantization levels = quantization_within(
+        scale, least == least_.end() ? -std::numeric_limits<double>::infinity() : least->second);
+    Value* s =
+        graph_.add_constant(graph_.unique_name(x.name() + "/scale"), Tensor::scalar<float>(levels.scale));
     Value* z = graph_.add_constant(graph_.unique_name(x.name() + "/zero_point"),
-                                   Tensor::zeros(DType::kInt8, Shape{}));
+                                   Tensor::scalar<uint8_t>(static_cast<uint8_t>(levels.zero_point)));
     Type type = x.type;
-    type.dtype = DType::kInt8;
+    type.dtype = levels.dtype;
     Value* integers = graph_.add_value(graph_.unique_name(x.name() + "/quantized"), type);
     known = graph_.add_value(graph_.unique_name(x.name() + "/dequantized"), x.type);
     const Node* const place = first_reader(x);
@@ -262,6 +277,8 @@ class Quantizer {
   std::map<std::pair<const Value*, size_t>, Value*> weights_;
   std::unordered_set<const Value*> missed_;
   std::unordered_map<const Node*, size_t> position_;  ///< of the model's own
+  std::unordered_map<const Value*, double>
+      least_;  ///< the least number that the value with the scale of each may have
 };
 
 }  // namespace

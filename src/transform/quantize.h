@@ -36,9 +36,10 @@ struct QuantizeReport {
 
 /// Inserts the two operators before the first input of every Conv, Gemm and MatMul of the main graph with
 /// constant weights, and stores the weights as integers before a DequantizeLinear: symmetric, -127 to 127,
-/// one scale for each channel of the result. Values between such products that only they read are kept
-/// in 8 bits as well (kept_values.h). Everything else stays float32, including bias. Throws Error
-/// (kInvalidArgument) for a model below kQuantizedOpset.
+/// one scale for each channel of the result. Inputs are uint8 around 128, or, where they do not go far
+/// below zero (value_range.h), between their least number and the limit. Values between such products that
+/// only they read are kept in 8 bits as well (kept_values.h). Everything else stays float32, including bias.
+/// Throws Error (kInvalidArgument) for a model below kQuantizedOpset.
 QuantizeReport quantize(Model& model, const QuantizeOptions& options);
 
 }  // namespace assay

@@ -215,6 +215,9 @@ std::string kept_of(const Graph& g, std::initializer_list<const char*> names) {
   return kept;
 }
 
+/// The step of numbers that cannot be negative, in calibrated ones.
+constexpr float kUnsigned = 127.0F / 255;
+
 /// A function of a product's results is rounded once; the parts of what is split have its scale.
 TEST_F(Quantize, WhatLiesBetweenProductsIsKeptIn8Bits) {
   const auto conv = [&](Value* x, const char* name, int64_t inputs, int64_t outputs) {
@@ -232,7 +235,60 @@ TEST_F(Quantize, WhatLiesBetweenProductsIsKeptIn8Bits) {
   scales["s"] = 32;
   quantized(scales);
   EXPECT_EQ(kept_of(g, {"x", "c", "sigmoid", "s", "a", "b", "d", "r", "sum", "joined"}), "x s a b joined");
-  EXPECT_FLOAT_EQ(quantization_of(g.find_value("b/dequantized"))->scale, 32);
+  EXPECT_FLOAT_EQ(quantization_of(g.find_value("b/dequantized"))->scale, 32 * kUnsigned);
+}
+
+/// Squeeze and excitation: the image, its average, the gate and what is weighted.
+TEST_F(Quantize, GatesAndAveragesAreKeptIn8Bits) {
+  const auto conv = [&](Value* x, const char* name, int64_t inputs, int64_t outputs) {
+    return node("Conv", {x, weights((std::string(name) + "_w").c_str(), {outputs, inputs, 1, 1}, 0)}, name);
+  };
+  Value* c = conv(input("x", {1, 4, 5, 5}), "c", 4, 4);
+  Value* s = node("Mul", {c, node("Sigmoid", {c}, "sigmoid")}, "s");
+  Value* average = node("GlobalAveragePool", {s}, "average");
+  Value* squeezed = node("Relu", {conv(average, "d", 4, 2)}, "r");
+  Value* gate = node("HardSigmoid", {conv(squeezed, "e", 2, 4)}, "gate");
+  g.outputs = {conv(node("Mul", {gate, s}, "weighted"), "y", 4, 3)};
+  std::map<std::string, float> scales;
+  for (const char* name : {"x", "c", "sigmoid", "s", "average", "d", "r", "e", "gate", "weighted"})
+    scales[name] = 0.01F;
+  scales["x"] = scales["r"] = 1;
+  quantized(scales);
+  EXPECT_EQ(kept_of(g, {"x", "c", "sigmoid", "s", "average", "d", "r", "e", "gate", "weighted"}),
+            "x s average r gate weighted");
+  const auto levels = [&](const char* name) {
+    return *quantization_of(g.find_value(std::string(name) + "/dequantized"));
+  };
+  EXPECT_EQ(levels("x").dtype, DType::kUInt8);
+  EXPECT_EQ(levels("x").zero_point, 128);
+  EXPECT_EQ(levels("r").dtype, DType::kUInt8);
+  EXPECT_EQ(levels("r").zero_point, 0);
+  // From the least of a SiLU, -0.2785, to 1.27, and the same of its averages and parts.
+  for (const char* name : {"s", "average", "weighted"}) {
+    EXPECT_EQ(levels(name).dtype, DType::kUInt8) << name;
+    EXPECT_EQ(levels(name).zero_point, 46) << name;
+    EXPECT_NEAR(levels(name).scale, 1.5485 / 255, 3e-5) << name;
+  }
+}
+
+/// Interpolated pixels have a scale of their own.
+TEST_F(Quantize, InterpolatedPixelsStayIn8Bits) {
+  Value* c = node("Conv", {input("x", {1, 4, 3, 3}), weights("w", {4, 4, 1, 1}, 0)}, "c");
+  Value* sizes = g.add_constant("sizes", Tensor::from<float>({4}, std::vector<float>{1, 1, 2, 2}));
+  Value* big = node("Resize", {c, nullptr, sizes}, "big", {{"mode", std::string("linear")}});
+  Value* joined = node("Concat", {big, big}, "joined", {{"axis", int64_t{1}}});
+  g.outputs = {node("Conv", {joined, weights("v", {3, 8, 1, 1}, 0)}, "y")};
+  quantized({{"x", 1}, {"c", 64}, {"big", 32}, {"joined", 32}});
+  EXPECT_EQ(kept_of(g, {"x", "c", "big", "joined"}), "x c big joined");
+  EXPECT_FLOAT_EQ(quantization_of(g.find_value("big/dequantized"))->scale, 32);
+}
+
+TEST_F(Quantize, ProductsOfImagesStayInFloats) {
+  Value* x = node("Relu", {input("x", {1, 4, 5, 5})}, "r");
+  Value* other = node("Tanh", {input("z", {1, 4, 5, 5})}, "t");
+  g.outputs = {node("Conv", {node("Mul", {x, other}, "m"), weights("w", {4, 4, 1, 1}, 0)}, "y")};
+  quantized({{"r", 1}, {"t", 1}, {"m", 1}});
+  EXPECT_EQ(kept_of(g, {"r", "t", "m"}), "m");
 }
 
 /// Pixels that a Resize selects have the scale of its input.
@@ -245,7 +301,7 @@ TEST_F(Quantize, PixelsThatAreSelectedStayIn8Bits) {
   g.outputs = {node("Conv", {joined, weights("v", {3, 8, 1, 1}, 0)}, "y")};
   quantized({{"x", 1}, {"c", 64}, {"r", 64}, {"big", 32}, {"joined", 32}});
   EXPECT_EQ(kept_of(g, {"x", "c", "r", "big", "joined"}), "x big joined");
-  EXPECT_FLOAT_EQ(quantization_of(g.find_value("big/dequantized"))->scale, 64);
+  EXPECT_FLOAT_EQ(quantization_of(g.find_value("big/dequantized"))->scale, 64 * kUnsigned);
 }
 
 /// The 8 bits are there before the first that reads them, which need not be a product.
@@ -267,7 +323,7 @@ TEST_F(Quantize, WhatOnlyAPoolReadsHasTheScaleOfItsResult) {
   for (const auto& n : g.nodes()) {
     if (!is_op(*n, "DequantizeLinear") || constant_of(n->input(0)) != nullptr) continue;
     const float scale = quantization_of(n->output(0))->scale;
-    EXPECT_TRUE(scale == 1 || scale == 2) << n->label() << " " << scale;
+    EXPECT_TRUE(scale == 1 || scale == 2 * kUnsigned) << n->label() << " " << scale;
   }
 }
 

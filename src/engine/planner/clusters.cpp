@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analysis/averages.h"
 #include "analysis/match.h"
 #include "analysis/quantization.h"
 #include "engine/tactics/attention/attention_form.h"
@@ -61,6 +62,8 @@ class Finder {
       if (is_free(n) && is_main_operator(*n, context_.model) &&
           (is_integer_product(*n, context_.model) || dtype_of(n->output(0)) == DType::kFloat32))
         add_product(*n);
+    for (const Node* n : nodes)
+      if (is_free(n) && (averages_pixels(*n, context_.model) || interpolates_pixels(*n))) add_average(*n);
     // From the back: a chain is found at its end.
     for (auto it = nodes.rbegin(); it != nodes.rend(); ++it)
       if (is_free(*it)) add_pointwise(**it);
@@ -189,6 +192,18 @@ class Finder {
     if (whole.sums_to_float.empty()) whole.lookup = following_lookup(whole.epilogue);
     if (is_op(n, "MatMul")) whole.result_transposed = following_transpose(n, whole.epilogue, out);
     return whole;
+  }
+
+  /// An average of dequantized pixels, or a linear interpolation, with the QuantizeLinear of its result.
+  void add_average(const Node& n) {
+    const Node* next = context_.sole_consumer(n.output(0));
+    if (next == nullptr || !is_free(next) || !is_op(*next, "QuantizeLinear") || !quantization_of(n.input(0)))
+      return;
+    std::optional<EpilogueStep> step = epilogue_step(*next, n.output(0), context_.model);
+    if (!step || !read_quantization(*next)) return;
+    Region whole{.kind = RegionKind::kFused, .nodes = {&n, next}, .main = &n};
+    whole.epilogue.push_back(*std::move(step));
+    add({{std::move(whole)}, {node_region(n), node_region(*next)}});
   }
 
   void add_product(const Node& n) {

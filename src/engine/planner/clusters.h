@@ -16,7 +16,8 @@ struct Cluster {
 
 /// Clusters that cover every node of the main graph once: attention, whose other partitions are those of its
 /// parts; convolutions and matrix products with the chains after them and the transpositions around them,
-/// pointwise operators that feed each other, and all other nodes alone. In the order of their last nodes.
+/// averages of quantized pixels that are quantized again, pointwise operators that feed each other, and all
+/// other nodes alone. In the order of their last nodes.
 std::vector<Cluster> find_clusters(const Model& model);
 
 }  // namespace assay::engine

@@ -69,6 +69,22 @@ TEST(Clusters, QuantizedChainsEndWhereTheyAreQuantized) {
                                 "DequantizeLinear"}));
 }
 
+TEST(Clusters, AveragesOf8BitsAreQuantizedAtOnce) {
+  const auto network = [](const std::string& average) {
+    return "g (uint8[1,2,4,4] a) => (uint8[1,2,1,1] y) <float s = {0.5}, uint8 z = {3}> "
+           "{ c = DequantizeLinear (a, s, z) m = " +
+           average + " y = QuantizeLinear (m, s, z) }";
+  };
+  EXPECT_EQ(clusters(network("GlobalAveragePool (c)")),
+            (std::vector<std::string>{
+                "DequantizeLinear", "GlobalAveragePool+QuantizeLinear | GlobalAveragePool QuantizeLinear"}));
+  EXPECT_EQ(clusters(network("ReduceMean <axes = [-1, 2]> (c)")),
+            (std::vector<std::string>{"DequantizeLinear",
+                                      "ReduceMean+QuantizeLinear | ReduceMean QuantizeLinear"}));
+  EXPECT_EQ(clusters(network("GlobalMaxPool (c)")),
+            (std::vector<std::string>{"DequantizeLinear", "GlobalMaxPool", "QuantizeLinear"}));
+}
+
 TEST(Clusters, AttentionMayRunAsOneOrInParts) {
   EXPECT_EQ(
       clusters(

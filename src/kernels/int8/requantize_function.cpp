@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/activations-inl.h"
+#include "kernels/int8/quick_function-inl.h"
 #include "kernels/int8/quotient-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -92,23 +93,31 @@ struct Addend {
   float zero_point, scale;
 };
 
+/// Functions without a quicker way.
+struct NoQuickFunction {
+  HWY_INLINE bool takes(VF, VF) const { return false; }
+  HWY_INLINE bool store(const Vectors&, uint8_t*, int64_t) const { return false; }
+};
+
 HWY_INLINE VF number_of(const int32_t* sums, VF scale, VF bias) {
   return hn::MulAdd(hn::ConvertTo(F(), hn::LoadU(hn::RebindToSigned<F>(), sums)), scale, bias);
 }
 
 /// The rows of as many columns as a vector has lanes.
-template <typename Function>
-HWY_INLINE void column_of_rows(const SumRows& from, VF scale, VF bias, Function function, Addend addend,
-                               const Quantizer& quantizer, uint8_t* q, int64_t pitch) {
+template <typename Function, typename Quick>
+HWY_INLINE void column_of_rows(const SumRows& from, VF scale, VF bias, Function function, const Quick& quick,
+                               Addend addend, const Quantizer& quantizer, uint8_t* q, int64_t pitch) {
   constexpr auto kRows = static_cast<int64_t>(kTogether);
   const int32_t* sums = from.sums;
   const uint8_t* x = addend.x;
+  const bool is_quick = x == nullptr && quick.takes(scale, bias);
   int64_t r = 0;
   for (; r + kRows <= from.rows; r += kRows, sums += kRows * from.stride, q += kRows * pitch) {
     Vectors v;
     ASSAY_UNROLL
     for (size_t i = 0; i < kTogether; ++i)
       v.v[i] = number_of(sums + static_cast<int64_t>(i) * from.stride, scale, bias);
+    if (is_quick && quick.store(v, q, pitch)) continue;
     v = function(v);
     if (x != nullptr) {
       ASSAY_UNROLL
@@ -125,9 +134,9 @@ HWY_INLINE void column_of_rows(const SumRows& from, VF scale, VF bias, Function 
   }
 }
 
-template <typename Function>
+template <typename Function, typename Quick>
 void rows_through(const SumRows& from, const QuantizedEpilogue& end, const QuantizedAddend* added,
-                  Function function) {
+                  Function function, const Quick& quick) {
   const F f;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
   const Quantizer quantizer(end.requantization);
@@ -136,7 +145,7 @@ void rows_through(const SumRows& from, const QuantizedEpilogue& end, const Quant
   int64_t c = 0;
   for (; c + lanes <= from.columns; c += lanes) {
     column_of_rows({from.sums + c, from.stride, from.rows, lanes}, hn::LoadU(f, end.scale + c),
-                   end.bias == nullptr ? hn::Zero(f) : hn::LoadU(f, end.bias + c), function, addend,
+                   end.bias == nullptr ? hn::Zero(f) : hn::LoadU(f, end.bias + c), function, quick, addend,
                    quantizer, q + c, end.pitch);
     if (addend.x != nullptr) addend.x += lanes;
   }
@@ -155,7 +164,7 @@ void rows_through(const SumRows& from, const QuantizedEpilogue& end, const Quant
       std::memcpy(values, addend.x + r * addend.pitch, rest);
       of_row.x = values;
     }
-    column_of_rows({sums, 0, 1, lanes}, hn::LoadU(f, scales), hn::LoadU(f, biases), function, of_row,
+    column_of_rows({sums, 0, 1, lanes}, hn::LoadU(f, scales), hn::LoadU(f, biases), function, quick, of_row,
                    quantizer, results, 0);
     std::memcpy(q + r * end.pitch + c, results, rest);
   }
@@ -167,14 +176,23 @@ void rows_through(const SumRows& from, const QuantizedEpilogue& end, const Quant
 
 void requantize_through(const SumRows& from, const QuantizedEpilogue& end, const SumFunction& function) {
   const float a = function.a, b = function.b;
-  const auto run = [&](auto f) { rows_through(from, end, function.addend, f); };
+  const auto run = [&](auto f) { rows_through(from, end, function.addend, f, NoQuickFunction()); };
+#if HWY_TARGET == HWY_AVX3
+  const auto run_quickly = [&](auto f, const FunctionPieces& pieces) {
+    rows_through(from, end, function.addend, f, QuickFunction(pieces, end.requantization));
+  };
+#else
+  // Without tables in registers functions are as quick.
+  const auto run_quickly = [&](auto f, int) { run(f); };
+  constexpr int kGelu = 0, kGeluTanh = 0, kSilu = 0;
+#endif
   switch (function.op) {
     case PointwiseOp::kClip:
       return run(ASSAY_OF_EACH(clip(x, a, b)));
     case PointwiseOp::kGelu:
-      return run([](const auto& v) HWY_ATTR ASSAY_INLINED { return gelu(v); });
+      return run_quickly([](const auto& v) HWY_ATTR ASSAY_INLINED { return gelu(v); }, kGelu);
     case PointwiseOp::kGeluTanh:
-      return run([](const auto& v) HWY_ATTR ASSAY_INLINED { return gelu_tanh(v); });
+      return run_quickly([](const auto& v) HWY_ATTR ASSAY_INLINED { return gelu_tanh(v); }, kGeluTanh);
     case PointwiseOp::kHardSigmoid:
       return run(ASSAY_OF_EACH(unit_ramp(x, a, b)));
     case PointwiseOp::kHardSwish:
@@ -184,7 +202,7 @@ void requantize_through(const SumRows& from, const QuantizedEpilogue& end, const
     case PointwiseOp::kSigmoid:
       return run([](const auto& v) HWY_ATTR ASSAY_INLINED { return sigmoid(v); });
     case PointwiseOp::kSilu:
-      return run([](const auto& v) HWY_ATTR ASSAY_INLINED { return silu(v); });
+      return run_quickly([](const auto& v) HWY_ATTR ASSAY_INLINED { return silu(v); }, kSilu);
     default:
       HWY_ASSERT(false);
   }

@@ -91,7 +91,8 @@ void expect_function(const SumFunction& function, int64_t rows, int64_t n, bool 
                      std::mt19937& random) {
   const bool of_signed = (n + rows) % 2 == 0, has_bias = rows != 4;
   const float infinity = std::numeric_limits<float>::infinity();
-  const Requantization r{has_addend ? 0 : -infinity, 20, 0.25F, is_signed ? -5 : 30, is_signed};
+  const Requantization r{has_addend ? 0 : -infinity, has_addend ? 20 : infinity, 0.25F, is_signed ? -5 : 30,
+                         is_signed};
   RequantizeProblem p = requantize_problem(rows, n, 3, random);
   for (float& scale : p.scale) scale /= 128;  // functions differ from lines near zero
   const int64_t pitch = n + 2;
@@ -142,6 +143,33 @@ TEST(RequantizeFunction, IsTheOperatorsOneByOne) {
         for (const bool is_signed : {false, true})
           for (const bool has_addend : {false, true})
             expect_function(function, rows, n, is_signed, has_addend, random);
+}
+
+/// Of columns whose numbers differ by so much that functions are zero, lines or infinite there, and of steps
+/// that are as fine as what functions are computed to.
+TEST(RequantizeFunction, FarAndFineNumbers) {
+  constexpr int64_t kRows = 9, kColumns = 16;
+  const float infinity = std::numeric_limits<float>::infinity();
+  std::vector<int32_t> sums;
+  for (int64_t i = 0; i < kRows * kColumns; ++i)
+    sums.push_back(static_cast<int32_t>((i * 2654435761) % 2001 - 1000) * (i % 3 == 0 ? 2000000 : 1));
+  for (const float factor : {1e-12F, 1e-9F, 1e-3F, 0.016F, 1.0F, 1e15F, 1e25F, infinity})
+    for (const float step : {1e-6F, 1e-4F, 0.016F, 3.0F, 1e10F})
+      for (const PointwiseOp op : {PointwiseOp::kSilu, PointwiseOp::kGelu, PointwiseOp::kGeluTanh}) {
+        const std::vector<float> scale(kColumns, factor);
+        const Requantization r{-infinity, infinity, step, 17, false};
+        std::vector<uint8_t> q(sums.size());
+        requantize_function({sums.data(), kColumns, kRows, kColumns},
+                            {scale.data(), nullptr, r, q.data(), kColumns}, {op, 0, 0});
+        for (size_t i = 0; i < sums.size(); ++i) {
+          float number = std::fma(static_cast<float>(sums[i]), factor, 0.0F);
+          row_epilogue({0, 0, op}, 1, 1, &number, 1, {}, &number, 1);
+          // NaN, of zero times infinity, becomes the least number.
+          const float steps = std::isnan(number) ? -infinity : std::nearbyint(number / step);
+          ASSERT_EQ(q[i], std::clamp(steps + 17, 0.0F, 255.0F))
+              << pointwise_name(op) << " " << sums[i] << " " << factor << " " << step;
+        }
+      }
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "kernels/convert/convert.h"
 #include "kernels/pointwise/interpret.h"
-#include "kernels/pointwise/quantized_add.h"
+#include "kernels/pointwise/quantized_pair.h"
 
 namespace assay::kernels {
 namespace {
@@ -146,12 +146,32 @@ PointwiseLoop::PointwiseLoop(PointwiseProgram program, const Shape& domain,
           "a pointwise program needs {} registers, more than {}", program_.registers(),
           kMaxPointwiseRegisters);
   collapse(domain);
-  const auto is_row = [](const PointwiseOperand& o) { return o.strides.back() == 1; };
-  if (rows_ != 1 || !outer_.empty() || results_.size() != 1 ||
-      !std::all_of(operands_.begin(), operands_.end(), is_row))
-    return;
-  if (const auto sum = QuantizedAdd::of(program_, operands_, results_[0]))
-    quantized_add_ = std::make_shared<const QuantizedAdd>(*sum);
+  find_pair();
+}
+
+/// Whether it lies as the result does.
+bool PointwiseLoop::is_dense(const PointwiseOperand& o) const {
+  int64_t distance = 1;
+  for (size_t d = o.strides.size(); d-- > 0;) {
+    const int64_t extent = d + 1 == o.strides.size()   ? columns_
+                           : d + 2 == o.strides.size() ? rows_
+                                                       : outer_[d];
+    if (extent != 1 && o.strides[d] != distance) return false;
+    distance *= extent;
+  }
+  return true;
+}
+
+void PointwiseLoop::find_pair() {
+  if (results_.size() != 1 || operands_.empty() || operands_.size() > 2) return;
+  pair_first_ = is_dense(operands_[0]) ? 0 : operands_.size() - 1;
+  pair_second_ = operands_.size() - 1 - pair_first_;
+  const std::vector<int64_t>& strides = operands_[pair_second_].strides;
+  const int64_t row = strides[strides.size() - 2], column = strides.back();
+  const bool is_met = is_dense(operands_[pair_second_]) || (row == 0 && column == 1) || column == 0;
+  if (!is_dense(operands_[pair_first_]) || !is_met) return;
+  if (const auto pair = QuantizedPair::of(program_, operands_, results_[0], static_cast<int>(pair_first_)))
+    pair_ = std::make_shared<const QuantizedPair>(*pair);
 }
 
 void PointwiseLoop::check_types() const {
@@ -210,6 +230,13 @@ PointwiseLoop::Tile PointwiseLoop::locate(int64_t index) const {
   return t;
 }
 
+/// Where an operand's part for one index outside the two inner dimensions begins.
+int64_t PointwiseLoop::outer_offset(const PointwiseOperand& o, int64_t outer) const {
+  int64_t offset = 0;
+  for (size_t d = outer_.size(); d-- > 0; outer /= outer_[d]) offset += outer % outer_[d] * o.strides[d];
+  return offset;
+}
+
 void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<void* const> results,
                               int64_t first, int64_t last) const {
   alignas(64) std::byte buffers[kMaxPointwiseRegisters][kTileBytes];
@@ -223,8 +250,7 @@ void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<v
       const PointwiseOperand& operand = operands_[o];
       const size_t inner = outer_.size();
       const int64_t row_stride = operand.strides[inner], column_stride = operand.strides[inner + 1];
-      int64_t offset = t.row * row_stride + t.column * column_stride, rest = t.outer;
-      for (size_t d = inner; d-- > 0; rest /= outer_[d]) offset += rest % outer_[d] * operand.strides[d];
+      const int64_t offset = t.row * row_stride + t.column * column_stride + outer_offset(operand, t.outer);
       const char* at =
           static_cast<const char*>(operands[o]) + offset * static_cast<int64_t>(element_size(operand.type));
       const bool dense = column_stride == 1 && (t.rows == 1 || row_stride == t.columns);
@@ -257,14 +283,36 @@ void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<v
   }
 }
 
+void PointwiseLoop::run_pair(const char* a, const char* b, char* q) const {
+  const PointwiseOperand& second = operands_[pair_second_];
+  int64_t rows = rows_;
+  for (const int64_t e : outer_) rows *= e;
+  if (is_dense(second))
+    return parallel_for(rows * columns_, kGrain, [&](int64_t first, int64_t last) {
+      pair_->run(a + first, b + first, last - first, q + first);
+    });
+  const int64_t row_stride = second.strides[outer_.size()], column_stride = second.strides.back();
+  parallel_for(rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(columns_, 1)),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t r = first; r < last;) {
+                   // The rows that meet the same.
+                   const int64_t count = row_stride == 0 ? std::min(rows_ - r % rows_, last - r) : 1;
+                   const char* const met = b + outer_offset(second, r / rows_) + r % rows_ * row_stride;
+                   const int64_t at = r * columns_;
+                   if (column_stride == 0)
+                     pair_->run_rows(a + at, met, count * columns_, 1, q + at);
+                   else
+                     pair_->run_rows(a + at, met, count, columns_, q + at);
+                   r += count;
+                 }
+               });
+}
+
 void PointwiseLoop::run(std::span<const void* const> operands,
                         std::span<void* const> results) const noexcept {
-  if (quantized_add_ != nullptr)
-    return parallel_for(columns_, kGrain, [&](int64_t first, int64_t last) {
-      std::array<const void*, 2> from{};
-      for (size_t o = 0; o < operands.size(); ++o) from[o] = static_cast<const char*>(operands[o]) + first;
-      quantized_add_->run(from, last - first, static_cast<char*>(results[0]) + first);
-    });
+  if (pair_ != nullptr)
+    return run_pair(static_cast<const char*>(operands[pair_first_]),
+                    static_cast<const char*>(operands[pair_second_]), static_cast<char*>(results[0]));
   const int64_t work = tile_rows_ * tile_columns_ * static_cast<int64_t>(program_.code().size() + 1);
   parallel_for(tiles_, std::max<int64_t>(1, kGrain / std::max<int64_t>(work, 1)),
                [&](int64_t first, int64_t last) { run_tiles(operands, results, first, last); });

@@ -20,7 +20,7 @@ bool fits_register(DType type, DType reg);
 /// Temporaries, operands and results of one program together.
 inline constexpr int kMaxPointwiseRegisters = 24;
 
-class QuantizedAdd;
+class QuantizedPair;
 
 /// Evaluates a program for every point of a domain. Results are row-major over the domain. Immutable: may be
 /// shared.
@@ -39,12 +39,19 @@ class PointwiseLoop {
   struct Tile;
   void check_types() const;
   void collapse(const Shape& domain);
+  void find_pair();
+  bool is_dense(const PointwiseOperand& o) const;
+  void run_pair(const char* a, const char* b, char* q) const;
   void run_tiles(std::span<const void* const> operands, std::span<void* const> results, int64_t first,
                  int64_t last) const;
   Tile locate(int64_t index) const;
+  int64_t outer_offset(const PointwiseOperand& o, int64_t outer) const;
 
   PointwiseProgram program_;
-  std::shared_ptr<const QuantizedAdd> quantized_add_;  // the program's meaning, where all is in one row
+  /// The program's meaning, where one operand is stored as the result is, and the other one is as well, is
+  /// one row for all of the first one's, or one number for each of them.
+  std::shared_ptr<const QuantizedPair> pair_;
+  size_t pair_first_ = 0, pair_second_ = 0;  // the operands
   std::vector<PointwiseOperand> operands_;
   std::vector<DType> results_;
   std::vector<int64_t> outer_;      // extents outside the two inner dimensions

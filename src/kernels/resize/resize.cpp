@@ -1,6 +1,7 @@
 #include "kernels/resize/resize.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/parallel.h"
@@ -81,6 +82,64 @@ void resample_row(const float* const* rows, const float* row_weight, int64_t row
   }
 }
 
+/// As numbers, of which the bits of `flip` are inverted first: signed ones as if 128 were added.
+HWY_INLINE VF load_bytes(const uint8_t* p, uint8_t flip) {
+  const hn::Rebind<uint8_t, F> narrow;
+  return hn::ConvertTo(F(), hn::PromoteTo(I(), hn::Xor(hn::LoadU(narrow, p), hn::Set(narrow, flip))));
+}
+
+/// A position of an output row: weights of the pixels that it mixes, in levels of the result.
+struct BytePixels {
+  const uint8_t* at[kMaxResizeTaps * kMaxResizeTaps];
+  float weight[kMaxResizeTaps * kMaxResizeTaps];
+  int64_t count = 0;
+};
+
+void mix_bytes(const BytePixels& pixels, const ByteSteps& steps, int64_t inner, uint8_t* out) {
+  const F f;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  const uint8_t flip = steps.from.is_signed ? 0x80 : 0, flip_back = steps.to.is_signed ? 0x80 : 0;
+  const float middle = static_cast<float>(steps.from.zero_point + (steps.from.is_signed ? 128 : 0)),
+              zero = static_cast<float>(steps.to.zero_point + (steps.to.is_signed ? 128 : 0));
+  float start = zero;
+  for (int64_t t = 0; t < pixels.count; ++t) start -= middle * pixels.weight[t];
+  const hn::Rebind<uint8_t, F> narrow;
+  int64_t i = 0;
+  for (; i + lanes <= inner; i += lanes) {
+    VF sum = constant(start);
+    for (int64_t t = 0; t < pixels.count; ++t)
+      sum = hn::MulAdd(constant(pixels.weight[t]), load_bytes(pixels.at[t] + i, flip), sum);
+    const VF level = hn::Round(hn::Min(hn::Max(sum, hn::Zero(f)), constant(255.0F)));
+    const auto bytes = hn::DemoteTo(narrow, hn::ConvertTo(I(), level));
+    hn::StoreU(hn::Xor(bytes, hn::Set(narrow, flip_back)), narrow, out + i);
+  }
+  for (; i < inner; ++i) {
+    float sum = start;
+    for (int64_t t = 0; t < pixels.count; ++t)
+      sum += pixels.weight[t] * static_cast<float>(pixels.at[t][i] ^ flip);
+    out[i] =
+        static_cast<uint8_t>(static_cast<int>(std::nearbyint(std::clamp(sum, 0.0F, 255.0F)))) ^ flip_back;
+  }
+}
+
+/// One output row: every position mixes `row_taps` input rows at the positions of the axis.
+void resample_bytes(const uint8_t* const* rows, const float* row_weight, int64_t row_taps, uint8_t* out,
+                    int64_t inner, const ResizeAxis& axis, const ByteSteps& steps) {
+  const float step = steps.from.scale / steps.to.scale;
+  BytePixels pixels;
+  pixels.count = row_taps * axis.taps;
+  for (int64_t p = 0, width = axis.extent(); p < width; ++p, out += inner) {
+    const int32_t* index = &axis.index[p * axis.taps];
+    const float* weight = &axis.weight[p * axis.taps];
+    for (int64_t r = 0; r < row_taps; ++r)
+      for (int64_t t = 0; t < axis.taps; ++t) {
+        pixels.at[r * axis.taps + t] = rows[r] + index[t] * inner;
+        pixels.weight[r * axis.taps + t] = row_weight[r] * weight[t] * step;
+      }
+    mix_bytes(pixels, steps, inner, out);
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace assay::kernels
 HWY_AFTER_NAMESPACE();
@@ -89,6 +148,7 @@ HWY_AFTER_NAMESPACE();
 namespace assay::kernels {
 
 HWY_EXPORT(resample_row);
+HWY_EXPORT(resample_bytes);
 HWY_EXPORT(resample_elements);
 
 namespace {
@@ -136,6 +196,26 @@ void select_pixels(const void* in, void* out, int64_t planes, int64_t in_height,
                                 pixel_bytes, columns);
                  }
                });
+}
+
+void resize_bytes(const void* in, void* out, const ByteSteps& steps, int64_t planes, int64_t in_height,
+                  int64_t in_width, int64_t inner, const ResizeAxis& rows,
+                  const ResizeAxis& columns) noexcept {
+  const int64_t height = rows.extent(), row_size = in_width * inner, out_row = columns.extent() * inner;
+  const auto* const images = static_cast<const uint8_t*>(in);
+  auto* const to = static_cast<uint8_t*>(out);
+  parallel_for(
+      planes * height, std::max<int64_t>(1, 16384 / std::max<int64_t>(out_row, 1)),
+      [&](int64_t first, int64_t last) {
+        for (int64_t at = first; at < last; ++at) {
+          const int64_t y = at % height;
+          const uint8_t* sources[kMaxResizeTaps];
+          for (int64_t t = 0; t < rows.taps; ++t)
+            sources[t] = images + (at / height * in_height + rows.index[y * rows.taps + t]) * row_size;
+          HWY_DYNAMIC_DISPATCH(resample_bytes)
+          (sources, &rows.weight[y * rows.taps], rows.taps, to + at * out_row, inner, columns, steps);
+        }
+      });
 }
 
 void resize(const float* in, float* out, int64_t planes, int64_t in_height, int64_t in_width, int64_t inner,

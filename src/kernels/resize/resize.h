@@ -25,6 +25,21 @@ struct ResizeAxis {
 void resize(const float* in, float* out, int64_t planes, int64_t in_height, int64_t in_width, int64_t inner,
             const ResizeAxis& rows, const ResizeAxis& columns) noexcept;
 
+/// How quantized numbers become others: scale * (x - zero_point) is what is computed with.
+struct ByteSteps {
+  struct Side {
+    bool is_signed;
+    float scale;
+    int zero_point;
+  };
+  Side from, to;
+};
+
+/// The same of 8-bit images whose results are quantized again: rounded once, from sums in float32.
+void resize_bytes(const void* in, void* out, const ByteSteps& steps, int64_t planes, int64_t in_height,
+                  int64_t in_width, int64_t inner, const ResizeAxis& rows,
+                  const ResizeAxis& columns) noexcept;
+
 /// The same of pixels of `pixel_bytes` bytes that are not computed with: both axes select.
 void select_pixels(const void* in, void* out, int64_t planes, int64_t in_height, int64_t in_width,
                    int64_t pixel_bytes, const ResizeAxis& rows, const ResizeAxis& columns) noexcept;

@@ -2,8 +2,7 @@
 
 #include <limits>
 
-#include "analysis/match.h"
-#include "ops/eval_util.h"
+#include "analysis/averages.h"
 #include "ops/nn/window.h"
 
 namespace assay::engine {
@@ -48,14 +47,12 @@ kernels::Window pooled_window(const Problem& p) {
 }
 
 bool reduces_images(const Problem& p) {
-  if (p.node().op_type != "ReduceMean") return true;
-  const std::optional<std::vector<int64_t>> axes = ints_parameter(p.node(), "axes", 1);
+  return p.node().op_type != "ReduceMean" || averages_pixels(p.node(), p.model());
+}
+
+bool keeps_axes(const Problem& p) {
   const Shape *in = p.input_shape(0), *out = p.output_shape(0);
-  if (!axes || in == nullptr || out == nullptr || in->rank() < 3 || out->size() != in->size()) return false;
-  std::vector<bool> reduced(in->size());
-  for (const int64_t a : *axes) reduced[static_cast<size_t>(normalize_axis(a, in->rank()))] = true;
-  return !axes->empty() && !reduced[0] && !reduced[1] &&
-         std::all_of(reduced.begin() + 2, reduced.end(), [](bool r) { return r; });
+  return in != nullptr && out != nullptr && out->size() == in->size();
 }
 
 }  // namespace assay::engine

@@ -19,7 +19,9 @@ void write_common_end(const Problem& p, Layout layout, Candidate& b);
 /// The window of a pooling: that of its attributes, or the whole image (global poolings, and ReduceMean).
 kernels::Window pooled_window(const Problem& p);
 
-/// For a ReduceMean: true when it averages whole images per channel and keeps the axes. True for other nodes.
+/// For a ReduceMean: true when it averages whole images per channel. True for other nodes.
 bool reduces_images(const Problem& p);
+/// Whether the result has as many axes as the image.
+bool keeps_axes(const Problem& p);
 
 }  // namespace assay::engine

@@ -33,7 +33,7 @@ std::string supports(const Problem& p) {
   if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
   if (in->rank() < 3 || in->rank() > 5) return "only one to three spatial axes are supported";
   if (out->numel() == 0) return "the result is empty";
-  if (!reduces_images(p)) return "what is reduced is not the whole image of every channel";
+  if (!reduces_images(p) || !keeps_axes(p)) return "what is reduced is not the whole image of every channel";
   if (p.output_count() > 1 && p.node().output(1) != nullptr) return "the indices of the maxima are wanted";
   const kernels::Window w = pooled_window(p);
   if (!is_max(p) && w.taps() > kMaxTaps)

@@ -1,5 +1,8 @@
 // Resize and Upsample of the two inner axes as a table of taps per output row and column. The tables are what
 // the operator's plain evaluation makes of the identity, so every mode is right by construction.
+#include <cmath>
+
+#include "analysis/quantization.h"
 #include "engine/tactics/move/resize_kernel.h"
 #include "engine/tactics/tactic_list.h"
 #include "ops/tensor/resize_plan.h"
@@ -73,24 +76,45 @@ std::string supports(const Problem& p) {
   return {};
 }
 
+TapFields tap_fields(const ResizePlan& plan, size_t axis) {
+  const kernels::ResizeAxis table = taps_of(plan, axis);
+  return {.taps = table.taps,
+          .index = {table.index.begin(), table.index.end()},
+          .weight = {table.weight.begin(), table.weight.end()}};
+}
+
 void add_candidate(const Problem& p, const ResizePlan& plan, Layout layout, Proposals& proposals) {
   Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
   b.add_input(p.node().input(0), layout);
   b.add_output(p.node().output(0), layout);
-  const auto fields_of = [&](size_t axis) {
-    const kernels::ResizeAxis table = taps_of(plan, axis);
-    return TapFields{.taps = table.taps,
-                     .index = {table.index.begin(), table.index.end()},
-                     .weight = {table.weight.begin(), table.weight.end()}};
-  };
-  b.write(StepFields{fields_of(plan.axes.size() - 2), fields_of(plan.axes.size() - 1)});
+  b.write(StepFields{tap_fields(plan, plan.axes.size() - 2), tap_fields(plan, plan.axes.size() - 1)});
   b.estimate =
       estimate_seconds(8.0 * static_cast<double>(p.output_shape(0)->numel()), 0, layout.is_row() ? 0.1 : 0.2);
+}
+
+/// The region's QuantizeLinear: the result is quantized again, or why that is not done here.
+std::string propose_bytes(const Problem& p, const ResizePlan& plan, Proposals& proposals) {
+  const std::optional<Quantization> from = quantization_of(p.node().input(0)),
+                                    to = read_quantization(*p.region().epilogue.back().node);
+  if (!from || !to || p.region().epilogue.size() != 1) return "only 8 bits are quantized again here";
+  if (!std::isnormal(from->scale / to->scale)) return "the scales are too different";
+  if (p.input_shape(0)->rank() != 4) return "they are no images of two axes";
+  Candidate& b = proposals.add("channels_last_int8", NumericsClass::kReassociated);
+  b.add_input(p.node().input(0), {Layout::channels_last(), from->dtype});
+  b.add_output(p.region().output(), Layout::channels_last());
+  b.write(StepFields{tap_fields(plan, plan.axes.size() - 2), tap_fields(plan, plan.axes.size() - 1)});
+  b.write(ByteFields{.x_scale = from->scale,
+                     .y_scale = to->scale,
+                     .x_zero_point = from->zero_point,
+                     .y_zero_point = to->zero_point});
+  b.estimate = estimate_seconds(12.0 * static_cast<double>(p.output_shape(0)->numel()), 0, 0.2);
+  return {};
 }
 
 std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = supports(p); !reason.empty()) return reason;
   const ResizePlan plan = plan_of(p);
+  if (!p.region().epilogue.empty()) return propose_bytes(p, plan, proposals);
   for (const Layout layout : p.layouts(p.input_dtype(0), *p.input_shape(0)))
     if (layout.is_row() || p.input_shape(0)->rank() == 4) add_candidate(p, plan, layout, proposals);
   return {};
@@ -100,9 +124,10 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 constinit const TacticDef def = {
     .name = "resize",
-    .summary = "nearest and linear resizing of images; of any type where pixels are selected",
-    .version = 4,
+    .summary = "nearest and linear resizing of images, also in 8 bits; of any type where pixels are selected",
+    .version = 5,
     .operators = kOperators,
+    .takes_regions = true,
     .propose = propose,
     .factory = {.create = create},
 };

@@ -34,6 +34,20 @@ struct StepFields {
   }
 };
 
+/// Of steps on quantized numbers that are quantized again.
+struct ByteFields {
+  bool reads_signed = false, makes_signed = false;
+  float x_scale = 1, y_scale = 1;
+  int64_t x_zero_point = 0, y_zero_point = 0;
+
+  void fields(FieldVisitor& visit) {
+    visit("x_scale", x_scale);
+    visit("x_zero_point", x_zero_point, {reads_signed ? -128 : 0, reads_signed ? 127 : 255});
+    visit("y_scale", y_scale);
+    visit("y_zero_point", y_zero_point, {makes_signed ? -128 : 0, makes_signed ? 127 : 255});
+  }
+};
+
 /// Types whose elements can be moved.
 inline bool has_whole_bytes(DType type) { return !is_packed(type) && type != DType::kString; }
 

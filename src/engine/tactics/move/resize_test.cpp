@@ -24,6 +24,26 @@ TEST(Resize, PixelsOfEightBitsAreSelected) {
                  "uint8 is computed with");
 }
 
+/// Between two quantizations; pixels from a Transpose, so that channels are last.
+const NetworkText kQuantized{
+    "(int8[2,4,5,24] x) => (uint8[2,24,7,10] y)",
+    "t = Transpose <perm = [0, 3, 1, 2]> (x) d = DequantizeLinear (t, s, zx) "
+    "r = Resize <mode = \"linear\"> (d, , , sizes) y = QuantizeLinear (r, q, zy)",
+    "float s = {0.37}, float q = {0.25}, int8 zx = {-9}, uint8 zy = {30}, int64[4] sizes = {2, 24, 7, 10}"};
+
+TEST(Resize, EightBitsAreInterpolated) {
+  TacticTest t("resize", kQuantized);
+  t.set_tolerance(1.01 / 100);  // a level, next to a tie
+  t.expect_agreement("channels_last_int8");
+}
+
+TEST(Resize, Forged8BitsAreRefused) {
+  TacticTest t("resize", kQuantized);
+  t.expect_refused(set("y_zero_point", -1), "its parameter 'y_zero_point' is -1");
+  t.expect_refused(set("y_scale", 0.0), "its scales are");
+  t.expect_refused(set("x_scale", std::string("none")), "it makes uint8 of int8");
+}
+
 TEST(Resize, RefusesMoreThanTheInnerAxes) {
   expect_refusal(
       "resize",

@@ -16,6 +16,25 @@ TEST(Pointwise, ChainsTypesAndLayouts) {
   for (const char* layout : {"row", "channels_last"}) images.expect_agreement(layout);
 }
 
+/// An image of 8 bits weighted by a gate of 8 bits, and quantized again, row-major and with channels last:
+/// the levels are those of the reference
+TEST(Pointwise, GatesOf8Bits) {
+  for (const char* image : {"uint8", "int8"})
+    for (const auto& [shape, order] : {std::pair{"2,24,5,7", "0, 1, 2, 3"}, {"2,5,7,24", "0, 3, 1, 2"}}) {
+      TacticTest gate(
+          "pointwise",
+          {fmt::format("({}[{}] x, uint8[2,24,1,1] g) => ({}[2,24,5,7] y)", image, shape, image),
+           fmt::format("p = Transpose <perm = [{}]> (x) d = DequantizeLinear (p, s, z) "
+                       "e = DequantizeLinear (g, r, zero) m = Mul (d, e) y = QuantizeLinear (m, t, z)",
+                       order),
+           fmt::format("float s = {{0.037}}, float r = {{0.0078125}}, float t = {{0.021}}, "
+                       "{} z = {{11}}, uint8 zero = {{0}}",
+                       image)});
+      gate.set_tolerance(1.01 / 127);  // a level, next to a tie
+      gate.expect_agreement();
+    }
+}
+
 TEST(Pointwise, RefusesTypesWithoutAForm) {
   expect_refusal("pointwise", {"(string[3] x, string[3] z) => (bool[3] y)", "y = Equal (x, z)", "", 19},
                  "there is no vector form for these types or attributes");

@@ -24,7 +24,7 @@ struct EpilogueStep {
 
 enum class RegionKind : uint8_t {
   kNode,       ///< one node
-  kFused,      ///< a convolution or matrix product with its prologues and epilogue
+  kFused,      ///< a convolution or matrix product with its prologues and epilogue; an average with its end
   kPointwise,  ///< pointwise operators that feed each other, over one domain
   kAttention,  ///< products of queries, keys and values, with the softmax between and surrounding nodes
 };

@@ -7,7 +7,10 @@
 #include "engine/runtime/step_reader.h"
 #include "engine/tactics/conv/channel_window_kernel.h"
 #include "engine/tactics/conv/window_kernel.h"
+#include "engine/tactics/product/int8_product_kernel.h"
 #include "kernels/channel_window/pool.h"
+#include "kernels/pool/byte_average_pool.h"
+#include "kernels/pool/byte_max_pool.h"
 
 namespace assay::engine::tactic_channel_pool {
 
@@ -32,6 +35,27 @@ inline bool all_see_pixels(const kernels::Window& w, size_t axis) {
     if (first >= w.kernel[axis] || at + first * w.dilations[axis] >= w.in[axis]) return false;
   }
   return true;
+}
+
+/// Of steps that quantize averages of 8-bit integers again.
+struct ResultFields {
+  bool is_signed = false;
+  float scale = 1;
+  int64_t zero_point = 0;
+
+  void fields(FieldVisitor& visit) {
+    visit("y_scale", scale);
+    visit("y_zero_point", zero_point, {is_signed ? -128 : 0, is_signed ? 127 : 255});
+  }
+};
+
+/// Whether vectors of 8-bit channels can be averaged: rows that follow each other in memory count as one.
+inline bool averages_bytes(const kernels::Window& w) {
+  bool is_whole = true;
+  for (size_t a = 0; a < w.rank(); ++a)
+    is_whole = is_whole && w.kernel[a] == w.in[a] && w.out[a] == 1 && w.dilations[a] == 1 && w.begin[a] == 0;
+  return w.rank() <= 3 && w.taps() <= kernels::kMaxByteTaps &&
+         (is_whole || w.taps() / w.kernel.back() <= kernels::kMaxByteRows);
 }
 
 /// Throws Error (kInvalidModel) for a step that the tactic cannot have proposed.
