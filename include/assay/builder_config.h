@@ -92,6 +92,10 @@ struct BuilderConfig {
   /// inputs and weights are rounded to 8 bits, sums are exact, and what is between products stays float32.
   /// Says nothing to a network that has QuantizeLinear or DequantizeLinear: it says itself what it wants.
   bool int8 = false;
+  /// Builder::quantized_network() writes inputs of products as int8 with a zero point of 0, the only form
+  /// that TensorRT reads; else as uint8, with all 256 steps for what does not go far below zero, as engines
+  /// have it.
+  bool symmetric_int8 = false;
   /// Where the scales come from; null, with int8: a warning, and nothing is computed in 8 bits.
   std::shared_ptr<Int8Calibrator> calibrator;
   /// ONNX nodes that int8 does not concern, by selectors. Throws Error (kNotFound) for one that fits no node.

@@ -169,6 +169,7 @@ const std::pair<const char*, Reader> kReaders[] = {
     {"fp16", &read_member<&BuilderConfig::fp16>},
     {"bf16", &read_member<&BuilderConfig::bf16>},
     {"int8", &read_member<&BuilderConfig::int8>},
+    {"symmetric_int8", &read_member<&BuilderConfig::symmetric_int8>},
     {"refittable", &read_member<&BuilderConfig::is_refittable>},
     {"strip_weights", &read_member<&BuilderConfig::strips_weights>},
     {"optimize", &read_member<&BuilderConfig::optimize>},

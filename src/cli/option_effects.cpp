@@ -239,9 +239,11 @@ void check_quantizing(OptionEffects& effects, const ParsedArgs& args, std::strin
         ErrorCode::kInvalidArgument,
         "--int4 and --int8 exclude each other: products have weights of 4 bits and inputs in floating "
         "point, or both in 8 bits.");
+  if (int8 && target == "trt")
+    effects.none({"--symmetric"}, "a plan has a form of its own", "Leave it out, or write an ONNX model.");
   if (!int8)
-    effects.none({"--accuracy-report", "--accuracy-target"}, "nothing is calibrated without --int8",
-                 "Add --int8.");
+    effects.none({"--accuracy-report", "--accuracy-target", "--symmetric"},
+                 "nothing is calibrated without --int8", "Add --int8.");
   else if (const auto accuracy = args.text("--accuracy-target"))
     debug::AccuracyGoal::parse(*accuracy);
   if (!int4)

@@ -124,6 +124,11 @@ std::vector<Option> quantizing_options() {
            "With --int8: hold those layers in float32 that cost most, until the outputs are so exact over "
            "the data: 30dB (signal to noise), abs:0.001, rel:0.01.",
        .metavar = "ACCURACY"},
+      {.names = {"--symmetric"},
+       .help = "With --int8 and an ONNX model: write what is multiplied as int8 with a zero point of 0, the "
+               "only form that TensorRT reads. Default: uint8, with all 256 steps for what does not go far "
+               "below zero, such as the results of a ReLU, as an engine has it.",
+       .arity = Arity::kNone},
       {.names = {"--int4"},
        .help = "Store the weights of MatMul and Gemm in 4 bits, with a scale for each block; everything is "
                "computed in floating point. --float-nodes names those that stay.",
@@ -146,7 +151,9 @@ std::vector<Option> quantizing_options() {
 
 std::shared_ptr<const Model> quantized_model(const ParsedArgs& args, const Runtime& runtime,
                                              const std::shared_ptr<const Model>& model,
-                                             const EngineBuildOptions& building) {
+                                             const EngineBuildOptions& given) {
+  EngineBuildOptions building = given;
+  building.config.symmetric_int8 = args.has("--symmetric");
   if (!building.config.int8) return with_narrow_weights(args, *model, false, building.config.float_nodes);
   if (!wants_study(args)) return quantize_model(runtime, model, building);
   const Studied studied(args, runtime, model, building);

@@ -229,12 +229,17 @@ class Quantizer {
     Value*& known = activations_[&x];
     if (known != nullptr) return known;
     const auto least = least_.find(&x);
-    const Quantization levels = quantization_within(
-        scale, least == least_.end() ? -std::numeric_limits<double>::infinity() : least->second);
+    const Quantization levels =
+        options_.symmetric
+            ? Quantization{.scale = scale, .zero_point = 0, .dtype = DType::kInt8}
+            : quantization_within(
+                  scale, least == least_.end() ? -std::numeric_limits<double>::infinity() : least->second);
     Value* s =
         graph_.add_constant(graph_.unique_name(x.name() + "/scale"), Tensor::scalar<float>(levels.scale));
     Value* z = graph_.add_constant(graph_.unique_name(x.name() + "/zero_point"),
-                                   Tensor::scalar<uint8_t>(static_cast<uint8_t>(levels.zero_point)));
+                                   options_.symmetric
+                                       ? Tensor::scalar<int8_t>(0)
+                                       : Tensor::scalar<uint8_t>(static_cast<uint8_t>(levels.zero_point)));
     Type type = x.type;
     type.dtype = levels.dtype;
     Value* integers = graph_.add_value(graph_.unique_name(x.name() + "/quantized"), type);

@@ -19,6 +19,8 @@ struct QuantizeOptions {
   std::map<std::string, float> scales;
   /// Names of ONNX nodes that stay in float32.
   std::set<std::string> float_nodes;
+  /// Inputs are int8 with a zero point of 0.
+  bool symmetric = false;
 };
 
 /// The outcome for products with constant weights.

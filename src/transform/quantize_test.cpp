@@ -97,6 +97,34 @@ TEST_F(Quantize, WhatEightBitsHoldStaysTheSame) {
     EXPECT_TRUE(before[i].identical(after[i])) << g.outputs[i]->name();
 }
 
+struct QuantizedInput : Quantize {
+  /// Of a product whose numbers are not below zero, with a scale of a half.
+  Quantization quantization_with(bool symmetric) {
+    Value* positive = node("Relu", {input("x", {3, 9})}, "positive");
+    g.outputs = {node("MatMul", {positive, weights("w", {9, 4}, 1)}, "y")};
+    infer_shapes(*model);
+    quantize(*model, {.scales = {{"positive", 0.5F}}, .float_nodes = {}, .symmetric = symmetric});
+    for (const auto& n : g.nodes())
+      if (is_op(*n, "QuantizeLinear")) return read_quantization(*n).value();
+    return {};
+  }
+};
+
+TEST_F(QuantizedInput, UsesAllStepsForPositiveNumbers) {
+  const Quantization q = quantization_with(false);
+  EXPECT_EQ(q.dtype, DType::kUInt8);
+  EXPECT_EQ(q.zero_point, 0);
+  EXPECT_FLOAT_EQ(q.scale, 0.5F * 127 / 255);
+}
+
+/// As TensorRT reads it.
+TEST_F(QuantizedInput, IsInt8AroundZeroOnRequest) {
+  const Quantization q = quantization_with(true);
+  EXPECT_EQ(q.dtype, DType::kInt8);
+  EXPECT_EQ(q.zero_point, 0);
+  EXPECT_EQ(q.scale, 0.5F);
+}
+
 TEST_F(Quantize, EachChannelHasItsScale) {
   Value* a = input("a", {3, 2});
   Value* w =

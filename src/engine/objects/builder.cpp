@@ -394,8 +394,9 @@ std::shared_ptr<Model> Builder::quantized_network(const std::shared_ptr<const Mo
   const auto warn = [&](const std::string& sentence) { runtime_->warn(sentence); };
   engine::TypeRules types = type_rules_of(*network, config, warn);
   const CalibrationJob calibration = calibration_job(builds(*this), *runtime_, network, config);
-  const auto quantization = quantization_for(calibration, config.float_nodes);
-  QuantizedNetwork made = quantize_network(*network, *quantization, types, runtime_->options.passes);
+  QuantizeOptions quantization = *quantization_for(calibration, config.float_nodes);
+  quantization.symmetric = config.symmetric_int8;
+  QuantizedNetwork made = quantize_network(*network, quantization, types, runtime_->options.passes);
   report_quantization(made.report, calibration);
   if (types.constraints == PrecisionConstraints::kObey) engine::refuse_unmet(made.unmet);
   for (const engine::UnmetWish& u : made.unmet)
