@@ -378,14 +378,16 @@ std::vector<Fault> faults_in_8_bits(const Network& net, Model& in_8_bits) {
           return change_weight_scale(m, p,
                                      [&](std::span<float> s) { *std::ranges::max_element(s) *= factor; });
         });
-  for (const int8_t points : {1, 5})
+  for (const int points : {1, 5})
     add(points == 1 ? "zero point off by 1" : "zero point off by 5", next(), false,
         [points](Model& m, const Product& p) {
           const Node* d = dequantizer(m, p.output, 0);
           Node* q = d == nullptr ? nullptr : producer_of(*d, 0, "QuantizeLinear");
           if (q == nullptr) return false;
-          Graph& g = *m.graph;
-          q->set_input(2, g.add_constant(g.unique_name("planted/zero"), Tensor::scalar<int8_t>(points)));
+          const Tensor own = convert(q->input(2)->tensor().aligned(), DType::kInt32);
+          const int32_t other = *own.data<int32_t>() + points;
+          const Tensor moved = convert(Tensor::scalar<int32_t>(other), q->input(2)->tensor().dtype());
+          q->set_input(2, m.graph->add_constant(m.graph->unique_name("planted/zero"), moved));
           return true;
         });
   // Those of another layer with as many channels, else those of the next channels.
