@@ -227,6 +227,10 @@ std::vector<RunRow> layer_type_rows() {
       {.part = kEngine,
        .member = "engine.config.skips_unknown_layers",
        .at = [](S& s) -> M { return &s.engine.config.skips_unknown_layers; }},
+      // Of networks that are written.
+      {.part = kEngine,
+       .member = "engine.config.symmetric_int8",
+       .at = [](S& s) -> M { return &s.engine.config.symmetric_int8; }},
       {.part = kEngine,
        .member = "engine.config.float_nodes",
        .at = [](S& s) -> M { return &s.engine.config.float_nodes; },

@@ -41,10 +41,10 @@ class Samples {
   std::unordered_map<const Value*, Tensor> known_;
 };
 
-ValueRange product(const ValueRange& a, const ValueRange& b) {
+NumberRange product(const NumberRange& a, const NumberRange& b) {
   const double ends[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
   // Zero times infinity: the other end decides.
-  ValueRange r{.low = 0, .high = 0};
+  NumberRange r{.low = 0, .high = 0};
   for (const double e : ends) {
     r.low = std::min(r.low, std::isnan(e) ? 0 : e);
     r.high = std::max(r.high, std::isnan(e) ? 0 : e);
@@ -52,7 +52,7 @@ ValueRange product(const ValueRange& a, const ValueRange& b) {
   return r;
 }
 
-ValueRange both(const ValueRange& a, const ValueRange& b) {
+NumberRange both(const NumberRange& a, const NumberRange& b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
 
@@ -70,33 +70,33 @@ Quantization quantization_within(float scale, double low) {
   return {static_cast<float>(step), static_cast<int>(zero), DType::kUInt8};
 }
 
-ValueRange ValueRanges::of(const Value& v) {
+NumberRange ValueRanges::of(const Value& v) {
   if (const auto it = known_.find(&v); it != known_.end()) return it->second;
   known_[&v] = {};  // for a graph that is deeper than its operands are
   return known_[&v] = compute(v);
 }
 
-ValueRange ValueRanges::compute(const Value& v) {
+NumberRange ValueRanges::compute(const Value& v) {
   const Node* n = v.producer();
   if (n == nullptr) return {};
   if (const Value* source = sources_.of(&v); source != &v) return of_function(v, *source);
   if (KeptValues::is_gate(*n)) return product(of(*n->input(0)), of(*n->input(1)));
   if (averages_pixels(*n, model_) || interpolates_pixels(*n) || KeptValues::is_move(*n, model_)) {
     const size_t operands = is_op(*n, "Concat") ? n->inputs().size() : 1;
-    ValueRange all{.low = 0, .high = 0};
+    NumberRange all{.low = 0, .high = 0};
     for (size_t i = 0; i < operands; ++i)
       if (n->input(i) != nullptr) all = both(all, of(*n->input(i)));
     return all;
   }
   if (is_op(*n, "Add") && n->inputs().size() == 2 && constant_of(n->input(0)) == nullptr &&
       constant_of(n->input(1)) == nullptr) {
-    const ValueRange a = of(*n->input(0)), b = of(*n->input(1));
+    const NumberRange a = of(*n->input(0)), b = of(*n->input(1));
     return {a.low + b.low, a.high + b.high};
   }
   return {};
 }
 
-ValueRange ValueRanges::of_function(const Value& v, const Value& source) const {
+NumberRange ValueRanges::of_function(const Value& v, const Value& source) const {
   constexpr int64_t kSteps = 1024;
   Tensor numbers = Tensor::allocate(DType::kFloat32, Shape{2 * kSteps + 1});
   for (int64_t i = -kSteps; i <= kSteps; ++i)
@@ -104,7 +104,7 @@ ValueRange ValueRanges::of_function(const Value& v, const Value& source) const {
         static_cast<float>(kFarthest * static_cast<double>(i) / static_cast<double>(kSteps));
   const Tensor y = Samples(model_, source, std::move(numbers)).of(v);
   if (!y.defined() || y.dtype() != DType::kFloat32) return {};
-  ValueRange r{.low = 0, .high = 0};
+  NumberRange r{.low = 0, .high = 0};
   const std::span<const float> results = y.span<float>();
   for (const float x : results) {
     if (!std::isfinite(x)) return {};

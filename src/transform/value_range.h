@@ -11,7 +11,7 @@
 namespace assay {
 
 /// All of its numbers are in [low, high].
-struct ValueRange {
+struct NumberRange {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
 };
 
@@ -28,17 +28,17 @@ class ValueRanges {
   /// Of functions of one value: by 2,049 numbers of their argument up to `kFarthest`, beyond which activation
   /// functions do not turn back; of sums, of products of ranges, of averages and of moved elements: by those
   /// of their operands. Everything else may be anything.
-  ValueRange of(const Value& v);
+  NumberRange of(const Value& v);
 
   static constexpr double kFarthest = 64;
 
  private:
-  ValueRange compute(const Value& v);
-  ValueRange of_function(const Value& v, const Value& source) const;
+  NumberRange compute(const Value& v);
+  NumberRange of_function(const Value& v, const Value& source) const;
 
   const Model& model_;
   const FunctionSources& sources_;
-  std::unordered_map<const Value*, ValueRange> known_;
+  std::unordered_map<const Value*, NumberRange> known_;
 };
 
 }  // namespace assay

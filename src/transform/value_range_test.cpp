@@ -10,7 +10,7 @@
 namespace assay::value_range_test {
 namespace {
 
-ValueRange range_of(const std::string& nodes, const std::string& opset = "20") {
+NumberRange range_of(const std::string& nodes, const std::string& opset = "20") {
   const auto model = parse_text("<ir_version: 9, opset_import: [\"\" : " + opset +
                                     "]> g (float[1,4,8,8] x, float[1,4,1,1] z) => (y) "
                                     "<float two = {2}, float low = {-1.5}> { " +
@@ -23,26 +23,26 @@ ValueRange range_of(const std::string& nodes, const std::string& opset = "20") {
   return ValueRanges(*model, sources).of(*model->graph->outputs[0]);
 }
 
-TEST(ValueRange, FunctionsOfOneValue) {
+TEST(ValueRanges, FunctionsOfOneValue) {
   EXPECT_EQ(range_of("y = Relu (x)").low, 0);
   EXPECT_TRUE(std::isinf(range_of("y = Relu (x)").high));
   EXPECT_NEAR(range_of("s = Sigmoid (x) y = Mul (x, s)").low, -0.2785, 1e-3);
   EXPECT_NEAR(range_of("y = HardSwish (x)").low, -0.375, 1e-6);
-  const ValueRange gate = range_of("y = HardSigmoid (x)");
+  const NumberRange gate = range_of("y = HardSigmoid (x)");
   EXPECT_EQ(gate.low, 0);
   EXPECT_EQ(gate.high, 1);
   EXPECT_EQ(range_of("y = Clip (x, low)").low, -1.5);
   EXPECT_EQ(range_of("a = Relu (x) y = Mul (two, a)").low, 0);
 }
 
-TEST(ValueRange, WhatHasNoBound) {
+TEST(ValueRanges, WhatHasNoBound) {
   EXPECT_TRUE(std::isinf(range_of("y = Identity (x)").low));
   EXPECT_TRUE(std::isinf(range_of("y = LeakyRelu (x)").low));
   EXPECT_TRUE(std::isinf(range_of("y = Neg (x)").high));
   EXPECT_TRUE(std::isinf(range_of("a = Relu (x) y = Sub (a, z)").low));
 }
 
-TEST(ValueRange, OfOperands) {
+TEST(ValueRanges, OfOperands) {
   EXPECT_EQ(range_of("a = Relu (x) y = GlobalAveragePool (a)").low, 0);
   EXPECT_EQ(range_of("a = Relu (x) y = MaxPool <kernel_shape = [2, 2]> (a)").low, 0);
   EXPECT_NEAR(range_of("a = HardSwish (x) b = HardSwish (z) y = Add (a, b)").low, -0.75, 1e-6);
