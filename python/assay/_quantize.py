@@ -112,8 +112,9 @@ def quantize(
     `data`: feeds that scales are found on, or how many are drawn at random. `accuracy`: how exact outputs must be on
     them (``30dB``, ``abs:0.001``, ``rel:0.01``); the layers that cost most stay in float32 for it. `measure_cost`: what
     each layer costs, which an accuracy measures in any case. `algorithm`, `quantile`, `cache`: as of
-    ``assay.Calibrator``. `profiles`, `float_nodes` and other `settings`: as of ``assay.build``. `progress`: called with
-    what is being measured.
+    ``assay.Calibrator``. `profiles`, `float_nodes` and other `settings`: as of ``assay.build``, and
+    ``symmetric_int8``: what is multiplied is int8 with a zero point of 0, the only form that TensorRT reads. `progress`:
+    called with what is being measured.
     """
     follow_level()
     source: dict[str, Any] = {"seed": seed, "shapes": shapes and dict(shapes), "ranges": ranges and dict(ranges)}

@@ -9,7 +9,7 @@ namespace assay {
 
 /// Which elements share a scale, of weights [outputs, inputs, taps...] as a matrix with a column for each
 /// output and a row for each input of the first tap, then of the next one: those in a block of `rows` by
-/// `columns`. Each `part` of the rows begins with a new block.
+/// `columns`, as kernels::NbitsGrid has it. Each `part` of the rows begins with a new block.
 struct StoredGrid {
   int64_t part = 1, rows = 1, columns = 1;
   bool is_same_in_parts = false;  ///< all parts have the scales of the first

@@ -4,6 +4,8 @@
 #include <exception>
 #include <utility>
 
+#include "assay/error.h"
+
 namespace assay::engine {
 namespace {
 
@@ -11,6 +13,16 @@ namespace {
 constexpr size_t kMaxBlocks = 256;
 /// An output that grows from run to run, as a cache does, gets this part more than it needs.
 constexpr size_t kRoom = 4;
+
+/// With room to grow, unless the memory for that is refused.
+std::shared_ptr<Arena> make_block(size_t bytes, bool grows) {
+  if (grows) try {
+      return std::make_shared<Arena>(bytes + bytes / kRoom);
+    } catch (const Error&) {
+      // There may be as much as is needed.
+    }
+  return std::make_shared<Arena>(std::max<size_t>(bytes, 1));
+}
 
 }  // namespace
 
@@ -31,7 +43,7 @@ std::shared_ptr<Arena> OutputBlocks::take(size_t output, size_t bytes) noexcept 
     if (best != nullptr) return *best;
     // What did not fit this time is unlikely to fit again.
     std::erase_if(blocks_, [](const auto& block) { return block.use_count() == 1; });
-    auto block = std::make_shared<Arena>(std::max<size_t>(grows ? bytes + bytes / kRoom : bytes, 1));
+    std::shared_ptr<Arena> block = make_block(bytes, grows);
     if (blocks_.size() < kMaxBlocks) blocks_.push_back(block);
     return block;
   } catch (const std::exception&) {

@@ -46,5 +46,17 @@ TEST(OutputBlocks, OutputsThatDoNotGrowGetNoMore) {
   EXPECT_EQ(blocks.take(1, 3 * kStart)->size(), 3 * kStart);
 }
 
+/// The room of an output that grows is a wish, its own bytes are not.
+TEST(OutputBlocks, NoRoomIsNoError) {
+  OutputBlocks blocks;
+  const auto first = blocks.take(0, kStart);
+  const int64_t before = memory_limit();
+  set_memory_limit(memory_in_use() + static_cast<int64_t>(kStart + kStep) * 11 / 10);
+  const auto second = blocks.take(0, kStart + kStep);
+  set_memory_limit(before);
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(second->size(), kStart + kStep);
+}
+
 }  // namespace
 }  // namespace assay::engine::output_blocks_test

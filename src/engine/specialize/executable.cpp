@@ -51,6 +51,17 @@ class LazyRunner final : public NetworkRunner {
   OutputBlocks blocks_;
 };
 
+/// Shapes that grow from run to run, as a cache does, are not to need other memory in each: with room, unless
+/// the memory for that is refused.
+std::unique_ptr<MemoryBlock> allocate_arena(const Target& target, size_t bytes, bool grows) {
+  if (grows) try {
+      return target.allocate(bytes + bytes / 4);
+    } catch (const Error&) {
+      // There may be as much as is needed.
+    }
+  return target.allocate(bytes);
+}
+
 class PlanNetworks final : public NetworkSource {
  public:
   explicit PlanNetworks(const ReadyPlan& plan) : plan_(plan), executables_(plan.networks.size()) {}
@@ -111,12 +122,10 @@ void Executable::give_memory(Context& context) {
     require(bytes <= given_bytes_, ErrorCode::kInvalidArgument,
             "these shapes need {} bytes of device memory, {} are given", bytes, given_bytes_);
   } else {
-    const size_t before = arena_ != nullptr ? arena_->size() : 0;
-    if (arena_ == nullptr || before < bytes) {
+    if (arena_ == nullptr || arena_->size() < bytes) {
+      const bool grows = arena_ != nullptr && arena_->size() >= bytes / 2;
       arena_.reset();
-      // Shapes that grow from run to run, as a cache does, are not to need other memory in each.
-      arena_ =
-          plans_->config().target->allocate(before >= bytes / 2 && before > 0 ? bytes + bytes / 4 : bytes);
+      arena_ = allocate_arena(*plans_->config().target, bytes, grows);
     }
     memory = arena_->data();
   }
