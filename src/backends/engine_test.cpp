@@ -179,7 +179,8 @@ TEST_F(EngineTest, MovingData) {
   expect_agreement();
 }
 
-TEST_F(EngineTest, BlocksOfChannelsBecomeTheLastAxisAtOnce) {
+// Between the convolutions channels are stored last, so that nothing is transposed.
+TEST_F(EngineTest, ChannelsThatBecomeTheLastAxisLieThere) {
   const AttributeList depthwise = {{"group", int64_t{48}}, {"pads", std::vector<int64_t>{3, 3, 3, 3}}};
   Value* x = input("x", {2, 48, 5, 7});
   Value* y = op("Conv", {x, weight({48, 1, 7, 7})}, depthwise);
@@ -187,12 +188,11 @@ TEST_F(EngineTest, BlocksOfChannelsBecomeTheLastAxisAtOnce) {
   y = op("Softmax", {y});
   y = op("Transpose", {y}, {{"perm", std::vector<int64_t>{0, 3, 1, 2}}});
   output(op("Conv", {y, weight({48, 1, 7, 7})}, depthwise));
-  const std::string conv = has_blocks_of_16() ? "depthwise_conv" : "dnnl_conv";
-  expect_agreement({"reorder", conv, "blocked_transpose", "softmax", "blocked_transpose", conv, "reorder"});
+  expect_agreement({"reorder", "depthwise_conv", "softmax", "depthwise_conv", "reorder"});
 }
 
 // As exporters write it: pixels as one axis, which changes no place in memory.
-TEST_F(EngineTest, BlocksOfChannelsSurviveAnotherShapeOfTheImage) {
+TEST_F(EngineTest, ChannelsThatLieLastSurviveAnotherShapeOfTheImage) {
   const AttributeList depthwise = {{"group", int64_t{32}}, {"pads", std::vector<int64_t>{3, 3, 3, 3}}};
   Value* x = input("x", {1, 32, 6, 5});
   Value* y = op("Conv", {x, weight({32, 1, 7, 7})}, depthwise);
@@ -201,8 +201,7 @@ TEST_F(EngineTest, BlocksOfChannelsSurviveAnotherShapeOfTheImage) {
   y = op("Transpose", {y}, {{"perm", std::vector<int64_t>{0, 2, 1}}});
   y = op("Reshape", {y, ints({1, 32, 6, 5})});
   output(op("Conv", {y, weight({32, 1, 7, 7})}, depthwise));
-  const std::string conv = has_blocks_of_16() ? "depthwise_conv" : "dnnl_conv";
-  expect_agreement({"reorder", conv, "blocked_transpose", "softmax", "blocked_transpose", conv, "reorder"});
+  expect_agreement({"reorder", "depthwise_conv", "softmax", "depthwise_conv", "reorder"});
 }
 
 // A sequence of new lengths, near and far: results must not depend on earlier plans. Shape arithmetic and a
@@ -303,7 +302,7 @@ TEST_F(EngineTest, WhatHasNoElementsIsNotComputed) {
   Value* x = input("x", {0, 1024});
   output(op("MatMul", {x, weight({1024, 1024})}));
   output(op("CumSum", {input("y", {3, 0}), ints({0})}));
-  expect_agreement({"evaluate", "running_sum"});
+  expect_agreement({"copy", "running_sum"});
 }
 
 TEST_F(EngineTest, ShapesThatOnlyTheDataTell) {

@@ -169,6 +169,13 @@ constexpr PassCase kCases[] = {
      "y = Mul(x, {-4, -6})"},
     {"fold_constants", "g (float[2,3] x, float[6] z) => (float[2,3] y) { s = Shape (x) y = Reshape (z, s) }",
      "y = Reshape(z, {2, 3})"},
+    // fold_empty
+    {"fold_empty",
+     "g (float[0,3] x, float[3,4] w, float[2,4] z) => (float[2,4] y) { a = MatMul (x, w) b = Relu (a) "
+     "y = Concat <axis = 0> (b, z) }",
+     "y = Concat<axis=0>({}, z)"},
+    {"fold_empty", "g (float[2,0] x, float[0,3] w) => (float[2,3] y) { y = MatMul (x, w) }", ""},
+    {"fold_empty", "g (float[N,3] x) => (float[N,3] y) { y = Relu (x) }", ""},
     // fold_extents
     {"fold_extents",
      "g (float[N,4] x) => (float[N,4] y) <int64 one = {1}, int64[1] axis = {0}, int64[1] more = {-1}> "

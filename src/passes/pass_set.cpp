@@ -38,6 +38,7 @@ constexpr Place kPlaces[] = {
     {PassStage::kCanonical, &pass_eliminate_dead_code::def},
 
     {PassStage::kSpecialize, &pass_fold_constants::def},
+    {PassStage::kSpecialize, &pass_fold_empty::def},
     {PassStage::kSpecialize, &pass_capture_loop_states::def},
     {PassStage::kSpecialize, &pass_collect_appends::def},
     {PassStage::kSpecialize, &pass_count_loop_trips::def},

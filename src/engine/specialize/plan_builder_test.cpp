@@ -44,6 +44,25 @@ TEST(PlanBuilder, APlanWithoutDataIsThePlan) {
   }
 }
 
+/// An expert that no token was routed to costs nothing, not even a look at its weights.
+TEST(PlanBuilder, ResultsWithoutElementsTakeNoStep) {
+  const auto model = parse_text(
+      "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+      "g (float[N,3] x, float[2,4] z) => (float[M,4] y) <float[3,4] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, "
+      "12}> { a = MatMul (x, w) s = Sigmoid (a) b = Mul (a, s) y = Concat <axis = 0> (b, z) }",
+      "a test");
+  PlanBuilder builder(*model, default_config(1));
+  const auto has_product = [](const Plan& plan) {
+    return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) {
+      return s.tactic == "evaluate" || std::any_of(s.origins.begin(), s.origins.end(), [](const auto& name) {
+               return name.find('a') != std::string::npos;
+             });
+    });
+  };
+  EXPECT_TRUE(has_product(*builder.build(std::vector<Shape>{{5, 3}, {2, 4}})));
+  EXPECT_FALSE(has_product(*builder.build(std::vector<Shape>{{0, 3}, {2, 4}})));
+}
+
 /// A loop as tf2onnx writes it: weights as a state, a condition that counts. The body has them as constants,
 /// which are packed when the plan is made, and what the loop gives has a shape.
 TEST(PlanBuilder, WeightsThatALoopCarriesAreConstantsOfItsBody) {

@@ -53,6 +53,17 @@ void draw_shape_arithmetic(Draft& d) {
 void draw_constant_shapes(Draft& d) { draw_shape_arithmetic(d); }
 void draw_fold_extents(Draft& d) { draw_shape_arithmetic(d); }
 
+void draw_fold_empty(Draft& d) {
+  d.opset = d.r.one_of({13, 15, 17});
+  const DType t = some_float(d.r);
+  const int64_t rows = d.r.between(0, 1), inner = d.r.between(0, 2), columns = d.r.between(1, 3);
+  Value* x = d.input(t, {rows, inner}, Numbers::kAny, d.chance(20));
+  Value* y = d.node("MatMul", {d.follow(x), d.constant(t, {inner, columns})});
+  if (d.chance(50)) y = d.node(d.r.one_of({"Neg", "Relu", "Abs"}), {y});
+  if (d.chance(50)) y = d.node("Concat", {y, d.input(t, {2, columns})}, {{"axis", int64_t{0}}});
+  d.output(y);
+}
+
 void draw_fold_constants(Draft& d) {
   d.opset = d.r.one_of({9, 13, 17, 21});
   // The fold rounds constants as the stored types do; exact numbers do so only in the end.

@@ -14,8 +14,9 @@ TEST(ArgExtreme, FindsPlacesAlongAnAxis) {
 }
 
 TEST(ArgExtreme, RefusesWhatHasNoOrderOrNoElements) {
-  expect_refusal("arg_extreme", {"(float[0,4] x) => (int64[0,1] y)", "y = ArgMax <axis = 1> (x)"},
-                 "there is no line of elements");
+  TacticTest t("arg_extreme", {"(float[0,4] x) => (int64[0,1] y)", "y = ArgMax <axis = 1> (x)"});
+  t.config().disabled_passes = {"fold_empty"};
+  t.expect_refusal("there is no line of elements");
 }
 
 TEST(ArgExtreme, ForgedAxesAreRefused) {
