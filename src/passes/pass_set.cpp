@@ -55,6 +55,7 @@ constexpr Place kPlaces[] = {
     {PassStage::kSpecialize, &pass_gather_quantized::def},
     {PassStage::kSpecialize, &pass_move_quantized::def},
     {PassStage::kSpecialize, &pass_lower_products::def},
+    {PassStage::kSpecialize, &pass_scale_queries::def},
     {PassStage::kSpecialize, &pass_canonicalize_views::def},
     {PassStage::kSpecialize, &pass_eliminate_identity::def},
     {PassStage::kSpecialize, &pass_fold_constants::def},

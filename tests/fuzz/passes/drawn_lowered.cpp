@@ -69,6 +69,26 @@ void draw_lower_moves(Draft& d) {
   }
 }
 
+void draw_scale_queries(Draft& d) {
+  d.opset = d.r.one_of({9, 13, 17});
+  d.may_overflow = true;
+  d.closeness = Closeness::kRounding;
+  const DType t = f32(d);
+  const int64_t heads = d.r.between(1, 3), rows = d.r.between(1, 3), depth = d.r.between(1, 3), keys = 2;
+  const bool four = d.chance(50);
+  const auto shape = [&](int64_t m, int64_t n) {
+    return four ? Shape{d.r.between(1, 2), heads, m, n} : Shape{heads, m, n};
+  };
+  Shape q = shape(rows, depth), k = shape(depth, keys);
+  if (four) k[0] = q[0];
+  Value* s = d.node("MatMul", {d.input(t, q), d.input(t, k)});
+  Value* c = d.constant(t, d.chance(80) ? Shape{heads, 1, 1} : Shape{heads, 1, keys});
+  s = d.chance(50) ? d.node("Mul", {s, c}) : d.node("Mul", {c, s});
+  if (d.chance(50)) s = d.node("Add", {s, d.input(t, {rows, keys})});
+  if (d.chance(10)) d.output(s);
+  d.output(d.node("Softmax", {s}, {{"axis", int64_t{four ? 3 : 2}}}));
+}
+
 void draw_lower_products(Draft& d) {
   d.closeness = Closeness::kRounding;
   d.opset = d.r.one_of({12, 13, 17});

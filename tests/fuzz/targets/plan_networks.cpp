@@ -307,8 +307,8 @@ std::vector<std::string> bodies_and_rest() {
       network("(string[2] x) => (string[2] y, seq(string[2]) q)", {"string[1] w = {\"a\"}"},
               "y = StringConcat (x, w) q = SequenceConstruct (y, x)", 20),
       network("(float[n,4] x) => (float[n,4] y)", {weight("w", {4, 4})}, "m = MatMul (x, w) y = Relu (m)"),
-      network("(float[1,16,3,2] x) => (float[1,3,2,16] y)", {weight("w", {16, 1, 3, 3})},
-              "c = Conv <group = 16, pads = [1, 1, 1, 1]> (x, w) y = Transpose <perm = [0, 2, 3, 1]> (c)"),
+      network("(float[1,16,3,2] x) => (float[1,2,3,16] y)", {weight("w", {16, 1, 3, 3})},
+              "c = Conv <group = 16, pads = [1, 1, 1, 1]> (x, w) y = Transpose <perm = [0, 3, 2, 1]> (c)"),
       network("(float16[2,3] x, uint8[5] u) => (float16[3,2] y, uint8[5] v)", {},
               "y = Transpose (x) v = Identity (u)"),
       "<ir_version: 8, opset_import: [\"\" : 18, \"ai.onnx.ml\" : 3]> g (float[2,2] x) => (string[2] y, "
