@@ -659,30 +659,25 @@ constexpr PassCase kCases[] = {
      "y = Swish(x)", 24},
     // scale_queries: of two heads, a mask behind
     {"scale_queries",
-     "g (float[1,2,3,4] q, float[1,2,4,3] k, float[1,1,3,3] m) => (float[1,2,3,3] y) <float[2,1,1] c = {0.5, "
-     "2}> "
-     "{ s = MatMul (q, k) f = Mul (s, c) a = Add (f, m) y = Softmax (a) }",
+     "g (float[1,2,3,4] q, float[1,2,4,3] k, float[1,1,3,3] m) => (float[1,2,3,3] y) <float[2,1,1] c = "
+     "{0.5, 2}> { s = MatMul (q, k) f = Mul (s, c) a = Add (f, m) y = Softmax (a) }",
      "Mul(q, {0.5, 2}); MatMul(%0, k); Add(%1, m); y = Softmax(%2)"},
     // No softmax; a factor of each key; scores that others use, too
     {"scale_queries",
-     "g (float[2,3,4] q, float[2,4,3] k) => (float[2,3,3] y) <float[2,1,1] c = {0.5, 2}> { s = MatMul (q, k) "
-     "f "
-     "= Mul (s, c) y = Relu (f) }",
+     "g (float[2,3,4] q, float[2,4,3] k) => (float[2,3,3] y) <float[2,1,1] c = {0.5, 2}> { s = MatMul "
+     "(q, k) f = Mul (s, c) y = Relu (f) }",
      ""},
     {"scale_queries",
-     "g (float[2,3,4] q, float[2,4,3] k) => (float[2,3,3] y) <float[1,1,3] c = {0.5, 2, 1}> { s = MatMul (q, "
-     "k) "
-     "f = Mul (s, c) y = Softmax (f) }",
+     "g (float[2,3,4] q, float[2,4,3] k) => (float[2,3,3] y) <float[1,1,3] c = {0.5, 2, 1}> { s = MatMul "
+     "(q, k) f = Mul (s, c) y = Softmax (f) }",
      ""},
     {"scale_queries",
-     "g (float[2,3,4] q, float[2,4,3] k) => (float[2,3,3] y, float[2,3,3] s) <float[2,1,1] c = {0.5, 2}> { s "
-     "= "
+     "g (float[2,3,4] q, float[2,4,3] k) => (float[2,3,3] y, float[2,3,3] s) <float[2,1,1] c = {0.5, 2}> "
+     "{ s = MatMul (q, k) f = Mul (s, c) y = Softmax (f) }",
+     ""},
+    {"scale_queries",
+     "g (float[2,3,4] q, float[2,4,3] k) => (float[2,3,3] y) <float[2,1,1] c = {0.5, 20000}> { s = "
      "MatMul (q, k) f = Mul (s, c) y = Softmax (f) }",
-     ""},
-    {"scale_queries",
-     "g (float[2,3,4] q, float[2,4,3] k) => (float[2,3,3] y) <float[2,1,1] c = {0.5, 20000}> { s = MatMul "
-     "(q, k) "
-     "f = Mul (s, c) y = Softmax (f) }",
      ""},
     // sink_transposes
     {"sink_transposes",

@@ -12,7 +12,7 @@ namespace {
 
 /// More than there are between a product and its softmax.
 constexpr int kMaxSteps = 8;
-/// Queries times a factor stay within their type where the scores did, but for what no network computes with.
+/// Queries times a factor are to stay within their type.
 constexpr float kMaxFactor = 1024;
 
 bool leads_to_softmax(const Node& n, const PassContext& context) {
@@ -73,12 +73,10 @@ constinit const PassDef def = {
     .summary = "factors of heads by which attention's scores are multiplied go to the queries",
     .conditions =
         "Opset 7 or later, float32. A MatMul of known shapes and equal ranks, multiplied by a constant that "
-        "is "
-        "the same for all scores of a matrix, between 1 / 1024 and 1024; a Softmax follows behind at most "
-        "seven of "
-        "Add, Where and Reshape. Nothing else uses what is between. Queries times a factor may leave the "
-        "range of "
-        "float32 where the scores do not.",
+        "is the same for all scores of a matrix, between 1 / 1024 and 1024; a Softmax follows behind at most "
+        "seven of Add, Where and Reshape. Nothing else uses what is between. Queries times a factor may "
+        "leave "
+        "the range of float32 where the scores do not.",
     .match = match,
 };
 
