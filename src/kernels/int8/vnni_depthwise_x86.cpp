@@ -126,8 +126,13 @@ struct QuantizedOfTaps {
       store_in_order(block, ~__mmask64{0}, stored);
       return requantize({stored, 0, 1, std::popcount(mask)}, to.at(row, first));
     }
-    _mm512_mask_storeu_epi8(static_cast<char*>(to.q) + row * to.pitch + first, mask,
-                            vnni_bytes(levels[0], levels[1], levels[2], levels[3], bounds));
+    char* const q = static_cast<char*>(to.q) + row * to.pitch + first;
+    const __m512i bytes = vnni_bytes(levels[0], levels[1], levels[2], levels[3], bounds);
+    // There are processors where a store by a mask takes several times as long.
+    if (mask == ~__mmask64{0})
+      _mm512_storeu_si512(q, bytes);
+    else
+      _mm512_mask_storeu_epi8(q, mask, bytes);
   }
 };
 

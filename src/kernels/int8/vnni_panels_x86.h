@@ -43,11 +43,26 @@ ASSAY_VNNI inline __m512i in_order(__m512i quarters) {
       0xFFFF, _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), quarters);
 }
 
+/// Rows of P panels each, of which `columns` columns are there: at most as many rows as a vector has. Not by
+/// a mask: there are processors where a masked store of bytes takes several times as long.
+template <int64_t P>
+ASSAY_VNNI inline void store_rows(__m512i bytes, int64_t rows, int64_t columns, char* q, int64_t pitch) {
+  constexpr int64_t kRows = 4 / P, kWidth = P * kVnniLanes;
+  alignas(64) char stored[64];
+  _mm512_store_si512(stored, bytes);
+  if (columns == kWidth && rows == kRows) {
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < kRows; ++i) std::memcpy(q + i * pitch, stored + i * kWidth, kWidth);
+  } else {
+    for (int64_t i = 0; i < rows; ++i)
+      std::memcpy(q + i * pitch, stored + i * kWidth, static_cast<size_t>(columns));
+  }
+}
+
 /// The quantized values of rows [row, row + count) from their sums, which are P panels each.
 template <int64_t P>
 ASSAY_VNNI void store_quantized(const int32_t* sums, int64_t row, int64_t count, const VnniEnd& end) {
   constexpr int64_t kRows = 4 / P, kStep = 4 * kVnniLanes;
-  const __mmask64 there = ~__mmask64{0} >> (64 - end.columns);
   char* q = static_cast<char*>(end.to.q) + row * end.to.pitch;
   for (int64_t r = 0; r < count; r += kRows, sums += kStep) {
     __m512i doubts = _mm512_setzero_si512(), levels[4];
@@ -61,20 +76,8 @@ ASSAY_VNNI void store_quantized(const int32_t* sums, int64_t row, int64_t count,
       continue;
     }
     const __m512i bytes = in_order(vnni_bytes(levels[0], levels[1], levels[2], levels[3], end.bounds));
-    if constexpr (P == 4) {
-      _mm512_mask_storeu_epi8(q, there, bytes);
-      q += end.to.pitch;
-    } else {
-      alignas(64) char stored[64];
-      _mm512_store_si512(stored, bytes);
-      for (int64_t i = 0; i < rows; ++i, q += end.to.pitch)
-        if constexpr (P == 2)
-          _mm256_mask_storeu_epi8(q, static_cast<__mmask32>(there),
-                                  _mm256_load_si256(reinterpret_cast<const __m256i*>(stored) + i));
-        else
-          _mm_mask_storeu_epi8(q, static_cast<__mmask16>(there),
-                               _mm_load_si128(reinterpret_cast<const __m128i*>(stored) + i));
-    }
+    store_rows<P>(bytes, rows, end.columns, q, end.to.pitch);
+    q += rows * end.to.pitch;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "kernels/pointwise/quantized_pair.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -33,6 +34,11 @@ HWY_INLINE QuantizedV load_quantized(const A* p) {
   return hn::ConvertTo(f, hn::PromoteTo(i32, hn::LoadU(narrow, p)));
 }
 
+/// x * y, rounded: no sum that a compiler might fuse with what follows.
+HWY_INLINE QuantizedV rounded_product(QuantizedV x, QuantizedV y) {
+  return hn::MulAdd(x, y, hn::Set(QuantizedF(), -0.0F));
+}
+
 /// The instructions one by one.
 template <typename Q>
 struct ExactPair {
@@ -57,14 +63,22 @@ struct ExactPair {
     }
     return quantized(hn::Load(QuantizedF(), numbers));
   }
-  /// Of as many. A product that is added is taken from tables: a compiler may fuse the two.
+  /// Of one value.
+  template <typename A, typename Other>
+  HWY_INLINE Q one(const A* a, const Other& other, int64_t i) const {
+    const float x = form.operands[0].reals[static_cast<uint8_t>(a[i])], y = other.real(i);
+    const float number = std::min(std::max(form.is_product ? x * y : x + y, form.low), form.high);
+    const float level = std::nearbyint(number / form.scale) + form.zero_point;
+    return static_cast<Q>(std::min(std::max(level, float{hwy::LimitsMin<Q>()}), float{hwy::LimitsMax<Q>()}));
+  }
+  /// Of as many as a vector has lanes.
   template <typename A, typename Other>
   HWY_INLINE QuantizedV of(const A* a, const Other& other, int64_t i) const {
-    if (!form.is_product) return some(a, other, i, kQuantizedLanes);
     const QuantizedF f;
-    const QuantizedV x = hn::Mul(hn::Sub(load_quantized(a + i), hn::Set(f, form.operands[0].zero_point)),
-                                 hn::Set(f, form.operands[0].scale));
-    return quantized(hn::Mul(x, other.reals(i)));
+    const QuantizedV x =
+        rounded_product(hn::Sub(load_quantized(a + i), hn::Set(f, form.operands[0].zero_point)),
+                        hn::Set(f, form.operands[0].scale));
+    return quantized(form.is_product ? hn::Mul(x, other.reals(i)) : hn::Add(x, other.reals(i)));
   }
 };
 
@@ -114,8 +128,10 @@ class PairedValues {
   float real(int64_t i) const { return other_.reals[static_cast<uint8_t>(b_[i])]; }
   HWY_INLINE QuantizedV reals(int64_t i) const {
     const QuantizedF f;
-    return hn::Mul(hn::Sub(load_quantized(b_ + i), hn::Set(f, other_.zero_point)), hn::Set(f, other_.scale));
+    return rounded_product(hn::Sub(load_quantized(b_ + i), hn::Set(f, other_.zero_point)),
+                           hn::Set(f, other_.scale));
   }
+  const B* values() const { return b_; }
 
  private:
   const B* b_;
@@ -150,6 +166,123 @@ class PairedNumbers {
   QuantizedV first_, start_, step_;
 };
 
+/// Without the instructions for sums in whole numbers, or of numbers that are ready.
+template <typename Q>
+struct NoWholeSums {
+  explicit NoWholeSums(const ExactPair<Q>&) {}
+  HWY_INLINE bool are_there() const { return false; }
+  template <typename A, typename Other>
+  HWY_INLINE bool store(const A*, const Other&, int64_t, uint8_t*) const {
+    return false;
+  }
+};
+
+template <typename Q, bool kIsProduct, typename Other>
+struct WholeSumsOf {
+  using type = NoWholeSums<Q>;
+};
+
+#if HWY_TARGET == HWY_AVX3
+/// Sums of 64 pairs as Form::whole has them.
+template <typename Q>
+class WholeSums {
+ public:
+  explicit WholeSums(const ExactPair<Q>& exact)
+      : exact_(exact),
+        least_(_mm512_set1_epi8(bound_of(exact, -std::numeric_limits<float>::infinity()))),
+        most_(_mm512_set1_epi8(bound_of(exact, std::numeric_limits<float>::infinity()))),
+        flips_{flip_of(exact.form.operands[0]), flip_of(exact.form.operands[1])},
+        high_(pairs_of(whole().factors[0] >> kSplit, whole().factors[1] >> kSplit)),
+        low_(pairs_of(whole().factors[0] & kLowBits, whole().factors[1] & kLowBits)),
+        start_(_mm512_set1_epi32(whole().start)),
+        fraction_(_mm512_set1_epi32((1 << whole().bits) - 1)),
+        doubtful_(_mm512_set1_epi32(whole().doubtful)),
+        bits_(_mm_cvtsi32_si128(whole().bits)) {}
+
+  HWY_INLINE bool are_there() const { return whole().bits != 0; }
+
+  /// False where more than a few sums may be on the other side of a tie.
+  template <typename A, typename Other>
+  HWY_INLINE bool store(const A* a, const Other& other, int64_t i, uint8_t* q) const {
+    const __m512i x = _mm512_xor_si512(_mm512_loadu_si512(a + i), flips_[0]),
+                  y = _mm512_xor_si512(_mm512_loadu_si512(other.values() + i), flips_[1]);
+    const __m512i zero = _mm512_setzero_si512(), lower = _mm512_unpacklo_epi8(x, y),
+                  upper = _mm512_unpackhi_epi8(x, y);
+    const __m512i words[kParts] = {_mm512_unpacklo_epi8(lower, zero), _mm512_unpackhi_epi8(lower, zero),
+                                   _mm512_unpacklo_epi8(upper, zero), _mm512_unpackhi_epi8(upper, zero)};
+    __m512i levels[kParts], fractions[kParts];
+    __m512i nearest = fraction_;
+    ASSAY_UNROLL
+    for (int part = 0; part < kParts; ++part) {
+      const __m512i high = _mm512_slli_epi32(_mm512_madd_epi16(words[part], high_), kSplit);
+      const __m512i low = _mm512_add_epi32(_mm512_madd_epi16(words[part], low_), start_);
+      const __m512i sum = _mm512_add_epi32(high, low);
+      fractions[part] = _mm512_and_si512(sum, fraction_);
+      nearest = _mm512_min_epu32(nearest, fractions[part]);
+      levels[part] = _mm512_sra_epi32(sum, bits_);
+    }
+    const __m512i first = _mm512_packs_epi32(levels[0], levels[1]),
+                  second = _mm512_packs_epi32(levels[2], levels[3]);
+    const __m512i bytes =
+        std::is_signed_v<Q>
+            ? _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(first, second), least_), most_)
+            : _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(first, second), least_), most_);
+    _mm512_storeu_si512(q + i, bytes);
+    if (HWY_LIKELY(_mm512_cmplt_epu32_mask(nearest, doubtful_) == 0)) return true;
+    // A level that is as low as bounds allow would be so on the other side, too.
+    const uint64_t doubtful =
+        bytes_below(fractions, doubtful_) & static_cast<uint64_t>(_mm512_cmpneq_epi8_mask(bytes, least_));
+    return decide(a, other, i, doubtful, q);
+  }
+
+ private:
+  static constexpr int kParts = 4;
+
+  /// Of each byte that comes from four such vectors, whether its number is below a limit.
+  static HWY_INLINE uint64_t bytes_below(const __m512i (&numbers)[kParts], __m512i limit) {
+    const auto lanes = [&](int part) HWY_ATTR {
+      return _mm512_movm_epi32(_mm512_cmplt_epu32_mask(numbers[part], limit));
+    };
+    return _mm512_movepi8_mask(
+        _mm512_packs_epi16(_mm512_packs_epi32(lanes(0), lanes(1)), _mm512_packs_epi32(lanes(2), lanes(3))));
+  }
+
+  /// What sums that are near a tie become, unless they are many.
+  template <typename A, typename Other>
+  HWY_INLINE bool decide(const A* a, const Other& other, int64_t i, uint64_t doubtful, uint8_t* q) const {
+    constexpr int kFew = 10;
+    if (std::popcount(doubtful) > kFew) return false;
+    for (; doubtful != 0; doubtful &= doubtful - 1) {
+      const int64_t at = i + std::countr_zero(doubtful);
+      q[at] = static_cast<uint8_t>(exact_.one(a, other, at));
+    }
+    return true;
+  }
+
+  /// Factors are multiplied in two parts, each of at most 15 bits.
+  static constexpr int kSplit = 12, kLowBits = (1 << kSplit) - 1;
+
+  const QuantizedPair::WholeSums& whole() const { return exact_.form.whole; }
+  static char bound_of(const ExactPair<Q>& exact, float number) {
+    const float level = hn::GetLane(exact.quantized(hn::Set(QuantizedF(), number)));
+    return static_cast<char>(static_cast<Q>(level));
+  }
+  static __m512i flip_of(const QuantizedPair::Operand& o) {
+    return _mm512_set1_epi8(static_cast<char>(o.is_signed ? 0x80 : 0));
+  }
+  static __m512i pairs_of(int first, int second) { return _mm512_set1_epi32(second << 16 | first); }
+
+  const ExactPair<Q>& exact_;
+  __m512i least_, most_, flips_[2], high_, low_, start_, fraction_, doubtful_;
+  __m128i bits_;
+};
+
+template <typename Q, typename B>
+struct WholeSumsOf<Q, false, PairedValues<false, B>> {
+  using type = WholeSums<Q>;
+};
+#endif
+
 template <bool kIsProduct, typename A, typename Q, typename Other>
 void pair_quantized(const QuantizedPair::Form& form, const A* a, const Other& other, int64_t count,
                     uint8_t* to) {
@@ -160,6 +293,7 @@ void pair_quantized(const QuantizedPair::Form& form, const A* a, const Other& ot
                    most = exact.quantized(hn::Set(f, std::numeric_limits<float>::infinity())),
                    centre = hn::Set(f, form.operands[0].zero_point);
   const QuantizedV rounder = hn::Set(f, kRounder), tie = hn::Set(f, form.distance);
+  const typename WholeSumsOf<Q, kIsProduct, Other>::type whole(exact);
   const auto vectors = [&](int64_t i, auto number) HWY_ATTR {
     constexpr int64_t kNumber = decltype(number)::value;
     QuantizedV rounded[kNumber];
@@ -183,7 +317,8 @@ void pair_quantized(const QuantizedPair::Form& form, const A* a, const Other& ot
   };
   int64_t i = 0;
   for (; i + kVectors * kQuantizedLanes <= count; i += kVectors * kQuantizedLanes)
-    vectors(i, std::integral_constant<int64_t, kVectors>());
+    if (!whole.are_there() || !whole.store(a, other, i, to))
+      vectors(i, std::integral_constant<int64_t, kVectors>());
   for (; i + kQuantizedLanes <= count; i += kQuantizedLanes) vectors(i, std::integral_constant<int64_t, 1>());
   if (i == count) return;
   uint8_t last[kQuantizedLanes];
@@ -302,6 +437,32 @@ bool find_distance(QuantizedPair::Form& f) {
   return f.low <= f.high && std::abs(f.zero_point) <= kValues && levels <= kMaxQuantized;
 }
 
+/// Sets how a sum is computed in whole numbers, where few sums are near a tie then.
+void find_whole_sums(QuantizedPair::Form& f) {
+  constexpr double kValues = 255;
+  double start = f.zero_point, most = 0, numbers = 0;
+  std::array<double, 2> levels{};  // in a step of each operand
+  for (size_t i = 0; i < 2; ++i) {
+    const QuantizedPair::Operand& o = f.operands[i];
+    const double zero_point = o.zero_point + (o.is_signed ? 128.0 : 0.0);
+    levels[i] = double{o.scale} / f.scale;
+    start -= zero_point * levels[i];
+    most += kValues * levels[i];
+    numbers += (kValues + std::abs(double{o.zero_point})) * levels[i];
+  }
+  // The sum with its half and its slack has to stay within int32.
+  const int bits = 30 - std::ilogb(most + std::abs(start) + 2);
+  const double unit = std::ldexp(1.0, bits);
+  // Off by at most half a unit for each step of both and once more, and by the roundings of the operators
+  // one by one: those of both numbers, their sum and the quotient, each 2^-24 of less than all together.
+  const double slack = std::ceil(kValues + 1 + 4 * numbers * std::ldexp(unit, -24));
+  if (1000 * slack > unit) return;
+  for (size_t i = 0; i < 2; ++i) f.whole.factors[i] = static_cast<int32_t>(std::llround(levels[i] * unit));
+  f.whole.start = static_cast<int32_t>(std::llround(start * unit + unit / 2 + slack));
+  f.whole.doubtful = static_cast<int32_t>(2 * slack);
+  f.whole.bits = bits;
+}
+
 /// Reads a program, instruction by instruction, as far as it is such a pair.
 class QuantizedPairReader {
  public:
@@ -405,6 +566,7 @@ std::optional<QuantizedPair> QuantizedPair::of(const PointwiseProgram& program,
   if (program.results().size() != 1 || !reader.is_quantized(program.results()[0])) return std::nullopt;
   Form form = reader.form();
   if (!std::isnormal(form.scale) || form.scale <= 0 || !find_distance(form)) return std::nullopt;
+  if (!form.is_product) find_whole_sums(form);
   return QuantizedPair(form);
 }
 

@@ -33,6 +33,14 @@ class QuantizedPair {
     float scale, zero_point;
     std::array<float, 256> reals;  ///< by the bits of the quantized value
   };
+  /// Sums in whole numbers, of values as if they were unsigned (128 is added to those of int8): the level is
+  /// (factors[0] * a + factors[1] * b + start) >> bits, unless the bits that go are below `doubtful`: then
+  /// a tie is near.
+  struct WholeSums {
+    std::array<int32_t, 2> factors;
+    int32_t start, doubtful;
+    int bits;  ///< 0: sums are not computed so
+  };
   struct Form {
     bool is_product;
     std::array<Operand, 2> operands;
@@ -41,6 +49,7 @@ class QuantizedPair {
     bool is_signed;
     /// From a whole number, within which rounding needs no more than one product and sum.
     float distance = 0;
+    WholeSums whole{};
   };
 
  private:

@@ -71,6 +71,11 @@ void for_each_problem(Body body) {
                         {0.0173F, 0.0231F, 0.0297F, false},
                         {0.1F, 0.05F, 0.1F, false},
                         {0.03F, 0.04F, 0.011F, false},
+                        // Every tenth step of a is next to a tie where b is zero.
+                        {0.14852719F, 0.16018882F, 0.16503328F, false},
+                        {0.9F, 0.03F, 1, false},
+                        // More levels than whole numbers have room for.
+                        {0.15F, 0.1F, 0.01F, false},
                         {0.5F, 0.25F, 2, true},
                         {0.0173F, 1 / 127.0F, 0.0297F, true},
                         {0.043F, 1 / 255.0F, 0.04F, true},

@@ -271,7 +271,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
 constinit const TacticDef def = {
     .name = "pointwise",
     .summary = "chains of elementwise operators, in one walk over memory",
-    .version = 5,
+    .version = 6,
     .operators = kOperators,
     .serves = serves,
     .takes_regions = true,
