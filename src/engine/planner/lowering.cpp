@@ -194,6 +194,7 @@ class Lowering {
     const size_t width = storage_bytes(t.dtype(), 1);
     Tensor stored = Tensor::zeros(
         t.dtype(), Shape{static_cast<int64_t>(layout_bytes(t.dtype(), t.shape(), layout) / width)});
+    if (t.numel() == 0) return stored;
     const int64_t channels = t.dim(1), inner = t.shape().numel(2, t.shape().size());
     const int64_t block = layout.is_channels_last() ? channels : layout.block;
     const int64_t blocks = (channels + block - 1) / block;

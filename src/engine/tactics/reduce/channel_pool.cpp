@@ -41,8 +41,10 @@ std::string supports(const Problem& p) {
   return {};
 }
 
-/// Of the result: without spatial axes, it lies the same way in every layout.
+/// Of the result: without spatial axes, it lies the same way in every layout whose blocks are full.
 Layout result_layout(const Problem& p, Layout layout) { return keeps_axes(p) ? layout : Layout(); }
+
+bool fills_blocks(const Problem& p, Layout layout) { return (*p.input_shape(0))[1] % layout.block == 0; }
 
 /// What the region ends with, if its numbers are quantized again.
 const Node* quantizing_node(const Problem& p) {
@@ -74,7 +76,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
     return proposals.candidates().empty() ? "only averages of 8 bits are quantized again here" : "";
   std::vector<Layout> layouts = {Layout::channels_last()};
   for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0)))
-    if (layout == kChannelBlocks) layouts.push_back(layout);
+    if (layout == kChannelBlocks && (keeps_axes(p) || fills_blocks(p, layout))) layouts.push_back(layout);
   for (const Layout layout : layouts) {
     Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
     b.add_input(p.node().input(0), layout);

@@ -17,6 +17,20 @@ TEST(ChannelPool, WholeImagesWithoutTheirAxes) {
   TacticTest("channel_pool", {"(float[2,20,5,7] x) => (float[2,20] y)",
                               "y = ReduceMean <keepdims = 0> (x, axes)", "int64[2] axes = {2, 3}"})
       .expect_agreement("channels_last");
+  TacticTest("channel_pool", {"(float[2,32,5,7] x) => (float[2,32] y)",
+                              "y = ReduceMean <keepdims = 0> (x, axes)", "int64[2] axes = {2, 3}"})
+      .expect_agreement("blocked16");
+  // Rows cannot hold the end of a block that is not full.
+  TacticTest partial("channel_pool", {"(float[2,20,5,7] x) => (float[2,20] y)",
+                                      "y = ReduceMean <keepdims = 0> (x, axes)", "int64[2] axes = {2, 3}"});
+  try {
+    partial.expect_agreement("blocked16");
+    ADD_FAILURE() << "there is such a candidate";
+  } catch (const Error& error) {
+    EXPECT_NE(error.code(), ErrorCode::kInternal) << error.what();
+    EXPECT_EQ(std::string_view(error.what()).find("the plan is wrong"), std::string_view::npos)
+        << error.what();
+  }
 }
 
 /// Averages of 8 bits that are quantized again; pixels from a Transpose, so that channels are last.
