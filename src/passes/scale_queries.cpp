@@ -75,8 +75,7 @@ constinit const PassDef def = {
         "Opset 7 or later, float32. A MatMul of known shapes and equal ranks, multiplied by a constant that "
         "is the same for all scores of a matrix, between 1 / 1024 and 1024; a Softmax follows behind at most "
         "seven of Add, Where and Reshape. Nothing else uses what is between. Queries times a factor may "
-        "leave "
-        "the range of float32 where the scores do not.",
+        "leave the range of float32 where the scores do not.",
     .match = match,
 };
 

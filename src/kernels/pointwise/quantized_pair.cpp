@@ -53,16 +53,6 @@ struct ExactPair {
         hn::Max(hn::Add(steps, hn::Set(f, form.zero_point)), hn::Set(f, float{hwy::LimitsMin<Q>()})),
         hn::Set(f, float{hwy::LimitsMax<Q>()}));
   }
-  /// Of `count` values, at most as many as a vector has lanes.
-  template <typename A, typename Other>
-  HWY_INLINE QuantizedV some(const A* a, const Other& other, int64_t i, int64_t count) const {
-    alignas(64) float numbers[kQuantizedLanes] = {};
-    for (int64_t j = 0; j < count; ++j) {
-      const float x = form.operands[0].reals[static_cast<uint8_t>(a[i + j])], y = other.real(i + j);
-      numbers[j] = form.is_product ? x * y : x + y;
-    }
-    return quantized(hn::Load(QuantizedF(), numbers));
-  }
   /// Of one value.
   template <typename A, typename Other>
   HWY_INLINE Q one(const A* a, const Other& other, int64_t i) const {
@@ -320,10 +310,7 @@ void pair_quantized(const QuantizedPair::Form& form, const A* a, const Other& ot
     if (!whole.are_there() || !whole.store(a, other, i, to))
       vectors(i, std::integral_constant<int64_t, kVectors>());
   for (; i + kQuantizedLanes <= count; i += kQuantizedLanes) vectors(i, std::integral_constant<int64_t, 1>());
-  if (i == count) return;
-  uint8_t last[kQuantizedLanes];
-  store_quantized(hn::Add(exact.some(a, other, i, count - i), rounder), last);
-  std::copy_n(last, count - i, to + i);
+  for (; i < count; ++i) to[i] = static_cast<uint8_t>(exact.one(a, other, i));
 }
 
 /// Calls body(is product, type of a, type of q).
